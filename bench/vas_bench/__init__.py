@@ -1,0 +1,1 @@
+"""Measurements: arms, repetitions, statistics."""

@@ -1,0 +1,1 @@
+"""The PM-to-VM map: the one description of a site."""

@@ -1,0 +1,100 @@
+"""A crash-safe record of the values a host had before VAS changed them.
+
+Protocol, for each value: `remember` (durable before the change), change, `confirm`.
+After a crash, an entry that was remembered but not confirmed may or may not have been
+changed: rolling it back is right in both cases, so `pending_rollback` gives both kinds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from vas_core.errors import VasError
+from vas_core.files import write_atomically
+
+
+class Entry(BaseModel):
+    """One remembered value; `original` is None where there was none."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    target: str
+    original: str | None
+    confirmed: bool = False
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: int = 1
+    entries: list[Entry] = []
+
+
+class Journal:
+    """The journal file of one component. Use `Journal.open`, which locks it."""
+
+    def __init__(self, path: Path, document: _Document) -> None:
+        self._path = path
+        self._document = document
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path) -> Iterator[Journal]:
+        """Opens a journal for one process at a time. Raises VasError if it is unreadable."""
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield cls(path, _load(path))
+        finally:
+            os.close(lock)
+
+    def remember(self, target: str, original: str | None) -> None:
+        """Records a value before its first change. Later calls keep the first value."""
+        if self._find(target) is None:
+            self._document.entries.append(Entry(target=target, original=original))
+            self._save()
+
+    def confirm(self, target: str) -> None:
+        """Records that the change of a remembered value succeeded."""
+        entry = self._find(target)
+        if entry is None:
+            raise KeyError(target)
+        if not entry.confirmed:
+            entry.confirmed = True
+            self._save()
+
+    def forget(self, target: str) -> None:
+        """Drops an entry whose original value is in force again."""
+        self._document.entries = [e for e in self._document.entries if e.target != target]
+        self._save()
+
+    def pending_rollback(self) -> list[Entry]:
+        """What a rollback has to restore, last change first."""
+        return [entry.model_copy() for entry in reversed(self._document.entries)]
+
+    def _find(self, target: str) -> Entry | None:
+        return next((e for e in self._document.entries if e.target == target), None)
+
+    def _save(self) -> None:
+        text = self._document.model_dump_json(indent=2) + "\n"
+        write_atomically(self._path, text, mode=0o600)
+
+
+def _load(path: Path) -> _Document:
+    try:
+        return _Document.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return _Document()
+    except ValidationError as wrong:
+        raise VasError(
+            f"the journal of original values is damaged: {wrong.errors()[0]['msg']}",
+            where=str(path),
+            hint="keep the file, restore the values by hand, then move it away",
+        ) from wrong

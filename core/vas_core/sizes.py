@@ -1,0 +1,37 @@
+"""Sizes in bytes, written the way Lustre and Hadoop write them: binary units."""
+
+from __future__ import annotations
+
+import re
+
+from vas_core.errors import BadInput
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:i?B)?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Bytes of `64M`, `64MiB`, `64MB`, `1.5g` or `65536`: every unit is a power of 1024.
+
+    Raises BadInput for anything else, a negative or a fractional number of bytes included.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match:
+        size = (
+            float(match[1]) * _UNITS[match[2].upper()]
+            if "." in match[1]
+            else (int(match[1]) * _UNITS[match[2].upper()])
+        )
+        if size == int(size):
+            return int(size)
+    raise BadInput(f"{text!r} is not a size", hint="write it like 64M, 1GiB or 65536")
+
+
+def format_size(size_bytes: int) -> str:
+    """The shortest exact or one-decimal form: 67108864 -> `64 MiB`."""
+    value = float(size_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024:
+            return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} PiB"
