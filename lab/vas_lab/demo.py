@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vas_core.errors import VasError
-
 ROW_BYTES = 100
 _MIN_SPLIT_BYTES = 16 << 20
 _MAX_MAPS = 48
