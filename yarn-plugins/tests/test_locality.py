@@ -83,7 +83,7 @@ def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:
     expected = Decision("application_1_1", "relaxed-any", "vm1", "", "timeout", 12_500)
     assert read([log]) == [expected]
     assert list(parse(["vas.placement"])) == []
-    with pytest.raises(BadInput, match="no.log: cannot be read"):
+    with pytest.raises(BadInput, match=r"no\.log: cannot be read"):
         read([tmp_path / "no.log"])
 
 
