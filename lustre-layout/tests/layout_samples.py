@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hypothesis import strategies as st
+
 from vas_cluster import Cluster
 from vas_layout.model import (
     INIT,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from layout_samples import TRANSCRIPTS, VECTORS, transcript
+
 from vas_layout.codec import decode
 from vas_layout.errors import LayoutError
 from vas_layout.lfs_text import parse_getstripe_yaml

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from layout_samples import site
+
 from vas_core.root import Root
 from vas_layout.owners import OstOwners, Source
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from layout_samples import layouts, vector
+
 from vas_layout.codec import decode
 from vas_layout.model import (
     INIT,

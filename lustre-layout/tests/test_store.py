@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from layout_samples import vector
+
 from vas_layout import requests
 from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutUnavailableError

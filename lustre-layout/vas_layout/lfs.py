@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.process import Completed, run
-
 from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.lfs_text import parse_getstripe_yaml
 from vas_layout.model import Layout
