@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from layout_samples import VECTORS, site, vector
+
 from vas_core.cli import run_command
 
 

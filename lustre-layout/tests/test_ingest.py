@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from vas_core.errors import BadInput, VasError
 from vas_layout.ingest import Ingested, destination_of, put
 from vas_layout.planning import plan_stripes

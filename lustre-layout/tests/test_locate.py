@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from layout_samples import site, vector
+
 from vas_core.root import Root
 from vas_layout.codec import decode
 from vas_layout.locate import Locality, Placement, Share, placements

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from layout_samples import VECTORS, vector
+
 from vas_core.errors import VasError
 from vas_layout.lfs import Lfs
 from vas_layout.mismatch import Mismatch, Wish, find_mismatches, migrate

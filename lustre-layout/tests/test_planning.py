@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from layout_samples import vector
+
 from vas_core.errors import BadInput
 from vas_layout.codec import decode
 from vas_layout.model import RAID0, Fid, Magic, Plain, StripeObject

@@ -19,11 +19,11 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+
 from vas_cluster import Cluster, default_path, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
-
 from vas_layout.as_json import layout_json
 from vas_layout.codec import decode
 from vas_layout.errors import LayoutError, LayoutUnavailableError

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory
-
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.model import Layout
 from vas_layout.planning import StripePlan

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from vas_core.errors import VasError
 from vas_core.sizes import format_size
-
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
 from vas_layout.model import Composite, Layout, Plain

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from vas_core.errors import BadInput
 from vas_core.sizes import format_size
-
 from vas_layout.model import ALL_OSTS, MAX_STRIPES, STRIPE_ALIGNMENT, Layout
 from vas_layout.ownership import runs
 

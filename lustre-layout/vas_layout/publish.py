@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 
 from vas_core.files import fsync_directory
-
 from vas_layout.reasons import unavailable
 
 _AT_FDCWD = -100

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vas_core.sizes import format_size
-
 from vas_layout.model import (
     ALL_OSTS,
     COMPONENT_FLAG_NAMES,

@@ -14,6 +14,10 @@ from vas_core.errors import VasError
 _CHUNK_BYTES = 4 << 20
 
 
+class _StoppedError(VasError):
+    """Another stripe failed first."""
+
+
 @dataclass(frozen=True)
 class Stripe:
     """One stripe of a file: number, offset and length in bytes."""
@@ -57,12 +61,14 @@ class Transfer:
         with ThreadPoolExecutor(threads, thread_name_prefix="put") as pool:
             futures = [pool.submit(self._copy, stripe) for stripe in stripes]
             try:
-                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                wait(futures, return_when=FIRST_EXCEPTION)
             finally:
                 self._stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)
-        for future in done:
-            future.result()
+        failed = (future.exception() for future in futures if not future.cancelled())
+        cause = next((e for e in failed if e and not isinstance(e, _StoppedError)), None)
+        if cause:
+            raise cause
 
     def _copy(self, stripe: Stripe) -> None:
         digest = hashlib.sha256()
@@ -91,7 +97,7 @@ class Transfer:
         offset, end = stripe.offset, stripe.offset + stripe.length
         while offset < end:
             if self._stop.is_set():
-                raise VasError("stopped")
+                raise _StoppedError("stopped")
             chunk = os.pread(descriptor, min(_CHUNK_BYTES, end - offset), offset)
             if not chunk:
                 raise VasError(f"the file ends at {offset}, before {end}")
