@@ -13,7 +13,7 @@ from pathlib import Path
 from vas_bench.rates import Rate, alternate
 from vas_core.errors import BadInput, NotHere
 from vas_layout.lfs import Lfs
-from vas_layout.mismatch import files_below
+from vas_layout.paths import files_below
 from vas_layout.store import XattrStore
 
 

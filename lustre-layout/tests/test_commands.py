@@ -91,6 +91,8 @@ def test_ordinary_files_are_told_apart(
 ) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"x")
+    assert run_command(["layout", "locate", str(tmp_path)]) == 2
+    assert "is a directory; `vas layout locality`" in capsys.readouterr().err
     for words in (["show"], ["locate"], ["locality"]):
         assert run_command(["layout", *words, str(path)]) == 1
         assert capsys.readouterr().err == f"vas: {path}: not on a Lustre file system\n"

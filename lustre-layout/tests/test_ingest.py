@@ -80,6 +80,16 @@ def test_a_file_arrives_whole(tmp_path: Path, size: int) -> None:
     assert STORE.read(ingest.final) == done.layout
 
 
+def test_the_umask_counts_and_a_read_only_source_arrives(ingest: Ingest) -> None:
+    ingest.source.chmod(0o446)
+    before = os.umask(0o027)
+    try:
+        ingest.put()
+    finally:
+        assert os.umask(before) == 0o027
+    assert ingest.final.stat().st_mode & 0o777 == 0o440
+
+
 def test_an_interrupted_put_leaves_no_half_file_and_goes_on(ingest: Ingest) -> None:
     with pytest.raises(Interrupted):
         ingest.put(_after(7, _interrupt))

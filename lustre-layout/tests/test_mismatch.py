@@ -44,7 +44,7 @@ def test_only_files_that_break_a_split_are_found(tmp_path: Path) -> None:
     assert said == [
         "bad: stripes of 4 MiB: the split at 0 is on several OSTs",
         "released: 300 MiB released to the archive",
-        f"{tmp_path}/unreadable: has no layout",
+        f"{tmp_path}/unreadable: has no layout of its own",
         "pfl: 2 components: the split at 0 is on several OSTs",
     ]
 

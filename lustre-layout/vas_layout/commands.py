@@ -31,8 +31,9 @@ from vas_layout.hexdump import attribute_bytes
 from vas_layout.ingest import destination_of, put
 from vas_layout.lfs import Lfs
 from vas_layout.locate import Locality, Placement, placements
-from vas_layout.mismatch import Mismatch, Wish, files_below, find_mismatches, migrate
+from vas_layout.mismatch import Mismatch, Wish, find_mismatches, migrate
 from vas_layout.owners import OstOwners
+from vas_layout.paths import files_below, is_directory, size_of
 from vas_layout.planning import StripePlan, plan_stripes
 from vas_layout.store import LayoutReader
 from vas_layout.table import layout_rows
@@ -112,7 +113,11 @@ def locate(
     \b
     Example: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
     """
-    size = _size(path)
+    if is_directory(path):
+        raise BadInput(
+            "is a directory", where=str(path), hint="`vas layout locality` adds up trees"
+        )
+    size = size_of(path)
     rest = max(0, size - offset) if length is None else length
     found = placements(LayoutReader().read(path), offset, rest, _owners(load_map(map_file)))
     if as_json:
@@ -134,9 +139,9 @@ def locality(paths: tuple[Path, ...], map_file: Path | None, as_json: bool) -> N
     """
     reader, total, count = LayoutReader(), Locality(_owners(load_map(map_file))), 0
     for path in paths:
-        _size(path)
-        for file in files_below(path) if path.is_dir() else [path]:
-            size = _size(file)
+        size_of(path)
+        for file in files_below(path) if is_directory(path) else [path]:
+            size = size_of(file)
             if size:
                 total.add(reader.read(file), size)
             count += 1
@@ -210,14 +215,18 @@ def put_command(
     \b
     Example: vas layout put big.csv /lustre/input/ --split 128M
     """
-    size = _size(source)
+    size = size_of(source)
     final = destination_of(source, destination)
     planned = plan_stripes(size, split, _count(osts, pool, map_file), pool)
     if dry_run:
         _say_plan(f"would put {source} to {final}", planned, as_json)
         return
-    with _progress(f"put {final.name}", size) as advance:
-        done = put(source, final, planned, threads=parallel, progress=advance)
+    try:
+        with _progress(f"put {final.name}", size) as advance:
+            done = put(source, final, planned, threads=parallel, progress=advance)
+    except KeyboardInterrupt:
+        note("stopped: run the same command again to go on from here")
+        raise
     for change in done.adjusted:
         note(f"Lustre made {change}")
     if as_json:
@@ -337,13 +346,6 @@ def _owners(cluster: Cluster) -> OstOwners:
             return None
 
     return OstOwners(cluster, instance=instance)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise BadInput(error.strerror or "cannot be read", where=str(path)) from error
 
 
 def _shown(path: Path) -> str:

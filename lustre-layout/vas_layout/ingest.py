@@ -19,6 +19,7 @@ from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.model import Layout
+from vas_layout.paths import is_directory
 from vas_layout.planning import StripePlan
 from vas_layout.publish import publish
 from vas_layout.reasons import unavailable
@@ -44,10 +45,10 @@ def destination_of(source: Path, destination: Path) -> Path:
 
     Raises BadInput if it exists.
     """
-    final = destination / source.name if destination.is_dir() else destination
+    final = destination / source.name if is_directory(destination) else destination
     if os.path.lexists(final):
         raise BadInput("exists already", where=str(final), hint="choose another name")
-    if not final.parent.is_dir():
+    if not is_directory(final.parent):
         raise BadInput("no such directory", where=str(final.parent))
     return final
 
@@ -126,7 +127,7 @@ class _Partial:
             transfer = Transfer(source, target, finished=finished, progress=progress)
             transfer.run([s for s in wanted if s.number not in known], threads=threads)
             self._refuse_changed(source, identity)
-            os.fchmod(target, stat.S_IMODE(os.fstat(source).st_mode))
+            os.fchmod(target, stat.S_IMODE(os.fstat(source).st_mode) & ~_umask())
             os.fsync(target)
         finally:
             os.close(target)
@@ -166,6 +167,13 @@ class _Partial:
             raise
         self._journal.remove()
         return layout
+
+
+def _umask() -> int:
+    # There is no call that only reads it. No thread of ours makes a file here.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
 from vas_layout.model import Composite, Layout, Plain
 from vas_layout.ownership import owned_bytes, runs
+from vas_layout.paths import files_below, size_of
 from vas_layout.planning import StripePlan, first_broken_split, plan_stripes
 from vas_layout.store import LayoutReader
 
@@ -36,20 +36,6 @@ class Wish:
     pool: str | None = None
 
 
-def files_below(directory: Path) -> Iterator[Path]:
-    """All regular files of a tree, sorted, symbolic links not followed. Raises VasError."""
-
-    def refuse(error: OSError) -> None:
-        raise VasError(error.strerror or "cannot be read", where=error.filename) from error
-
-    for parent, directories, names in os.walk(directory, onerror=refuse):
-        directories.sort()
-        for name in sorted(names):
-            path = Path(parent, name)
-            if path.is_file() and not path.is_symlink():
-                yield path
-
-
 def find_mismatches(
     directory: Path, wish: Wish, reader: LayoutReader
 ) -> Iterator[Mismatch | LayoutUnavailableError]:
@@ -66,7 +52,7 @@ def find_mismatches(
 
 def mismatch_of(path: Path, wish: Wish, reader: LayoutReader) -> Mismatch | None:
     """Why a file's stripes do not fit the split, or None. Raises LayoutUnavailableError."""
-    size = path.stat().st_size
+    size = size_of(path)
     if size == 0:
         return None
     why = _why(reader.read(path), size, wish)
