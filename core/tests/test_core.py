@@ -51,7 +51,7 @@ def test_run_error_shows_the_exact_command_and_stderr() -> None:
 
 
 def test_run_stops_at_its_timeout() -> None:
-    with pytest.raises(CommandFailed, match="no end after 0.2 s"):
+    with pytest.raises(CommandFailed, match=r"no end after 0\.2 s"):
         run(["sleep", "30"], timeout_seconds=0.2)
 
 
