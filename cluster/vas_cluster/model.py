@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
 from vas_core.sizes import parse_size
 
 
@@ -53,7 +54,7 @@ class Flock(StrEnum):
 
 _FLOCK_MEANING = {
     Flock.FLOCK: "locks are coherent across all clients (Lustre's default since 2.13)",
-    Flock.LOCALFLOCK: "each client grants locks on its own: two nodes can hold one lock; nothing more",
+    Flock.LOCALFLOCK: "each client grants locks on its own, so two nodes can hold one lock",
     Flock.NOFLOCK: "flock() and fcntl() locks fail with ENOSYS",
 }
 

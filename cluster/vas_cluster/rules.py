@@ -101,7 +101,7 @@ def _ha_pairs(cluster: Cluster) -> Iterator[Problem]:
             theirs = partner.ha_partner or "none"
             yield Problem(
                 path,
-                f"{partner.name} is named as partner, but the partner of {partner.name} is {theirs}",
+                f"{partner.name} is named, but the partner of {partner.name} is {theirs}",
                 f"set ha_partner: {host.name} at {partner.name}",
             )
 

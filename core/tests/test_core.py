@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.files import write_atomically
 from vas_core.journal import Journal
@@ -51,7 +52,7 @@ def test_run_error_shows_the_exact_command_and_stderr() -> None:
 
 
 def test_run_stops_at_its_timeout() -> None:
-    with pytest.raises(CommandFailed, match="no end after 0.2 s"):
+    with pytest.raises(CommandFailed, match=r"no end after 0\.2 s"):
         run(["sleep", "30"], timeout_seconds=0.2)
 
 

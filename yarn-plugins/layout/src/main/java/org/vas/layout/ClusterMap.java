@@ -34,7 +34,7 @@ public final class ClusterMap {
   /**
    * Reads and checks a site description.
    *
-   * @throws ClusterMapException with one line that names file, key path, value and fix
+   * @throws ClusterMapException with one line per problem: file, key path, value and fix
    */
   public static ClusterMap load(Path file) throws ClusterMapException {
     return ClusterFile.read(requireNonNull(file, "file"));
