@@ -1,0 +1,78 @@
+package org.vas.layout;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads the NIDs that the Lustre client uses from {@code /sys/fs/lustre/osc}. */
+final class OscImports {
+  private static final String LOOPBACK = "0@lo";
+
+  private OscImports() {}
+
+  /** The owners the client knows; an OST without a NID of the map is left out. */
+  static Map<Integer, Host> read(ClusterMap map, Path root, String localHost) {
+    Map<Integer, Host> owners = new HashMap<>();
+    directories(map.fsname(), root).forEach((ostIndex, candidates) -> {
+      List<Host> hosts = new ArrayList<>();
+      candidates.forEach(directory -> host(map, directory, localHost).ifPresent(hosts::add));
+      choose(hosts, map.hostByOst(ostIndex)).ifPresent(host -> owners.put(ostIndex, host));
+    });
+    return Map.copyOf(owners);
+  }
+
+  // Several mounts of one file system are several instances. Where they disagree an idle one is
+  // stale, and nothing an ordinary user can read says which: the map decides, else the first.
+  private static Optional<Host> choose(List<Host> hosts, Optional<Host> byMap) {
+    return byMap.filter(hosts::contains).or(() -> hosts.stream().findFirst());
+  }
+
+  private static Optional<Host> host(ClusterMap map, Path directory, String localHost) {
+    String nid = nid(directory);
+    return nid.equals(LOOPBACK) ? map.host(localHost) : map.hostByNid(nid);
+  }
+
+  // A mount that goes away takes its files with it: such an OST is simply not known here.
+  private static String nid(Path directory) {
+    try {
+      return Files.readString(directory.resolve("ost_conn_uuid")).trim();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  // On an MDS, "...-osc-MDT0000" are the MDT's own imports, not a client's.
+  private static Map<Integer, List<Path>> directories(String fsname, Path root) {
+    Pattern name = Pattern.compile(Pattern.quote(fsname) + "-OST([0-9a-f]{4})-osc-(?!MDT).+");
+    Map<Integer, List<Path>> found = new TreeMap<>();
+    for (Path directory : sorted(root.resolve("sys/fs/lustre/osc"))) {
+      Matcher matcher = name.matcher(String.valueOf(directory.getFileName()));
+      if (matcher.matches()) {
+        int ostIndex = Integer.parseInt(matcher.group(1), 16);
+        found.computeIfAbsent(ostIndex, index -> new ArrayList<>()).add(directory);
+      }
+    }
+    return found;
+  }
+
+  // No directory means no Lustre client on this machine, as on a ResourceManager.
+  private static List<Path> sorted(Path parent) {
+    List<Path> children = new ArrayList<>();
+    try (DirectoryStream<Path> stream = Files.newDirectoryStream(parent)) {
+      stream.forEach(children::add);
+    } catch (IOException e) {
+      return List.of();
+    }
+    children.sort(null);
+    return children;
+  }
+}
