@@ -1,5 +1,9 @@
 package org.vas.scheduler;
 
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
 import org.apache.hadoop.metrics2.MetricsCollector;
 import org.apache.hadoop.metrics2.MetricsSource;
 import org.apache.hadoop.metrics2.MetricsSystem;
@@ -12,10 +16,6 @@ import org.apache.hadoop.metrics2.lib.MutableStat;
 import org.vas.scheduler.policy.Cause;
 import org.vas.scheduler.policy.Locality;
 import org.vas.scheduler.policy.PlacementEvent;
-
-import java.util.EnumMap;
-import java.util.Locale;
-import java.util.Map;
 
 /** The metrics2 source {@code VasPlacement}, also in JMX. */
 final class PlacementMetrics implements MetricsSource {
@@ -81,10 +81,7 @@ final class PlacementMetrics implements MetricsSource {
   }
 
   private static String camel(String label) {
-    StringBuilder camel = new StringBuilder();
-    for (String word : label.split("-")) {
-      camel.append(word.substring(0, 1).toUpperCase(Locale.ROOT)).append(word.substring(1));
-    }
-    return camel.toString();
+    return Pattern.compile("(?:^|-)(.)").matcher(label)
+        .replaceAll(start -> start.group(1).toUpperCase(Locale.ROOT));
   }
 }
