@@ -9,15 +9,15 @@ from vas_core.errors import NotHere, VasError
 from vas_core.process import run
 
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
-_SOURCE = "lustre_preload.c"
 
 
-def source_path() -> Path:
-    """Where the C source lies. Raises VasError when only the wheel is installed."""
-    path = Path(__file__).resolve().parent.parent / "libc" / _SOURCE
-    if not path.is_file():
-        raise VasError("the lab's C source is missing", where=str(path), hint="run from a checkout")
-    return path
+def sources() -> list[Path]:
+    """The C files and headers. Raises VasError when only the wheel is installed."""
+    directory = Path(__file__).resolve().parent.parent / "libc"
+    found = sorted(directory.glob("*.[ch]"))
+    if not found:
+        raise VasError("no C source", where=str(directory), hint="run from a checkout")
+    return found
 
 
 def library_path(state_dir: Path) -> Path:
@@ -26,12 +26,12 @@ def library_path(state_dir: Path) -> Path:
 
 
 def build(state_dir: Path) -> Path:
-    """Compiles the library unless it is newer than its source; returns its path.
+    """Compiles the library unless it is newer than its sources; returns its path.
 
     Raises NotHere without a C compiler.
     """
-    source, library = source_path(), library_path(state_dir)
-    if library.is_file() and library.stat().st_mtime > source.stat().st_mtime:
+    library, newest = library_path(state_dir), max(path.stat().st_mtime for path in sources())
+    if library.is_file() and library.stat().st_mtime > newest:
         return library
     compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
     if compiler is None:
@@ -39,7 +39,8 @@ def build(state_dir: Path) -> Path:
     state_dir.mkdir(parents=True, exist_ok=True)
     # A running process has the old file mapped: build beside it, then rename.
     fresh = library.with_suffix(".new")
+    units = [path for path in sources() if path.suffix == ".c"]
     options = ["-std=gnu11", "-O2", "-fPIC", "-shared", *_WARNINGS]
-    run([compiler, *options, "-o", fresh, source, "-ldl", "-lpthread"])
+    run([compiler, *options, "-o", fresh, *units, "-ldl", "-lpthread"])
     fresh.rename(library)
     return library
