@@ -1,1 +1,17 @@
 """The PM-to-VM map: the one description of a site."""
+
+from vas_cluster.loading import default_path, load_cluster, parse_cluster
+from vas_cluster.model import Cluster, Flock, Guest, Host, Queue
+from vas_cluster.problem import ClusterProblems
+
+__all__ = [
+    "Cluster",
+    "ClusterProblems",
+    "Flock",
+    "Guest",
+    "Host",
+    "Queue",
+    "default_path",
+    "load_cluster",
+    "parse_cluster",
+]

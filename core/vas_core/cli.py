@@ -67,7 +67,7 @@ def vas() -> None:
     """
 
 
-class SizeType(click.ParamType):
+class SizeType(click.ParamType[int]):
     """A click parameter that takes `64M` or `1GiB` and gives bytes."""
 
     name = "size"

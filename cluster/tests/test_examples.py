@@ -1,0 +1,76 @@
+"""The example maps: the good ones load, each bad one is refused with its one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from vas_cluster import ClusterProblems, load_cluster, parse_cluster
+from vas_cluster.document import parse_document
+from vas_cluster.schema import schema_text
+from vas_core.cli import run_command
+
+CLUSTER = Path(__file__).parents[1]
+GOOD = sorted((CLUSTER / "examples").glob("*.yaml"))
+BAD = sorted((CLUSTER / "examples" / "bad").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", GOOD, ids=lambda f: f.stem)
+def test_good_example_loads_and_fits_the_schema(file: Path) -> None:
+    cluster = load_cluster(file)
+    value, problems = parse_document(file.read_text())
+    assert not problems
+    jsonschema.validate(value, json.loads(schema_text()))
+    for host in cluster.hosts:
+        assert cluster.host(host.name) is host
+        assert all(cluster.host_by_ost(index) is host for index in host.osts)
+        assert all(cluster.host_by_nid(nid) is host for nid in host.nids)
+
+
+@pytest.mark.parametrize("file", BAD, ids=lambda f: f.stem)
+def test_bad_example_is_refused_with_one_line(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(file.parent)
+    assert run_command(["cluster", "check", file.name]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "vas: " + file.with_suffix(".expected").read_text())
+    assert err.count("\n") == 1
+
+
+def test_stored_schema_is_the_generated_one() -> None:
+    assert (CLUSTER / "cluster.schema.json").read_text() == schema_text(), (
+        "run: vas cluster schema > cluster/cluster.schema.json"
+    )
+
+
+def test_all_problems_come_at_once_in_document_order() -> None:
+    text = (CLUSTER / "examples" / "laptop-lab.yaml").read_text()
+    broken = text.replace("osts: [1]", "osts: [-1]").replace("fsname: lab", "fsname: la-b")
+    with pytest.raises(ClusterProblems) as refused:
+        parse_cluster(broken, "x.yaml")
+    keys = [problem.path for problem in refused.value.problems]
+    assert keys == [("hosts", 1, "osts", 0), ("lustre", "fsname")]
+
+
+def test_yaml_1_2_scalars() -> None:
+    value, _ = parse_document(
+        "mac: 52:54:00:77:01:01\nword: no\nnumber: 0o17\nreal: 1.5\nyes: true\n"
+    )
+    assert value == {
+        "mac": "52:54:00:77:01:01",
+        "word": "no",
+        "number": "0o17",
+        "real": 1.5,
+        "yes": True,
+    }
+
+
+def test_an_alias_bomb_is_refused() -> None:
+    levels = "\n".join(f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9)}]" for i in range(1, 12))
+    with pytest.raises(ClusterProblems, match="too large"):
+        parse_cluster("l0: &l0 [x]\n" + levels, "bomb.yaml")
+    with pytest.raises(ClusterProblems, match="too large"):
+        parse_cluster("a: &a [*a]\n", "loop.yaml")

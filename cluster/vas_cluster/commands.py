@@ -1,0 +1,107 @@
+"""`vas cluster`: check, show and describe the PM-to-VM map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from vas_core.cli import json_option, note, print_json, print_table
+
+from vas_cluster.hadoop import configuration_xml, hadoop_properties
+from vas_cluster.loading import default_path, load_cluster
+from vas_cluster.model import Cluster
+from vas_cluster.schema import schema_text
+
+_file = click.argument(
+    "file", type=click.Path(path_type=Path), required=False, default=default_path
+)
+
+
+@click.group()
+def cluster() -> None:
+    """Check and show the site's description, cluster.yaml (the PM-to-VM map)."""
+
+
+@cluster.command()
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1)
+@json_option
+def check(files: tuple[Path, ...], as_json: bool) -> None:
+    """Check maps; every problem is one line with file, key, value and fix.
+
+    Without FILES, checks $VAS_CLUSTER or /etc/vas/cluster.yaml. Status 2 if one is wrong.
+
+    \b
+    Example: vas cluster check cluster/examples/*.yaml
+    """
+    checked = [(file, load_cluster(file)) for file in files or (default_path(),)]
+    if as_json:
+        print_json([{"file": str(file), **_totals(found)} for file, found in checked])
+    else:
+        for file, found in checked:
+            counts = ", ".join(f"{n} {what}" for what, n in _totals(found).items())
+            note(f"{file}: ok: {counts}")
+
+
+@cluster.command()
+@_file
+@json_option
+@click.option("--hadoop", is_flag=True, help="Print the Hadoop properties that the map implies.")
+def show(file: Path, as_json: bool, hadoop: bool) -> None:
+    """Show who serves which OSTs, and in which VM its data is near.
+
+    \b
+    Examples: vas cluster show
+              vas cluster show site.yaml --json
+              vas cluster show --hadoop > vas-site.xml
+    """
+    found = load_cluster(file)
+    if hadoop:
+        properties = hadoop_properties(found, file.resolve())
+        if as_json:
+            print_json(properties)
+        else:
+            click.echo(configuration_xml(properties), nl=False)
+    elif as_json:
+        print_json(found.model_dump(mode="json", exclude_none=True))
+    else:
+        _print(found)
+
+
+@cluster.command()
+def schema() -> None:
+    """Print the JSON Schema of cluster.yaml, for editors and other programs.
+
+    \b
+    Example: vas cluster schema > cluster.schema.json
+    """
+    click.echo(schema_text(), nl=False)
+
+
+def _totals(found: Cluster) -> dict[str, int]:
+    return {
+        "hosts": len(found.hosts),
+        "guests": len(found.guests()),
+        "osts": sum(len(host.osts) for host in found.hosts),
+    }
+
+
+def _print(found: Cluster) -> None:
+    lustre, manager = found.lustre, found.yarn.resourcemanager
+    click.echo(f"site             {found.site}")
+    click.echo(
+        f"lustre           {lustre.fsname} at {lustre.mount}, MGS {':'.join(lustre.mgs_nids)}"
+    )
+    click.echo(f"{'':17}{lustre.flock.value}: {lustre.flock.meaning}")
+    click.echo(f"resourcemanager  {manager.name} {found.resourcemanager_address}")
+    shares = ", ".join(f"{queue.name} {queue.capacity} %" for queue in found.yarn.queues)
+    click.echo(f"queues           {shares}\n")
+    columns = ("HOST", "ADDRESS", "OSTS", "HA PARTNER", "GUEST", "GUEST ADDRESS", "VCPUS", "MEMORY")
+    print_table(columns, (_row(found, index) for index in range(len(found.hosts))))
+
+
+def _row(found: Cluster, index: int) -> tuple[object, ...]:
+    host = found.hosts[index]
+    osts = ",".join(map(str, host.osts))
+    guest = host.guest
+    near = (guest.name, guest.address, guest.vcpus, guest.memory) if guest else ("-",) * 4
+    return (host.name, host.address, osts, host.ha_partner or "-", *near)

@@ -1,0 +1,93 @@
+"""YAML 1.2 (core schema) into plain values, refusing what YAML lets slip.
+
+PyYAML's own constructor follows YAML 1.1, where an unquoted MAC address is a base-60
+number and `no` is false, and where the second of two equal keys silently wins. Only its
+parser is used here; the Java side (snakeyaml-engine) reads the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vas_cluster.problem import KeyPath, Problem
+
+_MAX_NODES = 2_000_000
+_INT = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
+
+
+def parse_document(text: str) -> tuple[Any, list[Problem]]:
+    """The value of a YAML document, and what is wrong with its form (then the value is None)."""
+    try:
+        node = yaml.compose(text, Loader=yaml.CSafeLoader)
+    except yaml.MarkedYAMLError as wrong:
+        line = wrong.problem_mark.line + 1 if wrong.problem_mark else 1
+        return None, [
+            Problem((), f"line {line}: not valid YAML", "check the indentation and quotes there")
+        ]
+    except (yaml.YAMLError, RecursionError):
+        return None, [Problem((), "not valid YAML", "check that it is a UTF-8 text file")]
+    if node and _count(node, {}) > _MAX_NODES:
+        return None, [Problem((), "too large when its aliases are expanded", "remove the aliases")]
+    problems: list[Problem] = []
+    value = _construct(node, (), problems) if node else None
+    if not problems and not isinstance(value, dict):
+        problems.append(Problem((), "not a mapping", "start from one of the examples"))
+    return (None, problems) if problems else (value, [])
+
+
+def _count(node: yaml.Node, known: dict[int, int]) -> int:
+    """The nodes of the expanded tree, each aliased node counted every time it is used."""
+    if id(node) not in known:
+        known[id(node)] = _MAX_NODES  # what a node within itself would expand to: without end
+        children = node.value if isinstance(node, yaml.CollectionNode) else ()
+        parts = [part for c in children for part in (c if isinstance(c, tuple) else (c,))]
+        known[id(node)] = 1 + sum(_count(part, known) for part in parts)
+    return known[id(node)]
+
+
+def read_text(path: Path) -> tuple[str, list[Problem]]:
+    """The file's text, and what kept it from being read."""
+    try:
+        return path.read_text(encoding="utf-8"), []
+    except FileNotFoundError:
+        return "", [Problem((), "no such file", "give the map with --cluster FILE")]
+    except UnicodeDecodeError:
+        return "", [Problem((), "not valid YAML", "check that it is a UTF-8 text file")]
+    except OSError as wrong:
+        return "", [Problem((), f"cannot be read: {wrong.strerror}", "check its permissions")]
+
+
+def _construct(node: yaml.Node, path: KeyPath, problems: list[Problem]) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(node, path, problems)
+    if isinstance(node, yaml.SequenceNode):
+        return [_construct(item, (*path, i), problems) for i, item in enumerate(node.value)]
+    plain = getattr(node, "style", None) in (None, "")
+    return _scalar(node.value) if plain else node.value
+
+
+def _mapping(node: yaml.MappingNode, path: KeyPath, problems: list[Problem]) -> dict[str, Any]:
+    mapping: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        key = str(key_node.value)
+        if key in mapping:
+            problems.append(Problem((*path, key), "key is given twice", "remove one of them"))
+        value = _construct(value_node, (*path, key), problems)
+        if value is None:
+            problems.append(Problem((*path, key), "has no value", "give it one or remove the key"))
+        mapping[key] = value
+    return mapping
+
+
+def _scalar(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if _INT.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text

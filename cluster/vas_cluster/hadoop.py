@@ -1,0 +1,48 @@
+"""The Hadoop configuration that a site's map implies: what points YARN at VAS.
+
+Sizes, timeouts and JVM flags are a cluster's own business; only what follows from the
+map stands here. The keys are documented in docs/configuration.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+from vas_cluster.model import Cluster
+
+
+def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
+    """Hadoop property -> value, for core-site, yarn-site and capacity-scheduler together."""
+    queues = {queue.name: queue for queue in cluster.yarn.queues}
+    properties = {
+        "fs.defaultFS": "lustre:///",
+        "fs.lustre.impl": "org.vas.filesystem.LustreFileSystem",
+        "fs.AbstractFileSystem.lustre.impl": "org.vas.filesystem.LustreFs",
+        "vas.cluster.file": str(cluster_file),
+        "net.topology.node.switch.mapping.impl": "org.vas.scheduler.VasSwitchMapping",
+        "yarn.resourcemanager.hostname": cluster.yarn.resourcemanager.name,
+        "yarn.resourcemanager.application-master-service.processors": (
+            "org.vas.scheduler.PlacementProcessor"
+        ),
+        "yarn.scheduler.capacity.root.queues": ",".join(queues),
+        # The root's list is inherited: a queue's own list means something only if it is empty.
+        "yarn.scheduler.capacity.root.acl_submit_applications": " ",
+    }
+    for name, queue in queues.items():
+        prefix = f"yarn.scheduler.capacity.root.{name}"
+        properties[f"{prefix}.capacity"] = str(queue.capacity)
+        properties[f"{prefix}.acl_submit_applications"] = ",".join(queue.users) or "*"
+    return properties
+
+
+def configuration_xml(properties: Mapping[str, str]) -> str:
+    """A Hadoop `<configuration>` document."""
+    root = ElementTree.Element("configuration")
+    for name, value in properties.items():
+        entry = ElementTree.SubElement(root, "property")
+        ElementTree.SubElement(entry, "name").text = name
+        ElementTree.SubElement(entry, "value").text = value
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,40 @@
+"""Reading a cluster map from a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from vas_cluster.document import parse_document, read_text
+from vas_cluster.model import Cluster
+from vas_cluster.problem import ClusterProblems
+from vas_cluster.rules import check_rules
+from vas_cluster.structure import build
+
+DEFAULT_PATH = Path("/etc/vas/cluster.yaml")
+
+
+def default_path() -> Path:
+    """`$VAS_CLUSTER`, else /etc/vas/cluster.yaml."""
+    return Path(os.environ.get("VAS_CLUSTER") or DEFAULT_PATH)
+
+
+def load_cluster(path: Path) -> Cluster:
+    """Reads and checks a cluster map. Raises ClusterProblems with a line per problem."""
+    text, problems = read_text(path)
+    if not problems:
+        return parse_cluster(text, path)
+    raise ClusterProblems(path, problems)
+
+
+def parse_cluster(text: str, name: Path | str) -> Cluster:
+    """The same for a text; `name` stands where the file's name would."""
+    value, problems = parse_document(text)
+    if problems:
+        raise ClusterProblems(name, problems)
+    cluster, problems = build(value)
+    if cluster is not None:
+        problems = check_rules(cluster)
+        if not problems:
+            return cluster
+    raise ClusterProblems(name, problems)

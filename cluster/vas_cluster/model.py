@@ -1,0 +1,228 @@
+"""The shape of `cluster.yaml`: pydantic models, one per YAML mapping.
+
+The JSON Schema that the Java side validates with is generated from these models
+(`vas cluster schema`), so a key's name, type, bounds and meaning stand here only.
+What one key cannot say about another (duplicates, references) is in `rules.py`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from vas_core.sizes import parse_size
+
+
+def _ip(text: str) -> str:
+    ipaddress.ip_address(text)
+    return text
+
+
+Ip = Annotated[str, AfterValidator(_ip), Field(json_schema_extra={"format": "ip"})]
+NodeName = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$"),
+]
+InterfaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,15}$")]
+Nid = Annotated[str, Field(pattern=r"^[0-9A-Fa-f.:]+@(tcp|o2ib|gni|kfi)[0-9]*$")]
+Mac = Annotated[str, Field(pattern=r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")]
+Size = Annotated[str, Field(pattern=r"^[1-9][0-9]*(MiB|GiB|TiB)$")]
+AbsolutePath = Annotated[str, Field(pattern=r"^/[^\x00]*$")]
+
+
+class _Mapping(BaseModel):
+    # Strict: "4" is not 4. Frozen: a description that was checked stays what was checked.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Flock(StrEnum):
+    """How flock() and fcntl() locks behave on a Lustre mount."""
+
+    FLOCK = "flock"
+    LOCALFLOCK = "localflock"
+    NOFLOCK = "noflock"
+
+    @property
+    def meaning(self) -> str:
+        """What the mount option really does, in one line."""
+        return _FLOCK_MEANING[self]
+
+
+_FLOCK_MEANING = {
+    Flock.FLOCK: "locks are coherent across all clients (Lustre's default since 2.13)",
+    Flock.LOCALFLOCK: "each client grants locks on its own, so two nodes can hold one lock",
+    Flock.NOFLOCK: "flock() and fcntl() locks fail with ENOSYS",
+}
+
+
+class Lustre(_Mapping):
+    """The file system that the storage hosts serve."""
+
+    fsname: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,8}$")] = Field(
+        description="the file system's name, 1 to 8 letters, digits or _"
+    )
+    mount: AbsolutePath = Field(description="the mount point in every guest, an absolute path")
+    mgs_nids: Annotated[list[Nid], Field(min_length=1)] = Field(
+        description="the LNet NIDs of the MGS, like 10.0.0.1@tcp"
+    )
+    flock: Annotated[Flock, Field(strict=False)] = Field(
+        default=Flock.FLOCK,
+        description="flock (coherent), localflock (node-local locks only) or noflock (none)",
+    )
+    mount_options: list[str] = Field(
+        default=[], description="further options of mount -t lustre, without flock's"
+    )
+
+
+class Nics(_Mapping):
+    """The network interfaces of a storage host that the guest's traffic uses."""
+
+    pf: InterfaceName = Field(description="the SR-IOV physical function, an interface name")
+    vf: InterfaceName = Field(description="the guest's virtual function, an interface name")
+    bridge: InterfaceName = Field(description="the host-only virtio bridge, an interface name")
+
+
+class Macs(_Mapping):
+    """The MAC addresses of a guest's two NICs."""
+
+    vf: Mac = Field(description="the VF's MAC, lower case, like 52:54:00:77:01:01")
+    virtio: Mac = Field(description="the virtio NIC's MAC, lower case, like 52:54:00:77:01:02")
+
+
+class Disk(_Mapping):
+    """One disk of a guest, a file or a block device on its host."""
+
+    path: AbsolutePath = Field(description="where the disk lies on the host, an absolute path")
+    size: Size = Field(description="its size, like 40GiB")
+
+
+class Guest(_Mapping):
+    """The virtual machine on a storage host: a YARN NodeManager and a Lustre client."""
+
+    name: NodeName = Field(description="the guest's host name, which is its YARN node name")
+    address: Ip = Field(description="the VF's IP address on the data fabric")
+    macs: Macs = Field(description="the MAC addresses of the guest's two NICs")
+    memory: Size = Field(description="the guest's memory, like 6GiB")
+    vcpus: Annotated[int, Field(ge=1, le=1024)] = Field(description="virtual CPUs, 1 to 1024")
+    disks: list[Disk] = Field(default=[], description="the guest's disks")
+
+    @property
+    def memory_bytes(self) -> int:
+        """The guest's memory in bytes."""
+        return parse_size(self.memory)
+
+
+class Host(_Mapping):
+    """One object storage server (OSS; the papers' PM)."""
+
+    name: NodeName = Field(description="the server's host name")
+    address: Ip = Field(description="its IP address on the data fabric (the PF's)")
+    nids: Annotated[list[Nid], Field(min_length=1)] = Field(
+        description="its LNet NIDs, like 10.0.0.11@tcp"
+    )
+    osts: list[Annotated[int, Field(ge=0, le=65534)]] = Field(
+        description="the indices of the OSTs it serves when nothing has failed over"
+    )
+    ha_partner: NodeName | None = Field(
+        default=None, description="the host that takes over its OSTs"
+    )
+    nics: Nics = Field(description="the interfaces pf, vf and bridge")
+    storage_devices: list[AbsolutePath] = Field(
+        default=[], description="the block devices under its OSTs"
+    )
+    guest: Guest | None = Field(
+        default=None, description="its virtual machine; leave it out for a host without one"
+    )
+
+
+class ResourceManager(_Mapping):
+    """Where YARN's ResourceManager and the JobHistoryServer run."""
+
+    name: NodeName = Field(description="the host name of the ResourceManager")
+    address: Ip | None = Field(
+        default=None, description="its IP address; leave it out if it is a host or a guest here"
+    )
+
+
+class Queue(_Mapping):
+    """One queue of the CapacityScheduler, directly under root."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")] = Field(
+        description="the queue's name, letters, digits, _ or -"
+    )
+    capacity: Annotated[int, Field(ge=0, le=100)] = Field(
+        description="its share of the cluster in percent, 0 to 100"
+    )
+    users: list[str] = Field(default=[], description="who may submit; empty means everybody")
+
+
+class Yarn(_Mapping):
+    """The YARN cluster that the guests form."""
+
+    resourcemanager: ResourceManager = Field(description="where the ResourceManager runs")
+    queues: Annotated[list[Queue], Field(min_length=1)] = Field(
+        default=[Queue(name="default", capacity=100)], description="the queues under root"
+    )
+
+
+class Cluster(_Mapping):
+    """A site: the PM-to-VM map. Read it with `vas_cluster.load_cluster`."""
+
+    site: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")] = Field(
+        description="the site's name, letters, digits, _, . or -"
+    )
+    lustre: Lustre = Field(description="the Lustre file system")
+    hosts: Annotated[list[Host], Field(min_length=1)] = Field(
+        description="the object storage servers"
+    )
+    yarn: Yarn = Field(description="the YARN cluster")
+
+    def host(self, name: str) -> Host | None:
+        """The host of that name."""
+        return self._hosts_by_name.get(name)
+
+    def host_by_nid(self, nid: str) -> Host | None:
+        """The host that owns an LNet NID."""
+        return self._hosts_by_nid.get(nid)
+
+    def host_by_ost(self, index: int) -> Host | None:
+        """The host that serves an OST when nothing has failed over."""
+        return self._hosts_by_ost.get(index)
+
+    def host_by_guest(self, name: str) -> Host | None:
+        """The host that runs the guest of that name."""
+        return self._hosts_by_guest.get(name)
+
+    def guests(self) -> list[Guest]:
+        """All guests, in the order of their hosts."""
+        return [host.guest for host in self.hosts if host.guest]
+
+    @property
+    def resourcemanager_address(self) -> str:
+        """The ResourceManager's IP address, also when only its name is given."""
+        manager = self.yarn.resourcemanager
+        if manager.address:
+            return manager.address
+        if host := self.host(manager.name):
+            return host.address
+        guest_host = self._hosts_by_guest[manager.name]
+        return guest_host.guest.address if guest_host.guest else ""
+
+    @cached_property
+    def _hosts_by_name(self) -> dict[str, Host]:
+        return {host.name: host for host in self.hosts}
+
+    @cached_property
+    def _hosts_by_nid(self) -> dict[str, Host]:
+        return {nid: host for host in self.hosts for nid in host.nids}
+
+    @cached_property
+    def _hosts_by_ost(self) -> dict[int, Host]:
+        return {index: host for host in self.hosts for index in host.osts}
+
+    @cached_property
+    def _hosts_by_guest(self) -> dict[str, Host]:
+        return {host.guest.name: host for host in self.hosts if host.guest}

@@ -1,0 +1,154 @@
+"""What one key of a cluster map demands of another: uniqueness, pairs, references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from vas_cluster.model import Cluster, Host
+from vas_cluster.problem import KeyPath, Problem, key_text
+
+_FLOCK_OPTIONS = ("flock", "localflock", "noflock")
+Occurrence = tuple[KeyPath, object]
+
+
+def check_rules(cluster: Cluster) -> list[Problem]:
+    """Every rule that the map breaks."""
+    return [
+        *_duplicates(_names(cluster), "give every host and guest a name of its own"),
+        *_duplicates(_addresses(cluster), "give every host and guest an address of its own"),
+        *_duplicates(_macs(cluster), "give every NIC a MAC of its own"),
+        *_duplicates(_nids(cluster), "a NID belongs to one host"),
+        *_duplicates(_osts(cluster), "an OST is listed at the host that serves it normally"),
+        *_duplicates(_queues(cluster), "give every queue a name of its own"),
+        *_disks(cluster),
+        *_ha_pairs(cluster),
+        *_resourcemanager(cluster),
+        *_queue_shares(cluster),
+        *_mount_options(cluster),
+    ]
+
+
+def _duplicates(occurrences: Iterable[Occurrence], fix: str) -> Iterator[Problem]:
+    first: dict[object, KeyPath] = {}
+    for path, value in occurrences:
+        if value in first:
+            yield Problem(path, f"{value} is also {key_text(first[value])}", fix)
+        else:
+            first[value] = path
+
+
+def _names(cluster: Cluster) -> Iterator[Occurrence]:
+    for i, host in enumerate(cluster.hosts):
+        yield ("hosts", i, "name"), host.name
+        if host.guest:
+            yield ("hosts", i, "guest", "name"), host.guest.name
+
+
+def _addresses(cluster: Cluster) -> Iterator[Occurrence]:
+    for i, host in enumerate(cluster.hosts):
+        yield ("hosts", i, "address"), host.address
+        if host.guest:
+            yield ("hosts", i, "guest", "address"), host.guest.address
+    manager = cluster.yarn.resourcemanager
+    if manager.address and not _known_node(cluster, manager.name):
+        yield ("yarn", "resourcemanager", "address"), manager.address
+
+
+def _macs(cluster: Cluster) -> Iterator[Occurrence]:
+    for i, host in enumerate(cluster.hosts):
+        if host.guest:
+            yield ("hosts", i, "guest", "macs", "vf"), host.guest.macs.vf
+            yield ("hosts", i, "guest", "macs", "virtio"), host.guest.macs.virtio
+
+
+def _nids(cluster: Cluster) -> Iterator[Occurrence]:
+    for i, host in enumerate(cluster.hosts):
+        for k, nid in enumerate(host.nids):
+            yield ("hosts", i, "nids", k), nid
+
+
+def _osts(cluster: Cluster) -> Iterator[Occurrence]:
+    for i, host in enumerate(cluster.hosts):
+        for k, index in enumerate(host.osts):
+            yield ("hosts", i, "osts", k), index
+
+
+def _queues(cluster: Cluster) -> Iterator[Occurrence]:
+    for i, queue in enumerate(cluster.yarn.queues):
+        yield ("yarn", "queues", i, "name"), queue.name
+
+
+def _disks(cluster: Cluster) -> Iterator[Problem]:
+    for i, host in enumerate(cluster.hosts):
+        disks = host.guest.disks if host.guest else []
+        paths = ((("hosts", i, "guest", "disks", k, "path"), d.path) for k, d in enumerate(disks))
+        yield from _duplicates(paths, "give every disk a path of its own")
+
+
+def _ha_pairs(cluster: Cluster) -> Iterator[Problem]:
+    for i, host in enumerate(cluster.hosts):
+        path = ("hosts", i, "ha_partner")
+        if host.ha_partner is None:
+            continue
+        partner = cluster.host(host.ha_partner)
+        if partner is None:
+            yield Problem(path, f"no host is named {host.ha_partner}", "name one of the hosts")
+        elif partner is host:
+            yield Problem(
+                path, f"{host.name} is its own partner", "name the other host of the pair"
+            )
+        elif partner.ha_partner is None or _is_other_host(cluster, partner, host):
+            theirs = partner.ha_partner or "none"
+            yield Problem(
+                path,
+                f"{partner.name} is named, but the partner of {partner.name} is {theirs}",
+                f"set ha_partner: {host.name} at {partner.name}",
+            )
+
+
+def _is_other_host(cluster: Cluster, partner: Host, host: Host) -> bool:
+    # A partner whose own reference is broken is reported once, at that reference.
+    theirs = cluster.host(partner.ha_partner or "")
+    return theirs is not None and theirs is not partner and theirs is not host
+
+
+def _resourcemanager(cluster: Cluster) -> Iterator[Problem]:
+    manager = cluster.yarn.resourcemanager
+    known = _known_node(cluster, manager.name)
+    if known is None and manager.address is None:
+        yield Problem(
+            ("yarn", "resourcemanager", "name"),
+            f"no host or guest is named {manager.name}",
+            "add its address",
+        )
+    if known and manager.address and manager.address != known:
+        yield Problem(
+            ("yarn", "resourcemanager", "address"),
+            f"{manager.address} is not the address of {manager.name}, which is {known}",
+            "leave the address out",
+        )
+
+
+def _known_node(cluster: Cluster, name: str) -> str | None:
+    if host := cluster.host(name):
+        return host.address
+    guest_host = cluster.host_by_guest(name)
+    return guest_host.guest.address if guest_host and guest_host.guest else None
+
+
+def _queue_shares(cluster: Cluster) -> Iterator[Problem]:
+    total = sum(queue.capacity for queue in cluster.yarn.queues)
+    if total != 100:
+        yield Problem(
+            ("yarn", "queues"),
+            f"the capacities add up to {total}",
+            "make them add up to 100",
+        )
+
+
+def _mount_options(cluster: Cluster) -> Iterator[Problem]:
+    for i, option in enumerate(cluster.lustre.mount_options):
+        if option in _FLOCK_OPTIONS:
+            yield Problem(
+                ("lustre", "mount_options", i), f"{option} is set by lustre.flock", "remove it here"
+            )

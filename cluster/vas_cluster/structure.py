@@ -1,0 +1,85 @@
+"""pydantic's findings in the words both readers use."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from vas_cluster.model import Cluster
+from vas_cluster.problem import KeyPath, Problem
+
+_TYPE_NAMES = {
+    "string_type": "a string",
+    "int_type": "an integer",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "dict_type": "a mapping",
+    "int_from_float": "an integer",
+}
+_SHOWN_CHARS = 80
+_TYPO_EDITS = 2
+
+
+def build(value: dict[str, Any]) -> tuple[Cluster | None, list[Problem]]:
+    """The model of a parsed document, or what in its structure is wrong."""
+    try:
+        return Cluster.model_validate(value), []
+    except ValidationError as wrong:
+        return None, [_problem(error) for error in wrong.errors(include_url=False)]
+
+
+def _problem(error: ErrorDetails) -> Problem:
+    path, kind, context = error["loc"], error["type"], error.get("ctx", {})
+    shown = show(error["input"])
+    if kind == "extra_forbidden":
+        return Problem(path, "unknown key", _suggestion(path))
+    if kind == "missing":
+        return Problem(path, "is missing", f"add {_description(path)}")
+    expected = f"expected {_description(path)}"
+    if kind in _TYPE_NAMES:
+        return Problem(path, f"{shown} is not {_TYPE_NAMES[kind]}", expected)
+    if kind in ("greater_than_equal", "less_than_equal"):
+        word, bound = ("less", context.get("ge")) if "ge" in context else ("more", context["le"])
+        return Problem(path, f"{shown} is {word} than {bound}", expected)
+    if kind == "too_short":
+        return Problem(path, "is empty", expected)
+    return Problem(path, f"{shown} is not valid", expected)
+
+
+def show(value: Any) -> str:
+    """A value as the message shows it: JSON, cut to 80 characters."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 3] + "..."
+
+
+def _suggestion(path: KeyPath) -> str:
+    known = list(_model_at(path[:-1]).model_fields)
+    close = process.extractOne(
+        str(path[-1]), known, scorer=Levenshtein.distance, score_cutoff=_TYPO_EDITS
+    )
+    return f"did you mean {close[0]}?" if close else f"known keys: {', '.join(known)}"
+
+
+def _description(path: KeyPath) -> str:
+    names = [part for part in path if isinstance(part, str)]
+    model = _model_at(tuple(names[:-1]))
+    return model.model_fields[names[-1]].description or names[-1]
+
+
+def _model_at(path: KeyPath) -> type[BaseModel]:
+    model: type[BaseModel] = Cluster
+    for part in path:
+        if isinstance(part, str):
+            model = _model_in(model.model_fields[part].annotation) or model
+    return model
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((m for a in get_args(annotation) if (m := _model_in(a))), None)

@@ -1,0 +1,102 @@
+"""The shared pieces: sizes, subprocesses, atomic files, the journal, the root."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from vas_core.errors import BadInput, NotHere, VasError
+from vas_core.files import write_atomically
+from vas_core.journal import Journal
+from vas_core.process import CommandFailed, run
+from vas_core.root import Root
+from vas_core.sizes import format_size, parse_size
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("0", 0), ("64k", 65536), ("64M", 1 << 26), ("1.5GiB", 3 << 29), ("4 MB", 4 << 20), ("7B", 7)],
+)
+def test_parse_size(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "-1", "M", "1.3", "64X", "1e3", "0x10"])
+def test_parse_size_refuses(text: str) -> None:
+    with pytest.raises(BadInput, match="is not a size"):
+        parse_size(text)
+
+
+@given(st.integers(min_value=0, max_value=1 << 50))
+def test_formatted_sizes_read_back_within_rounding(size: int) -> None:
+    value, unit = format_size(size).split()
+    units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50}
+    assert abs(float(value) * units[unit] - size) <= 0.051 * units[unit]
+
+
+def test_run_gives_output_and_status() -> None:
+    done = run(
+        [sys.executable, "-c", "import sys; print(input()); sys.exit(3)"], stdin="x", check=False
+    )
+    assert (done.stdout, done.status) == ("x\n", 3)
+
+
+def test_run_error_shows_the_exact_command_and_stderr() -> None:
+    script = "import sys; print('boom', file=sys.stderr); sys.exit(1)"
+    with pytest.raises(CommandFailed, match=r"(?s)exit status 1: .* -c 'import.*stderr: boom"):
+        run([sys.executable, "-c", script])
+
+
+def test_run_stops_at_its_timeout() -> None:
+    with pytest.raises(CommandFailed, match=r"no end after 0\.2 s"):
+        run(["sleep", "30"], timeout_seconds=0.2)
+
+
+def test_run_without_the_program() -> None:
+    with pytest.raises(NotHere, match="'no-such-program' is not installed"):
+        run(["no-such-program"])
+
+
+def test_write_atomically_replaces_or_leaves_alone(tmp_path: Path) -> None:
+    target = tmp_path / "f"
+    write_atomically(target, "old", mode=0o600)
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(target, "\udc80")
+    assert target.read_text() == "old"
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_root_reads_only_below_itself(tmp_path: Path) -> None:
+    (tmp_path / "sys").mkdir()
+    (tmp_path / "sys" / "value").write_text("7\n")
+    root = Root(tmp_path)
+    assert root.read("sys/value") == "7"
+    assert root.read("sys/none") is None
+    with pytest.raises(ValueError, match="relative"):
+        root.path("/sys/value")
+
+
+def test_journal_keeps_the_first_value_over_a_crash(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "journal.json"
+    with Journal.open(path) as journal:
+        journal.remember("rp_filter", "1")
+        journal.remember("rp_filter", "2")
+        journal.confirm("rp_filter")
+        journal.remember("route", None)
+    with Journal.open(path) as reopened:
+        entries = [(e.target, e.original, e.confirmed) for e in reopened.pending_rollback()]
+        assert entries == [("route", None, False), ("rp_filter", "1", True)]
+        reopened.forget("route")
+        reopened.forget("rp_filter")
+        assert reopened.pending_rollback() == []
+
+
+def test_journal_refuses_a_damaged_file(tmp_path: Path) -> None:
+    path = tmp_path / "journal.json"
+    path.write_text('{"version": 1, "entries": [{"target"')
+    with pytest.raises(VasError, match="journal of original values is damaged"), Journal.open(path):
+        pass

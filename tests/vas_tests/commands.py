@@ -1,0 +1,37 @@
+"""`vas test`."""
+
+from __future__ import annotations
+
+import click
+from vas_core.cli import print_table
+from vas_core.errors import ExitStatus
+
+from vas_tests.checks import CHECKS, run_checks
+
+
+@click.command()
+@click.option("--fast", is_flag=True, help="Only linters and unit tests: under a minute.")
+@click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
+@click.option(
+    "--list", "only_list", is_flag=True, help="Print the commands instead of running them."
+)
+def test(fast: bool, yes: bool, only_list: bool) -> int:
+    """Run every test and linter; status 1 if one fails.
+
+    \b
+    Examples: ./vas test          everything: Python, Java, the lab
+              ./vas test --fast   linters and unit tests
+              ./vas test --list   the commands, to run one by one
+    """
+    chosen = [check for check in CHECKS if check.fast or not fast]
+    if only_list:
+        print_table(("CHECK", "COMMAND"), [(c.name, " ".join(c.argv)) for c in chosen])
+        return ExitStatus.DONE
+    outcomes = run_checks(chosen)
+    rows = [
+        (o.check.name, "ok" if o.status == 0 else "FAILED", f"{o.seconds:.0f}") for o in outcomes
+    ]
+    print_table(("CHECK", "RESULT", "SECONDS"), rows)
+    failed = [o for o in outcomes if o.status != 0]
+    print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed", flush=True)
+    return ExitStatus.FAILED if failed else ExitStatus.DONE
