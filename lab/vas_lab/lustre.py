@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.files import write_atomically
-from vas_lab import libc, mds_client
+
+from vas_lab import libc
+from vas_lab.mds import client
 
 VERSION = "2.17.57"
 _INSTANCE = "ff35e01fe8bb4000"
@@ -85,7 +87,7 @@ class LabLustre:
 
     def wait_ready(self, timeout_seconds: float = 10.0) -> None:
         """Returns when the MDS answers. Raises VasError after `timeout_seconds`."""
-        mds_client.wait_ready(self.socket, timeout_seconds)
+        client.wait_ready(self.socket, timeout_seconds)
 
     def environment(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
         """`base` (default: this process') plus what makes a child see the mount as a Lustre."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -13,26 +14,22 @@ from vas_core.errors import VasError
 
 
 def call(mds: Path, operation: str, *, descriptor: int | None = None, **arguments: Any) -> Any:
-    """Asks the MDS and returns its answer without `errno`.
+    """Asks the MDS and returns its answer.
 
     `descriptor` is a file of the mount (O_PATH will do) and travels with the request.
-    Raises OSError with the errno the MDS answers; EIO if the MDS ends without an answer.
+    Raises OSError with the errno the MDS answers; EIO if it goes away without an answer.
     """
     request = json.dumps({"op": operation, **arguments}).encode() + b"\n"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stream:
         stream.connect(str(mds))
-        if descriptor is None:
-            stream.sendall(request)
-        else:
-            sent = socket.send_fds(stream, [request], [descriptor])
-            stream.sendall(request[sent:])
+        sent = socket.send_fds(stream, [request], [] if descriptor is None else [descriptor])
+        stream.sendall(request[sent:])
         with stream.makefile("rb") as reader:
             line = reader.readline()
-    if not line.endswith(b"\n"):
-        raise OSError(5, os.strerror(5))
-    answer = json.loads(line)
-    if answer.pop("errno") != 0:
-        raise OSError(answer.get("code", 5), answer.get("reason", "MDS error"))
+    answer = json.loads(line) if line.endswith(b"\n") else {"errno": errno.EIO}
+    code = answer.pop("errno")
+    if code:
+        raise OSError(code, os.strerror(code))
     return answer
 
 
@@ -47,7 +44,7 @@ def wait_ready(mds: Path, timeout_seconds: float) -> None:
                 raise VasError(
                     f"the MDS does not answer: {last}",
                     where=str(mds),
-                    hint="see its output in the lab's log directory",
+                    hint="see what `python -m vas_lab.mds` printed",
                 ) from last
             time.sleep(0.02)
         else:
