@@ -111,12 +111,12 @@ def _request(client: Client, parsed: Parsed) -> _Request:
         raw=parsed.has("raw"),
         hex_index=parsed.has("hex-idx"),
         header=depth != 0,
-        ost=None if ost is None else _ost_index(ost),
+        ost=None if ost is None else ost_index(ost),
     )
     return _Request(client, view, depth, parsed.has("default"))
 
 
-def _ost_index(name: str) -> int:
+def ost_index(name: str) -> int:
     """The index in `fs-OST0001_UUID` or `fs-OST0001`, or a plain number."""
     _, found, rest = name.partition("-OST")
     return int(rest[:4], 16) if found else int(name, 0)
