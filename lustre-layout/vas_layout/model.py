@@ -1,0 +1,133 @@
+"""Stripe layouts as plain data, in the words of `lfs getstripe`. All offsets and sizes in bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+STRIPE_ALIGNMENT = 65536
+MAX_STRIPES = 2000
+MAX_XATTR_BYTES = 65536
+ALL_OSTS = -1
+
+RAID0 = 0x1
+MDT = 0x100
+OVERSTRIPING = 0x200
+RELEASED = 0x80000000
+PATTERN_NAMES = {RAID0: "raid0", MDT: "mdt", OVERSTRIPING: "overstriping", RELEASED: "released"}
+
+STALE = 0x1
+OFFLINE = 0x8
+INIT = 0x10
+# In the order `lfs` prints them.
+COMPONENT_FLAG_NAMES = {
+    INIT: "init",
+    STALE: "stale",
+    0x2: "prefrd",
+    0x4: "prefwr",
+    OFFLINE: "offline",
+    0x20: "nosync",
+    0x40: "extension",
+}
+
+
+class Magic(Enum):
+    """The forms of a plain layout; SPECIFIC (an exact OST list) is only ever a request."""
+
+    V1 = "v1"
+    V3 = "v3"
+    SPECIFIC = "specific"
+
+
+@dataclass(frozen=True)
+class Fid:
+    """A Lustre file identifier."""
+
+    sequence: int
+    object_id: int
+    version: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.sequence:#x}:{self.object_id:#x}:{self.version:#x}"
+
+
+@dataclass(frozen=True)
+class StripeObject:
+    """One stripe's object and the index of the OST it lives on."""
+
+    ost_idx: int
+    fid: Fid = Fid(0, 0)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A layout of one kind of stripes: a file's, one component's, a default or a request.
+
+    Without objects it is no placement, only a wish: a directory default, a request, a
+    component nobody has written to, data on the MDT, or a released file. `stripe_count` is
+    -1 for all OSTs (-2 to -32 for that many on each), 0 for the default. `stripe_offset` is
+    the first object's OST, or the start a wish names. `layout_gen` is 0 when the bytes do
+    not tell it (`getxattr` hides it).
+    """
+
+    magic: Magic
+    pattern: int
+    stripe_size: int
+    stripe_count: int
+    stripe_offset: int | None = None
+    layout_gen: int = 0
+    pool: str | None = None
+    objects: tuple[StripeObject, ...] = ()
+    # The file's own identifier as stored; a default's is junk, so it takes no part in equality.
+    owner: tuple[int, int] = field(default=(0, 0), compare=False)
+
+    @property
+    def placed(self) -> bool:
+        """Whether `objects[(offset / stripe_size) % count]` tells who owns a byte."""
+        made = bool(self.objects) and self.magic is not Magic.SPECIFIC
+        return made and self.pattern & ~OVERSTRIPING == RAID0
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A layout Lustre stores and does not understand."""
+
+    foreign_type: int
+    flags: int
+    value: bytes
+
+
+@dataclass(frozen=True)
+class Component:
+    """A part of a composite layout: the extent [extent_start, extent_end), None is EOF."""
+
+    id: int
+    flags: int
+    extent_start: int
+    extent_end: int | None
+    layout: Plain | Foreign
+
+    @property
+    def mirror_id(self) -> int:
+        return self.id >> 16
+
+
+@dataclass(frozen=True)
+class Composite:
+    """Components after one another (PFL, DoM, SEL) and, with mirrors, over one another (FLR)."""
+
+    layout_gen: int
+    flags: int
+    mirror_count: int
+    components: tuple[Component, ...]
+
+
+Layout: TypeAlias = Plain | Composite | Foreign
+
+
+def names_of(bits: int, names: dict[int, str]) -> list[str]:
+    """The names of the bits set; bits without a name come last, as one hexadecimal number."""
+    known = [name for bit, name in names.items() if bits & bit]
+    rest = bits & ~sum(names)
+    return [*known, f"{rest:#x}"] if rest else known
