@@ -70,11 +70,13 @@ def pattern_text(names: list[str]) -> str:
 def _attributes(layout: Layout, view: View, first: int | None) -> list[tuple[Show, str, str]]:
     on_mdt = "mdt" in layout["pattern"]
     offset = -1 if first is None else first
+    # The MDT's index is kept where other layouts keep their generation.
+    generation = first or 0 if on_mdt else layout["layout_gen"]
     fields = [
         (Show.COUNT, "stripe_count:", str(layout["stripe_count"])),
         (Show.SIZE, "stripe_size:", str(layout["stripe_size"])),
         (Show.PATTERN, "pattern:", pattern_text(layout["pattern"])),
-        (Show.GENERATION, "layout_gen:", str(layout["layout_gen"])),
+        (Show.GENERATION, "layout_gen:", str(generation)),
         (Show.OFFSET, "mdt_index:" if on_mdt else "stripe_offset:", view.index(offset)),
         (Show.POOL, "pool:", layout["pool"] or ""),
     ]
@@ -91,8 +93,11 @@ def _file_body(out: Lines, layout: Layout, fid: str, view: View, indent: str) ->
         out.add(f"{indent}{'lmm_object_id:':19}{object_id}")
     if Show.FID in view.show:
         out.add(f"[{fid}]" if view.lone else f"{indent}{'lmm_fid:':19}[{fid}]")
-    # The MDT's index is kept where a plain layout keeps its generation.
-    first = layout["layout_gen"] if "mdt" in layout["pattern"] else layout["stripe_offset"]
+    first = layout["stripe_offset"]
+    if "mdt" in layout["pattern"]:
+        first = first or 0
+    elif not layout["objects"]:
+        first = None
     for _, name, value in _attributes(layout, view, first):
         out.add(value if view.lone else f"{indent}{f'lmm_{name}':19}{value}")
     if Show.OBJECTS in view.show:

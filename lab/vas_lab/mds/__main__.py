@@ -12,6 +12,7 @@ import selectors
 import signal
 import socket
 import sys
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,6 +95,8 @@ class Server:
         except OSError as refused:
             answer = {"errno": refused.errno or errno.EIO}
         except (ValueError, KeyError, TypeError):
+            # One client's nonsense must not end the service of the others.
+            traceback.print_exc()
             answer = {"errno": errno.EINVAL}
         with contextlib.suppress(OSError):
             connection.stream.setblocking(True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import errno
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 THRESHOLD = 0.17
 # An OST with less than this is full: Lustre's reserved_mb_low, scaled to a lab's OSTs.
@@ -33,8 +33,11 @@ class Allocator:
         *,
         pool: Sequence[int] | None = None,
         start: int | None = None,
+        avoid: Collection[int] = (),
     ) -> list[int]:
         """`count` OSTs, an OST twice only when `count` exceeds the usable ones.
+
+        `avoid`, the OSTs of other mirrors, is heeded while enough others are left.
 
         Raises OSError(EINVAL) for a start outside the pool, ENOSPC when all OSTs are full.
         """
@@ -44,6 +47,9 @@ class Allocator:
         usable = [ost for ost in members if available_bytes[ost] > FULL_BYTES]
         if not usable:
             raise OSError(errno.ENOSPC, "all OSTs are full")
+        others = [ost for ost in usable if ost not in avoid]
+        if len(others) >= count:
+            usable = others
         if start is not None:
             return self._from(start, members, usable, count)
         if is_balanced([available_bytes[ost] for ost in usable]):
@@ -53,7 +59,7 @@ class Allocator:
     @staticmethod
     def _from(start: int, members: list[int], usable: list[int], count: int) -> list[int]:
         turn = members.index(start)
-        order = [ost for ost in members[turn:] + members[:turn] if ost in usable]
+        order = [ost for ost in members[turn:] + members[:turn] if ost in usable or ost == start]
         return [order[k % len(order)] for k in range(count)]
 
     def _round_robin(self, usable: list[int], count: int) -> list[int]:

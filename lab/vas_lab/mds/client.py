@@ -23,7 +23,9 @@ def call(mds: Path, operation: str, *, descriptor: int | None = None, **argument
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stream:
         stream.connect(str(mds))
         sent = socket.send_fds(stream, [request], [] if descriptor is None else [descriptor])
-        stream.sendall(request[sent:])
+        # Never send nothing: the MDS may have answered and closed by now, and that is EPIPE.
+        if sent < len(request):
+            stream.sendall(request[sent:])
         with stream.makefile("rb") as reader:
             line = reader.readline()
     answer = json.loads(line) if line.endswith(b"\n") else {"errno": errno.EIO}

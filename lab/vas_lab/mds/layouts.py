@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vas_layout.model import (
@@ -40,13 +40,13 @@ def _refuse(why: str) -> OSError:
 class Maker:
     """What making objects needs of the MDS.
 
-    choose      (count, pool's OSTs or None, start or None) -> OSTs
+    choose      (count, pool's OSTs or None, start or None, OSTs to avoid) -> OSTs
     new_object  OST -> FID
     osts        all OST indices
     pools       pool -> OST indices
     """
 
-    choose: Callable[[int, Sequence[int] | None, int | None], list[int]]
+    choose: Callable[[int, Sequence[int] | None, int | None, Collection[int]], list[int]]
     new_object: Callable[[int], Fid]
     osts: Sequence[int]
     pools: dict[str, list[int]]
@@ -71,7 +71,9 @@ class Maker:
         if layout.flags & _FLR_STATE == _READ_ONLY:
             layout = _written_mirrors(layout)
         components = tuple(
-            self._begun(component) if _is_due(component, size) else component
+            self._begun(component, _osts_of(layout.components, component.mirror_id))
+            if _is_due(component, size)
+            else component
             for component in layout.components
         )
         if components == layout.components:
@@ -79,7 +81,7 @@ class Maker:
         return replace(layout, layout_gen=layout.layout_gen + 1, components=components)
 
     def _composite(self, request: Composite) -> Composite:
-        numbered = []
+        numbered: list[Component] = []
         for number, component in enumerate(request.components, start=1):
             mirror = component.mirror_id if request.mirror_count == 1 else component.mirror_id or 1
             layout = component.layout
@@ -87,24 +89,24 @@ class Maker:
                 layout = resolved(wish_of(layout), default_size(component.extent_end))
             made = replace(component, id=mirror << 16 | number, flags=0, layout=layout)
             due = component.extent_start == 0
-            numbered.append(self._begun(made) if due else made)
+            numbered.append(self._begun(made, _osts_of(numbered, mirror)) if due else made)
         flags = _READ_ONLY if request.mirror_count > 1 else 0
         return Composite(len(numbered), flags, request.mirror_count, tuple(numbered))
 
-    def _begun(self, component: Component) -> Component:
+    def _begun(self, component: Component, avoid: Collection[int]) -> Component:
         layout = component.layout
         if isinstance(layout, Plain) and layout.pattern != MDT:
-            layout = self._make(layout, default_size(component.extent_end))
+            layout = self._make(layout, default_size(component.extent_end), avoid)
         return replace(component, flags=component.flags | INIT, layout=layout)
 
-    def _make(self, wish: Plain, size: int) -> Plain:
+    def _make(self, wish: Plain, size: int, avoid: Collection[int] = ()) -> Plain:
         wish = resolved(wish, size)
         pool = self.pools.get(wish.pool) if wish.pool else None
         if wish.magic is Magic.SPECIFIC:
             osts = [item.ost_idx for item in wish.objects]
         else:
             count = self._count(wish, len(self.osts if pool is None else pool))
-            osts = self.choose(count, pool, wish.stripe_offset)
+            osts = self.choose(count, pool, wish.stripe_offset, avoid)
         overstriped = OVERSTRIPING if len(set(osts)) < len(osts) else 0
         return Plain(
             magic=Magic.V3 if wish.pool else Magic.V1,
@@ -202,6 +204,16 @@ def _check_extents(request: Composite) -> None:
         ends[mirror] = end
     if len(ends) != request.mirror_count:
         raise _refuse("mirrors")
+
+
+def _osts_of(components: Iterable[Component], other_than: int) -> set[int]:
+    """The OSTs of the other mirrors."""
+    return {
+        item.ost_idx
+        for component in components
+        if component.mirror_id != other_than and isinstance(component.layout, Plain)
+        for item in component.layout.objects
+    }
 
 
 def _is_due(component: Component, size: int) -> bool:

@@ -7,7 +7,7 @@ import errno
 import os
 import random
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -76,8 +76,11 @@ class Service:
             raise OSError(errno.EBADF, name)
         return self._operations[name](request, descriptor)
 
-    def _choose(self, count: int, pool: Sequence[int] | None, start: int | None) -> list[int]:
-        return self._allocator.choose(count, self.usage.available(), pool=pool, start=start)
+    def _choose(
+        self, count: int, pool: Sequence[int] | None, start: int | None, avoid: Collection[int]
+    ) -> list[int]:
+        free = self.usage.available()
+        return self._allocator.choose(count, free, pool=pool, start=start, avoid=avoid)
 
     # ---- layouts ----
 

@@ -23,6 +23,7 @@ from vas_layout.model import INIT, STALE, Composite, Layout, Plain
 
 STORED = "user.lustre.lov"
 _MAX_AGE_SECONDS = 5.0
+_BALLAST_AGE_SECONDS = 0.5
 # No more than a twentieth of the time goes into counting.
 _REST_PER_WORK = 20
 
@@ -76,6 +77,8 @@ class Usage:
         self._scan: Iterator[None] | None = None
         self._next_scan = 0.0
         self._worked = 0.0
+        self._ballast: dict[int, int] = {}
+        self._next_look = 0.0
         for directory in self._directories.values():
             directory.mkdir(parents=True, exist_ok=True)
 
@@ -84,11 +87,14 @@ class Usage:
         if self._scan is None and time.monotonic() >= self._next_scan:
             self._scan = self._walk()
             self._worked = 0.0
-        return {ost: max(self.ost_bytes - self.used_on(ost), 0) for ost in self._directories}
+        if time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + _BALLAST_AGE_SECONDS
+            self._ballast = {ost: _ballast(at) for ost, at in self._directories.items()}
+        return {ost: self.ost_bytes - self.used_on(ost) for ost in self._directories}
 
     def used_on(self, ost: int) -> int:
         """Bytes used on one OST, ballast included, at most its capacity."""
-        return min(self.used[ost] + self._ballast(ost), self.ost_bytes)
+        return min(self.used[ost] + self._ballast.get(ost, 0), self.ost_bytes)
 
     @property
     def is_counting(self) -> bool:
@@ -106,8 +112,10 @@ class Usage:
 
     def count_now(self) -> None:
         """Counts all files anew before it returns."""
+        self._next_look = 0.0
         for _ in self._walk():
             pass
+        self.available()
 
     def _walk(self) -> Iterator[None]:
         used: Counter[int] = Counter()
@@ -127,11 +135,12 @@ class Usage:
         for ost, own in self._directories.items():
             write_atomically(own / "used_bytes", f"{used[ost]}\n")
 
-    def _ballast(self, ost: int) -> int:
-        try:
-            return parse_size((self._directories[ost] / "ballast").read_text())
-        except (FileNotFoundError, BadInput):
-            return 0
+
+def _ballast(directory: Path) -> int:
+    try:
+        return parse_size((directory / "ballast").read_text())
+    except (FileNotFoundError, BadInput):
+        return 0
 
 
 def _layout_and_size(path: str) -> tuple[Layout | None, int]:
