@@ -130,6 +130,21 @@ def test_put_to_an_ordinary_file_system_changes_nothing(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
 
 
+def test_put_refuses_a_pool_that_does_not_exist(
+    tmp_path: Path,
+    no_map: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "lfs").write_text("#!/bin/sh\necho 'Pools from lab:'\necho lab.fast\n")
+    (tmp_path / "lfs").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    words = ["layout", "put", str(tmp_path / "lfs"), str(tmp_path / "new"), "--pool", "slow"]
+    assert run_command(words) == 2
+    assert capsys.readouterr().err == f"vas: {tmp_path}: there is no pool slow; pools: fast\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lfs"]
+
+
 def test_fix_reports_what_it_cannot_read(
     tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -166,3 +166,8 @@ def test_write_says_what_it_was_asked(tmp_path: Path) -> None:
     request = requests.stripes(MIB, 2, osts=[3, 1])
     STORE.write(tmp_path, request)
     assert os.getxattr(tmp_path, "user.lustre.lov") == encode(request)
+
+
+def test_pools_are_listed_without_the_file_systems_name(tmp_path: Path) -> None:
+    lfs = _lfs(tmp_path, "printf 'Pools from testfs:\\ntestfs.fast\\ntestfs.s.low\\n'")
+    assert lfs.pools(tmp_path) == ["fast", "s.low"]

@@ -22,7 +22,7 @@ from rich.progress import (
 
 from vas_cluster import Cluster, default_path, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.sizes import format_size
 from vas_layout.as_json import layout_json
 from vas_layout.codec import decode
@@ -40,7 +40,8 @@ from vas_layout.table import layout_rows
 
 _DEFAULT_SPLIT = "128MiB"
 
-_path = click.Path(path_type=Path)
+# Whether a path may be read is for the layout's reader to say: `lfs` may see what we may not.
+_path = click.Path(path_type=Path, readable=False)
 _cluster_option = click.option(
     "--cluster", "map_file", type=_path, help="The site's map [default: as `vas cluster show`]."
 )
@@ -221,6 +222,7 @@ def put_command(
     if dry_run:
         _say_plan(f"would put {source} to {final}", planned, as_json)
         return
+    _check_pool(pool, final.parent)
     try:
         with _progress(f"put {final.name}", size) as advance:
             done = put(source, final, planned, threads=parallel, progress=advance)
@@ -270,6 +272,7 @@ def fix(
     """
     reader, wish = LayoutReader(), Wish(split, _count(osts, pool, map_file), pool)
     plan_stripes(0, split, wish.osts, pool)
+    _check_pool(pool, directory)
     found, failures = [], 0
     for one in find_mismatches(directory, wish, reader):
         if isinstance(one, Mismatch):
@@ -336,6 +339,21 @@ def _count(osts: int | None, pool: str | None, map_file: Path | None) -> int | N
     if map_file is None and not default_path().exists():
         return None
     return sum(len(host.osts) for host in load_map(map_file).hosts) or None
+
+
+def _check_pool(pool: str | None, directory: Path) -> None:
+    """Lustre 2.15 takes the name of a pool that does not exist, and then any OST."""
+    if pool is None:
+        return
+    try:
+        known = Lfs().pools(directory)
+    except NotHere:
+        note(f"lfs is not installed: cannot see whether pool {pool} exists")
+        return
+    if pool not in known:
+        raise BadInput(
+            f"there is no pool {pool}", where=str(directory), hint=f"pools: {', '.join(known)}"
+        )
 
 
 def _owners(cluster: Cluster) -> OstOwners:

@@ -48,6 +48,11 @@ class Lfs:
         """The client instance of a mount, as it stands in sysfs names."""
         return self._run(["getname", "-i"], mount).stdout.strip()
 
+    def pools(self, directory: Path) -> list[str]:
+        """The pools of the file system that holds `directory`, without its name."""
+        lines = self._run(["pool_list"], directory).stdout.splitlines()
+        return [line.strip().partition(".")[2] for line in lines if "." in line.split(":")[0]]
+
     def _run(
         self, words: Sequence[str], path: Path, timeout_seconds: float | None = _TIMEOUT_SECONDS
     ) -> Completed:
