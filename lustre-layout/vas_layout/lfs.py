@@ -31,7 +31,9 @@ class Lfs:
         itself = ["-d"] if directory_itself else []
         done = self._run(["getstripe", "-y", *itself], path)
         if not done.stdout.strip() or done.stdout.rstrip().endswith(_NO_LAYOUT):
-            raise LayoutUnavailableError("has no layout", where=str(path), errno=errno.ENODATA)
+            raise LayoutUnavailableError(
+                "has no layout of its own", where=str(path), errno=errno.ENODATA
+            )
         try:
             return parse_getstripe_yaml(done.stdout)
         except LayoutError as wrong:
