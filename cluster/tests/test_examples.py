@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+
 from vas_cluster import ClusterProblems, load_cluster, parse_cluster
 from vas_cluster.document import parse_document
 from vas_cluster.schema import schema_text

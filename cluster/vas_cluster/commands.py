@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from vas_core.cli import json_option, note, print_json, print_table
 
 from vas_cluster.hadoop import configuration_xml, hadoop_properties
 from vas_cluster.loading import default_path, load_cluster
 from vas_cluster.model import Cluster
 from vas_cluster.schema import schema_text
+from vas_core.cli import json_option, note, print_json, print_table
 
 _file = click.argument(
     "file", type=click.Path(path_type=Path), required=False, default=default_path
