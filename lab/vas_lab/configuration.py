@@ -168,6 +168,6 @@ def log4j() -> str:
         "log4j.appender.console=org.apache.log4j.ConsoleAppender\n"
         "log4j.appender.console.target=System.err\n"
         "log4j.appender.console.layout=org.apache.log4j.PatternLayout\n"
-        "log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n\n"
+        "log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n\n"
     )
 
