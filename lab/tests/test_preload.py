@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import in_lab
+
 from vas_core.process import run
 from vas_lab import libc
 from vas_lab.lustre import LabLustre
