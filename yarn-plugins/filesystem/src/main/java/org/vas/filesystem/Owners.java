@@ -13,6 +13,9 @@ final class Owners {
 
   /** Changes user or group, or both; null leaves one as it is. */
   static void set(Path file, String user, String group) throws IOException {
+    if (user == null && group == null) {
+      throw new IllegalArgumentException(file + ": neither a user nor a group given");
+    }
     UserPrincipalLookupService names = file.getFileSystem().getUserPrincipalLookupService();
     PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
     try {
