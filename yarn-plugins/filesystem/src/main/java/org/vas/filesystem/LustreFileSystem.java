@@ -413,7 +413,7 @@ public class LustreFileSystem extends FileSystem {
     statistics.incrementReadOps(1);
     FileStatus status = IoErrors.reading(path, () -> mounted.linkStatus(shown(path), local(path)));
     if (!status.isSymlink()) {
-      throw new IOException(path + ": is not a symbolic link");
+      throw new IOException("Path " + shown(path) + " is not a symbolic link");
     }
     return status.getSymlink();
   }

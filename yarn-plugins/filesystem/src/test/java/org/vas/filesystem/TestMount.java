@@ -22,11 +22,6 @@ final class TestMount {
   static Configuration configuration() {
     Configuration conf = new Configuration();
     conf.set("fs.defaultFS", ROOT_URI.toString());
-    conf.set("fs.lustre.impl", OnFakeMds.class.getName());
-    conf.setBoolean("fs.lustre.impl.disable.cache", true);
-    conf.set("fs.AbstractFileSystem.lustre.impl", FsOnFakeMds.class.getName());
-    conf.set("vas.cluster.file", resource("cluster.yaml").toString());
-    conf.set("vas.local.guest", "vm1");
     conf.set("vas.lustre.mount", newDirectory().toString());
     return conf;
   }
@@ -41,10 +36,6 @@ final class TestMount {
 
   static Path mount(Configuration conf) {
     return Path.of(conf.get("vas.lustre.mount"));
-  }
-
-  static Path resource(String name) {
-    return Path.of("src", "test", "resources", name).toAbsolutePath();
   }
 
   private static Path newDirectory() {
