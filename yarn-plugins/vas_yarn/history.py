@@ -71,9 +71,9 @@ class History:
         groups = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]
         return {
             group["counterGroupName"]: {
-                counter["name"]: counter["totalCounterValue"] for counter in group["counter"]
+                counter["name"]: counter["totalCounterValue"] for counter in _list(group["counter"])
             }
-            for group in groups.get("counterGroup", [])
+            for group in _list(groups.get("counterGroup", []))
         }
 
     def map_counters(self, job: str) -> Counters:
@@ -81,15 +81,15 @@ class History:
         groups = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]
         return {
             group["counterGroupName"]: {
-                counter["name"]: counter["mapCounterValue"] for counter in group["counter"]
+                counter["name"]: counter["mapCounterValue"] for counter in _list(group["counter"])
             }
-            for group in groups.get("counterGroup", [])
+            for group in _list(groups.get("counterGroup", []))
         }
 
     def maps(self, job: str) -> Iterator[MapAttempt]:
         """The successful attempt of each map task."""
         tasks = self._get(f"mapreduce/jobs/{job}/tasks?type=m")["tasks"] or {}
-        for task in tasks.get("task", []):
+        for task in _list(tasks.get("task", [])):
             if task["state"] == "SUCCEEDED":
                 yield self._attempt(job, task["id"], task["successfulAttempt"])
 
@@ -139,3 +139,8 @@ class History:
                 where=url,
                 hint="give its address with --history",
             ) from unreachable
+
+
+def _list(found: Any) -> list[Any]:
+    # Hadoop writes a list of one as that one.
+    return found if isinstance(found, list) else [found]

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.vas.layout.ConfKey;
 
 /**
@@ -60,8 +61,9 @@ public final class ConfigurationPage {
   }
 
   private static String row(ConfKey<?> key) {
-    return "| `" + key.name() + "` | " + key.type() + " | " + code(key.defaultText())
-        + " | " + key.bounds() + " | " + key.doc().replace("|", "\\|") + " |\n";
+    return Stream.of(code(key.name()), key.type(), code(key.defaultText()), key.bounds(), key.doc())
+        .map(cell -> cell.replace("|", "\\|"))
+        .collect(Collectors.joining(" | ", "| ", " |\n"));
   }
 
   private static String code(String text) {

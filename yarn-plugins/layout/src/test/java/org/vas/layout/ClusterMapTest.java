@@ -93,6 +93,12 @@ class ClusterMapTest {
   }
 
   @Test
+  void aKeyThatIsNotWordIsRefused() throws IOException {
+    assertEquals("x.yaml: lustre: has a key that is not a word; write KEY: VALUE",
+        refusal(write("site: x\nlustre: {{a: 1}: 2}\n")));
+  }
+
+  @Test
   void aMissingFileIsNamedWithTheKeyThatNamesIt() {
     assertEquals("none.yaml: no such file; name the map in vas.cluster.file",
         refusal(folder.resolve("none.yaml")));

@@ -68,6 +68,15 @@ class ConfKeyTest {
     assertEquals(Path.of("/c.yaml"), LayoutConf.clusterFile(conf, environment));
   }
 
+  @Test
+  void aMisspeltKeyIsRefusedByName() {
+    conf.set("vas.cluster.flie", "/c.yaml");
+    IllegalArgumentException refused = assertThrows(IllegalArgumentException.class,
+        () -> LayoutConf.clusterFile(conf, Map.of()));
+    assertEquals("vas.cluster.flie: unknown key; did you mean vas.cluster.file?",
+        refused.getMessage());
+  }
+
   private void refuses(ConfKey<?> key, String value, String message) {
     conf.set(key.name(), value);
     IllegalArgumentException refused =
