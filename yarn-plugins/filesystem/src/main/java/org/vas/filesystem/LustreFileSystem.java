@@ -161,7 +161,8 @@ public class LustreFileSystem extends FileSystem {
       return super.getFileBlockLocations(file, start, length);
     }
     if (start < 0 || length < 0) {
-      throw new IllegalArgumentException("Invalid start or len parameter: " + start + ", " + length);
+      throw new IllegalArgumentException(
+          "Invalid start or len parameter: " + start + ", " + length);
     }
     statistics.incrementReadOps(1);
     long inFile = Math.min(length, file.getLen() - start);

@@ -26,7 +26,8 @@ final class Owners {
         view.setOwner(names.lookupPrincipalByName(user));
       }
     } catch (UserPrincipalNotFoundException e) {
-      throw new IOException(file + ": this machine knows no user or group '" + e.getName() + "'", e);
+      throw new IOException(
+          file + ": this machine knows no user or group '" + e.getName() + "'", e);
     }
   }
 }
