@@ -43,6 +43,9 @@ final class Directories {
       Files.createDirectory(directory);
       Modes.ensure(directory, mode);
     } catch (FileAlreadyExistsException e) {
+      if (Files.isSymbolicLink(directory) && !Files.exists(directory)) {
+        throw new NoSuchFileException(directory.toString());
+      }
       if (!Files.isDirectory(directory)) {
         throw e;
       }

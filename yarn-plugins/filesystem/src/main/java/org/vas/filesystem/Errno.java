@@ -14,12 +14,14 @@ enum Errno {
   ENOTDIR(20, "Not a directory", ""),
   EISDIR(21, "Is a directory", ""),
   EINVAL(22, "Invalid argument", ""),
-  ENOSPC(28, "No space left on device", "'lfs df -h' and 'lfs df -i' show which OST or MDT is full"),
+  ENOSPC(28, "No space left on device",
+      "'lfs df -h' and 'lfs df -i' show which OST or MDT is full"),
   EROFS(30, "Read-only file system", "Lustre is mounted read-only here"),
   ERANGE(34, "Numerical result out of range", ""),
   ENAMETOOLONG(36, "File name too long", "a name has at most 255 bytes"),
   ENOSYS(38, "Function not implemented", ""),
   ENOTEMPTY(39, "Directory not empty", ""),
+  ELOOP(40, "Too many levels of symbolic links", ""),
   ENODATA(61, "No data available", ""),
   EOPNOTSUPP(95, "Operation not supported", ""),
   ENOTCONN(107, "Transport endpoint is not connected", "run 'lfs check servers'"),
@@ -45,7 +47,7 @@ enum Errno {
   /** Which error it was, from the text that Java's own I/O gives in its stead. */
   static Optional<Errno> in(String message) {
     return Arrays.stream(values())
-        .filter(errno -> message != null && message.endsWith(errno.text)).findFirst();
+        .filter(errno -> message != null && message.startsWith(errno.text)).findFirst();
   }
 
   int number() {

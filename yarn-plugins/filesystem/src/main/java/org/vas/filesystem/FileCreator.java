@@ -3,7 +3,6 @@ package org.vas.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +38,7 @@ final class FileCreator {
    * @param mode the exact permission bits: no umask is applied to them
    * @param layout what to set; none leaves it to the directory
    */
-  FileChannel create(Path file, int mode, boolean overwrite, Optional<LayoutRequest> layout)
+  OpenFile create(Path file, int mode, boolean overwrite, Optional<LayoutRequest> layout)
       throws IOException {
     try {
       return createNew(file, mode, layout);
@@ -51,24 +50,24 @@ final class FileCreator {
     return replace(resolved(file), mode, layout);
   }
 
-  private FileChannel replace(Path file, int mode, Optional<LayoutRequest> layout)
+  private OpenFile replace(Path file, int mode, Optional<LayoutRequest> layout)
       throws IOException {
     if (Files.isDirectory(file)) {
       throw new FileAlreadyExistsException(file.toString());
     }
     Path fresh = file.resolveSibling(
         ".vas-create-" + Long.toHexString(ThreadLocalRandom.current().nextLong()));
-    FileChannel channel = createNew(fresh, mode, layout);
+    OpenFile open = createNew(fresh, mode, layout);
     try {
       Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
-      return channel;
+      return open;
     } catch (IOException e) {
-      abandon(channel, fresh);
+      abandon(open, fresh);
       throw e;
     }
   }
 
-  private FileChannel createNew(Path file, int mode, Optional<LayoutRequest> layout)
+  private OpenFile createNew(Path file, int mode, Optional<LayoutRequest> layout)
       throws IOException {
     // Reading the layout back and opening both need what the final mode may not allow.
     int initial = mode | OWNER_MAY_READ_AND_WRITE;
@@ -77,12 +76,12 @@ final class FileCreator {
     } else {
       files.createPlain(file, initial);
     }
-    FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
+    OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE);
     try {
       Modes.ensure(file, mode);
-      return channel;
+      return open;
     } catch (IOException e) {
-      abandon(channel, file);
+      abandon(open, file);
       throw e;
     }
   }
@@ -96,8 +95,8 @@ final class FileCreator {
     return target;
   }
 
-  private static void abandon(FileChannel channel, Path file) throws IOException {
-    try (channel) {
+  private static void abandon(OpenFile open, Path file) throws IOException {
+    try (open) {
       Files.deleteIfExists(file);
     }
   }

@@ -72,6 +72,8 @@ final class IoErrors {
         return new PathIsNotEmptyDirectoryException(path.toString());
       case ENOTDIR:
         return new ParentNotDirectoryException(message);
+      case ELOOP:
+        return new IOException("Possible cyclic loop while following symbolic link " + path);
       default:
         return new IOException(message);
     }

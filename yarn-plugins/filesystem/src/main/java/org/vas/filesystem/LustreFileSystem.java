@@ -161,7 +161,8 @@ public class LustreFileSystem extends FileSystem {
       return super.getFileBlockLocations(file, start, length);
     }
     if (start < 0 || length < 0) {
-      throw new IllegalArgumentException("Invalid start or len parameter: " + start + ", " + length);
+      throw new IllegalArgumentException(
+          "Invalid start or len parameter: " + start + ", " + length);
     }
     statistics.incrementReadOps(1);
     long inFile = Math.min(length, file.getLen() - start);
@@ -413,7 +414,7 @@ public class LustreFileSystem extends FileSystem {
     statistics.incrementReadOps(1);
     FileStatus status = IoErrors.reading(path, () -> mounted.linkStatus(shown(path), local(path)));
     if (!status.isSymlink()) {
-      throw new IOException(path + ": is not a symbolic link");
+      throw new IOException("Path " + shown(path) + " is not a symbolic link");
     }
     return status.getSymlink();
   }

@@ -6,7 +6,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.FileChannel;
 import java.util.Locale;
 import org.apache.hadoop.fs.ByteBufferPositionedReadable;
 import org.apache.hadoop.fs.ByteBufferReadable;
@@ -23,19 +22,17 @@ import org.apache.hadoop.fs.StreamCapabilities;
 final class LustreInputStream extends FSInputStream
     implements ByteBufferReadable, ByteBufferPositionedReadable, CanUnbuffer, StreamCapabilities {
   private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
-  // The JDK copies through a direct buffer as large as the request, and keeps it for the thread.
-  private static final int LARGEST_CALL = 1 << 20;
 
   private final Path path;
-  private final FileChannel channel;
+  private final OpenFile file;
   private final ReadCounter counter;
   private final int bufferSize;
   private ByteBuffer buffer = EMPTY;
   private long position;
 
-  LustreInputStream(Path path, FileChannel channel, ReadCounter counter, int bufferSize) {
+  LustreInputStream(Path path, OpenFile file, ReadCounter counter, int bufferSize) {
     this.path = requireNonNull(path, "path");
-    this.channel = requireNonNull(channel, "channel");
+    this.file = requireNonNull(file, "file");
     this.counter = requireNonNull(counter, "counter");
     this.bufferSize = bufferSize;
   }
@@ -49,7 +46,7 @@ final class LustreInputStream extends FSInputStream
     long skip = target - position;
     if (skip >= -buffer.position() && skip <= buffer.remaining()) {
       buffer.position(buffer.position() + (int) skip);
-    } else if (target > channel.size()) {
+    } else if (target > file.size()) {
       throw new EOFException(
           path + ": " + FSExceptionMessages.CANNOT_SEEK_PAST_EOF + ": " + target);
     } else {
@@ -71,7 +68,7 @@ final class LustreInputStream extends FSInputStream
   @Override
   public synchronized int available() throws IOException {
     checkOpen();
-    return (int) Math.max(0, Math.min(Integer.MAX_VALUE, channel.size() - position));
+    return (int) Math.max(0, Math.min(Integer.MAX_VALUE, file.size() - position));
   }
 
   @Override
@@ -155,7 +152,7 @@ final class LustreInputStream extends FSInputStream
 
   @Override
   public void close() throws IOException {
-    channel.close();
+    file.close();
   }
 
   private int copyTo(ByteBuffer target) {
@@ -189,19 +186,15 @@ final class LustreInputStream extends FSInputStream
   }
 
   private int pread(long from, ByteBuffer target) throws IOException {
-    int limit = target.limit();
-    target.limit(Math.min(limit, target.position() + LARGEST_CALL));
     try {
-      return channel.read(target, from);
+      return file.read(target, from);
     } catch (IOException e) {
       throw IoErrors.explained(path, "read at " + from, e);
-    } finally {
-      target.limit(limit);
     }
   }
 
   private void checkOpen() throws IOException {
-    if (!channel.isOpen()) {
+    if (!file.isOpen()) {
       throw closed();
     }
   }

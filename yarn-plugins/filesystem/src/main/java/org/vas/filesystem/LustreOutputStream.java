@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import org.apache.hadoop.fs.FSExceptionMessages;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
@@ -17,15 +16,19 @@ import org.apache.hadoop.fs.impl.StoreImplementationUtils;
  * storage servers' disks: less would leave them in this client's page cache, which is lost with it.
  */
 final class LustreOutputStream extends OutputStream implements Syncable, StreamCapabilities {
-  private static final int LARGEST_CALL = 1 << 20;
-
   private final Path path;
-  private final FileChannel channel;
+  private final OpenFile file;
   private final ByteBuffer buffer;
+  private long position;
 
-  LustreOutputStream(Path path, FileChannel channel, int bufferSize) {
+  /**
+   * @param file open for writing; closed with the stream
+   * @param position where the first byte goes
+   */
+  LustreOutputStream(Path path, OpenFile file, long position, int bufferSize) {
     this.path = requireNonNull(path, "path");
-    this.channel = requireNonNull(channel, "channel");
+    this.file = requireNonNull(file, "file");
+    this.position = position;
     this.buffer = ByteBuffer.allocate(bufferSize);
   }
 
@@ -75,7 +78,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
 
   @Override
   public synchronized void close() throws IOException {
-    try (FileChannel closing = channel) {
+    try (OpenFile closing = file) {
       if (closing.isOpen()) {
         drain();
       }
@@ -85,7 +88,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
   private synchronized void force(boolean metadata) throws IOException {
     flush();
     try {
-      channel.force(metadata);
+      file.force(metadata);
     } catch (IOException e) {
       throw IoErrors.explained(path, "fsync", e);
     }
@@ -101,21 +104,18 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
   }
 
   private void write(ByteBuffer bytes) throws IOException {
-    int limit = bytes.limit();
+    int before = bytes.position();
     try {
-      while (bytes.position() < limit) {
-        bytes.limit(Math.min(limit, bytes.position() + LARGEST_CALL));
-        channel.write(bytes);
-      }
+      file.write(bytes, position);
     } catch (IOException e) {
       throw IoErrors.explained(path, "write", e);
     } finally {
-      bytes.limit(limit);
+      position += bytes.position() - before;
     }
   }
 
   private void checkOpen() throws IOException {
-    if (!channel.isOpen()) {
+    if (!file.isOpen()) {
       throw new IOException(path + ": " + FSExceptionMessages.STREAM_IS_CLOSED);
     }
   }

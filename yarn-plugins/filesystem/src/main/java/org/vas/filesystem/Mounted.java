@@ -2,7 +2,6 @@ package org.vas.filesystem;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -98,24 +97,32 @@ final class Mounted {
     Optional<StripeLayout> layout =
         site.hasLocal() ? layouts.layoutOf(file, attributes) : Optional.empty();
     ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
-    FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
-    return new LustreInputStream(shown, channel, counter, Math.max(bufferSize, wantedBuffer));
+    OpenFile open = OpenFile.of(file, StandardOpenOption.READ);
+    return new LustreInputStream(shown, open, counter, Math.max(bufferSize, wantedBuffer));
   }
 
   /** A new file with the layout that the policy wants for it. */
   LustreOutputStream create(org.apache.hadoop.fs.Path shown, Path file, NewFile wanted)
       throws IOException {
-    FileChannel channel = creator.create(file, wanted.mode(), wanted.overwrites(),
+    OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
         policy.layoutFor(paths.within(file), wanted.blockSize()));
-    return new LustreOutputStream(shown, channel, Math.max(bufferSize, wanted.bufferSize()));
+    return new LustreOutputStream(shown, open, 0, Math.max(bufferSize, wanted.bufferSize()));
   }
 
-  /** An output stream at the end of an existing file. */
+  /**
+   * An output stream at the end of an existing file, for one writer as in HDFS: with O_APPEND
+   * Lustre would lock the file to its end on every OST, for each write.
+   */
   LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
       throws IOException {
-    FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
-    return new LustreOutputStream(shown, channel, Math.max(bufferSize, wantedBuffer));
+    OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE);
+    try {
+      return new LustreOutputStream(
+          shown, open, open.size(), Math.max(bufferSize, wantedBuffer));
+    } catch (IOException e) {
+      open.close();
+      throw e;
+    }
   }
 
   /** The locations of a range that lies within the file. */

@@ -13,6 +13,9 @@ final class Owners {
 
   /** Changes user or group, or both; null leaves one as it is. */
   static void set(Path file, String user, String group) throws IOException {
+    if (user == null && group == null) {
+      throw new IllegalArgumentException(file + ": neither a user nor a group given");
+    }
     UserPrincipalLookupService names = file.getFileSystem().getUserPrincipalLookupService();
     PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
     try {
@@ -23,7 +26,8 @@ final class Owners {
         view.setOwner(names.lookupPrincipalByName(user));
       }
     } catch (UserPrincipalNotFoundException e) {
-      throw new IOException(file + ": this machine knows no user or group '" + e.getName() + "'", e);
+      throw new IOException(
+          file + ": this machine knows no user or group '" + e.getName() + "'", e);
     }
   }
 }

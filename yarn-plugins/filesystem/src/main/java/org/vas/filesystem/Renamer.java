@@ -61,6 +61,10 @@ final class Renamer {
       throw new FileAlreadyExistsException(
           source + ": source and destination of a rename are the same");
     }
+    if (from.isSymlink() && Files.exists(destination) && Files.isSameFile(source, destination)) {
+      throw new FileAlreadyExistsException(
+          destination + ": not replaced by " + source + ", a symbolic link to it");
+    }
     if (Files.exists(destination, LinkOption.NOFOLLOW_LINKS)) {
       checkReplaceable(from, destination, overwrite);
     } else {

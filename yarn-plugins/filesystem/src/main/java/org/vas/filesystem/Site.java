@@ -81,11 +81,14 @@ final class Site {
   }
 
   private static ClusterMap read(Path file) throws IOException {
+    if (!Files.exists(file)) {
+      throw new IOException(file + ": no such site description; name yours in "
+          + LayoutConf.CLUSTER_FILE.name());
+    }
     try {
       return ClusterMap.load(file);
     } catch (ClusterMapException e) {
-      throw new IOException(e.getMessage() + "; or name the file in "
-          + LayoutConf.CLUSTER_FILE.name(), e);
+      throw new IOException(e.getMessage(), e);
     }
   }
 
