@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from pydantic import BaseModel
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
 from vas_core.process import Completed, run
 from vas_core.root import Root
@@ -121,14 +121,16 @@ class Lab:
     def enter(self, argv: Sequence[str], *, node: str | None = None, preload: bool = True) -> list[str]:
         """The command line that runs a program on a node (default: the ResourceManager's)."""
         master = self.spec.cluster.yarn.resourcemanager.name
-        on = node or master
+        holders: dict[str, int] = json.loads(self.spec.holders_file.read_text())
         variables: dict[str, str] = json.loads(self.spec.environment_file.read_text())
+        if node not in (None, master, *holders):
+            raise BadInput("no such node", where=node, hint=f"one of {master}, {', '.join(holders)}")
         if not preload:
             variables.pop("LD_PRELOAD")
-        variables["VAS_NODE"] = on
-        inner = with_environment(variables, Path.cwd(), argv)
+        variables["VAS_NODE"] = node or master
         lab = into_lab(self.running.supervisor, self.spec.user_namespace)
-        return [*lab, *into_node(on, master), *inner]
+        inner = with_environment(variables, Path.cwd(), argv)
+        return [*lab, *into_node(holders.get(node or master)), *inner]
 
     def call(self, argv: Sequence[str], *, node: str | None = None, check: bool = True) -> Completed:
         """Runs a program on a node to its end, as `vas_core.process.run` does."""

@@ -60,6 +60,11 @@ class LabSpec(BaseModel):
         return self.state_dir / "environment.json"
 
     @property
+    def holders_file(self) -> Path:
+        """Node -> the process (its id inside the lab) that holds its namespaces, as JSON."""
+        return self.state_dir / "holders.json"
+
+    @property
     def logs(self) -> Path:
         """One log per daemon."""
         return self.state_dir / "logs"
