@@ -70,7 +70,7 @@ class LabLustre:
         libc.build(self.state_dir)
         for program in ("lfs", "lctl"):
             self._write_program(program)
-        write_atomically(self.sysfs / "version", f"{VERSION}\n")
+        write_atomically(self.sysfs / "version", f"{VERSION}\n", mode=0o444)
         for index in self.osts:
             self.serve(index, (nids or {}).get(index, "0@lo"))
 
@@ -104,8 +104,7 @@ class LabLustre:
         """Has OST `ost` served from `nid`, as clients see it: at start and to play a failover."""
         directory = self.sysfs / "osc" / f"{self.fsname}-OST{ost:04x}-osc-{_INSTANCE}"
         directory.mkdir(parents=True, exist_ok=True)
-        # Rewritten in place, not replaced: the supervisor may have bound single files.
-        (directory / "ost_conn_uuid").write_text(f"{nid}\n")
+        write_atomically(directory / "ost_conn_uuid", f"{nid}\n", mode=0o444)
 
     def _write_program(self, name: str) -> None:
         words = ["exec", sys.executable, "-m", f"vas_lab.{name}"]

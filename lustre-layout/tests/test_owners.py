@@ -113,7 +113,7 @@ def test_instances_that_agree_need_no_lfs(client: Client) -> None:
         raise AssertionError("asked for the instance")
 
     client.sees(1, "10.77.0.11@tcp", instance="00aa")
-    client.sees(1, "10.77.0.11@tcp", instance="ff01")
+    client.sees(1, "10.78.0.11@tcp1", instance="ff01")
     owners = OstOwners(site(), root=client.root, instance=never)
     assert _name(owners, 1) == ("oss1", Source.CLIENT)
 
@@ -123,3 +123,12 @@ def test_another_file_systems_osts_are_not_ours(client: Client) -> None:
     directory.mkdir(parents=True)
     (directory / "ost_conn_uuid").write_text("10.77.0.12@tcp\n")
     assert _name(client.owners(), 0) == ("oss1", Source.MAP)
+
+
+def test_an_import_that_goes_away_is_not_known(client: Client) -> None:
+    """sysfs says ENODEV then; a directory in the file's place fails as surely."""
+    client.sees(1, "10.77.0.11@tcp")
+    client.root.path("sys/fs/lustre/osc/lab-OST0000-osc-ff1a/ost_conn_uuid").mkdir(parents=True)
+    owners = client.owners()
+    assert _name(owners, 0) == ("oss1", Source.MAP)
+    assert _name(owners, 1) == ("oss1", Source.CLIENT)

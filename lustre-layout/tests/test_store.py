@@ -143,8 +143,8 @@ def test_lfs_is_asked_where_the_attribute_may_not_be_read(tmp_path: Path) -> Non
         ("exit 25", "/x: not on a Lustre file system"),
         ("exit 13", "/x: no permission"),
         ("echo usage; echo bad option >&2; exit 4", "/x: lfs does not take this: bad option"),
-        ("echo '/x has no stripe info'", "/x: has no layout"),
-        ("true", "/x: has no layout"),
+        ("echo '/x has no stripe info'", "/x: has no layout of its own"),
+        ("true", "/x: has no layout of its own"),
         ("echo 'lmm_pattern: raid0'", "/x: lfs printed no stripe_count"),
         ("exit 250", "/x: lfs failed"),
     ],
@@ -166,3 +166,8 @@ def test_write_says_what_it_was_asked(tmp_path: Path) -> None:
     request = requests.stripes(MIB, 2, osts=[3, 1])
     STORE.write(tmp_path, request)
     assert os.getxattr(tmp_path, "user.lustre.lov") == encode(request)
+
+
+def test_pools_are_listed_without_the_file_systems_name(tmp_path: Path) -> None:
+    lfs = _lfs(tmp_path, "printf 'Pools from testfs:\\ntestfs.fast\\ntestfs.s.low\\n'")
+    assert lfs.pools(tmp_path) == ["fast", "s.low"]

@@ -31,7 +31,9 @@ class Lfs:
         itself = ["-d"] if directory_itself else []
         done = self._run(["getstripe", "-y", *itself], path)
         if not done.stdout.strip() or done.stdout.rstrip().endswith(_NO_LAYOUT):
-            raise LayoutUnavailableError("has no layout", where=str(path), errno=errno.ENODATA)
+            raise LayoutUnavailableError(
+                "has no layout of its own", where=str(path), errno=errno.ENODATA
+            )
         try:
             return parse_getstripe_yaml(done.stdout)
         except LayoutError as wrong:
@@ -45,6 +47,11 @@ class Lfs:
     def instance(self, mount: Path) -> str:
         """The client instance of a mount, as it stands in sysfs names."""
         return self._run(["getname", "-i"], mount).stdout.strip()
+
+    def pools(self, directory: Path) -> list[str]:
+        """The pools of the file system that holds `directory`, without its name."""
+        lines = self._run(["pool_list"], directory).stdout.splitlines()
+        return [line.strip().partition(".")[2] for line in lines if "." in line.split(":")[0]]
 
     def _run(
         self, words: Sequence[str], path: Path, timeout_seconds: float | None = _TIMEOUT_SECONDS

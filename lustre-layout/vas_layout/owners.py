@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 from vas_cluster import Cluster, Host
 from vas_core.root import Root
@@ -63,7 +64,7 @@ class OstOwners:
         self._ttl_seconds = ttl_seconds
         self._clock = clock
         self._read_at: float | None = None
-        self._hosts: dict[int, Host | None] = {}
+        self._hosts: dict[int, Host] = {}
 
     def owner(self, ost_idx: int) -> Owner:
         """The host that serves an OST; the map's own answer when the client knows none."""
@@ -75,12 +76,7 @@ class OstOwners:
 
     def refresh(self) -> None:
         """Reads what the client says now."""
-        nids = self._read()
-        here = self._this_host() if _LOOPBACK_NID in nids.values() else None
-        self._hosts = {
-            index: here if nid == _LOOPBACK_NID else self._cluster.host_by_nid(nid)
-            for index, nid in nids.items()
-        }
+        self._hosts = self._of_one_instance(self._read())
         self._read_at = self._clock()
 
     def _by_client(self, ost_idx: int) -> Host | None:
@@ -90,27 +86,37 @@ class OstOwners:
             self.refresh()
         return self._hosts.get(ost_idx)
 
-    def _read(self) -> dict[int, str]:
-        found: dict[int, dict[str, str]] = {}
+    def _read(self) -> dict[int, dict[str, Host]]:
+        """The host of each OST by instance, those the map knows."""
+        found: dict[int, dict[str, Host]] = {}
         fsname = self._cluster.lustre.fsname
         name = re.compile(rf"{fsname}-OST([0-9a-f]{{4}})-osc-(\w+)")
+        here = cache(self._this_host)
         for directory in self._root.glob(f"sys/fs/lustre/osc/{fsname}-OST*-osc-*"):
             match = name.fullmatch(directory.name)
             if not match or _MDT_INSTANCE.fullmatch(match[2]):
                 continue
-            nid = self._root.read(f"sys/fs/lustre/osc/{directory.name}/ost_conn_uuid")
-            if nid and "@" in nid:
-                found.setdefault(int(match[1], 16), {})[match[2]] = nid
-        return self._of_one_instance(found)
+            nid = self._nid(directory.name)
+            host = here() if nid == _LOOPBACK_NID else self._cluster.host_by_nid(nid)
+            if host:
+                found.setdefault(int(match[1], 16), {})[match[2]] = host
+        return found
 
-    def _of_one_instance(self, found: dict[int, dict[str, str]]) -> dict[int, str]:
-        """One NID per OST; none where instances disagree and the mount's own is not known."""
-        disagree = any(len(set(nids.values())) > 1 for nids in found.values())
-        own = self._instance() if disagree else None
+    def _nid(self, import_name: str) -> str:
+        try:
+            return self._root.read(f"sys/fs/lustre/osc/{import_name}/ost_conn_uuid") or ""
+        except OSError:
+            # A mount that goes away takes its files with it, with ENODEV while they are open.
+            return ""
+
+    def _of_one_instance(self, found: dict[int, dict[str, Host]]) -> dict[int, Host]:
+        """One host per OST; none where instances disagree and the mount's own is not known."""
+        names = {index: {host.name for host in hosts.values()} for index, hosts in found.items()}
+        own = self._instance() if any(len(hosts) > 1 for hosts in names.values()) else None
         if own:
-            return {index: nids[own] for index, nids in found.items() if own in nids}
-        agreed = {index: set(nids.values()) for index, nids in found.items()}
-        return {index: nids.pop() for index, nids in agreed.items() if len(nids) == 1}
+            return {index: hosts[own] for index, hosts in found.items() if own in hosts}
+        agreed = (index for index, hosts in names.items() if len(hosts) == 1)
+        return {index: next(iter(found[index].values())) for index in agreed}
 
     def _this_host(self) -> Host | None:
         addresses = _LOCAL_ADDRESS.findall(self._root.read("proc/net/fib_trie") or "")

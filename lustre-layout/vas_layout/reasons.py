@@ -11,9 +11,9 @@ _REASONS: dict[int, tuple[str, str | None]] = {
     errno.ENOENT: ("no such file or directory", None),
     errno.ENOTTY: ("not on a Lustre file system", None),
     errno.EOPNOTSUPP: ("not on a Lustre file system", None),
-    errno.EACCES: ("no permission", "the layout of a file needs read permission on it"),
+    errno.EACCES: ("no permission", None),
     errno.EPERM: ("no permission", None),
-    errno.ENODATA: ("has no layout", None),
+    errno.ENODATA: ("has no layout of its own", None),
     errno.EEXIST: ("exists already", None),
     errno.EINVAL: (
         "Lustre refuses this layout",

@@ -12,6 +12,7 @@ from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.lfs import Lfs
 from vas_layout.model import ALL_OSTS, Composite, Layout, Plain
+from vas_layout.paths import is_directory
 from vas_layout.reasons import unavailable
 
 XATTR_NAME = "lustre.lov"
@@ -57,7 +58,7 @@ class LayoutReader:
         except LayoutUnavailableError as refused:
             if refused.errno not in (errno.EACCES, errno.EPERM):
                 raise
-        return self.lfs.getstripe(path, directory_itself=path.is_dir())
+        return self.lfs.getstripe(path, directory_itself=is_directory(path))
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def _start(request: _Request, path: str) -> None:
 
 def _directory(request: _Request, path: str, depth: int | None) -> None:
     try:
-        children = sorted(os.scandir(path), key=lambda child: child.inode()) if depth != 0 else []
+        children = list(os.scandir(path)) if depth != 0 else []
     except PermissionError as denied:
         err(
             f"lfs getstripe: llapi_semantic_traverse: Failed to open '{path}': "
@@ -150,7 +150,7 @@ def _directory(request: _Request, path: str, depth: int | None) -> None:
     for child in children:
         if not child.is_dir(follow_symlinks=False):
             if not request.mdt_defaults:
-                _entry(request, child.path)
+                _entry(request, child.path, is_listed=True)
         elif below is None:
             _directory(request, child.path, None)
         else:
@@ -208,9 +208,12 @@ def _mdt_default(request: _Request, path: str) -> None:
     )
 
 
-def _entry(request: _Request, path: str) -> None:
+def _entry(request: _Request, path: str, *, is_listed: bool = False) -> None:
     if request.view.show == Show.MDT:
         out("0\n")
+        return
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        out(f"{path} has no stripe info\n")
         return
     answer = _get(request.client, path)
     if answer["layout"] is None:
@@ -219,6 +222,9 @@ def _entry(request: _Request, path: str) -> None:
     layout = layout_json(decode(bytes.fromhex(answer["layout"])))
     ost = request.view.ost
     if ost is None or _is_on(layout, ost):
+        if is_listed and layout["type"] == "foreign" and request.view.header:
+            # Named only in a directory's listing: lfs forgets it for a file asked for itself.
+            out(f"{path}\n")
         out(file_text(path, layout, answer["fid"], request.view))
 
 

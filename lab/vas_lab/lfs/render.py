@@ -30,6 +30,8 @@ def file_text(path: str, layout: Layout, fid: str, view: View) -> str:
     if layout["type"] == "composite":
         _composite(out, layout, fid, view, _file_body)
     else:
+        if Show.COMPONENT_COUNT in view.show:
+            out.add("0" if view.lone else f"{'lcm_entry_count:':19}0")
         _file_body(out, layout, fid, view, "")
         if not view.yaml:
             out.add()

@@ -102,11 +102,13 @@ class Usage:
         return self._scan is not None
 
     def work(self, seconds: float) -> None:
-        """Counts for about that long."""
+        """Counts for about that long, one file at least."""
         began = time.monotonic()
-        while self._scan is not None and time.monotonic() - began < seconds:
+        while self._scan is not None:
             if next(self._scan, self) is self:
                 self._scan = None
+            if time.monotonic() - began >= seconds:
+                break
         self._worked += time.monotonic() - began
         self._next_scan = time.monotonic() + max(_MAX_AGE_SECONDS, self._worked * _REST_PER_WORK)
 

@@ -1,0 +1,90 @@
+package org.vas.layout;
+
+import static java.util.Objects.requireNonNull;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/** The site description {@code cluster.yaml}: which host has which OSTs and which guest. */
+public final class ClusterMap {
+  private final String site;
+  private final String fsname;
+  private final Path mount;
+  private final List<Host> hosts;
+  private final Map<String, Host> byName;
+  private final Map<String, Host> byNid;
+  private final Map<Integer, Host> byOst;
+  private final Map<String, Host> byGuest;
+
+  ClusterMap(String site, String fsname, Path mount, List<Host> hosts) {
+    this.site = requireNonNull(site, "site");
+    this.fsname = requireNonNull(fsname, "fsname");
+    this.mount = requireNonNull(mount, "mount");
+    this.hosts = List.copyOf(hosts);
+    byName = index((host, map) -> map.put(host.name(), host));
+    byNid = index((host, map) -> host.nids().forEach(nid -> map.put(nid, host)));
+    byOst = index((host, map) -> host.osts().forEach(ost -> map.put(ost, host)));
+    byGuest = index((host, map) -> host.guest().ifPresent(guest -> map.put(guest.name(), host)));
+  }
+
+  /**
+   * Reads and checks a site description.
+   *
+   * @throws ClusterMapException with one line per problem: file, key path, value and fix
+   */
+  public static ClusterMap load(Path file) throws ClusterMapException {
+    return ClusterFile.read(requireNonNull(file, "file"));
+  }
+
+  public String site() {
+    return site;
+  }
+
+  /** The name of the Lustre file system. */
+  public String fsname() {
+    return fsname;
+  }
+
+  /** Where clients mount it. */
+  public Path mount() {
+    return mount;
+  }
+
+  /** In the order of the file. */
+  public List<Host> hosts() {
+    return hosts;
+  }
+
+  public Optional<Host> host(String name) {
+    return Optional.ofNullable(byName.get(name));
+  }
+
+  public Optional<Host> hostByNid(String nid) {
+    return Optional.ofNullable(byNid.get(nid));
+  }
+
+  /** The host that serves the OST while nothing has failed over; see {@link OstOwners}. */
+  public Optional<Host> hostByOst(int ostIndex) {
+    return Optional.ofNullable(byOst.get(ostIndex));
+  }
+
+  /** The host on which the guest of that name runs. */
+  public Optional<Host> hostByGuest(String guestName) {
+    return Optional.ofNullable(byGuest.get(guestName));
+  }
+
+  /** The host that takes over when this one fails. */
+  public Optional<Host> partnerOf(Host host) {
+    return host.haPartner().flatMap(this::host);
+  }
+
+  private <K> Map<K, Host> index(BiConsumer<Host, Map<K, Host>> entry) {
+    Map<K, Host> map = new HashMap<>();
+    hosts.forEach(host -> entry.accept(host, map));
+    return Map.copyOf(map);
+  }
+}

@@ -1,0 +1,152 @@
+package org.vas.layout;
+
+import static java.util.Objects.requireNonNull;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.vas.layout.PlainLayout.Magic;
+
+/**
+ * A layout to set on a file before its first byte, or as the default of a directory.
+ * Immutable: {@link #pool}, {@link #osts} and {@link #startingAt} give a changed copy.
+ */
+public final class LayoutRequest {
+  private static final int POOL_AT = 32;
+  private static final int OBJECT = 24;
+  private static final int POOL_MAX = 15;
+  private static final long SIZE_STEP = 64 << 10;
+  private static final long SIZE_END = 1L << 32;
+
+  private final long stripeSize;
+  private final int stripeCount;
+  private final int start;
+  private final Optional<String> pool;
+  private final List<Integer> osts;
+
+  private LayoutRequest(
+      long stripeSize, int stripeCount, int start, Optional<String> pool, List<Integer> osts) {
+    this.stripeSize = stripeSize;
+    this.stripeCount = stripeCount;
+    this.start = start;
+    this.pool = pool;
+    this.osts = osts;
+  }
+
+  /**
+   * A plain striping on OSTs of Lustre's choice.
+   *
+   * @param size bytes, a multiple of 64 KiB below 4 GiB; 0 for the file system's default
+   * @param count objects, at most 2000; 0 for the default, or {@link PlainLayout#ALL_OSTS}
+   */
+  public static LayoutRequest stripes(long size, int count) {
+    check(size >= 0 && size < SIZE_END && size % SIZE_STEP == 0,
+        "stripe size " + size + " is not a multiple of 64 KiB below 4 GiB");
+    check(count >= PlainLayout.ALL_OSTS && count <= LayoutBits.MAX_STRIPES,
+        "stripe count " + count + " is not between -1 and " + LayoutBits.MAX_STRIPES);
+    return new LayoutRequest(size, count, PlainLayout.NOT_TOLD, Optional.empty(), List.of());
+  }
+
+  /** The same on OSTs of one pool. */
+  public LayoutRequest pool(String name) {
+    requireNonNull(name, "name");
+    check(name.matches("[A-Za-z0-9_.-]{1," + POOL_MAX + "}"),
+        "pool name '" + name + "' is not 1 to " + POOL_MAX + " of [A-Za-z0-9_.-]");
+    return new LayoutRequest(stripeSize, stripeCount, start, Optional.of(name), osts);
+  }
+
+  /** The same with its first object on one OST; Lustre chooses the others. */
+  public LayoutRequest startingAt(int ostIndex) {
+    check(ostIndex >= 0 && ostIndex < PlainLayout.NOT_TOLD,
+        "OST index " + ostIndex + " is not between 0 and 65534");
+    return new LayoutRequest(stripeSize, stripeCount, ostIndex, pool, List.of());
+  }
+
+  /** The same on exactly these OSTs, in this order; their number becomes the stripe count. */
+  public LayoutRequest osts(int... indices) {
+    check(indices.length >= 1 && indices.length <= LayoutBits.MAX_STRIPES,
+        indices.length + " OSTs are not between 1 and " + LayoutBits.MAX_STRIPES);
+    List<Integer> list = Arrays.stream(indices).boxed().collect(Collectors.toUnmodifiableList());
+    check(list.stream().allMatch(index -> index >= 0 && index < PlainLayout.NOT_TOLD),
+        "OST indices " + list + " are not all between 0 and 65534");
+    return new LayoutRequest(stripeSize, list.size(), PlainLayout.NOT_TOLD, pool, list);
+  }
+
+  public long stripeSize() {
+    return stripeSize;
+  }
+
+  public int stripeCount() {
+    return stripeCount;
+  }
+
+  /** The bytes to give to {@code setxattr("lustre.lov")}. */
+  public byte[] encode() {
+    int header = magic().headerSize();
+    ByteBuffer out = ByteBuffer.allocate(header + osts.size() * OBJECT)
+        .order(ByteOrder.LITTLE_ENDIAN);
+    out.putInt(0, magicNumber()).putInt(4, pattern()).putInt(24, (int) stripeSize);
+    out.putShort(28, (short) stripeCount).putShort(30, (short) start);
+    pool.ifPresent(name ->
+        out.duplicate().position(POOL_AT).put(name.getBytes(StandardCharsets.US_ASCII)));
+    for (int i = 0; i < osts.size(); i++) {
+      out.putInt(header + i * OBJECT + 20, osts.get(i));
+    }
+    return out.array();
+  }
+
+  /** Whether a file's layout, read back, is what this request asked for. */
+  public boolean isMetBy(StripeLayout layout) {
+    return layout instanceof PlainLayout && isMetBy((PlainLayout) layout);
+  }
+
+  private boolean isMetBy(PlainLayout got) {
+    List<Integer> gotOsts = got.objects().stream().map(StripeObject::ostIndex)
+        .collect(Collectors.toUnmodifiableList());
+    return (stripeSize == 0 || got.stripeSize() == stripeSize)
+        && (stripeCount <= 0 || got.stripeCount() == stripeCount)
+        && (pool.isEmpty() || pool.equals(got.pool()))
+        && (start == PlainLayout.NOT_TOLD || got.stripeOffset().equals(Optional.of(start)))
+        && (osts.isEmpty() || osts.equals(gotOsts));
+  }
+
+  private Magic magic() {
+    if (!osts.isEmpty()) {
+      return Magic.SPECIFIC;
+    }
+    return pool.isPresent() ? Magic.V3 : Magic.V1;
+  }
+
+  private int magicNumber() {
+    switch (magic()) {
+      case SPECIFIC:
+        return LayoutBits.MAGIC_SPECIFIC;
+      case V3:
+        return LayoutBits.MAGIC_V3;
+      default:
+        return LayoutBits.MAGIC_V1;
+    }
+  }
+
+  // An OST that is named twice gets two objects.
+  private int pattern() {
+    boolean overstriped = osts.stream().distinct().count() < osts.size();
+    return LayoutBits.PATTERN_RAID0 | (overstriped ? LayoutBits.PATTERN_OVERSTRIPING : 0);
+  }
+
+  private static void check(boolean holds, String message) {
+    if (!holds) {
+      throw new IllegalArgumentException(message);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return stripeSize + " x " + stripeCount + (osts.isEmpty() ? "" : " on OSTs " + osts)
+        + pool.map(name -> " in pool " + name).orElse("");
+  }
+}

@@ -1,0 +1,163 @@
+package org.vas.layout;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * One striping over a list of OST objects: a file's, one component's, a default or a request.
+ * Without objects it is no placement, only a wish: a directory default, a request, a component
+ * nobody has written to, data on the MDT, or a released file.
+ */
+public final class PlainLayout implements StripeLayout {
+  /** {@link #stripeCount()} of a wish for all OSTs there are. */
+  public static final int ALL_OSTS = -1;
+
+  static final int NOT_TOLD = 0xFFFF;
+  private static final int FIRST_NEGATIVE_COUNT = 0xFFE0;
+
+  /** The forms in which a plain layout is stored; an exact OST list is only ever a request. */
+  enum Magic {
+    V1("v1", 32),
+    V3("v3", 48),
+    SPECIFIC("specific", 48);
+
+    private final String label;
+    private final int headerSize;
+
+    Magic(String label, int headerSize) {
+      this.label = label;
+      this.headerSize = headerSize;
+    }
+
+    String label() {
+      return label;
+    }
+
+    int headerSize() {
+      return headerSize;
+    }
+  }
+
+  private final Magic magic;
+  private final int pattern;
+  private final long stripeSize;
+  private final int stripeCount;
+  private final int lastField;
+  private final Optional<String> pool;
+  private final List<StripeObject> objects;
+
+  PlainLayout(Magic magic, int pattern, long stripeSize, int stripeCount, int lastField,
+      Optional<String> pool, List<StripeObject> objects) {
+    this.magic = requireNonNull(magic, "magic");
+    this.pattern = pattern;
+    this.stripeSize = stripeSize;
+    this.stripeCount = stripeCount;
+    this.lastField = lastField;
+    this.pool = requireNonNull(pool, "pool");
+    this.objects = List.copyOf(objects);
+  }
+
+  /** Counts from 0xffe0 are negative: -1 is all OSTs, -2 to -32 that many stripes on each. */
+  static int countOf(int stored) {
+    return stored >= FIRST_NEGATIVE_COUNT ? stored - 0x10000 : stored;
+  }
+
+  /** {@code v1}, {@code v3} when it can name a pool, {@code specific} for a list of OSTs. */
+  public String magic() {
+    return magic.label();
+  }
+
+  /** The pattern's bits. */
+  public int pattern() {
+    return pattern;
+  }
+
+  /** The pattern's bits by their {@code lfs} names, unknown ones as {@code 0x...}. */
+  public List<String> patternNames() {
+    return LayoutBits.patternNames(pattern);
+  }
+
+  /** Bytes; 0 in a directory default that inherits it. */
+  public long stripeSize() {
+    return stripeSize;
+  }
+
+  /** Objects the file has or will have; negative for all OSTs, see {@link #ALL_OSTS}. */
+  public int stripeCount() {
+    return stripeCount;
+  }
+
+  /** The first OST: of the first object, or the start that a wish names. */
+  public Optional<Integer> stripeOffset() {
+    if (!objects.isEmpty()) {
+      return Optional.of(objects.get(0).ostIndex());
+    }
+    return lastField == NOT_TOLD ? Optional.empty() : Optional.of(lastField);
+  }
+
+  /** 0 when the bytes do not tell it: {@code getxattr} hides it. */
+  public int generation() {
+    return objects.isEmpty() || lastField == NOT_TOLD ? 0 : lastField;
+  }
+
+  public Optional<String> pool() {
+    return pool;
+  }
+
+  /** Empty when nothing is placed. */
+  public List<StripeObject> objects() {
+    return objects;
+  }
+
+  /** Whether the objects tell which OST holds a byte. */
+  public boolean isPlaced() {
+    return !objects.isEmpty() && magic != Magic.SPECIFIC
+        && (pattern & ~LayoutBits.PATTERN_OVERSTRIPING) == LayoutBits.PATTERN_RAID0;
+  }
+
+  @Override
+  public Optional<PlainLayout> at(long offset) {
+    return Optional.of(this);
+  }
+
+  @Override
+  public void forEachRun(long offset, long length, Consumer<StripeRun> sink) {
+    RunBuilder runs = new RunBuilder(offset, length, sink);
+    addRuns(runs, runs.end());
+    runs.finish();
+  }
+
+  /** Appends the owners up to {@code end}. */
+  void addRuns(RunBuilder runs, long end) {
+    if (!isPlaced()) {
+      runs.upTo(end, StripeRun.UNKNOWN);
+    } else if (objects.size() == 1) {
+      runs.upTo(end, owner(0));
+    } else {
+      addStripes(runs, end);
+    }
+  }
+
+  // The stripe number counts from the start of the file, inside PFL components too.
+  private void addStripes(RunBuilder runs, long end) {
+    while (runs.position() < end) {
+      long stripe = runs.position() / stripeSize;
+      long left = (stripe + 1) * stripeSize - runs.position();
+      long stripeEnd = left > 0 && left < end - runs.position() ? runs.position() + left : end;
+      runs.upTo(stripeEnd, owner(stripe));
+    }
+  }
+
+  private int owner(long stripe) {
+    return Math.max(objects.get((int) (stripe % objects.size())).ostIndex(), StripeRun.UNKNOWN);
+  }
+
+  @Override
+  public String toString() {
+    return patternNames() + " " + stripeSize + " x " + stripeCount
+        + pool.map(name -> " in pool " + name).orElse("") + " " + objects;
+  }
+}

@@ -1,0 +1,57 @@
+package org.vas.layout;
+
+import java.util.function.Consumer;
+
+/** Passes the owners of a byte range on in order, joining neighbours on one OST. */
+final class RunBuilder {
+  private final Consumer<StripeRun> sink;
+  private final long end;
+  private long start;
+  private long position;
+  private int ostIndex = StripeRun.UNKNOWN;
+
+  RunBuilder(long offset, long length, Consumer<StripeRun> sink) {
+    if (offset < 0 || length < 0) {
+      throw new IllegalArgumentException("negative range: " + offset + " + " + length);
+    }
+    this.sink = sink;
+    this.start = offset;
+    this.position = offset;
+    this.end = length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
+  }
+
+  /** The first byte without an owner so far. */
+  long position() {
+    return position;
+  }
+
+  /** The end of the range. */
+  long end() {
+    return end;
+  }
+
+  /** The bytes from the position up to {@code newPosition} belong to the OST. */
+  void upTo(long newPosition, int owner) {
+    if (newPosition <= position) {
+      return;
+    }
+    if (owner != ostIndex) {
+      flush();
+      ostIndex = owner;
+    }
+    position = newPosition;
+  }
+
+  /** Passes the last run on. */
+  void finish() {
+    upTo(end, StripeRun.UNKNOWN);
+    flush();
+  }
+
+  private void flush() {
+    if (position > start) {
+      sink.accept(new StripeRun(start, position - start, ostIndex));
+      start = position;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package org.vas.scheduler;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.vas.layout.ConfKey;
+import org.vas.scheduler.policy.WaitLimits;
+
+/** Which applications are placed, and how long their tasks wait for the host of their split. */
+public interface PlacementConf {
+  ConfKey<Boolean> ENABLED = ConfKey.flag("vas.placement.enabled", true,
+      "Whether the ResourceManager places tasks on the VM that owns their split.");
+
+  ConfKey<Duration> NODE_WAIT = ConfKey.duration("vas.placement.node-wait", "10s", "0s", "1h",
+      "How long asks for a live node wait without a grant there before its HA partner may serve"
+          + " them. 0s: do not wait.");
+
+  ConfKey<Duration> PARTNER_WAIT = ConfKey.duration("vas.placement.partner-wait", "5s", "0s", "1h",
+      "How long the HA partner alone may serve them, before any node may.");
+
+  ConfKey<String> APPLICATION_TYPES = ConfKey.text("vas.placement.application-types", "MAPREDUCE",
+      "The types of the applications that are placed, separated by commas.");
+
+  ConfKey<String> OPT_OUT_TAG = ConfKey.text("vas.placement.opt-out-tag", "vas-placement-off",
+      "An application with this tag is not placed (MapReduce: mapreduce.job.tags).");
+
+  /** The two waits. */
+  static WaitLimits waits(Configuration conf) {
+    return new WaitLimits(NODE_WAIT.get(conf).toMillis(), PARTNER_WAIT.get(conf).toMillis());
+  }
+
+  /** The types of the applications that are placed. */
+  static Set<String> applicationTypes(Configuration conf) {
+    return Stream.of(APPLICATION_TYPES.get(conf).split(","))
+        .map(String::trim)
+        .filter(type -> !type.isEmpty())
+        .collect(Collectors.toUnmodifiableSet());
+  }
+}

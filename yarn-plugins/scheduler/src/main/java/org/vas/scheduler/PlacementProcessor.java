@@ -1,0 +1,104 @@
+package org.vas.scheduler;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.ams.ApplicationMasterServiceContext;
+import org.apache.hadoop.yarn.ams.ApplicationMasterServiceProcessor;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
+import org.apache.hadoop.yarn.api.protocolrecords.FinishApplicationMasterRequest;
+import org.apache.hadoop.yarn.api.protocolrecords.FinishApplicationMasterResponse;
+import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterRequest;
+import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterResponse;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttempt;
+
+/**
+ * The plug point: {@code yarn.resourcemanager.application-master-service.processors}.
+ *
+ * <p>It sees every heartbeat of every application master before the scheduler does. A site
+ * description it cannot read keeps the ResourceManager from starting; an error of ours later never
+ * keeps a heartbeat from it.
+ */
+public class PlacementProcessor implements ApplicationMasterServiceProcessor {
+  private final LongSupplier clock;
+  private final ConcurrentMap<ApplicationAttemptId, Optional<PlacedAttempt>> attempts =
+      new ConcurrentHashMap<>();
+  private ApplicationMasterServiceProcessor next;
+  private RMContext rm;
+
+  /** Empty when placement is switched off: nothing is read, and nothing is done. */
+  private Optional<PlacementSettings> settings = Optional.empty();
+  private PlacementMetrics metrics;
+
+  /** For the ResourceManager. */
+  public PlacementProcessor() {
+    this(() -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+  }
+
+  PlacementProcessor(LongSupplier clockMillis) {
+    clock = clockMillis;
+  }
+
+  @Override
+  public void init(
+      ApplicationMasterServiceContext context, ApplicationMasterServiceProcessor nextProcessor) {
+    next = nextProcessor;
+    rm = (RMContext) context;
+    Configuration conf = rm.getYarnConfiguration();
+    if (PlacementConf.ENABLED.get(conf)) {
+      settings = Optional.of(PlacementSettings.read(conf));
+      metrics = PlacementMetrics.register();
+    }
+  }
+
+  @Override
+  public void registerApplicationMaster(ApplicationAttemptId attempt,
+      RegisterApplicationMasterRequest request, RegisterApplicationMasterResponse response)
+      throws IOException, YarnException {
+    attempts.keySet().removeIf(known -> known.equals(attempt) || isGone(known));
+    next.registerApplicationMaster(attempt, request, response);
+  }
+
+  @Override
+  public void allocate(ApplicationAttemptId attempt, AllocateRequest request,
+      AllocateResponse response) throws YarnException {
+    Optional<PlacedAttempt> placed = attempts.computeIfAbsent(attempt, this::placement);
+    placed.ifPresent(asks -> asks.before(request, rm.getScheduler(), clock.getAsLong()));
+    next.allocate(attempt, request, response);
+    placed.ifPresent(asks -> asks.after(response, clock.getAsLong()));
+  }
+
+  @Override
+  public void finishApplicationMaster(ApplicationAttemptId attempt,
+      FinishApplicationMasterRequest request, FinishApplicationMasterResponse response) {
+    attempts.remove(attempt);
+    next.finishApplicationMaster(attempt, request, response);
+  }
+
+  /** How many attempts are remembered. */
+  int attemptsKnown() {
+    return attempts.size();
+  }
+
+  private Optional<PlacedAttempt> placement(ApplicationAttemptId attempt) {
+    RMApp app = rm.getRMApps().get(attempt.getApplicationId());
+    return settings.filter(conf -> conf.places(app)).map(conf ->
+        new PlacedAttempt(attempt, new RmCluster(rm, conf.racks()), conf.waits(), metrics));
+  }
+
+  /** Killed applications and failed attempts never say goodbye. */
+  private boolean isGone(ApplicationAttemptId attempt) {
+    RMApp app = rm.getRMApps().get(attempt.getApplicationId());
+    RMAppAttempt current = app == null ? null : app.getCurrentAppAttempt();
+    return current == null || !current.getAppAttemptId().equals(attempt) || app.isAppInCompletedStates();
+  }
+}

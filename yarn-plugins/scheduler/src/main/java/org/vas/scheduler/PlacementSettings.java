@@ -1,0 +1,55 @@
+package org.vas.scheduler;
+
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.vas.layout.ClusterMap;
+import org.vas.layout.ClusterMapException;
+import org.vas.layout.LayoutConf;
+import org.vas.scheduler.policy.WaitLimits;
+
+/** What the ResourceManager was started with; a change needs a restart of it. */
+final class PlacementSettings {
+  private final SiteRacks racks;
+  private final WaitLimits waits;
+  private final Set<String> applicationTypes;
+  private final String optOutTag;
+
+  private PlacementSettings(Configuration conf, SiteRacks racks) {
+    this.racks = racks;
+    waits = PlacementConf.waits(conf);
+    applicationTypes = PlacementConf.applicationTypes(conf);
+    optOutTag = PlacementConf.OPT_OUT_TAG.get(conf);
+  }
+
+  /**
+   * Reads keys and site description.
+   *
+   * @throws YarnRuntimeException with one line that says what is wrong: tasks that are silently not
+   *     placed would be worse than a ResourceManager that does not start
+   */
+  static PlacementSettings read(Configuration conf) {
+    try {
+      return new PlacementSettings(
+          conf, new SiteRacks(ClusterMap.load(LayoutConf.clusterFile(conf, System.getenv()))));
+    } catch (ClusterMapException | IllegalArgumentException e) {
+      throw new YarnRuntimeException("VAS placement: " + e.getMessage()
+          + "; correct it, or set " + PlacementConf.ENABLED.name() + "=false", e);
+    }
+  }
+
+  SiteRacks racks() {
+    return racks;
+  }
+
+  WaitLimits waits() {
+    return waits;
+  }
+
+  boolean places(RMApp app) {
+    return app != null
+        && applicationTypes.contains(app.getApplicationType())
+        && !app.getApplicationTags().contains(optOutTag);
+  }
+}

@@ -1,0 +1,30 @@
+package org.vas.scheduler.policy;
+
+/** What YARN's scheduler keeps one table of asks per: a priority and an allocation request id. */
+public final class AskKey {
+  private final int priority;
+  private final long allocationRequestId;
+
+  public AskKey(int priority, long allocationRequestId) {
+    this.priority = priority;
+    this.allocationRequestId = allocationRequestId;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof AskKey
+        && ((AskKey) other).priority == priority
+        && ((AskKey) other).allocationRequestId == allocationRequestId;
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * priority + Long.hashCode(allocationRequestId);
+  }
+
+  /** {@code 20} or, when the application numbers its requests, {@code 20/7}. */
+  @Override
+  public String toString() {
+    return allocationRequestId <= 0 ? "" + priority : priority + "/" + allocationRequestId;
+  }
+}

@@ -1,0 +1,27 @@
+package org.vas.scheduler.policy;
+
+/** Why a task may run elsewhere than on the host that owns its split. */
+public enum Cause {
+  NONE("none"),
+  /** The host is alive but granted nothing for as long as we wait. */
+  TIMEOUT("timeout"),
+  /** The host runs no NodeManager known to the ResourceManager, or an unhealthy one. */
+  DEAD_NODE("dead-node"),
+  DECOMMISSIONING("decommissioning"),
+  BLACKLISTED("blacklisted"),
+  /** The ask names no rack row for the host's rack, so YARN cannot grant it node-locally. */
+  RACK_MISMATCH("rack-mismatch"),
+  /** The ask names no host of the site at all. */
+  UNPLACED("unplaced");
+
+  private final String label;
+
+  Cause(String label) {
+    this.label = label;
+  }
+
+  @Override
+  public String toString() {
+    return label;
+  }
+}

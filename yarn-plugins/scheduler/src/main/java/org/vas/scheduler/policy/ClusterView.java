@@ -1,0 +1,18 @@
+package org.vas.scheduler.policy;
+
+import java.util.Optional;
+
+/** What the policy needs to know about the cluster at the moment it decides. */
+public interface ClusterView {
+  /** Whether the site description names this host, so that waiting for it makes sense. */
+  boolean knows(String host);
+
+  /** {@link Cause#NONE} when containers can be granted on the host, else what is wrong with it. */
+  Cause trouble(String host);
+
+  /** The rack the scheduler counts the host to. */
+  String rackOf(String host);
+
+  /** The node beside it: the guest of the HA partner. */
+  Optional<String> partnerOf(String host);
+}

@@ -1,0 +1,28 @@
+package org.vas.scheduler.policy;
+
+/** How long an ask waits for its host, and then for the host's HA partner. Milliseconds. */
+public final class WaitLimits {
+  private final long nodeMillis;
+  private final long partnerMillis;
+
+  public WaitLimits(long nodeMillis, long partnerMillis) {
+    if (nodeMillis < 0 || partnerMillis < 0) {
+      throw new IllegalArgumentException("negative wait: " + nodeMillis + ", " + partnerMillis);
+    }
+    this.nodeMillis = nodeMillis;
+    this.partnerMillis = partnerMillis;
+  }
+
+  public long nodeMillis() {
+    return nodeMillis;
+  }
+
+  public long partnerMillis() {
+    return partnerMillis;
+  }
+
+  /** After this long without a grant on its host, an ask may be granted anywhere. */
+  public long totalMillis() {
+    return nodeMillis + partnerMillis;
+  }
+}

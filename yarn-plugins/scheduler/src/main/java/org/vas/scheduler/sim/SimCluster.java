@@ -1,0 +1,56 @@
+package org.vas.scheduler.sim;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.vas.scheduler.policy.Cause;
+import org.vas.scheduler.policy.ClusterView;
+
+/** Nodes {@code vm0}, {@code vm1}, ...; every two of them are an HA pair and so a rack. */
+final class SimCluster implements ClusterView {
+  private final List<String> nodes;
+  private final Map<String, Integer> index = new HashMap<>();
+  private final Map<String, Cause> troubles = new HashMap<>();
+
+  SimCluster(int size) {
+    nodes = IntStream.range(0, size).mapToObj(i -> "vm" + i).collect(Collectors.toUnmodifiableList());
+    IntStream.range(0, size).forEach(i -> index.put(nodes.get(i), i));
+  }
+
+  List<String> nodes() {
+    return nodes;
+  }
+
+  int indexOf(String node) {
+    return index.get(node);
+  }
+
+  /** {@link Cause#NONE} makes the node whole again. */
+  void trouble(String node, Cause cause) {
+    troubles.put(node, cause);
+  }
+
+  @Override
+  public boolean knows(String host) {
+    return index.containsKey(host);
+  }
+
+  @Override
+  public Cause trouble(String host) {
+    return troubles.getOrDefault(host, Cause.NONE);
+  }
+
+  @Override
+  public String rackOf(String host) {
+    return knows(host) ? "/ha/" + index.get(host) / 2 : "/default-rack";
+  }
+
+  @Override
+  public Optional<String> partnerOf(String host) {
+    int partner = index.get(host) ^ 1;
+    return partner < nodes.size() ? Optional.of(nodes.get(partner)) : Optional.empty();
+  }
+}

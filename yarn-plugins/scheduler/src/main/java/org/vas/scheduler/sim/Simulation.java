@@ -1,0 +1,99 @@
+package org.vas.scheduler.sim;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+import org.vas.scheduler.policy.AttemptPlacement;
+import org.vas.scheduler.policy.Cause;
+import org.vas.scheduler.policy.Locality;
+import org.vas.scheduler.policy.WaitLimits;
+
+/** Runs one job to its end in virtual time, one heartbeat of everybody per virtual second. */
+final class Simulation {
+  private static final long HEARTBEAT_MILLIS = 1_000;
+  private static final int TASK_MILLIS = 20_000;
+
+  /** Stands for the end of a task whose container has not reached the application yet. */
+  private static final Long GRANTED = Long.MAX_VALUE;
+
+  private final SimOptions options;
+  private final Random random;
+  private final SimCluster cluster;
+  private final SimScheduler scheduler = new SimScheduler();
+  private final AttemptPlacement policy;
+  private final SimApp app;
+  private final Map<String, PriorityQueue<Long>> running = new HashMap<>();
+  private final Map<Locality, Integer> placed = new EnumMap<>(Locality.class);
+  private List<String> granted = new ArrayList<>();
+  private long now;
+
+  Simulation(SimOptions options, WaitLimits waits) {
+    this.options = options;
+    random = new Random(options.seed());
+    cluster = new SimCluster(options.nodes());
+    policy = new AttemptPlacement(waits, cluster, event -> { });
+    app = new SimApp(cluster, policy, scheduler);
+    cluster.nodes().subList(0, options.deadNodes())
+        .forEach(node -> cluster.trouble(node, Cause.DEAD_NODE));
+    for (int split = 0; split < options.splits(); split++) {
+      app.addSplit(cluster.nodes().get(owner(split)));
+    }
+  }
+
+  /** Stripes go round the OSTs; files of one stripe each lie where the allocator put them. */
+  private int owner(int split) {
+    return options.uneven() ? random.nextInt(options.nodes()) : split % options.nodes();
+  }
+
+  SimResult run() {
+    long start = System.nanoTime();
+    while (app.splitsLeft() > 0) {
+      List<String> arrived = granted;
+      granted = new ArrayList<>();
+      app.heartbeat(now);
+      arrived.forEach(this::receive);
+      cluster.nodes().forEach(this::nodeHeartbeat);
+      now += HEARTBEAT_MILLIS;
+    }
+    return new SimResult(options, placed, policy.work(), now, System.nanoTime() - start);
+  }
+
+  /** The slot was taken when it was granted; its task starts now, or the slot is given back. */
+  private void receive(String node) {
+    PriorityQueue<Long> tasks = running.get(node);
+    tasks.remove(GRANTED);
+    app.received(node, now).ifPresent(locality -> {
+      placed.merge(locality, 1, Integer::sum);
+      tasks.add(now + taskMillis(node));
+    });
+  }
+
+  private void nodeHeartbeat(String node) {
+    if (cluster.trouble(node) != Cause.NONE) {
+      return;
+    }
+    PriorityQueue<Long> tasks = running.computeIfAbsent(node, name -> new PriorityQueue<>());
+    while (!tasks.isEmpty() && tasks.peek() <= now) {
+      tasks.remove();
+    }
+    while (tasks.size() < options.slots()
+        && scheduler.grant(node, cluster.rackOf(node)).isPresent()) {
+      tasks.add(GRANTED);
+      granted.add(node);
+    }
+  }
+
+  private long taskMillis(String node) {
+    int slowness = isSlow(node) ? 4 : 1;
+    return (long) slowness * (TASK_MILLIS / 2 + random.nextInt(TASK_MILLIS));
+  }
+
+  private boolean isSlow(String node) {
+    int index = cluster.indexOf(node);
+    return index >= options.deadNodes() && index < options.deadNodes() + options.slowNodes();
+  }
+}

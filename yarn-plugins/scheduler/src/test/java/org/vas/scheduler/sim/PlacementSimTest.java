@@ -1,0 +1,61 @@
+package org.vas.scheduler.sim;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.vas.scheduler.policy.Locality;
+
+class PlacementSimTest {
+  private static SimResult simulate(String options) {
+    return PlacementSim.simulate(SimOptions.parse(List.of(options.split(" ", -1))));
+  }
+
+  @Test
+  void placesEverySplitOnItsHostWhenNothingIsInTheWay() {
+    SimResult result = simulate("--nodes 100 --splits 4000");
+    assertEquals(4000, result.decisions());
+    assertTrue(result.placed(Locality.LOCAL) >= 3920, result.toJson());
+  }
+
+  @Test
+  void finishesWithDeadAndSlowNodes() {
+    SimResult result = simulate("--nodes 40 --splits 2000 --dead 5 --slow 4 --uneven 1");
+    assertEquals(2000, result.decisions());
+    assertTrue(result.placed(Locality.PARTNER) > 0, result.toJson());
+    assertTrue(result.placed(Locality.REMOTE) > 0, result.toJson());
+  }
+
+  @Test
+  void finishesWithoutAnyWait() {
+    assertEquals(500, simulate("--nodes 10 --splits 500 --node-wait-ms 0 --partner-wait-ms 0")
+        .decisions());
+  }
+
+  @Test
+  void looksAtTheSameNumberOfRowsPerContainerHoweverManySplits() {
+    double few = simulate("--nodes 250 --splits 6250").workPerDecision();
+    double many = simulate("--nodes 250 --splits 25000").workPerDecision();
+    assertTrue(many < 1.5 * few, few + " -> " + many);
+  }
+
+  @Test
+  void looksAtTheSameNumberOfRowsPerContainerHoweverManyNodes() {
+    double few = simulate("--nodes 100 --splits 10000").workPerDecision();
+    double many = simulate("--nodes 400 --splits 40000").workPerDecision();
+    assertTrue(many < 1.5 * few, few + " -> " + many);
+  }
+
+  @Test
+  void isTheSameForTheSameSeed() {
+    String job = "--nodes 20 --splits 500 --uneven 1 --seed 7";
+    assertEquals(simulate(job).placed(Locality.LOCAL), simulate(job).placed(Locality.LOCAL));
+  }
+
+  @Test
+  void refusesAnOptionItDoesNotKnow() {
+    assertThrows(IllegalArgumentException.class, () -> SimOptions.parse(List.of("--node", "1")));
+  }
+}
