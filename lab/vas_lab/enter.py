@@ -19,7 +19,9 @@ def into_node(holder: int | None) -> list[str]:
     return ["nsenter", f"--target={holder}", "--mount", "--uts", "--net", "--"]
 
 
-def with_environment(variables: Mapping[str, str], directory: Path, argv: Sequence[str]) -> list[str]:
+def with_environment(
+    variables: Mapping[str, str], directory: Path, argv: Sequence[str]
+) -> list[str]:
     """The command in a directory and with variables that hold inside a lab only."""
     settings = [f"{key}={value}" for key, value in variables.items()]
     return ["env", "-C", str(directory), *settings, *argv]

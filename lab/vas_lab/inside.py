@@ -10,7 +10,6 @@ from pathlib import Path
 
 from vas_cluster.hadoop import configuration_xml
 from vas_core.files import write_atomically
-
 from vas_lab import mounts
 from vas_lab.configuration import child_arguments, configuration, log4j
 from vas_lab.daemons import MDS, Daemon
@@ -51,9 +50,7 @@ class Inside:
         mounts.mount_lustre(self.lustre.backing, self.lustre.mount)
         say(f"wiring {len(self.topology.nodes) - 1} nodes")
         build_network(self.topology)
-        self._holders = set_up_nodes(
-            self.topology.nodes, self.topology.master, self.lustre.sysfs
-        )
+        self._holders = set_up_nodes(self.topology.nodes, self.topology.master, self.lustre.sysfs)
         write_atomically(spec.holders_file, json.dumps(self._holders))
         write_atomically(
             spec.environment_file, json.dumps(self.environment(preload=True), indent=1)

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
+
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import NotHere, VasError
 
@@ -95,7 +96,9 @@ class LabSpec(BaseModel):
 def find_hadoop() -> Path:
     """The directory of Hadoop's jars. Raises NotHere before they are fetched."""
     if not any(HADOOP_LIB.glob("hadoop-common-*.jar")):
-        raise NotHere("Hadoop's jars are not there", where=str(HADOOP_LIB), hint="run `./vas build`")
+        raise NotHere(
+            "Hadoop's jars are not there", where=str(HADOOP_LIB), hint="run `./vas build`"
+        )
     return HADOOP_LIB
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from vas_core.errors import VasError
 from vas_core.root import Root
-
 from vas_lab import control
 from vas_lab.children import Children
 from vas_lab.daemons import yarn_daemons
