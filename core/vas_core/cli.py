@@ -17,6 +17,7 @@ from vas_core.errors import ExitStatus, VasError
 from vas_core.sizes import parse_size
 
 ENTRY_POINT_GROUP = "vas.commands"
+_COMMAND_COLUMN_CHARS = 26  # what stands before a command's line in the help
 
 
 class RoomGroup(click.Group):
@@ -43,21 +44,25 @@ class RoomGroup(click.Group):
             room, name = entry.name.split(".", 1)
             command = self.get_command(ctx, name)
             assert command is not None
-            rooms.setdefault(room, []).extend(_help_lines(name, command))
+            limit = formatter.width - _COMMAND_COLUMN_CHARS
+            rooms.setdefault(room, []).extend(_help_lines(name, command, limit))
         for room, lines in rooms.items():
             with formatter.section(f"{room}/"):
                 formatter.write_dl(lines)
 
 
-def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
+def _help_lines(name: str, command: click.Command, limit: int) -> Iterable[tuple[str, str]]:
     if isinstance(command, click.Group):
         for sub in sorted(command.commands):
-            yield f"{name} {sub}", command.commands[sub].get_short_help_str(70)
+            yield f"{name} {sub}", command.commands[sub].get_short_help_str(limit)
     else:
-        yield name, command.get_short_help_str(70)
+        yield name, command.get_short_help_str(limit)
 
 
-@click.group(cls=RoomGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=RoomGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(version("vas"), prog_name="vas")
 def vas() -> None:
     """VAS ships analytics to the data: MapReduce on the storage servers of a Lustre file system.
