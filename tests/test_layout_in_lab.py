@@ -40,7 +40,7 @@ def test_put_gives_one_split_per_stripe_and_the_same_bytes(
     lab.call(["cmp", str(source), str(stored)])
     (shown,) = vas_json(lab, "layout", "show", str(stored))
     assert (shown["layout"]["stripe_size"], shown["layout"]["stripe_count"]) == (MIB, 4)
-    placements = vas_json(lab, "layout", "locate", str(stored))
+    placements = vas_json(lab, "layout", "locate", str(stored))["ranges"]
     assert [p["length"] for p in placements] == [MIB] * 7 + [MIB // 2]
     osts = [o["ost_idx"] for o in shown["layout"]["objects"]]
     assert [p["ost"] for p in placements] == [osts[k % 4] for k in range(8)]
@@ -49,14 +49,14 @@ def test_put_gives_one_split_per_stripe_and_the_same_bytes(
 
 def test_locality_shares_add_up(lab: Lab, source: Path, stored: Path) -> None:
     shares = vas_json(lab, "layout", "locality", str(stored))
-    sizes = {share["vm"]: share["owned_bytes"] for share in shares["shares"]}
+    sizes = {share["vm"]: share["owned_bytes"] for share in shares["owners"]}
     assert set(sizes) == {"vm1", "vm2", "vm3", "vm4"}
     assert sum(sizes.values()) == source.stat().st_size
 
 
 def test_a_failed_over_ost_is_found_at_its_partner(lab: Lab, stored: Path) -> None:
     def owner_of_ost_1() -> set[tuple[str, str]]:
-        placements = vas_json(lab, "layout", "locate", str(stored))
+        placements = vas_json(lab, "layout", "locate", str(stored))["ranges"]
         return {(p["oss"], p["vm"]) for p in placements if p["ost"] == 1}
 
     assert owner_of_ost_1() == {("oss2", "vm2")}
@@ -91,6 +91,7 @@ def test_lfs_and_the_attribute_say_the_same(lab: Lab, stored: Path) -> None:
     assert fids == [o["fid"] for o in shown["layout"]["objects"]]
 
 
+@pytest.mark.usefixtures("stored")
 def test_the_attribute_is_at_least_50_times_as_fast_as_lfs(lab: Lab) -> None:
     result = vas_json(lab, "bench", "layout", "--dir", str(inside(lab)))
     assert result["ratio"] >= 50, result

@@ -93,19 +93,31 @@ def test_a_dead_node_delays_its_maps_but_not_for_ever_and_the_reason_is_told(lab
         poll(lambda: nodes(lab), lambda s: s.get("vm2") == "RUNNING", 60, "vm2 to be back")
 
 
+def grants(lab: Lab) -> int:
+    """The containers that the placement plugin has seen granted so far."""
+    log = lab.spec.logs / "resourcemanager.log"
+    return log.read_text(errors="replace").count("event=grant")
+
+
+def restart(lab: Lab, daemon: str) -> None:
+    """Kills a daemon with -9 and starts it again."""
+
+    def is_alive() -> bool:
+        daemons = lab.ask(Request(ask="status")).daemons
+        return next(d.pid is not None for d in daemons if d.name == daemon)
+
+    lab.ask(Request(ask="signal", daemon=daemon, signal=signal.SIGKILL))
+    poll(is_alive, lambda alive: not alive, 30, f"{daemon} to end")
+    lab.ask(Request(ask="start", daemon=daemon))
+
+
 @pytest.mark.usefixtures("data")
 def test_a_resourcemanager_restart_in_mid_job(lab: Lab) -> None:
     job: list[JobResult] = []
+    before = grants(lab)
     with while_running(lab, job, "rm-restart"):
-        log = lab.spec.logs / "resourcemanager.log"
-        poll(
-            lambda: log.read_text(errors="replace"),
-            lambda text: text.rpartition("event=grant")[2] != text,
-            60,
-            "a first grant",
-        )
-        lab.ask(Request(ask="signal", daemon="resourcemanager", signal=signal.SIGKILL))
-        lab.ask(Request(ask="start", daemon="resourcemanager"))
+        poll(lambda: grants(lab), lambda now: now > before, 90, "a first grant")
+        restart(lab, "resourcemanager")
     assert job[0].state == "SUCCEEDED"
     assert job[0].counter("MAP_INPUT_RECORDS") == MAPS * (16 << 20) // 100
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from vas_core.errors import NotHere
 from vas_core.process import Completed, run
 from vas_lab.lustre import LabLustre

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from conftest import in_lab, start_lab, stop
 from vas_core.errors import VasError
+from vas_core.process import run
 from vas_core.root import Root
 from vas_lab.lustre import LabLustre
 from vas_lab.mds.client import call
@@ -86,6 +88,18 @@ def test_nonsense_and_slow_clients_do_not_stop_the_others(start: Callable[..., L
         silent.sendall(b'ng"}\n')
         assert json.loads(silent.makefile().readline()) == {"errno": 0}
     assert os.getxattr(lab.mount / "other", "user.lustre.lov")
+
+
+def test_clients_in_mount_namespaces_of_their_own_are_served(
+    start: Callable[..., LabLustre],
+) -> None:
+    # The MDS reads a file's directory off the descriptor that came from another namespace.
+    lab = start()
+    if run(["unshare", "-Urm", "true"], check=False).status != 0:
+        pytest.skip("this machine refuses user namespaces")
+    in_lab(lab, "mkdir d; lfs setstripe -c 3 d; unshare -Urm touch d/inside")
+    layout = decode(os.getxattr(lab.mount / "d/inside", "user.lustre.lov"))
+    assert layout.stripe_count == 3  # type: ignore[union-attr]
 
 
 def test_migrate_gives_new_objects_and_keeps_bytes_and_fid(start: Callable[..., LabLustre]) -> None:

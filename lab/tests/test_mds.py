@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from vas_lab.mds import usage
 from vas_lab.mds.allocator import Allocator, is_balanced
 from vas_lab.mds.layouts import Maker, default_size

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import in_lab
 from vas_core.process import run
 from vas_lab import libc

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel
+
 from vas_core.errors import BadInput
 from vas_core.root import Root
-
 from vas_lab.daemons import Daemon
 from vas_lab.procfs import parse_stat
 
@@ -52,7 +52,12 @@ class Children:
         argv, env = self.command(daemon)
         with (self.logs / f"{daemon.name}.log").open("ab") as log:
             process = subprocess.Popen(
-                argv, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                argv,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
         self._by_name[daemon.name] = _Child(daemon, process)
 
@@ -67,7 +72,9 @@ class Children:
     def daemon(self, name: str) -> Daemon:
         """The daemon of that name, running or not."""
         if name not in self._by_name:
-            raise BadInput("no such daemon", where=name, hint=f"there are {', '.join(self._by_name)}")
+            raise BadInput(
+                "no such daemon", where=name, hint=f"there are {', '.join(self._by_name)}"
+            )
         return self._by_name[name].daemon
 
     def reap(self) -> list[DaemonStatus]:

@@ -7,8 +7,8 @@ and JVM flags that make a cluster of many daemons live on one small machine.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from vas_cluster.hadoop import hadoop_properties
 
+from vas_cluster.hadoop import hadoop_properties
 from vas_lab.spec import LabSpec
 
 # What every child of a NodeManager needs of its environment to see the mount as a Lustre.
@@ -107,8 +107,8 @@ def _logs_and_history(spec: LabSpec) -> Properties:
     return {
         "yarn.log-aggregation-enable": "true",
         "yarn.log.server.url": f"http://{manager}:19888/jobhistory/logs",
-        "yarn.nodemanager.remote-app-log-dir": f"{_shared(spec)}/tmp/logs",
-        "yarn.app.mapreduce.am.staging-dir": f"{_shared(spec)}/tmp/hadoop-yarn/staging",
+        "yarn.nodemanager.remote-app-log-dir": f"{_shared(spec)}/yarn/logs",
+        "yarn.app.mapreduce.am.staging-dir": f"{_shared(spec)}/yarn/staging",
         "mapreduce.jobhistory.address": f"{manager}:10020",
         "mapreduce.jobhistory.webapp.address": f"{manager}:19888",
         "mapreduce.jobhistory.move.interval-ms": "1000",
@@ -168,6 +168,5 @@ def log4j() -> str:
         "log4j.appender.console=org.apache.log4j.ConsoleAppender\n"
         "log4j.appender.console.target=System.err\n"
         "log4j.appender.console.layout=org.apache.log4j.PatternLayout\n"
-        "log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n\n"
+        "log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n\n"
     )
-

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from vas_core.errors import BadInput, VasError
 
+from vas_core.errors import BadInput, VasError
 from vas_lab.children import DaemonStatus
 
 SOCKET = "control.sock"

@@ -51,7 +51,9 @@ def yarn_daemons(spec: LabSpec) -> list[Daemon]:
 def java(spec: LabSpec, arguments: Sequence[str], conf: Path | None = None) -> tuple[str, ...]:
     """A JVM with Hadoop and a configuration (the lab's own, or `conf`) on its class path."""
     classpath = f"{spec.jars}:{conf or spec.conf}"
-    return (str(spec.java), *jvm_flags(spec), "-cp", classpath, *arguments)
+    # Named, because a jar of Hadoop's tests has a log4j.properties too, earlier on the path.
+    log4j = f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties"
+    return (str(spec.java), *jvm_flags(spec), log4j, "-cp", classpath, *arguments)
 
 
 def _guests(spec: LabSpec) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -9,13 +10,13 @@ from pathlib import Path
 
 from vas_cluster.hadoop import configuration_xml
 from vas_core.files import write_atomically
-
 from vas_lab import mounts
 from vas_lab.configuration import child_arguments, configuration, log4j
 from vas_lab.daemons import MDS, Daemon
 from vas_lab.enter import into_node
 from vas_lab.lustre import LabLustre
 from vas_lab.network import build_network
+from vas_lab.nodes import set_up_nodes
 from vas_lab.spec import LabSpec
 from vas_lab.topology import plan_topology
 
@@ -27,6 +28,7 @@ class Inside:
 
     def __init__(self, spec: LabSpec) -> None:
         self._spec = spec
+        self._holders: dict[str, int] = {}
         self.topology = plan_topology(spec.cluster)
         self.lustre = LabLustre(
             state_dir=mounts.RUN_LUSTRE,
@@ -48,7 +50,11 @@ class Inside:
         mounts.mount_lustre(self.lustre.backing, self.lustre.mount)
         say(f"wiring {len(self.topology.nodes) - 1} nodes")
         build_network(self.topology)
-        mounts.set_up_nodes(self.topology.nodes, self.topology.master, self.lustre.sysfs)
+        self._holders = set_up_nodes(self.topology.nodes, self.topology.master, self.lustre.sysfs)
+        write_atomically(spec.holders_file, json.dumps(self._holders))
+        write_atomically(
+            spec.environment_file, json.dumps(self.environment(preload=True), indent=1)
+        )
 
     def mds(self) -> Daemon:
         """The daemon that allocates the stand-in's objects; it sees the files as they are."""
@@ -58,7 +64,7 @@ class Inside:
     def command(self, daemon: Daemon) -> tuple[list[str], Mapping[str, str]]:
         """A daemon's command line and environment, seen from the supervisor."""
         env = self.environment(preload=daemon.preload) | {"VAS_NODE": daemon.node}
-        return [*into_node(daemon.node, self.topology.master), *daemon.argv], env
+        return [*into_node(self._holders.get(daemon.node)), *daemon.argv], env
 
     def environment(self, *, preload: bool) -> dict[str, str]:
         """The variables of every program in the lab."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
-from vas_core.errors import BadInput
 
+from vas_core.errors import BadInput
 from vas_lab.spec import LabSpec
 
 Counters = dict[str, dict[str, int]]

@@ -1,7 +1,7 @@
 """A lab, from outside: start it, run jobs in it, end it.
 
-    with Lab.start(LabOptions(hosts=4), tied=True) as lab:
-        result = lab.run_job(["teragen", "1000", "/in"])
+with Lab.start(LabOptions(hosts=4), tied=True) as lab:
+    result = lab.run_job(["teragen", "1000", "/in"])
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from pydantic import BaseModel
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
 from vas_core.process import Completed, run
 from vas_core.root import Root
-
 from vas_lab.control import Answer, Request, ask
 from vas_lab.enter import into_lab, into_node, with_environment
 from vas_lab.events import DETACH, Event, read_events
@@ -30,24 +28,19 @@ from vas_lab.options import LabOptions, prepare
 from vas_lab.polling import poll
 from vas_lab.procfs import processes
 from vas_lab.spec import LabSpec
-from vas_lab.state import hold, is_running
+from vas_lab.state import Running, hold, is_running, running_file
+from vas_lab.topology import plan_topology
 
 OnEvent = Callable[[Event], None]
 _STOP_TIMEOUT_SECONDS = 20.0
 
 
-class Running(BaseModel):
-    """What is known from outside of a lab that runs; `supervisor` is its process id there."""
-
-    supervisor: int
-    started: float
-    up_seconds: float
-
-
 class Lab:
     """A lab that runs. Get one by `start` or `attach`."""
 
-    def __init__(self, spec: LabSpec, running: Running, starter: subprocess.Popen[bytes] | None) -> None:
+    def __init__(
+        self, spec: LabSpec, running: Running, starter: subprocess.Popen[bytes] | None
+    ) -> None:
         self.spec = spec
         self.running = running
         self._starter = starter
@@ -70,7 +63,7 @@ class Lab:
             running = Running(
                 supervisor=_child_of(process.pid), started=began, up_seconds=time.time() - began
             )
-            write_atomically(options.state_dir / "running.json", running.model_dump_json())
+            write_atomically(running_file(spec.state_dir), running.model_dump_json())
             lab = cls(spec, running, process)
             if not tied:
                 lab.detach()
@@ -82,10 +75,11 @@ class Lab:
     @classmethod
     def attach(cls, state_dir: Path) -> Lab:
         """The lab that runs in a directory. Raises VasError when none does."""
-        if not is_running(state_dir) or not (state_dir / "running.json").exists():
+        noted = running_file(state_dir)
+        if not is_running(state_dir) or not noted.exists():
             raise VasError("no lab is up", where=str(state_dir), hint="run `vas lab up`")
         spec = LabSpec.model_validate_json((state_dir / "spec.json").read_bytes())
-        return cls(spec, Running.model_validate_json((state_dir / "running.json").read_bytes()), None)
+        return cls(spec, Running.model_validate_json(noted.read_bytes()), None)
 
     def detach(self) -> None:
         """Lets the lab live on after this process."""
@@ -118,19 +112,29 @@ class Lab:
     ) -> None:
         self.stop()
 
-    def enter(self, argv: Sequence[str], *, node: str | None = None, preload: bool = True) -> list[str]:
+    def enter(
+        self, argv: Sequence[str], *, node: str | None = None, preload: bool = True
+    ) -> list[str]:
         """The command line that runs a program on a node (default: the ResourceManager's)."""
-        master = self.spec.cluster.yarn.resourcemanager.name
-        on = node or master
+        holders: dict[str, int] = json.loads(self.spec.holders_file.read_text())
         variables: dict[str, str] = json.loads(self.spec.environment_file.read_text())
+        master = self.spec.cluster.yarn.resourcemanager.name
+        if node not in (None, *self.nodes()):
+            raise BadInput("no such node", where=node, hint=f"one of {', '.join(self.nodes())}")
         if not preload:
             variables.pop("LD_PRELOAD")
-        variables["VAS_NODE"] = on
-        inner = with_environment(variables, Path.cwd(), argv)
+        variables["VAS_NODE"] = node or master
         lab = into_lab(self.running.supervisor, self.spec.user_namespace)
-        return [*lab, *into_node(on, master), *inner]
+        inner = with_environment(variables, Path.cwd(), argv)
+        return [*lab, *into_node(holders.get(node or master)), *inner]
 
-    def call(self, argv: Sequence[str], *, node: str | None = None, check: bool = True) -> Completed:
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the lab's nodes: hosts, guests and the ResourceManager's."""
+        return plan_topology(self.spec.cluster).nodes
+
+    def call(
+        self, argv: Sequence[str], *, node: str | None = None, check: bool = True
+    ) -> Completed:
         """Runs a program on a node to its end, as `vas_core.process.run` does."""
         return run(self.enter(argv, node=node), check=check)
 

@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.files import write_atomically
-
 from vas_lab import libc
+from vas_lab.lfs.client import INSTANCE, VERSION
 from vas_lab.mds import client
-
-VERSION = "2.17.57"
-_INSTANCE = "ff35e01fe8bb4000"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +99,7 @@ class LabLustre:
 
     def serve(self, ost: int, nid: str) -> None:
         """Has OST `ost` served from `nid`, as clients see it: at start and to play a failover."""
-        directory = self.sysfs / "osc" / f"{self.fsname}-OST{ost:04x}-osc-{_INSTANCE}"
+        directory = self.sysfs / "osc" / f"{self.fsname}-OST{ost:04x}-osc-{INSTANCE}"
         directory.mkdir(parents=True, exist_ok=True)
         write_atomically(directory / "ost_conn_uuid", f"{nid}\n", mode=0o444)
 

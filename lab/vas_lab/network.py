@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 
 from vas_core.process import run
-
 from vas_lab.topology import Bridge, Link, Nic, Topology
 
 

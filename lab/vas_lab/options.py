@@ -12,10 +12,10 @@ from vas_core.errors import BadInput, NotHere
 from vas_core.files import write_atomically
 from vas_core.process import run
 from vas_core.root import Root
-
 from vas_lab.procfs import available_memory
 from vas_lab.sites import check_memory, lab_site_yaml
 from vas_lab.spec import LabSpec, find_hadoop, find_java, find_plugins
+from vas_lab.state import running_file
 from vas_lab.topology import plan_topology
 
 
@@ -51,7 +51,7 @@ def prepare(options: LabOptions) -> LabSpec:
     )
     write_atomically(spec.cluster_file, text)
     write_atomically(state_dir / "spec.json", spec.model_dump_json(indent=1))
-    (state_dir / "running.json").unlink(missing_ok=True)
+    running_file(state_dir).unlink(missing_ok=True)
     return spec
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vas_core.errors import VasError
-
 from vas_lab.rest import YarnRest, request_json
 from vas_lab.spec import LabSpec
 

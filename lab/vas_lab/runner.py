@@ -23,8 +23,6 @@ from typing import Any
 from vas_cluster.hadoop import configuration_xml
 from vas_core.errors import VasError
 from vas_core.root import Root
-from vas_yarn.history import History, job_id
-
 from vas_lab.configuration import configuration
 from vas_lab.daemons import java
 from vas_lab.events import Event, emit
@@ -33,6 +31,7 @@ from vas_lab.polling import poll
 from vas_lab.procfs import cpu_seconds
 from vas_lab.rest import YarnRest
 from vas_lab.spec import LabSpec
+from vas_yarn.history import History, job_id
 
 _SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
 _PROGRESS = re.compile(r"Job: +map (\d+)% reduce (\d+)%")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
+
 from vas_core.errors import BadInput
 from vas_core.sizes import format_size
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
+
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import NotHere, VasError
 
@@ -60,6 +61,11 @@ class LabSpec(BaseModel):
         return self.state_dir / "environment.json"
 
     @property
+    def holders_file(self) -> Path:
+        """Node -> the process (its id inside the lab) that holds its namespaces, as JSON."""
+        return self.state_dir / "holders.json"
+
+    @property
     def logs(self) -> Path:
         """One log per daemon."""
         return self.state_dir / "logs"
@@ -90,7 +96,9 @@ class LabSpec(BaseModel):
 def find_hadoop() -> Path:
     """The directory of Hadoop's jars. Raises NotHere before they are fetched."""
     if not any(HADOOP_LIB.glob("hadoop-common-*.jar")):
-        raise NotHere("Hadoop's jars are not there", where=str(HADOOP_LIB), hint="run `./vas build`")
+        raise NotHere(
+            "Hadoop's jars are not there", where=str(HADOOP_LIB), hint="run `./vas build`"
+        )
     return HADOOP_LIB
 
 

@@ -8,10 +8,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pydantic import BaseModel, ValidationError
+
 from vas_core.errors import VasError
 
 _LOCK = "lock"
-DEFAULT_NAME = "lab"
+
+
+class Running(BaseModel):
+    """What is known from outside of a lab that runs; `supervisor` is its process id there."""
+
+    supervisor: int
+    started: float
+    up_seconds: float
+
+
+def running_file(state_dir: Path) -> Path:
+    """Where the last start of a lab is noted."""
+    return state_dir / "running.json"
+
+
+def last_up_seconds(state_dir: Path) -> float | None:
+    """How long the last start of that lab took, if it is known."""
+    try:
+        return Running.model_validate_json(running_file(state_dir).read_bytes()).up_seconds
+    except (OSError, ValidationError):
+        return None
 
 
 def default_directory(name: str) -> Path:

@@ -7,7 +7,6 @@ silent it is tied to its starter and ends with it; `detach` lets it live on.
 
 from __future__ import annotations
 
-import json
 import os
 import selectors
 import signal
@@ -17,9 +16,7 @@ import time
 from pathlib import Path
 
 from vas_core.errors import VasError
-from vas_core.files import write_atomically
 from vas_core.root import Root
-
 from vas_lab import control
 from vas_lab.children import Children
 from vas_lab.daemons import yarn_daemons
@@ -60,8 +57,6 @@ class Supervisor:
 
     def _bring_up(self) -> None:
         self._inside.build(lambda text: emit(Event(kind="progress", text=text)))
-        environment = self._inside.environment(preload=True)
-        write_atomically(self._spec.environment_file, json.dumps(environment, indent=1))
         self._children.start(self._inside.mds())
         self._inside.lustre.wait_ready()
         for daemon in yarn_daemons(self._spec):

@@ -67,7 +67,9 @@ class Topology:
     def hosts_file(self) -> str:
         """/etc/hosts of every node: all names, each with its data-fabric address."""
         lines = ["127.0.0.1 localhost", "::1 localhost"]
-        return "\n".join([*lines, *(f"{address} {name}" for name, address in self.addresses)]) + "\n"
+        return (
+            "\n".join([*lines, *(f"{address} {name}" for name, address in self.addresses)]) + "\n"
+        )
 
 
 def plan_topology(cluster: Cluster) -> Topology:

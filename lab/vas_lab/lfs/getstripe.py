@@ -10,16 +10,15 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from vas_layout.as_json import layout_json
-from vas_layout.codec import decode
-from vas_layout.model import RAID0, Composite, Layout, Magic, Plain
-
 from vas_lab.lfs import usage
 from vas_lab.lfs.client import Client, err, out
 from vas_lab.lfs.options import Option, Parsed, UsageError, parse
 from vas_lab.lfs.render import directory_text, file_text
 from vas_lab.lfs.view import DEFAULT, VERBOSE, Show, View
 from vas_lab.mds.layouts import DEFAULT_STRIPE_SIZE
+from vas_layout.as_json import layout_json
+from vas_layout.codec import decode
+from vas_layout.model import MDT, Composite, Layout, Magic, Plain
 
 _OPTIONS = (
     Option("ost", "O", "required"),
@@ -188,7 +187,7 @@ def _filled(layout: Layout) -> Layout:
             for part in layout.components
         )
         return replace(layout, components=parts)
-    if not isinstance(layout, Plain) or layout.pattern & ~RAID0 & 0x100:
+    if not isinstance(layout, Plain) or layout.pattern == MDT:
         return layout
     return replace(
         layout,

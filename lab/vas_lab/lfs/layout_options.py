@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 from dataclasses import dataclass, field, replace
 
+from vas_lab.lfs.options import Option, Parsed, UsageError
 from vas_layout.model import (
     MAX_STRIPES,
     MDT,
@@ -22,8 +23,6 @@ from vas_layout.model import (
     Plain,
     StripeObject,
 )
-
-from vas_lab.lfs.options import Option, Parsed, UsageError
 
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _KIBIBYTES_BELOW = 4096

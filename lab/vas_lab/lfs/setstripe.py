@@ -6,17 +6,16 @@ import errno
 import os
 import stat
 
-from vas_layout.codec import decode, encode
-from vas_layout.model import Composite, Layout, Plain
-
 from vas_lab.lfs import usage
 from vas_lab.lfs.client import O_LOV_DELAY_CREATE, Client, err, out
 from vas_lab.lfs.layout_options import OPTIONS, Refused, is_asked, misaligned, request_of
 from vas_lab.lfs.options import Option, Parsed, UsageError, parse
 from vas_lab.mds.layouts import DEFAULT
+from vas_layout.codec import decode, encode
+from vas_layout.model import Composite, Layout, Plain
 
 _MIGRATE_ONLY = (Option("block", "b"), Option("non-block", "n"), Option("verbose", "v"))
-_STATUS_FILE_EXISTS = "stripe already set"
+_HAS_LAYOUT = "stripe already set"
 
 
 def setstripe(client: Client, words: list[str]) -> int:
@@ -116,7 +115,7 @@ def _set(client: Client, path: str, file: int, request: Layout, is_migrate: bool
         client.on_file("set", file, value=encode(request).hex(), migrate=is_migrate)
     except OSError as failed:
         status = failed.errno or errno.EIO
-        reason = _STATUS_FILE_EXISTS if status == errno.EEXIST else os.strerror(status)
+        reason = _HAS_LAYOUT if status == errno.EEXIST else os.strerror(status)
         verb = "migrate" if is_migrate else "setstripe"
         err(f"lfs {verb}: {verb} error for '{path}': {reason}")
         return status

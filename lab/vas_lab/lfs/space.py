@@ -153,30 +153,33 @@ def check(client: Client, words: list[str]) -> int:
     return 0
 
 
+_GETNAME_OPTIONS = (
+    Option("instance", "i"),
+    Option("fsname", "n"),
+    Option("uuid", "u"),
+    Option("help", "h"),
+)
+
+
 def getname(client: Client, words: list[str]) -> int:
     """Names the mount: `FSNAME-INSTANCE`, or the part asked for."""
-    options = (
-        Option("instance", "i"),
-        Option("fsname", "n"),
-        Option("uuid", "u"),
-        Option("help", "h"),
-    )
     try:
-        parsed = parse(words, options)
+        parsed = parse(words, _GETNAME_OPTIONS)
     except UsageError as wrong:
         out(usage.GETNAME)
         err(str(wrong))
         return 4
-    if client.mount is None:
+    if client.mount is None or parsed.has("help"):
+        out(usage.GETNAME if parsed.has("help") else "")
         return 0
     for path in parsed.operands:
         if not client.holds(path):
             err(f"lfs getname: '{path}' not on a mounted Lustre filesystem")
             return 22
     fsname = client.info()["fsname"]
-    text = f"{fsname}-{INSTANCE}"
-    for name, _ in parsed.options:
-        text = {"instance": INSTANCE, "fsname": fsname, "uuid": client_uuid(fsname)}[name]
+    parts = {"instance": INSTANCE, "fsname": fsname, "uuid": client_uuid(fsname)}
+    asked = [parts[name] for name, _ in parsed.options]
+    text = asked[-1] if asked else f"{fsname}-{INSTANCE}"
     for suffix in [""] * len(parsed.operands) or [f" {client.mount}"]:
         out(f"{text}{suffix}\n")
     return 0

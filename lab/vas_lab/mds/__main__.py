@@ -20,7 +20,9 @@ from vas_lab.mds.service import Service, Site
 
 _BACKLOG = 1024
 _MAX_REQUEST_BYTES = 1 << 20
-_COUNTING_SLICE_SECONDS = 0.005
+# Counting takes turns with answering: a request may wait for one slice.
+_BUSY_SLICE_SECONDS = 0.0003
+_IDLE_SLICE_SECONDS = 0.002
 
 
 @dataclass
@@ -53,13 +55,13 @@ class Server:
         """Never returns."""
         while True:
             usage = self._service.usage
-            for key, _ in self._selector.select(0 if usage.is_counting else None):
+            events = self._selector.select(0 if usage.is_counting else None)
+            for key, _ in events:
                 if key.fileobj is self._listener:
                     self._accept()
                 else:
                     self._read(key.data)
-            if usage.is_counting:
-                usage.work(_COUNTING_SLICE_SECONDS)
+            usage.work(_BUSY_SLICE_SECONDS if events else _IDLE_SLICE_SECONDS)
 
     def _accept(self) -> None:
         with contextlib.suppress(BlockingIOError):

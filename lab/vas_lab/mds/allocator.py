@@ -44,12 +44,7 @@ class Allocator:
         members = [ost for ost in self._osts if pool is None or ost in pool]
         if start is not None and start not in members:
             raise OSError(errno.EINVAL, "no such OST")
-        usable = [ost for ost in members if available_bytes[ost] > FULL_BYTES]
-        if not usable:
-            raise OSError(errno.ENOSPC, "all OSTs are full")
-        others = [ost for ost in usable if ost not in avoid]
-        if len(others) >= count:
-            usable = others
+        usable = _usable(members, available_bytes, avoid, count)
         if start is not None:
             return self._from(start, members, usable, count)
         if is_balanced([available_bytes[ost] for ost in usable]):
@@ -81,6 +76,16 @@ class Allocator:
                 left.remove(ost)
                 chosen.append(ost)
         return chosen
+
+
+def _usable(
+    members: list[int], available_bytes: Mapping[int, int], avoid: Collection[int], count: int
+) -> list[int]:
+    usable = [ost for ost in members if available_bytes[ost] > FULL_BYTES]
+    if not usable:
+        raise OSError(errno.ENOSPC, "all OSTs are full")
+    others = [ost for ost in usable if ost not in avoid]
+    return others if len(others) >= count else usable
 
 
 def is_balanced(available_bytes: Sequence[int]) -> bool:

@@ -13,14 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from vas_layout.codec import decode, encode
-from vas_layout.errors import LayoutError
-from vas_layout.model import Fid, Layout, Plain
-
 from vas_lab.mds import layouts
 from vas_lab.mds.allocator import Allocator
 from vas_lab.mds.state import State
 from vas_lab.mds.usage import STORED, Usage
+from vas_layout.codec import decode, encode
+from vas_layout.errors import LayoutError
+from vas_layout.model import Fid, Layout, Plain
 
 _FID = "user.lustre.fid"
 _MAX_POOL_CHARS = 15

@@ -26,7 +26,7 @@ final class LayoutJson {
     json.put("pattern", layout.patternNames());
     json.put("stripe_size", layout.stripeSize());
     json.put("stripe_count", layout.stripeCount());
-    json.put("stripe_offset", layout.stripeOffset().orElse(null));
+    json.put("stripe_offset", layout.stripeOffset().map(Integer::toUnsignedLong).orElse(null));
     json.put("layout_gen", layout.generation());
     json.put("pool", layout.pool().orElse(null));
     json.put("objects", layout.objects().stream()
