@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.control import Request
 from vas_lab.lab import Lab
@@ -169,7 +170,7 @@ def test_an_interrupted_run_kills_its_job(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_a_failing_job_says_why_in_its_error(lab: Lab) -> None:
-    with pytest.raises(Exception, match="(?s)Input path does not exist.*whole output is"):
+    with pytest.raises(VasError, match=r"(?s)Input path does not exist.*whole output is"):
         lab.run_job(["wordcount", "/no/such/input", "/never"])
 
 
