@@ -110,6 +110,7 @@ def test_two_labs_run_side_by_side_and_each_ends_alone(tmp_path: Path, lab: Lab)
         subprocess.run(down, cwd=tmp_path, check=True, capture_output=True)
     assert_nothing_left(state_dir, seen, mounts)
     assert not state_dir.exists()
+    assert not list(Path("/tmp").glob("hadoop-*")), "a default of Hadoop's leads out of the lab"
     assert set(lab.ask(Request(ask="status")).nodes.values()) == {"RUNNING"}
 
 
