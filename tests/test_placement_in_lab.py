@@ -104,7 +104,7 @@ def restart(lab: Lab, daemon: str) -> None:
 
     def is_alive() -> bool:
         daemons = lab.ask(Request(ask="status")).daemons
-        return next(d.alive for d in daemons if d.name == daemon)
+        return next(d.pid is not None for d in daemons if d.name == daemon)
 
     lab.ask(Request(ask="signal", daemon=daemon, signal=signal.SIGKILL))
     poll(is_alive, lambda alive: not alive, 30, f"{daemon} to end")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import lab_transcripts as captured
 import pytest
-from conftest import in_lab
 from lab_transcripts import (
     Planter,
     Transcript,
@@ -23,6 +22,7 @@ from lab_transcripts import (
     without_second_mdt,
 )
 
+from conftest import in_lab
 from vas_lab import lctl
 from vas_lab.lfs.__main__ import main as lfs
 from vas_lab.lfs.space import Target, df_text

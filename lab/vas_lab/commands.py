@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import click
 from vas_cluster import parse_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.progress import Steps
 from vas_core.sizes import format_size
+from vas_lab import demo as the_demo
 from vas_lab import report
 from vas_lab.daemons import java
 from vas_lab.display import display
@@ -205,6 +208,66 @@ def logs(name: str, what: str | None) -> int:
     else:
         raise BadInput("no such log", where=what, hint=f"one of {', '.join(known) or 'none yet'}")
     return ExitStatus.DONE
+
+
+@click.command()
+@click.option("--size", type=SizeType(), default="256M", show_default=True, help="Data to sort.")
+@click.option("--hosts", default=4, show_default=True, help="How many storage servers.")
+@click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
+@click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
+@json_option
+def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
+    """Run the main job in a lab: TeraSort on the same data, three ways.
+
+    YARN-Lustre: the file system answers no hosts, as any shared file system does.
+    Real hosts: it answers each stripe's VM; YARN's scheduler is as it comes.
+    VAS: the placement plugin also makes YARN wait, for a bounded time, for that VM.
+
+    Interrupted, it leaves no process, namespace or mount behind.
+
+    \b
+    Examples: ./vas demo
+              ./vas demo --size 768M --keep
+              ./vas demo --yes --json
+    """
+    sizes = the_demo.Sizes.of(size, hosts)
+    directory = default_directory("demo")
+    with Steps.show(the_demo.steps(), directory / "step-seconds.json") as progress:
+        with progress.step(the_demo.START):
+            here = Lab.start(LabOptions(state_dir=directory, hosts=hosts))
+        with ExitStack() as ending:
+            ending.enter_context(here)
+            results = list(the_demo.run_arms(here, sizes, progress))
+            if keep:
+                here.detach()
+                ending.pop_all()
+    if as_json:
+        print_json({"arms": [result.as_json() for result in results]})
+    else:
+        _print_arms(results)
+    if keep:
+        note("the lab is up: `vas lab shell --name demo`, `vas lab down --name demo`")
+
+
+def _print_arms(results: list[the_demo.ArmResult]) -> None:
+    columns = (
+        "ARM",
+        "MAPS",
+        "DATA-LOCAL",
+        "RACK-LOCAL",
+        "OTHER",
+        "FROM LOCAL OST",
+        "JOB s",
+        "CPU s",
+    )
+    print_table((*columns, "CHECKSUM"), (_arm_row(result) for result in results))
+
+
+def _arm_row(arm: the_demo.ArmResult) -> tuple[object, ...]:
+    maps = (arm.total_maps, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
+    share = f"{100 * arm.local_input_bytes / max(1, arm.input_bytes):.1f}%"
+    times = (f"{arm.job_seconds:.1f}", f"{arm.cpu_seconds:.1f}")
+    return (arm.name, *maps, share, *times, arm.checksum)
 
 
 def _parse_properties(properties: tuple[str, ...]) -> dict[str, str]:

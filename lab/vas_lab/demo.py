@@ -13,7 +13,6 @@ from pathlib import Path
 from vas_core.errors import BadInput, VasError
 from vas_core.progress import Step, Steps
 from vas_core.sizes import format_size
-
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 
@@ -121,7 +120,7 @@ def run_arms(lab: Lab, sizes: Sizes, progress: Steps) -> Iterator[ArmResult]:
         made = lab.run_job(["teragen", str(sizes.rows), _INPUT], _properties(sizes))
     for arm in ARMS:
         output = f"{_DIRECTORY}/{arm.name.replace(' ', '-')}"
-        properties = _properties(sizes) | arm.properties
+        properties = _properties(sizes) | dict(arm.properties)
         with progress.step(_sort(arm)):
             sorted_ = lab.run_job(["terasort", _INPUT, output], properties)
         with progress.step(_validate(arm)):

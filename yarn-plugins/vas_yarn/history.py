@@ -68,22 +68,12 @@ class History:
 
     def counters(self, job: str) -> Counters:
         """The job's total counters: group -> counter -> value. MapReduce leaves zeros out."""
-        groups = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]
+        found = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]
         return {
             group["counterGroupName"]: {
-                counter["name"]: counter["totalCounterValue"] for counter in _list(group["counter"])
+                counter["name"]: counter["totalCounterValue"] for counter in _list(group, "counter")
             }
-            for group in _list(groups.get("counterGroup", []))
-        }
-
-    def map_counters(self, job: str) -> Counters:
-        """The same, of the map tasks only."""
-        groups = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]
-        return {
-            group["counterGroupName"]: {
-                counter["name"]: counter["mapCounterValue"] for counter in _list(group["counter"])
-            }
-            for group in _list(groups.get("counterGroup", []))
+            for group in _list(found, "counterGroup")
         }
 
     def maps(self, job: str) -> Iterator[MapAttempt]:
@@ -144,3 +134,9 @@ class History:
 def _list(found: Any) -> list[Any]:
     # Hadoop writes a list of one as that one.
     return found if isinstance(found, list) else [found]
+
+
+def _list(found: dict[str, Any] | None, key: str) -> list[Any]:
+    """Hadoop leaves an empty list out, and writes a list of one as that one."""
+    values = (found or {}).get(key, [])
+    return values if isinstance(values, list) else [values]
