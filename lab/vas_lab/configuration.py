@@ -59,6 +59,7 @@ def _yarn(spec: LabSpec) -> Properties:
 
 
 def _resource_manager(spec: LabSpec) -> Properties:
+    stores = f"file://{spec.state_dir}/nodes/stores"
     return {
         "yarn.resourcemanager.connect.retry-interval.ms": "500",
         "yarn.resourcemanager.connect.max-wait.ms": "120000",
@@ -68,7 +69,10 @@ def _resource_manager(spec: LabSpec) -> Properties:
         "yarn.resourcemanager.store.class": (
             "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
         ),
-        "yarn.resourcemanager.fs.state-store.uri": f"file://{spec.state_dir}/nodes/rm-state",
+        "yarn.resourcemanager.fs.state-store.uri": f"{stores}/rm",
+        # Left alone, these two lie in the real /tmp.
+        "yarn.node-attribute.fs-store.root-dir": f"{stores}/attributes",
+        "yarn.node-labels.fs-store.root-dir": f"{stores}/labels",
         "yarn.scheduler.minimum-allocation-mb": "128",
         "yarn.scheduler.capacity.maximum-am-resource-percent": "0.5",
         "yarn.webapp.ui2.enable": "false",

@@ -95,7 +95,8 @@ def program(spec: LabSpec, argv: tuple[str, ...]) -> tuple[str, ...]:
     if name in EXAMPLES:
         return (_EXAMPLES, name, *arguments)
     if name == "dfsio":
-        return (_DFSIO, *arguments)
+        # Its report goes beside the logs, not to whatever directory one is in.
+        return (_DFSIO, *arguments, "-resFile", str(spec.logs / "TestDFSIO.txt"))
     if name.endswith(".jar") and Path(name).is_file():
         return ("org.apache.hadoop.util.RunJar", str(Path(name).resolve()), *arguments)
     raise BadInput(

@@ -33,6 +33,7 @@ from vas_lab.topology import plan_topology
 
 OnEvent = Callable[[Event], None]
 _STOP_TIMEOUT_SECONDS = 20.0
+_CANCEL_TIMEOUT_SECONDS = 60.0
 
 
 class Lab:
@@ -112,17 +113,13 @@ class Lab:
     ) -> None:
         self.stop()
 
-    def enter(
-        self, argv: Sequence[str], *, node: str | None = None, preload: bool = True
-    ) -> list[str]:
+    def enter(self, argv: Sequence[str], *, node: str | None = None) -> list[str]:
         """The command line that runs a program on a node (default: the ResourceManager's)."""
         holders: dict[str, int] = json.loads(self.spec.holders_file.read_text())
         variables: dict[str, str] = json.loads(self.spec.environment_file.read_text())
         master = self.spec.cluster.yarn.resourcemanager.name
         if node not in (None, *self.nodes()):
             raise BadInput("no such node", where=node, hint=f"one of {', '.join(self.nodes())}")
-        if not preload:
-            variables.pop("LD_PRELOAD")
         variables["VAS_NODE"] = node or master
         lab = into_lab(self.running.supervisor, self.spec.user_namespace)
         inner = with_environment(variables, Path.cwd(), argv)
@@ -167,10 +164,14 @@ class Lab:
         )
         with process:
             assert process.stdin is not None
-            process.stdin.write(request.model_dump_json().encode() + b"\n")
-            process.stdin.flush()
-            # Leaving by an exception closes its stdin, at which the runner kills the job.
-            return JobResult.model_validate_json(_finish(process, on_event, log))
+            try:
+                process.stdin.write(request.model_dump_json().encode() + b"\n")
+                process.stdin.flush()
+                return JobResult.model_validate_json(_finish(process, on_event, log))
+            finally:
+                # The end of its stdin makes the runner kill a job that is not over yet.
+                process.stdin.close()
+                process.wait(_CANCEL_TIMEOUT_SECONDS)
 
 
 def _spawn(spec: LabSpec, lock: int) -> subprocess.Popen[bytes]:
