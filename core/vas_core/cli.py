@@ -17,7 +17,7 @@ from vas_core.errors import ExitStatus, VasError
 from vas_core.sizes import parse_size
 
 ENTRY_POINT_GROUP = "vas.commands"
-_COMMAND_COLUMN_CHARS = 26  # what stands before a command's line in the help
+_HELP_LINE_CHARS = 58  # what fits beside a command's name in 80 columns
 
 
 class RoomGroup(click.Group):
@@ -44,19 +44,18 @@ class RoomGroup(click.Group):
             room, name = entry.name.split(".", 1)
             command = self.get_command(ctx, name)
             assert command is not None
-            limit = formatter.width - _COMMAND_COLUMN_CHARS
-            rooms.setdefault(room, []).extend(_help_lines(name, command, limit))
+            rooms.setdefault(room, []).extend(_help_lines(name, command))
         for room, lines in rooms.items():
             with formatter.section(f"{room}/"):
                 formatter.write_dl(lines)
 
 
-def _help_lines(name: str, command: click.Command, limit: int) -> Iterable[tuple[str, str]]:
+def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
     if isinstance(command, click.Group):
         for sub in sorted(command.commands):
-            yield f"{name} {sub}", command.commands[sub].get_short_help_str(limit)
+            yield f"{name} {sub}", command.commands[sub].get_short_help_str(_HELP_LINE_CHARS)
     else:
-        yield name, command.get_short_help_str(limit)
+        yield name, command.get_short_help_str(_HELP_LINE_CHARS)
 
 
 @click.group(
