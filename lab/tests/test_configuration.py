@@ -46,7 +46,7 @@ def test_every_property_is_in_the_file_that_is_read_for_it() -> None:
 
 def test_the_labs_own_properties_have_the_last_word(spec: LabSpec) -> None:
     changed = spec.model_copy(update={"properties": {"mapreduce.map.memory.mb": "700"}})
-    assert configuration(spec)["mapred-site.xml"]["mapreduce.map.memory.mb"] == "512"
+    assert configuration(spec)["mapred-site.xml"]["mapreduce.map.memory.mb"] == "352"
     assert configuration(changed)["mapred-site.xml"]["mapreduce.map.memory.mb"] == "700"
 
 
@@ -64,7 +64,7 @@ def test_a_busy_guest_fits_into_its_memory(spec: LabSpec) -> None:
     files = configuration(spec)
     memory = int(files["yarn-site.xml"]["yarn.nodemanager.resource.memory-mb"])
     tasks = files["mapred-site.xml"]
-    assert memory == 1408
+    assert memory == 1088
     master = int(tasks["yarn.app.mapreduce.am.resource.mb"])
     assert master + int(tasks["mapreduce.map.memory.mb"]) <= memory
 

@@ -58,7 +58,8 @@ def up(
 ) -> None:  # fmt: skip
     """Start a lab; return when every NodeManager runs.
 
-    Its state is in build/lab/NAME, below the current directory.     Interrupted, it leaves nothing behind. `vas lab down` ends it.
+    Its state is in build/lab/NAME, below the current directory. Interrupted, it leaves
+    nothing behind. `vas lab down` ends it.
 
     \b
     Examples: vas lab up
@@ -173,7 +174,8 @@ def run(
 def shell(name: str, words: tuple[str, ...]) -> int:
     """Open a shell on a node of a lab, or run a command there.
 
-    Without NODE it is the ResourceManager's.     Nodes are the hosts and guests of the map. Ends with the command's status.
+    Without NODE it is the ResourceManager's. Nodes are the hosts and guests of the map.
+    Ends with the command's status.
 
     \b
     Examples: vas lab shell vm1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vas_cluster.hadoop import hadoop_properties
+from vas_lab.sites import AM_MIB, TASK_MIB
 from vas_lab.spec import LabSpec
 
 # What every child of a NodeManager needs of its environment to see the mount as a Lustre.
@@ -73,7 +74,7 @@ def _resource_manager(spec: LabSpec) -> Properties:
         # Left alone, these two lie in the real /tmp.
         "yarn.node-attribute.fs-store.root-dir": f"{stores}/attributes",
         "yarn.node-labels.fs-store.root-dir": f"{stores}/labels",
-        "yarn.scheduler.minimum-allocation-mb": "128",
+        "yarn.scheduler.minimum-allocation-mb": "32",
         "yarn.scheduler.capacity.maximum-am-resource-percent": "0.5",
         "yarn.webapp.ui2.enable": "false",
     }
@@ -131,14 +132,14 @@ def _mapreduce(spec: LabSpec) -> Properties:
         "mapreduce.application.classpath": f"{spec.hadoop_lib}/*",
         "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
         "yarn.app.mapreduce.am.command-opts": "-Xmx300m",
-        "yarn.app.mapreduce.am.resource.mb": "384",
+        "yarn.app.mapreduce.am.resource.mb": str(AM_MIB),
         "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "200",
         "mapreduce.admin.map.child.java.opts": every_jvm,
         "mapreduce.admin.reduce.child.java.opts": every_jvm,
-        "mapreduce.map.memory.mb": "512",
-        "mapreduce.map.java.opts": "-Xmx400m",
-        "mapreduce.reduce.memory.mb": "512",
-        "mapreduce.reduce.java.opts": "-Xmx400m",
+        "mapreduce.map.memory.mb": str(TASK_MIB),
+        "mapreduce.map.java.opts": "-Xmx288m",
+        "mapreduce.reduce.memory.mb": str(TASK_MIB),
+        "mapreduce.reduce.java.opts": "-Xmx288m",
         "mapreduce.client.progressmonitor.pollinterval": "300",
         "mapreduce.client.completion.pollinterval": "300",
     }

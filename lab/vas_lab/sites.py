@@ -10,12 +10,13 @@ from vas_core.errors import BadInput
 from vas_core.sizes import format_size
 
 MAX_HOSTS = 64
+AM_MIB = 384
+TASK_MIB = 352
 # Measured resident sizes: the ResourceManager and the JobHistoryServer; one NodeManager.
 _MASTER_BYTES = 600 << 20
 _NODE_BYTES = 280 << 20
-# Room for two tasks of 512 MB, beside an AM of 384 MB too: where it runs, a host must not have
-# fewer places for maps than the others.
-_GUEST_MIB = 2 * 512 + 384
+# Room for two tasks beside an AM: where it runs, a host has no fewer places for maps.
+_GUEST_MIB = 2 * TASK_MIB + AM_MIB
 _GUEST_BYTES = _GUEST_MIB << 20
 
 

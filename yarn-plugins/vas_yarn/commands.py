@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +18,11 @@ from vas_layout.locate import Placement, placements
 from vas_layout.owners import OstOwners
 from vas_layout.store import LayoutReader
 from vas_yarn import placement_log
-from vas_yarn.history import History, Split, job_id
+from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.locality import MapLocality, judge
+
+_LOGS_ARRIVE_SECONDS = 30
+_POLL_SECONDS = 1
 
 
 @click.group()
@@ -73,9 +77,26 @@ def _rows(
 ) -> Iterator[MapLocality]:
     owners = OstOwners(cluster)
     mine = [d for d in decisions if d.app == job.replace("job_", "application_")]
-    for attempt in server.maps(job):
-        split = server.split(attempt)
+    attempts = list(server.maps(job))
+    splits = _splits(server, attempts, server.job(job)["finishTime"] / 1000)
+    for attempt in attempts:
+        split = splits[attempt]
         yield judge(attempt, split, _placements(split, cluster, owners), cluster, mine)
+
+
+def _splits(
+    server: History, attempts: list[MapAttempt], finished: float
+) -> dict[MapAttempt, Split | None]:
+    """Each attempt's split. YARN gathers the logs they stand in some seconds after a job's end."""
+    splits = {attempt: server.split(attempt) for attempt in attempts}
+    missing = [attempt for attempt in attempts if splits[attempt] is None]
+    if missing and time.time() < finished + _LOGS_ARRIVE_SECONDS:
+        note("waiting for YARN to gather the logs of a job that has just ended")
+    while missing and time.time() < finished + _LOGS_ARRIVE_SECONDS:
+        time.sleep(_POLL_SECONDS)
+        splits |= {attempt: server.split(attempt) for attempt in missing}
+        missing = [attempt for attempt in missing if splits[attempt] is None]
+    return splits
 
 
 def _placements(split: Split | None, cluster: Cluster, owners: OstOwners) -> list[Placement]:
