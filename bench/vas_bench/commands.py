@@ -34,7 +34,9 @@ def bench() -> None:
 )
 @json_option
 def layout(directory: Path | None, files: int, rounds: int, at_least: float, as_json: bool) -> None:
-    """Layouts per second: the extended attribute against one `lfs` process per file.
+    """Time reading layouts by attribute and by `lfs`.
+
+    Layouts per second: the extended attribute against one `lfs` process per file.
 
     \b
     Example: vas bench layout --dir /lustre/input --rounds 7

@@ -64,7 +64,7 @@ def test_a_busy_guest_fits_into_its_memory(spec: LabSpec) -> None:
     files = configuration(spec)
     memory = int(files["yarn-site.xml"]["yarn.nodemanager.resource.memory-mb"])
     tasks = files["mapred-site.xml"]
-    assert memory == 1024
+    assert memory == 1408
     master = int(tasks["yarn.app.mapreduce.am.resource.mb"])
     assert master + int(tasks["mapreduce.map.memory.mb"]) <= memory
 

@@ -56,9 +56,9 @@ def up(
     name: str, hosts: int, cluster_file: Path | None, plain: bool,
     properties: tuple[str, ...], dry_run: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Start a lab; returns when every NodeManager is RUNNING. State: build/lab/NAME.
+    """Start a lab; return when every NodeManager runs.
 
-    Interrupted, it leaves nothing behind. `vas lab down` ends it.
+    Its state is in build/lab/NAME, below the current directory.     Interrupted, it leaves nothing behind. `vas lab down` ends it.
 
     \b
     Examples: vas lab up
@@ -111,7 +111,9 @@ def down(name: str, wipe: bool, dry_run: bool) -> None:
 @_name
 @json_option
 def status(name: str, as_json: bool) -> int:
-    """Show a lab's nodes and daemons, and what in it is real. Status 1 when it is not up.
+    """Show a lab's nodes and daemons, and what in it is real.
+
+    Status 1 when it is not up.
 
     \b
     Example: vas lab status --json
@@ -169,9 +171,9 @@ def run(
 @_name
 @click.argument("words", metavar="[NODE] [--] [COMMAND]...", nargs=-1, type=click.UNPROCESSED)
 def shell(name: str, words: tuple[str, ...]) -> int:
-    """Open a shell on a NODE of a lab (default: the ResourceManager's), or run a COMMAND there.
+    """Open a shell on a node of a lab, or run a command there.
 
-    Nodes are the hosts and guests of the map. Ends with the command's status.
+    Without NODE it is the ResourceManager's.     Nodes are the hosts and guests of the map. Ends with the command's status.
 
     \b
     Examples: vas lab shell vm1
@@ -190,7 +192,9 @@ def shell(name: str, words: tuple[str, ...]) -> int:
 @_name
 @click.argument("what", required=False)
 def logs(name: str, what: str | None) -> int:
-    """Print the log of a daemon, or all logs of an application. Without WHAT, list them.
+    """Print the log of a daemon or of an application.
+
+    Without WHAT, list them.
 
     \b
     Examples: vas lab logs
@@ -217,7 +221,7 @@ def logs(name: str, what: str | None) -> int:
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @json_option
 def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
-    """Run the main job in a lab: TeraSort on the same data, three ways.
+    """Run TeraSort on the same data, three ways, in a lab.
 
     YARN-Lustre: the file system answers no hosts, as any shared file system does.
     Real hosts: it answers each stripe's VM; YARN's scheduler is as it comes.

@@ -135,6 +135,8 @@ def _properties(sizes: Sizes) -> dict[str, str]:
         "vas.lustre.block-size": str(sizes.split_bytes),
         "mapreduce.job.maps": str(sizes.generators),
         "mapreduce.job.reduces": str(sizes.reducers),
+        # Guests this small have no room for reducers that wait beside maps that run.
+        "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
         # An output is written by the server it is for, once: TeraSort's own default is 10 copies.
         "mapreduce.terasort.output.replication": "1",
     }

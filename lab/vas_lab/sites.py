@@ -13,8 +13,10 @@ MAX_HOSTS = 64
 # Measured resident sizes: the ResourceManager and the JobHistoryServer; one NodeManager.
 _MASTER_BYTES = 600 << 20
 _NODE_BYTES = 280 << 20
-# Room for an AM of 384 MB and a task of 512 MB, or for two tasks.
-_GUEST_BYTES = 1 << 30
+# Room for two tasks of 512 MB, beside an AM of 384 MB too: where it runs, a host must not have
+# fewer places for maps than the others.
+_GUEST_MIB = 2 * 512 + 384
+_GUEST_BYTES = _GUEST_MIB << 20
 
 
 def lab_site(hosts: int) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def lab_site_yaml(hosts: int) -> str:
 
 
 def memory_needed(guests: int) -> int:
-    """Bytes that a lab with `guests` guests of 1 GiB may use when all of them are busy."""
+    """Bytes that a lab with `guests` guests may use when all of them are busy."""
     return _MASTER_BYTES + guests * (_NODE_BYTES + _GUEST_BYTES)
 
 
@@ -76,7 +78,7 @@ def _host(number: int, hosts: int) -> dict[str, Any]:
             "vf": f"52:54:00:77:{number:02x}:01",
             "virtio": f"52:54:00:77:{number:02x}:02",
         },
-        "memory": "1GiB",
+        "memory": f"{_GUEST_MIB}MiB",
         "vcpus": 2,
     }
     return host

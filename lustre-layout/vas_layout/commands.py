@@ -88,7 +88,9 @@ def show(paths: tuple[Path, ...], as_json: bool) -> int:
 @click.argument("file", type=click.File("rb"))
 @json_option
 def decode_command(file: Any, as_json: bool) -> None:
-    """Print the JSON of `lustre.lov` bytes, raw or hexadecimal. FILE may be - for stdin.
+    """Print `lustre.lov` bytes as JSON.
+
+    The bytes are raw or hexadecimal; FILE may be - for stdin.
 
     \b
     Examples: vas layout decode lustre-layout/vectors/pfl.bin
@@ -109,7 +111,7 @@ def decode_command(file: Any, as_json: bool) -> None:
 def locate(
     path: Path, offset: int, length: int | None, map_file: Path | None, as_json: bool
 ) -> None:
-    """Show which OST, OSS and VM own each byte range of a file.
+    """Show the OST, OSS and VM of each byte range of a file.
 
     \b
     Example: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
@@ -133,7 +135,7 @@ def locate(
 @_cluster_option
 @json_option
 def locality(paths: tuple[Path, ...], map_file: Path | None, as_json: bool) -> None:
-    """Show how many bytes each VM owns of files and directory trees.
+    """Show how many bytes each VM owns of files and trees.
 
     \b
     Example: vas layout locality /lustre/input --json
@@ -173,7 +175,7 @@ def locality(paths: tuple[Path, ...], map_file: Path | None, as_json: bool) -> N
 def plan(
     size: int, split: int, osts: int | None, pool: str | None, map_file: Path | None, as_json: bool
 ) -> None:
-    """Plan stripes so that each split lies on one OST, and explain them.
+    """Plan stripes so that each split lies on one OST.
 
     \b
     Example: vas layout plan --size 10G --split 128M --osts 4
@@ -264,7 +266,9 @@ def fix(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Find files whose splits lie on several OSTs; with --apply, migrate them.
+    """Find files whose splits lie on several OSTs.
+
+    With --apply they are migrated.
 
     \b
     Examples: vas layout fix /lustre/input --split 128M

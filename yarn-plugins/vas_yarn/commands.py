@@ -51,7 +51,7 @@ def locality(
     logs: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Show for each map its split, the stripe's OST, OSS and VM, where it ran, and why there.
+    """Show where each map ran, where its stripe is, and why.
 
     \b
     Example: vas job locality application_1700000000000_0001

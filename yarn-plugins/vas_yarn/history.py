@@ -78,8 +78,7 @@ class History:
 
     def maps(self, job: str) -> Iterator[MapAttempt]:
         """The successful attempt of each map task."""
-        tasks = self._get(f"mapreduce/jobs/{job}/tasks?type=m")["tasks"] or {}
-        for task in _list(tasks.get("task", [])):
+        for task in _list(self._get(f"mapreduce/jobs/{job}/tasks?type=m")["tasks"], "task"):
             if task["state"] == "SUCCEEDED":
                 yield self._attempt(job, task["id"], task["successfulAttempt"])
 
@@ -129,11 +128,6 @@ class History:
                 where=url,
                 hint="give its address with --history",
             ) from unreachable
-
-
-def _list(found: Any) -> list[Any]:
-    # Hadoop writes a list of one as that one.
-    return found if isinstance(found, list) else [found]
 
 
 def _list(found: dict[str, Any] | None, key: str) -> list[Any]:

@@ -12,7 +12,6 @@ import java.util.Arrays;
  * library of a given name, so that a preloaded library takes part.
  */
 final class Libc implements XattrCalls {
-  private static final Calls CALLS = Native.load(Calls.class);
   // File names are bytes; these are the bytes that java.nio makes of them.
   private static final Charset NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
@@ -35,6 +34,11 @@ final class Libc implements XattrCalls {
         throws LastErrorException;
   }
 
+  // Apart, because Hadoop makes one of every file system it finds, also where none is used.
+  private static final class InThisProcess {
+    private static final Calls CALLS = Native.load(Calls.class);
+  }
+
   @Override
   public byte[] get(Path file, String name) throws ErrnoException {
     int last = VALUE_SIZES.length - 1;
@@ -53,7 +57,7 @@ final class Libc implements XattrCalls {
   private static byte[] get(Path file, String name, int size) throws ErrnoException {
     byte[] value = new byte[size];
     try {
-      int length = (int) CALLS.getxattr(bytes(file), name, value, size);
+      int length = (int) InThisProcess.CALLS.getxattr(bytes(file), name, value, size);
       return Arrays.copyOf(value, length);
     } catch (LastErrorException e) {
       throw new ErrnoException(file, "getxattr " + name, e.getErrorCode());
@@ -63,7 +67,7 @@ final class Libc implements XattrCalls {
   @Override
   public void set(Path file, String name, byte[] value) throws ErrnoException {
     try {
-      CALLS.setxattr(bytes(file), name, value, value.length, 0);
+      InThisProcess.CALLS.setxattr(bytes(file), name, value, value.length, 0);
     } catch (LastErrorException e) {
       throw new ErrnoException(file, "setxattr " + name, e.getErrorCode());
     }
@@ -72,7 +76,7 @@ final class Libc implements XattrCalls {
   @Override
   public void mknod(Path file, int mode) throws ErrnoException {
     try {
-      CALLS.mknod(bytes(file), REGULAR_FILE | mode, 0);
+      InThisProcess.CALLS.mknod(bytes(file), REGULAR_FILE | mode, 0);
     } catch (LastErrorException e) {
       throw new ErrnoException(file, "mknod", e.getErrorCode());
     }
@@ -81,7 +85,7 @@ final class Libc implements XattrCalls {
   /** Renames in one step, and only if nothing has the new name: {@code EEXIST} else. */
   static void renameNoReplace(Path from, Path to) throws ErrnoException {
     try {
-      CALLS.renameat2(AT_CWD, bytes(from), AT_CWD, bytes(to), NO_REPLACE);
+      InThisProcess.CALLS.renameat2(AT_CWD, bytes(from), AT_CWD, bytes(to), NO_REPLACE);
     } catch (LastErrorException e) {
       throw new ErrnoException(to, "rename from " + from, e.getErrorCode());
     }

@@ -198,9 +198,8 @@ public class LustreFileSystem extends FileSystem {
   public FSDataOutputStream create(Path path, FsPermission permission, boolean overwrite,
       int bufferSize, short replication, long blockSize, Progressable progress)
       throws IOException {
-    int mode = masked(permission);
-    makeParent(path);
-    return create(path, new NewFile(mode, overwrite, bufferSize, blockSize));
+    return createWithParents(
+        path, new NewFile(masked(permission), overwrite, bufferSize, blockSize));
   }
 
   @Override
@@ -225,9 +224,18 @@ public class LustreFileSystem extends FileSystem {
     if (exists && flags.contains(CreateFlag.APPEND)) {
       return append(path, bufferSize, progress);
     }
-    makeParent(path);
-    return create(path, new NewFile(permission.toShort(), flags.contains(CreateFlag.OVERWRITE),
-        bufferSize, blockSize));
+    return createWithParents(path, new NewFile(permission.toShort(),
+        flags.contains(CreateFlag.OVERWRITE), bufferSize, blockSize));
+  }
+
+  // Nearly always the parent is there: to look first would cost a request each time.
+  private FSDataOutputStream createWithParents(Path path, NewFile wanted) throws IOException {
+    try {
+      return create(path, wanted);
+    } catch (FileNotFoundException e) {
+      makeParent(path);
+      return create(path, wanted);
+    }
   }
 
   private FSDataOutputStream create(Path path, NewFile wanted) throws IOException {
