@@ -83,7 +83,7 @@ class LabSpec(BaseModel):
     @property
     def jars(self) -> str:
         """All jars of Hadoop and the plugins, a class path without the configuration."""
-        # By name, not as lib/*: a class-data archive only fits the order it was made with.
+        # By name, not as lib/*, whose order is the directory's.
         jars = sorted(self.hadoop_lib.glob("*.jar"))
         plugins = [self.plugin_jar] if self.plugin_jar else []
         return ":".join(str(path) for path in (*jars, *plugins))
