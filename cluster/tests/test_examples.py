@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+
 from vas_cluster import ClusterProblems, load_cluster, parse_cluster
 from vas_cluster.document import parse_document
 from vas_cluster.schema import schema_text
@@ -74,3 +75,11 @@ def test_an_alias_bomb_is_refused() -> None:
         parse_cluster("l0: &l0 [x]\n" + levels, "bomb.yaml")
     with pytest.raises(ClusterProblems, match="too large"):
         parse_cluster("a: &a [*a]\n", "loop.yaml")
+
+
+def test_a_key_that_is_a_list_and_a_number_without_end() -> None:
+    with pytest.raises(ClusterProblems, match="x: has a key that is not a word; write KEY: VALUE"):
+        parse_cluster("x: {[1]: 2}\n", "x")
+    value, problems = parse_document("n: " + "9" * 5000 + "\n")
+    assert not problems
+    assert value["n"] == "9" * 5000 or isinstance(value["n"], float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+
 from vas_cluster import parse_cluster
 
 HEAD = """site: large

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from vas_core.cli import json_option, note, print_json, print_table
 
 from vas_cluster.hadoop import configuration_xml, hadoop_properties
 from vas_cluster.loading import default_path, load_cluster
 from vas_cluster.model import Cluster
 from vas_cluster.schema import schema_text
+from vas_core.cli import json_option, note, print_json, print_table
 
 _file = click.argument(
     "file", type=click.Path(path_type=Path), required=False, default=default_path
@@ -26,7 +26,7 @@ def cluster() -> None:
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1)
 @json_option
 def check(files: tuple[Path, ...], as_json: bool) -> None:
-    """Check maps; every problem is one line with file, key, value and fix.
+    """Check maps: every problem is one line, with its fix.
 
     Without FILES, checks $VAS_CLUSTER or /etc/vas/cluster.yaml. Status 2 if one is wrong.
 
@@ -47,7 +47,7 @@ def check(files: tuple[Path, ...], as_json: bool) -> None:
 @json_option
 @click.option("--hadoop", is_flag=True, help="Print the Hadoop properties that the map implies.")
 def show(file: Path, as_json: bool, hadoop: bool) -> None:
-    """Show who serves which OSTs, and in which VM its data is near.
+    """Show who serves which OSTs, and the VM beside them.
 
     \b
     Examples: vas cluster show
@@ -69,7 +69,7 @@ def show(file: Path, as_json: bool, hadoop: bool) -> None:
 
 @cluster.command()
 def schema() -> None:
-    """Print the JSON Schema of cluster.yaml, for editors and other programs.
+    """Print the JSON Schema of cluster.yaml.
 
     \b
     Example: vas cluster schema > cluster.schema.json

@@ -16,7 +16,8 @@ import yaml
 from vas_cluster.problem import KeyPath, Problem
 
 _MAX_NODES = 2_000_000
-_INT = re.compile(r"[-+]?[0-9]+")
+# No key takes a longer number, and Python refuses to read one of thousands of digits.
+_INT = re.compile(r"[-+]?[0-9]{1,400}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
 
@@ -75,6 +76,9 @@ def _construct(node: yaml.Node, path: KeyPath, problems: list[Problem]) -> Any:
 def _mapping(node: yaml.MappingNode, path: KeyPath, problems: list[Problem]) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for key_node, value_node in node.value:
+        if not isinstance(key_node, yaml.ScalarNode):
+            problems.append(Problem(path, "has a key that is not a word", "write KEY: VALUE"))
+            continue
         key = str(key_node.value)
         if key in mapping:
             problems.append(Problem((*path, key), "key is given twice", "remove one of them"))

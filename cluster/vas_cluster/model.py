@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
 from vas_core.sizes import parse_size
 
 

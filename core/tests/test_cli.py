@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 import pytest
+
 from vas_core import cli
 from vas_core.doctor import examine, packages
 from vas_core.errors import BadInput, FoundDifferent, NotHere, VasError

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.files import write_atomically
 from vas_core.journal import Journal

@@ -17,6 +17,7 @@ from vas_core.errors import ExitStatus, VasError
 from vas_core.sizes import parse_size
 
 ENTRY_POINT_GROUP = "vas.commands"
+_HELP_LINE_CHARS = 58  # what fits beside a command's name in 80 columns
 
 
 class RoomGroup(click.Group):
@@ -52,12 +53,15 @@ class RoomGroup(click.Group):
 def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
     if isinstance(command, click.Group):
         for sub in sorted(command.commands):
-            yield f"{name} {sub}", command.commands[sub].get_short_help_str(70)
+            yield f"{name} {sub}", command.commands[sub].get_short_help_str(_HELP_LINE_CHARS)
     else:
-        yield name, command.get_short_help_str(70)
+        yield name, command.get_short_help_str(_HELP_LINE_CHARS)
 
 
-@click.group(cls=RoomGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=RoomGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(version("vas"), prog_name="vas")
 def vas() -> None:
     """VAS ships analytics to the data: MapReduce on the storage servers of a Lustre file system.

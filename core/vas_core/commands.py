@@ -17,7 +17,7 @@ from vas_core.root import Root
 @click.command()
 @json_option
 def doctor(as_json: bool) -> int:
-    """Say what this machine can run, what it cannot, and the fix for each.
+    """Say what this machine can run, and what else it needs.
 
     Status 1 if something is missing that `./vas demo` needs.
     """

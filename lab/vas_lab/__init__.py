@@ -1,1 +1,1 @@
-"""A whole site on one machine: namespaces as hosts, real YARN, an `lfs` stand-in."""
+"""A site on one machine: network namespaces as hosts, real YARN daemons, a stand-in for Lustre."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hypothesis import strategies as st
+
+from vas_cluster import Cluster
 from vas_layout.model import (
     INIT,
     OVERSTRIPING,
@@ -74,3 +76,32 @@ composites = st.builds(
     Composite, u32, u16, st.integers(1, 16), st.lists(components(), min_size=1).map(tuple)
 )
 layouts = plains() | foreigns | composites
+
+
+def site(mount: str = "/lustre") -> Cluster:
+    """Four servers with one OST and one guest each; oss1 has a second rail."""
+    hosts = [
+        {
+            "name": f"oss{n}",
+            "address": f"10.77.0.1{n}",
+            "nids": [f"10.77.0.1{n}@tcp", *([f"10.78.0.1{n}@tcp1"] if n == 1 else [])],
+            "osts": [n - 1],
+            "nics": {"pf": "pf0", "vf": "vf0", "bridge": "virbr0"},
+            "guest": {
+                "name": f"vm{n}",
+                "address": f"10.77.0.2{n}",
+                "macs": {"vf": f"52:54:00:77:01:0{n}", "virtio": f"52:54:00:77:02:0{n}"},
+                "memory": "6GiB",
+                "vcpus": 4,
+            },
+        }
+        for n in range(1, 5)
+    ]
+    return Cluster.model_validate(
+        {
+            "site": "test",
+            "lustre": {"fsname": "lab", "mount": mount, "mgs_nids": ["10.77.0.1@tcp"]},
+            "hosts": hosts,
+            "yarn": {"resourcemanager": {"name": "rm", "address": "10.77.0.2"}},
+        }
+    )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from layout_samples import VECTORS, layouts, vector
+
 from vas_layout import requests
 from vas_layout.as_json import layout_json
 from vas_layout.codec import decode, encode

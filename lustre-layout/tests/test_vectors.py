@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from layout_samples import TRANSCRIPTS, VECTORS, transcript
+
 from vas_layout.as_json import layout_json
 from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutError

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import click
+
 from vas_core.cli import print_table
 from vas_core.errors import ExitStatus
-
 from vas_tests.checks import CHECKS, run_checks
 
 

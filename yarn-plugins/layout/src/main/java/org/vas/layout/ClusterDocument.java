@@ -57,7 +57,8 @@ final class ClusterDocument {
 
   private Optional<Node> compose(String text) {
     LoadSettings settings = LoadSettings.builder()
-        .setCodePointLimit(Integer.MAX_VALUE).setMaxAliasesForCollections(Integer.MAX_VALUE).build();
+        .setCodePointLimit(Integer.MAX_VALUE).setMaxAliasesForCollections(Integer.MAX_VALUE)
+        .setAllowNonScalarKeys(true).build();
     try {
       return new Compose(settings).composeString(text);
     } catch (MarkedYamlEngineException e) {
@@ -111,7 +112,11 @@ final class ClusterDocument {
   private Map<String, Object> mapping(MappingNode node, KeyPath path) {
     Map<String, Object> mapping = new LinkedHashMap<>();
     for (NodeTuple tuple : node.getValue()) {
-      String key = key(tuple.getKeyNode());
+      if (!(tuple.getKeyNode() instanceof ScalarNode)) {
+        add(path, "has a key that is not a word", "write KEY: VALUE");
+        continue;
+      }
+      String key = ((ScalarNode) tuple.getKeyNode()).getValue();
       if (mapping.containsKey(key)) {
         add(path.key(key), "key is given twice", "remove one of them");
       }
@@ -122,10 +127,6 @@ final class ClusterDocument {
       mapping.put(key, value);
     }
     return mapping;
-  }
-
-  private static String key(Node node) {
-    return node instanceof ScalarNode ? ((ScalarNode) node).getValue() : "a key that is no word";
   }
 
   private static Object plain(String text) {

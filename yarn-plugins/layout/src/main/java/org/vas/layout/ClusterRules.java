@@ -97,7 +97,7 @@ final class ClusterRules {
       add(at, name + " is its own partner", "name the other host of the pair");
     } else if (contradicts(partner, name)) {
       Cursor theirs = partner.get("ha_partner");
-      add(at, at.value() + " is named as partner, but the partner of " + at.value() + " is "
+      add(at, at.value() + " is named, but the partner of " + at.value() + " is "
               + (theirs.exists() ? theirs.value() : "none"),
           "set ha_partner: " + name + " at " + at.value());
     }

@@ -11,15 +11,15 @@ public final class Component {
 
   private final long id;
   private final int flags;
-  private final long start;
-  private final long end;
+  private final long storedStart;
+  private final long storedEnd;
   private final StripeLayout layout;
 
-  Component(long id, int flags, long start, long end, StripeLayout layout) {
+  Component(long id, int flags, long storedStart, long storedEnd, StripeLayout layout) {
     this.id = id;
     this.flags = flags;
-    this.start = start;
-    this.end = end;
+    this.storedStart = storedStart;
+    this.storedEnd = storedEnd;
     this.layout = requireNonNull(layout, "layout");
   }
 
@@ -39,45 +39,60 @@ public final class Component {
 
   /** First byte of the extent. */
   public long start() {
-    return start;
+    return reachable(storedStart);
   }
 
   /** First byte after the extent, or {@link #END_OF_FILE}. */
   public long end() {
-    return end;
+    return reachable(storedEnd);
   }
 
   public StripeLayout layout() {
     return layout;
   }
 
-  /** Whether the objects exist: without it the layout is only a request. */
+  /** Whether its objects have been made: until then the layout is only a request. */
   public boolean isInstantiated() {
     return has(LayoutBits.FLAG_INIT);
   }
 
+  /** The extent's borders as stored, unsigned, -1 for the end of the file. */
+  long storedStart() {
+    return storedStart;
+  }
+
+  long storedEnd() {
+    return storedEnd;
+  }
+
   boolean covers(long offset) {
-    return start <= offset && offset < end;
+    return start() <= offset && offset < end();
   }
 
-  boolean isPlaced() {
-    return isInstantiated() && !has(LayoutBits.FLAG_STALE | LayoutBits.FLAG_OFFLINE);
+  boolean isReadable() {
+    return !has(LayoutBits.FLAG_STALE | LayoutBits.FLAG_OFFLINE | LayoutBits.FLAG_PARITY);
   }
 
-  int readRank() {
-    if (!isPlaced()) {
-      return 2;
-    }
-    return has(LayoutBits.FLAG_PREFER_READ) ? 0 : 1;
+  boolean isPreferredForReading() {
+    return has(LayoutBits.FLAG_PREFER_READ);
+  }
+
+  boolean isExtensionSpace() {
+    return has(LayoutBits.FLAG_EXTENSION);
   }
 
   private boolean has(int flag) {
     return (flags & flag) != 0;
   }
 
+  // No file reaches the upper half of the unsigned numbers.
+  private static long reachable(long stored) {
+    return stored < 0 ? END_OF_FILE : stored;
+  }
+
   @Override
   public String toString() {
-    String until = end == END_OF_FILE ? "EOF" : Long.toString(end);
-    return "[" + start + "," + until + ") " + flagNames() + " " + layout;
+    String until = end() == END_OF_FILE ? "EOF" : Long.toString(end());
+    return "[" + start() + "," + until + ") " + flagNames() + " " + layout;
   }
 }

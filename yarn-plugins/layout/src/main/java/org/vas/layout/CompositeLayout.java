@@ -3,10 +3,17 @@ package org.vas.layout;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /** Several layouts, each for an extent of the file (PFL, DoM, SEL) or as a mirror of it (FLR). */
 public final class CompositeLayout implements StripeLayout {
+  // Of several mirrors in sync the one preferred for reading, then the lowest.
+  private static final Comparator<Component> BEST_TO_READ =
+      Comparator.comparing((Component component) -> !component.isPreferredForReading())
+          .thenComparing(Component::mirrorId);
+
   private final long generation;
   private final int flags;
   private final int mirrorCount;
@@ -39,36 +46,42 @@ public final class CompositeLayout implements StripeLayout {
 
   @Override
   public Optional<PlainLayout> at(long offset) {
-    return componentAt(offset).flatMap(component -> component.layout().at(offset));
+    Stream<Component> readable = readableAt(offset);
+    Stream<Component> others = components.stream().filter(component -> component.covers(offset));
+    return placedAt(offset).or(() -> Stream.concat(readable, others)
+        .flatMap(component -> component.layout().at(offset).stream()).findFirst());
   }
 
   @Override
-  public List<StripeRun> ownersOf(long offset, long length) {
-    RunBuilder runs = new RunBuilder(offset, length);
-    for (long cut : cuts(runs)) {
-      componentAt(runs.position())
-          .filter(Component::isPlaced)
-          .flatMap(component -> component.layout().at(offset))
-          .ifPresent(plain -> plain.addRuns(runs, cut));
-      runs.upTo(cut, StripeRun.UNKNOWN);
+  public void forEachRun(long offset, long length, Consumer<StripeRun> sink) {
+    RunBuilder runs = new RunBuilder(offset, length, sink);
+    for (long border : borders(runs.position(), runs.end())) {
+      placedAt(runs.position()).ifPresent(plain -> plain.addRuns(runs, border));
+      runs.upTo(border, StripeRun.UNKNOWN);
     }
-    return runs.build();
+    runs.finish();
   }
 
-  // Where the component in force may change within the range; the range's end is the last.
-  private long[] cuts(RunBuilder runs) {
+  // Where another component may come into force within the range, and the range's end.
+  private long[] borders(long start, long end) {
     LongStream borders = components.stream()
         .flatMapToLong(component -> LongStream.of(component.start(), component.end()))
-        .filter(border -> border > runs.position() && border < runs.end());
-    return LongStream.concat(borders, LongStream.of(runs.end())).sorted().distinct().toArray();
+        .filter(border -> border > start && border < end);
+    return LongStream.concat(borders, LongStream.of(end)).sorted().distinct().toArray();
   }
 
-  // Of several mirrors: one that is in sync, better one preferred for reading, better one with
-  // objects; Lustre's client chooses the same way and takes the first among equals.
-  private Optional<Component> componentAt(long offset) {
+  private Optional<PlainLayout> placedAt(long offset) {
+    return readableAt(offset)
+        .filter(component -> !component.isExtensionSpace())
+        .flatMap(component -> component.layout().at(offset).stream())
+        .filter(PlainLayout::isPlaced)
+        .findFirst();
+  }
+
+  private Stream<Component> readableAt(long offset) {
     return components.stream()
-        .filter(component -> component.covers(offset))
-        .min(Comparator.comparingInt(Component::readRank));
+        .filter(component -> component.covers(offset) && component.isReadable())
+        .sorted(BEST_TO_READ);
   }
 
   @Override

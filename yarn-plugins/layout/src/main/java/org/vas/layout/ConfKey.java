@@ -7,8 +7,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.util.StringUtils;
 
@@ -140,6 +143,26 @@ public final class ConfKey<T> {
       throw new IllegalArgumentException(text);
     }
     return Boolean.valueOf(text);
+  }
+
+  /**
+   * Refuses configured keys under a prefix that no interface given declares: a misspelt key
+   * would silently be its default.
+   *
+   * @throws IllegalArgumentException with one line that names the key
+   */
+  public static void refuseUnknown(Configuration conf, String prefix, Class<?>... declaring) {
+    List<String> known = Stream.of(declaring)
+        .flatMap(each -> declaredIn(each).stream().map(ConfKey::name))
+        .collect(Collectors.toUnmodifiableList());
+    for (String rest : new TreeSet<>(conf.getPropsWithPrefix(prefix).keySet())) {
+      if (!known.contains(prefix + rest)) {
+        String hint = Suggestion.among(known, prefix + rest)
+            .map(key -> "did you mean " + key + "?")
+            .orElse("known keys: " + String.join(", ", known));
+        throw new IllegalArgumentException(prefix + rest + ": unknown key; " + hint);
+      }
+    }
   }
 
   /** The keys that an interface declares, in the order of their names. */

@@ -1,7 +1,7 @@
 package org.vas.layout;
 
-import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** A layout that belongs to something else than Lustre's striping; no OST owns its bytes. */
 public final class ForeignLayout implements StripeLayout {
@@ -29,10 +29,8 @@ public final class ForeignLayout implements StripeLayout {
   }
 
   @Override
-  public List<StripeRun> ownersOf(long offset, long length) {
-    RunBuilder runs = new RunBuilder(offset, length);
-    runs.upTo(runs.end(), StripeRun.UNKNOWN);
-    return runs.build();
+  public void forEachRun(long offset, long length, Consumer<StripeRun> sink) {
+    new RunBuilder(offset, length, sink).finish();
   }
 
   @Override

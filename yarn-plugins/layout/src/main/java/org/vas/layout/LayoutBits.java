@@ -1,17 +1,21 @@
 package org.vas.layout;
 
+import static java.util.Map.entry;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
-/** The magic numbers and flags of {@code lustre_user.h}, with the names {@code lfs} prints. */
+/** The numbers of {@code lustre_user.h}, and the names {@code lfs} prints for their bits. */
 final class LayoutBits {
   static final int MAGIC_V1 = 0x0BD10BD0;
   static final int MAGIC_V3 = 0x0BD30BD0;
   static final int MAGIC_SPECIFIC = 0x0BD50BD0;
   static final int MAGIC_COMPOSITE = 0x0BD60BD0;
   static final int MAGIC_FOREIGN = 0x0BD70BD0;
+  // Stored for a composite with an extensible component (SEL), so that clients that do not know
+  // these refuse the file; otherwise the same.
+  static final int MAGIC_COMPOSITE_SEL = 0x0BD80BD0;
 
   static final int PATTERN_RAID0 = 0x1;
   static final int PATTERN_MDT = 0x100;
@@ -22,24 +26,27 @@ final class LayoutBits {
   static final int FLAG_PREFER_READ = 0x2;
   static final int FLAG_OFFLINE = 0x8;
   static final int FLAG_INIT = 0x10;
+  static final int FLAG_EXTENSION = 0x40;
+  static final int FLAG_PARITY = 0x80;
 
-  private static final Map<Integer, String> PATTERNS = new TreeMap<>(Integer::compareUnsigned);
-  private static final Map<Integer, String> FLAGS = new TreeMap<>(Integer::compareUnsigned);
+  static final int MAX_STRIPES = 2000;
+  static final int MAX_XATTR_BYTES = 65536;
 
-  static {
-    PATTERNS.put(PATTERN_RAID0, "raid0");
-    PATTERNS.put(PATTERN_MDT, "mdt");
-    PATTERNS.put(PATTERN_OVERSTRIPING, "overstriping");
-    PATTERNS.put(PATTERN_RELEASED, "released");
-    FLAGS.put(FLAG_STALE, "stale");
-    FLAGS.put(FLAG_PREFER_READ, "prefrd");
-    FLAGS.put(0x4, "prefwr");
-    FLAGS.put(FLAG_OFFLINE, "offline");
-    FLAGS.put(FLAG_INIT, "init");
-    FLAGS.put(0x20, "nosync");
-    FLAGS.put(0x40, "extension");
-    FLAGS.put(0x80000000, "neg");
-  }
+  private static final List<Map.Entry<Integer, String>> PATTERNS = List.of(
+      entry(PATTERN_RAID0, "raid0"),
+      entry(PATTERN_MDT, "mdt"),
+      entry(PATTERN_OVERSTRIPING, "overstriping"),
+      entry(PATTERN_RELEASED, "released"));
+
+  // In the order lfs prints them.
+  private static final List<Map.Entry<Integer, String>> FLAGS = List.of(
+      entry(FLAG_INIT, "init"),
+      entry(FLAG_STALE, "stale"),
+      entry(FLAG_PREFER_READ, "prefrd"),
+      entry(0x4, "prefwr"),
+      entry(FLAG_OFFLINE, "offline"),
+      entry(0x20, "nosync"),
+      entry(FLAG_EXTENSION, "extension"));
 
   private LayoutBits() {}
 
@@ -51,18 +58,18 @@ final class LayoutBits {
     return names(flags, FLAGS);
   }
 
-  private static List<String> names(int bits, Map<Integer, String> known) {
+  private static List<String> names(int bits, List<Map.Entry<Integer, String>> known) {
     List<String> names = new ArrayList<>();
     int rest = bits;
-    for (Map.Entry<Integer, String> entry : known.entrySet()) {
-      if ((bits & entry.getKey()) != 0) {
-        names.add(entry.getValue());
-        rest &= ~entry.getKey();
+    for (Map.Entry<Integer, String> bit : known) {
+      if ((bits & bit.getKey()) != 0) {
+        names.add(bit.getValue());
+        rest &= ~bit.getKey();
       }
     }
     if (rest != 0) {
       names.add("0x" + Integer.toHexString(rest));
     }
-    return names;
+    return List.copyOf(names);
   }
 }

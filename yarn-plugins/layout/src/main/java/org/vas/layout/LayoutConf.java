@@ -15,6 +15,7 @@ public interface LayoutConf {
 
   /** The file that holds the site description. */
   static Path clusterFile(Configuration conf, Map<String, String> environment) {
+    ConfKey.refuseUnknown(conf, "vas.cluster.", LayoutConf.class);
     String configured = CLUSTER_FILE.get(conf);
     return Path.of(configured.isEmpty()
         ? environment.getOrDefault("VAS_CLUSTER", "/etc/vas/cluster.yaml")

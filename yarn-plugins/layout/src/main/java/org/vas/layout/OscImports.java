@@ -6,10 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,18 +23,16 @@ final class OscImports {
   /** The owners the client knows; an OST without a NID of the map is left out. */
   static Map<Integer, Host> read(ClusterMap map, Path root, String localHost) {
     Map<Integer, Host> owners = new HashMap<>();
-    directories(map.fsname(), root).forEach((ostIndex, candidates) -> {
-      List<Host> hosts = new ArrayList<>();
-      candidates.forEach(directory -> host(map, directory, localHost).ifPresent(hosts::add));
-      choose(hosts, map.hostByOst(ostIndex)).ifPresent(host -> owners.put(ostIndex, host));
+    directories(map.fsname(), root).forEach((ostIndex, directories) -> {
+      Set<Host> hosts = new HashSet<>();
+      directories.forEach(directory -> host(map, directory, localHost).ifPresent(hosts::add));
+      // Several mounts of one file system are several instances. Where they disagree an idle one
+      // is stale, and nothing an ordinary user can read says which.
+      if (hosts.size() == 1) {
+        owners.put(ostIndex, hosts.iterator().next());
+      }
     });
     return Map.copyOf(owners);
-  }
-
-  // Several mounts of one file system are several instances. Where they disagree an idle one is
-  // stale, and nothing an ordinary user can read says which: the map decides, else the first.
-  private static Optional<Host> choose(List<Host> hosts, Optional<Host> byMap) {
-    return byMap.filter(hosts::contains).or(() -> hosts.stream().findFirst());
   }
 
   private static Optional<Host> host(ClusterMap map, Path directory, String localHost) {
@@ -53,8 +52,8 @@ final class OscImports {
   // On an MDS, "...-osc-MDT0000" are the MDT's own imports, not a client's.
   private static Map<Integer, List<Path>> directories(String fsname, Path root) {
     Pattern name = Pattern.compile(Pattern.quote(fsname) + "-OST([0-9a-f]{4})-osc-(?!MDT).+");
-    Map<Integer, List<Path>> found = new TreeMap<>();
-    for (Path directory : sorted(root.resolve("sys/fs/lustre/osc"))) {
+    Map<Integer, List<Path>> found = new HashMap<>();
+    for (Path directory : children(root.resolve("sys/fs/lustre/osc"))) {
       Matcher matcher = name.matcher(String.valueOf(directory.getFileName()));
       if (matcher.matches()) {
         int ostIndex = Integer.parseInt(matcher.group(1), 16);
@@ -65,14 +64,13 @@ final class OscImports {
   }
 
   // No directory means no Lustre client on this machine, as on a ResourceManager.
-  private static List<Path> sorted(Path parent) {
+  private static List<Path> children(Path parent) {
     List<Path> children = new ArrayList<>();
     try (DirectoryStream<Path> stream = Files.newDirectoryStream(parent)) {
       stream.forEach(children::add);
     } catch (IOException e) {
       return List.of();
     }
-    children.sort(null);
     return children;
   }
 }

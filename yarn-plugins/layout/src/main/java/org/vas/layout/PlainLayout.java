@@ -2,40 +2,72 @@ package org.vas.layout;
 
 import static java.util.Objects.requireNonNull;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
-/** One striping pattern over a list of OST objects (LOV v1, or v3 with a pool). */
+/**
+ * One striping over a list of OST objects: a file's, one component's, a default or a request.
+ * Without objects it is no placement, only a wish: a directory default, a request, a component
+ * nobody has written to, data on the MDT, or a released file.
+ */
 public final class PlainLayout implements StripeLayout {
-  /** {@link #stripeCount()} of a request or a default for all OSTs there are. */
+  /** {@link #stripeCount()} of a wish for all OSTs there are. */
   public static final int ALL_OSTS = -1;
 
-  static final int NO_START = 0xFFFF;
-  private static final int ALL_OSTS_ON_DISK = 0xFFFF;
+  static final int NOT_TOLD = 0xFFFF;
+  private static final int FIRST_NEGATIVE_COUNT = 0xFFE0;
 
-  private final String magic;
+  /** The forms in which a plain layout is stored; an exact OST list is only ever a request. */
+  enum Magic {
+    V1("v1", 32),
+    V3("v3", 48),
+    SPECIFIC("specific", 48);
+
+    private final String label;
+    private final int headerSize;
+
+    Magic(String label, int headerSize) {
+      this.label = label;
+      this.headerSize = headerSize;
+    }
+
+    String label() {
+      return label;
+    }
+
+    int headerSize() {
+      return headerSize;
+    }
+  }
+
+  private final Magic magic;
   private final int pattern;
   private final long stripeSize;
-  private final int storedCount;
-  private final int storedStart;
+  private final int stripeCount;
+  private final int lastField;
   private final Optional<String> pool;
   private final List<StripeObject> objects;
 
-  PlainLayout(String magic, int pattern, long stripeSize, int storedCount, int storedStart,
+  PlainLayout(Magic magic, int pattern, long stripeSize, int stripeCount, int lastField,
       Optional<String> pool, List<StripeObject> objects) {
     this.magic = requireNonNull(magic, "magic");
     this.pattern = pattern;
     this.stripeSize = stripeSize;
-    this.storedCount = storedCount;
-    this.storedStart = storedStart;
+    this.stripeCount = stripeCount;
+    this.lastField = lastField;
     this.pool = requireNonNull(pool, "pool");
     this.objects = List.copyOf(objects);
   }
 
-  /** {@code v1}, or {@code v3} when the layout can name a pool. */
+  /** Counts from 0xffe0 are negative: -1 is all OSTs, -2 to -32 that many stripes on each. */
+  static int countOf(int stored) {
+    return stored >= FIRST_NEGATIVE_COUNT ? stored - 0x10000 : stored;
+  }
+
+  /** {@code v1}, {@code v3} when it can name a pool, {@code specific} for a list of OSTs. */
   public String magic() {
-    return magic;
+    return magic.label();
   }
 
   /** The pattern's bits. */
@@ -53,31 +85,37 @@ public final class PlainLayout implements StripeLayout {
     return stripeSize;
   }
 
-  /** Objects the file has or will have, or {@link #ALL_OSTS}. */
+  /** Objects the file has or will have; negative for all OSTs, see {@link #ALL_OSTS}. */
   public int stripeCount() {
-    return storedCount == ALL_OSTS_ON_DISK ? ALL_OSTS : storedCount;
+    return stripeCount;
   }
 
-  /** The first OST: of the first object, or the start that a request or a default names. */
+  /** The first OST: of the first object, or the start that a wish names. */
   public Optional<Integer> stripeOffset() {
     if (!objects.isEmpty()) {
       return Optional.of(objects.get(0).ostIndex());
     }
-    return storedStart == NO_START ? Optional.empty() : Optional.of(storedStart);
+    return lastField == NOT_TOLD ? Optional.empty() : Optional.of(lastField);
   }
 
-  /** The generation, or the start index in a layout without objects: one field holds both. */
+  /** 0 when the bytes do not tell it: {@code getxattr} hides it. */
   public int generation() {
-    return storedStart;
+    return objects.isEmpty() || lastField == NOT_TOLD ? 0 : lastField;
   }
 
   public Optional<String> pool() {
     return pool;
   }
 
-  /** Empty unless OSTs hold the file's bytes. */
+  /** Empty when nothing is placed. */
   public List<StripeObject> objects() {
     return objects;
+  }
+
+  /** Whether the objects tell which OST holds a byte. */
+  public boolean isPlaced() {
+    return !objects.isEmpty() && magic != Magic.SPECIFIC
+        && (pattern & ~LayoutBits.PATTERN_OVERSTRIPING) == LayoutBits.PATTERN_RAID0;
   }
 
   @Override
@@ -86,18 +124,18 @@ public final class PlainLayout implements StripeLayout {
   }
 
   @Override
-  public List<StripeRun> ownersOf(long offset, long length) {
-    RunBuilder runs = new RunBuilder(offset, length);
+  public void forEachRun(long offset, long length, Consumer<StripeRun> sink) {
+    RunBuilder runs = new RunBuilder(offset, length, sink);
     addRuns(runs, runs.end());
-    return runs.build();
+    runs.finish();
   }
 
   /** Appends the owners up to {@code end}. */
   void addRuns(RunBuilder runs, long end) {
-    if (!hasPlacement()) {
+    if (!isPlaced()) {
       runs.upTo(end, StripeRun.UNKNOWN);
     } else if (objects.size() == 1) {
-      runs.upTo(end, objects.get(0).ostIndex());
+      runs.upTo(end, owner(0));
     } else {
       addStripes(runs, end);
     }
@@ -107,19 +145,19 @@ public final class PlainLayout implements StripeLayout {
   private void addStripes(RunBuilder runs, long end) {
     while (runs.position() < end) {
       long stripe = runs.position() / stripeSize;
-      long stripeEnd = stripe >= Long.MAX_VALUE / stripeSize ? end : (stripe + 1) * stripeSize;
-      int ostIndex = objects.get((int) (stripe % objects.size())).ostIndex();
-      runs.upTo(Math.min(stripeEnd, end), ostIndex);
+      long left = (stripe + 1) * stripeSize - runs.position();
+      long stripeEnd = left > 0 && left < end - runs.position() ? runs.position() + left : end;
+      runs.upTo(stripeEnd, owner(stripe));
     }
   }
 
-  private boolean hasPlacement() {
-    return !objects.isEmpty() && stripeSize > 0;
+  private int owner(long stripe) {
+    return Math.max(objects.get((int) (stripe % objects.size())).ostIndex(), StripeRun.UNKNOWN);
   }
 
   @Override
   public String toString() {
-    return patternNames() + " " + stripeSize + " x " + stripeCount()
-        + pool.map(name -> " pool " + name).orElse("") + " " + new ArrayList<>(objects);
+    return patternNames() + " " + stripeSize + " x " + stripeCount
+        + pool.map(name -> " in pool " + name).orElse("") + " " + objects;
   }
 }

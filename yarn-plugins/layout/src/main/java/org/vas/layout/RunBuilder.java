@@ -1,29 +1,31 @@
 package org.vas.layout;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.function.Consumer;
 
-/** Collects the owners of a byte range in order, joining neighbours on one OST. */
+/** Passes the owners of a byte range on in order, joining neighbours on one OST. */
 final class RunBuilder {
-  private final List<StripeRun> done = new ArrayList<>();
+  private final Consumer<StripeRun> sink;
   private final long end;
   private long start;
   private long position;
-  private int ostIndex;
+  private int ostIndex = StripeRun.UNKNOWN;
 
-  RunBuilder(long offset, long length) {
+  RunBuilder(long offset, long length, Consumer<StripeRun> sink) {
     if (offset < 0 || length < 0) {
       throw new IllegalArgumentException("negative range: " + offset + " + " + length);
     }
+    this.sink = sink;
     this.start = offset;
     this.position = offset;
     this.end = length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
   }
 
+  /** The first byte without an owner so far. */
   long position() {
     return position;
   }
 
+  /** The end of the range. */
   long end() {
     return end;
   }
@@ -40,14 +42,15 @@ final class RunBuilder {
     position = newPosition;
   }
 
-  List<StripeRun> build() {
+  /** Passes the last run on. */
+  void finish() {
+    upTo(end, StripeRun.UNKNOWN);
     flush();
-    return List.copyOf(done);
   }
 
   private void flush() {
     if (position > start) {
-      done.add(new StripeRun(start, position - start, ostIndex));
+      sink.accept(new StripeRun(start, position - start, ostIndex));
       start = position;
     }
   }

@@ -1,7 +1,9 @@
 package org.vas.layout;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Where the bytes of one file lie, as its {@code lustre.lov} extended attribute tells.
@@ -18,18 +20,26 @@ public interface StripeLayout {
   }
 
   /**
-   * The owners of a byte range, in order, without gaps; neighbours on one OST are one run.
+   * Tells the owners of a byte range, in order, without gaps; neighbours on one OST are one run.
    *
    * @param offset first byte
    * @param length bytes; none gives no run
+   * @param sink gets the runs one by one, however many they are
    */
-  List<StripeRun> ownersOf(long offset, long length);
+  void forEachRun(long offset, long length, Consumer<StripeRun> sink);
+
+  /** The owners of a byte range as a list; see {@link #forEachRun}. */
+  default List<StripeRun> ownersOf(long offset, long length) {
+    List<StripeRun> runs = new ArrayList<>();
+    forEachRun(offset, length, runs::add);
+    return List.copyOf(runs);
+  }
 
   /** The owners of a whole file of {@code length} bytes. */
   default List<StripeRun> extents(long length) {
     return ownersOf(0, length);
   }
 
-  /** The striping in force at a byte: of a composite layout, that component's. */
+  /** The striping in force at a byte: of a composite layout, that of a component there. */
   Optional<PlainLayout> at(long offset);
 }

@@ -14,6 +14,7 @@ public final class StripeObject {
     this.version = version;
   }
 
+  /** 0 to 65534 on any real file system; as stored, an unsigned number. */
   public int ostIndex() {
     return ostIndex;
   }

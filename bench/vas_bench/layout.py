@@ -1,0 +1,75 @@
+"""Layouts read per second: by the extended attribute, and by one `lfs` process per file."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from vas_bench.rates import Rate, alternate
+from vas_core.errors import BadInput, NotHere
+from vas_layout.lfs import Lfs
+from vas_layout.paths import files_below
+from vas_layout.store import XattrStore
+
+
+@dataclass(frozen=True)
+class LayoutRates:
+    """Layouts per second by either way, and how many times faster the attribute is."""
+
+    files: int
+    xattr: Rate
+    lfs: Rate
+
+    @property
+    def ratio(self) -> float:
+        return self.xattr.median / self.lfs.median
+
+
+def measure(
+    files: Sequence[Path],
+    *,
+    rounds: int,
+    store: XattrStore | None = None,
+    lfs: Lfs | None = None,
+) -> LayoutRates:
+    """Reads the layouts of the same files both ways, in turns. Raises VasError if one cannot be."""
+    one, other = store or XattrStore(), lfs or Lfs()
+
+    def by_xattr() -> int:
+        return len([one.read(path) for path in files])
+
+    def by_lfs() -> int:
+        return len([other.getstripe(path) for path in files])
+
+    xattr_rate, lfs_rate = alternate({"xattr": by_xattr, "lfs": by_lfs}, rounds=rounds)
+    return LayoutRates(len(files), xattr_rate, lfs_rate)
+
+
+def files_of(directory: Path, count: int) -> list[Path]:
+    """The first files below a directory. Raises BadInput if there are none."""
+    found = list(islice(files_below(directory), count))
+    if not found:
+        raise BadInput("holds no files", where=str(directory))
+    return found
+
+
+@contextmanager
+def made_files(mount: Path, count: int) -> Iterator[list[Path]]:
+    """Empty files in a directory of their own on a mount, removed at the end."""
+    if not mount.is_dir():
+        raise NotHere(
+            "is not there", where=str(mount), hint="mount Lustre, or give a directory with --dir"
+        )
+    directory = Path(tempfile.mkdtemp(prefix=".vas-bench-", dir=mount))
+    try:
+        paths = [directory / f"f{number}" for number in range(count)]
+        for path in paths:
+            path.touch()
+        yield paths
+    finally:
+        shutil.rmtree(directory)

@@ -1,0 +1,49 @@
+"""Two or more ways to do one thing, measured in turns in one run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often per second one way did its thing, over `n` rounds."""
+
+    name: str
+    n: int
+    median: float
+    lowest: float
+    highest: float
+
+    @property
+    def spread(self) -> float:
+        """(highest - lowest) / median: 0 is perfectly steady."""
+        return (self.highest - self.lowest) / self.median
+
+
+def alternate(
+    ways: Mapping[str, Callable[[], int]],
+    *,
+    rounds: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[Rate]:
+    """Runs every way once per round, in turns and in alternating order, after one round unmeasured.
+
+    A way returns how many things it did. Turns spread a disturbance of the machine over all.
+    """
+    for way in ways.values():
+        way()
+    rates: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(rounds):
+        names = list(ways)[:: 1 if number % 2 == 0 else -1]
+        for name in names:
+            started = clock()
+            count = ways[name]()
+            rates[name].append(count / (clock() - started))
+    return [
+        Rate(name, rounds, statistics.median(found), min(found), max(found))
+        for name, found in rates.items()
+    ]

@@ -1,0 +1,108 @@
+"""Progress of a sequence of steps: what is happening, and how long is left.
+
+How long is learned: each run stores its steps' seconds and the next one counts down from them.
+On a terminal one line is kept up to date; elsewhere each step is one line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.status import Status
+
+from vas_core.files import write_atomically
+
+_TICK_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step and the seconds it takes where nothing has been learned yet."""
+
+    name: str
+    expected_seconds: float
+
+
+class Steps:
+    """The progress display. Use `Steps.show`, then `with steps.step(name):` for each in turn."""
+
+    def __init__(self, steps: Sequence[Step], learned: Path, console: Console) -> None:
+        self._expected = {step.name: step.expected_seconds for step in steps} | _load(learned)
+        self._names = [step.name for step in steps]
+        self._learned = learned
+        self._console = console
+        self._status: Status | None = None
+        self._taken: dict[str, float] = {}
+
+    @classmethod
+    @contextmanager
+    def show(cls, steps: Sequence[Step], learned: Path) -> Iterator[Steps]:
+        """Shows progress on stderr. `learned` is the file the steps' seconds are kept in."""
+        display = cls(steps, learned, Console(file=sys.stderr, highlight=False))
+        yield display
+        learned.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(learned, json.dumps(display._taken, indent=2) + "\n")
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Runs one step of the list; unknown names are a programming error."""
+        number = self._names.index(name) + 1
+        started = time.monotonic()
+        title = f"[{number}/{len(self._names)}] {name}"
+        if self._console.is_terminal:
+            with self._counting_down(name, title, started):
+                yield
+        else:
+            self._console.print(f"{title} ({_left(self._left(name, 0))})", markup=False)
+            yield
+        self._taken[name] = round(time.monotonic() - started, 1)
+        if self._console.is_terminal:
+            self._console.print(f"{title} {self._taken[name]:.0f} s", markup=False)
+
+    def say(self, text: str) -> None:
+        """Prints a line above the progress."""
+        self._console.print(text, markup=False)
+
+    @contextmanager
+    def _counting_down(self, name: str, title: str, started: float) -> Iterator[None]:
+        done = threading.Event()
+        with self._console.status("") as status:
+
+            def tick() -> None:
+                while True:
+                    left = self._left(name, time.monotonic() - started)
+                    status.update(f"{title.replace('[', chr(92) + '[')}: {_left(left)}")
+                    if done.wait(_TICK_SECONDS):
+                        return
+
+            ticker = threading.Thread(target=tick, daemon=True)
+            ticker.start()
+            try:
+                yield
+            finally:
+                done.set()
+                ticker.join()
+
+    def _left(self, name: str, elapsed: float) -> float:
+        later = self._names[self._names.index(name) + 1 :]
+        return max(0.0, self._expected[name] - elapsed) + sum(self._expected[n] for n in later)
+
+
+def _left(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"about {minutes} min {rest:02d} s left" if minutes else f"about {rest} s left"
+
+
+def _load(learned: Path) -> dict[str, float]:
+    try:
+        return {str(k): float(v) for k, v in json.loads(learned.read_text()).items()}
+    except (OSError, ValueError, AttributeError):
+        return {}

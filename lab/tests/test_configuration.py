@@ -1,0 +1,139 @@
+"""Hadoop's configuration, command lines, jobs: what is decided without running anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vas_core.errors import BadInput
+from vas_lab.configuration import by_file, child_arguments, configuration
+from vas_lab.daemons import yarn_daemons
+from vas_lab.enter import into_lab, into_node, with_environment
+from vas_lab.job import JobResult, add_counters, program
+from vas_lab.sites import lab_site_yaml
+from vas_lab.spec import LabSpec
+from vas_lab.workflows import workflow
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> LabSpec:
+    (tmp_path / "cluster.yaml").write_text(lab_site_yaml(2))
+    (tmp_path / "lib").mkdir()
+    for name in ("b.jar", "a.jar"):
+        (tmp_path / "lib" / name).touch()
+    return LabSpec(
+        name="x",
+        state_dir=tmp_path,
+        hadoop_lib=tmp_path / "lib",
+        plugin_jar=tmp_path / "vas.jar",
+        java_home=Path("/jdk"),
+        user_namespace=True,
+    )
+
+
+def test_every_property_is_in_the_file_that_is_read_for_it() -> None:
+    files = by_file(
+        {"fs.x": "1", "yarn.x": "2", "yarn.app.mapreduce.x": "3", "yarn.scheduler.capacity.x": "4"}
+    )
+    assert files == {
+        "core-site.xml": {"fs.x": "1"},
+        "yarn-site.xml": {"yarn.x": "2"},
+        "mapred-site.xml": {"yarn.app.mapreduce.x": "3"},
+        "capacity-scheduler.xml": {"yarn.scheduler.capacity.x": "4"},
+    }
+
+
+def test_the_labs_own_properties_have_the_last_word(spec: LabSpec) -> None:
+    changed = spec.model_copy(update={"properties": {"mapreduce.map.memory.mb": "700"}})
+    assert configuration(spec)["mapred-site.xml"]["mapreduce.map.memory.mb"] == "512"
+    assert configuration(changed)["mapred-site.xml"]["mapreduce.map.memory.mb"] == "700"
+
+
+def test_a_plain_lab_names_no_class_of_ours(spec: LabSpec) -> None:
+    def values(of: LabSpec) -> list[str]:
+        return [value for file in configuration(of).values() for value in file.values()]
+
+    plain = spec.model_copy(update={"plugin_jar": None})
+    assert any(value.startswith("org.vas.") for value in values(spec))
+    assert not any("org.vas." in value or "vas.jar" in value for value in values(plain))
+    assert configuration(plain)["core-site.xml"]["fs.defaultFS"] == "file:///"
+
+
+def test_a_busy_guest_fits_into_its_memory(spec: LabSpec) -> None:
+    files = configuration(spec)
+    memory = int(files["yarn-site.xml"]["yarn.nodemanager.resource.memory-mb"])
+    tasks = files["mapred-site.xml"]
+    assert memory == 1408
+    master = int(tasks["yarn.app.mapreduce.am.resource.mb"])
+    assert master + int(tasks["mapreduce.map.memory.mb"]) <= memory
+
+
+def test_the_class_path_is_in_a_fixed_order_with_the_configuration_behind(spec: LabSpec) -> None:
+    names = [Path(entry).name for entry in spec.jars.split(":")]
+    assert names == ["a.jar", "b.jar", "vas.jar"]
+    assert f'-cp "{spec.jars}:{spec.conf}:job.jar/job.jar:' in child_arguments(spec)
+
+
+def test_there_is_a_nodemanager_in_each_guest(spec: LabSpec) -> None:
+    nodes = {daemon.name: daemon.node for daemon in yarn_daemons(spec)}
+    assert nodes == {
+        "resourcemanager": "rm",
+        "nodemanager-vm1": "vm1",
+        "nodemanager-vm2": "vm2",
+        "jobhistory": "rm",
+    }
+
+
+def test_variables_of_the_lab_are_set_behind_its_border() -> None:
+    inner = with_environment({"LD_PRELOAD": "/run/x.so"}, Path("/d"), ["true"])
+    argv = [*into_lab(7, True), *into_node(9), *inner]
+    assert argv[:4] == ["nsenter", "--target=7", "--user", "--preserve-credentials"]
+    assert argv[-5:] == ["env", "-C", "/d", "LD_PRELOAD=/run/x.so", "true"]
+    assert "--user" not in into_lab(7, False)
+    assert into_node(None) == []
+
+
+def test_programs_are_examples_dfsio_or_jars(spec: LabSpec, tmp_path: Path) -> None:
+    jar = tmp_path / "my.jar"
+    jar.touch()
+    assert program(spec, ("pi", "1", "2"))[1:] == ("pi", "1", "2")
+    assert program(spec, ("dfsio", "-clean"))[1] == "-clean"
+    assert program(spec, (str(jar), "Main"))[1:] == (str(jar), "Main")
+    for wrong in ((), ("terrasort",), (str(tmp_path / "none.jar"),)):
+        with pytest.raises(BadInput):
+            program(spec, wrong)
+
+
+@pytest.mark.parametrize("name", ["terasort", "wordcount", "secondarysort", "dfsio"])
+def test_workflows_stay_in_their_directory(spec: LabSpec, name: str) -> None:
+    made_up = workflow(name, 1 << 20)
+    assert made_up is not None
+    for step in made_up.steps:
+        program(spec, step)
+        assert all(word.startswith(made_up.directory) for word in step if word.startswith("/"))
+    assert made_up.steps[-1][0] in (name, "teravalidate")
+    assert workflow("pi", 1) is None
+
+
+def test_maps_without_a_counter_ran_elsewhere() -> None:
+    group = "org.apache.hadoop.mapreduce.JobCounter"
+    sums = add_counters(
+        [{group: {"TOTAL_LAUNCHED_MAPS": 3}}, {group: {"TOTAL_LAUNCHED_MAPS": 2}, "g": {"x": 1}}]
+    )
+    job = JobResult(
+        application_id="application_1_1",
+        job_id="job_1_1",
+        state="SUCCEEDED",
+        seconds=1,
+        wall_seconds=2,
+        cpu_seconds=3,
+        counters={**sums, group: {**sums[group], "DATA_LOCAL_MAPS": 4}},
+    )
+    assert (job.total_maps, job.data_local_maps, job.rack_local_maps, job.other_maps) == (
+        5,
+        4,
+        0,
+        1,
+    )
+    assert (job.counter("x"), job.counter("absent")) == (1, 0)

@@ -1,0 +1,137 @@
+"""The parts of supervision that need no namespaces: locks, requests, children, lines, /proc."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from vas_core.cli import run_command
+from vas_core.errors import BadInput, VasError
+from vas_core.root import Root
+from vas_lab import control
+from vas_lab.events import Event, read_events
+from vas_lab.polling import poll
+from vas_lab.procfs import available_memory, cpu_seconds, parse_stat, processes
+from vas_lab.runner import Cancelled, lines_while_wanted
+from vas_lab.state import hold, is_running, last_up_seconds
+
+
+def test_a_lock_lives_as_long_as_a_process_that_has_it(tmp_path: Path) -> None:
+    assert not is_running(tmp_path)
+    with hold(tmp_path) as lock:
+        argv = [sys.executable, "-c", "input()"]
+        child = subprocess.Popen(argv, stdin=subprocess.PIPE, pass_fds=(lock,))
+    assert is_running(tmp_path)
+    with pytest.raises(VasError, match="up already"), hold(tmp_path):
+        pass
+    child.communicate(b"\n")
+    assert not is_running(tmp_path)
+
+
+def test_a_request_crosses_a_path_too_long_for_a_socket(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 120)
+    deep.mkdir()
+    listener = control.listen(deep)
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            asked = control.receive(connection)
+            answer = control.Answer(error=f"no {asked.daemon}")
+            connection.sendall(answer.model_dump_json().encode())
+
+    server = threading.Thread(target=serve)
+    server.start()
+    with pytest.raises(BadInput, match="no vm9"):
+        control.ask(deep, control.Request(ask="start", daemon="vm9"))
+    server.join()
+    listener.close()
+
+
+def test_a_lab_that_is_gone_does_not_answer(tmp_path: Path) -> None:
+    with pytest.raises(VasError, match="does not answer"):
+        control.ask(tmp_path, control.Request(ask="status"))
+
+
+def test_events_survive_any_text() -> None:
+    event = Event(kind="output", text='a "quoted"\nline')
+    assert list(read_events([event.model_dump_json().encode() + b"\n"])) == [event]
+
+
+def test_lines_come_whole_and_the_last_one_too() -> None:
+    output, writer = os.pipe()
+    wish, wish_end = os.pipe()
+    os.write(writer, b"one\ntw")
+    lines = lines_while_wanted(output, wish)
+    assert next(lines) == b"one\n"
+    os.write(writer, b"o\n\nthree")
+    os.close(writer)
+    assert list(lines) == [b"two\n", b"\n", b"three"]
+    os.close(wish_end)
+
+
+def test_who_lost_the_wish_reads_no_further() -> None:
+    output, _writer = os.pipe()
+    wish, wish_end = os.pipe()
+    os.close(wish_end)
+    with pytest.raises(Cancelled):
+        next(lines_while_wanted(output, wish))
+
+
+def test_poll_says_what_it_saw_last() -> None:
+    with pytest.raises(VasError, match="waited 0 s for rain; last seen: sun"):
+        poll(lambda: "sun", lambda seen: seen == "rain", 0, "rain")
+
+
+def test_a_process_may_be_called_anything() -> None:
+    fields = " ".join(str(number) for number in range(4, 53))
+    process = parse_stat(f"42 (a) b (c)) S {fields}")
+    # Of 4 .. 52 as fields 4 .. 52: parent 4, times 14 to 17, rss 24.
+    assert (process.pid, process.parent, process.cpu_ticks) == (42, 4, 14 + 15 + 16 + 17)
+    assert process.rss_bytes == 24 * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_cpu_of_ended_children_counts() -> None:
+    before = cpu_seconds(Root())
+    subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)
+    assert cpu_seconds(Root()) > before
+    assert os.getpid() in {process.pid for process in processes(Root())}
+    assert available_memory(Root()) > 0
+
+
+def test_the_last_start_is_remembered(tmp_path: Path) -> None:
+    assert last_up_seconds(tmp_path) is None
+    (tmp_path / "running.json").write_text('{"supervisor": 1, "started": 2, "up_seconds": 3}')
+    assert last_up_seconds(tmp_path) == 3
+
+
+def test_the_command_line_refuses_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for argv, status in (
+        (["lab", "status"], 1),
+        (["lab", "run", "terasort"], 1),
+        (["lab", "shell"], 1),
+        (["lab", "logs", "nothing"], 2),
+        (["lab", "up", "--hosts", "0"], 2),
+        (["lab", "up", "-D", "nonsense"], 2),
+        (["lab", "down"], 0),
+        (["lab", "down", "--dry-run", "--wipe"], 0),
+    ):
+        started = time.monotonic()
+        assert run_command(argv) == status, argv
+        printed = capsys.readouterr()
+        assert printed.err.count("\n") == 1 and not printed.out, argv
+        assert time.monotonic() - started < 5
+
+
+def test_a_dry_run_prints_the_network(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["lab", "up", "--hosts", "1", "--dry-run"]) == 0
+    assert "ip -n vm1 addr add 10.77.0.21/24 dev vf0" in capsys.readouterr().out

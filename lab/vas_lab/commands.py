@@ -1,0 +1,335 @@
+"""`vas lab`: a site on this machine, to run jobs in."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vas_cluster import parse_cluster
+from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.errors import BadInput, ExitStatus
+from vas_core.progress import Steps
+from vas_core.sizes import format_size
+from vas_lab import demo as the_demo
+from vas_lab import report
+from vas_lab.daemons import java
+from vas_lab.display import display
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_lab.network import configuration, creation
+from vas_lab.options import LabOptions, read_site
+from vas_lab.state import default_directory, is_running, last_up_seconds
+from vas_lab.topology import plan_topology
+from vas_lab.workflows import Workflow, workflow
+
+_UP_SECONDS = 25.0  # where none came up before
+_PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+_properties = click.option(
+    "-D", "properties", multiple=True, metavar="KEY=VALUE", help="A Hadoop property; repeatable."
+)
+_name = click.option(
+    "--name", default="lab", show_default=True, help="Which lab, if several are up."
+)
+
+
+@click.group()
+def lab() -> None:
+    """Run a site on this machine: hosts as network namespaces, real YARN, no Lustre needed."""
+
+
+@lab.command()
+@_name
+@click.option("--hosts", default=4, show_default=True, help="How many alike storage servers.")
+@click.option("--cluster", "cluster_file", type=click.Path(path_type=Path), help="A map instead.")
+@click.option("--plain", is_flag=True, help="Stock Hadoop on file:///, without the VAS plugins.")
+@_properties
+@click.option(
+    "--dry-run", is_flag=True, help="Print the ip commands of its network; start nothing."
+)
+@json_option
+def up(
+    name: str, hosts: int, cluster_file: Path | None, plain: bool,
+    properties: tuple[str, ...], dry_run: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Start a lab; return when every NodeManager runs.
+
+    Its state is in build/lab/NAME, below the current directory.     Interrupted, it leaves nothing behind. `vas lab down` ends it.
+
+    \b
+    Examples: vas lab up
+              vas lab up --hosts 2 --name small
+              vas lab up --cluster site.yaml -D yarn.scheduler.minimum-allocation-mb=256
+    """
+    directory = default_directory(name)
+    options = LabOptions(
+        state_dir=directory,
+        hosts=hosts,
+        cluster_file=cluster_file,
+        plain=plain,
+        properties=_parse_properties(properties),
+    )
+    if dry_run:
+        _print_network(options)
+        return
+    with display(f"lab {name}", last_up_seconds(directory) or _UP_SECONDS) as show:
+        started = Lab.start(options, tied=False, on_event=show)
+    if as_json:
+        print_json(report.describe(started))
+    else:
+        note(f"up after {started.running.up_seconds:.0f} s; `vas lab run terasort`, `vas lab down`")
+
+
+@lab.command()
+@_name
+@click.option("--wipe", is_flag=True, help="Also delete its files, logs and data.")
+@click.option("--dry-run", is_flag=True, help="Say what would be ended and deleted.")
+def down(name: str, wipe: bool, dry_run: bool) -> None:
+    """End a lab: every process, mount and network of it. Its files stay, unless --wipe.
+
+    \b
+    Example: vas lab down --wipe
+    """
+    directory = default_directory(name)
+    if dry_run:
+        note(f"would end the lab in {directory}" + (" and delete that directory" if wipe else ""))
+        return
+    if is_running(directory):
+        Lab.attach(directory).stop()
+        note(f"lab {name} is down")
+    else:
+        note(f"lab {name} was not up")
+    if wipe:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@lab.command()
+@_name
+@json_option
+def status(name: str, as_json: bool) -> int:
+    """Show a lab's nodes and daemons, and what in it is real.
+
+    Status 1 when it is not up.
+
+    \b
+    Example: vas lab status --json
+    """
+    directory = default_directory(name)
+    if not is_running(directory):
+        if as_json:
+            print_json({"name": name, "up": False, "state_dir": str(directory)})
+        else:
+            note(f"lab {name} is not up")
+        return ExitStatus.FAILED
+    found = report.describe(Lab.attach(directory))
+    if as_json:
+        print_json(found)
+    else:
+        _print_status(found)
+    return ExitStatus.DONE
+
+
+@lab.command(context_settings=_PASS_ON)
+@_name
+@click.option("--size", type=SizeType(), default="64M", show_default=True, help="Of made-up input.")
+@_properties
+@json_option
+@click.argument("program")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(
+    name: str, size: int, properties: tuple[str, ...], as_json: bool,
+    program: str, arguments: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Run a Hadoop program in a lab, to its end.
+
+    terasort, wordcount, secondarysort and dfsio make their own input when no ARGUMENTS are
+    given. With ARGUMENTS these and Hadoop's other examples, or a jar, run as they are;
+    options of `vas lab run` itself stand before the program.
+    Paths are below the lab's Lustre mount. Interrupted, the job is killed.
+
+    \b
+    Examples: vas lab run --size 256M terasort
+              vas lab run -D mapreduce.job.reduces=4 terasort /in /out
+              vas lab run my.jar org.example.Main /in /out
+    """
+    here = Lab.attach(default_directory(name))
+    chosen = _parse_properties(properties)
+    made_up = None if arguments else workflow(program, size)
+    if made_up:
+        results = _run_workflow(here, made_up, chosen)
+    else:
+        results = [_run_one(here, (program, *arguments), chosen)]
+    if as_json:
+        print_json([result.model_dump(mode="json") for result in results])
+
+
+@lab.command(context_settings=_PASS_ON)
+@_name
+@click.argument("words", metavar="[NODE] [--] [COMMAND]...", nargs=-1, type=click.UNPROCESSED)
+def shell(name: str, words: tuple[str, ...]) -> int:
+    """Open a shell on a node of a lab, or run a command there.
+
+    Without NODE it is the ResourceManager's.     Nodes are the hosts and guests of the map. Ends with the command's status.
+
+    \b
+    Examples: vas lab shell vm1
+              vas lab shell oss2 -- ip addr
+              vas lab shell -- lfs df /run/lustre
+    """
+    here = Lab.attach(default_directory(name))
+    node, command = (words[0], words[1:]) if words and words[0] in here.nodes() else (None, words)
+    if command[:1] == ("--",):
+        command = command[1:]
+    argv = here.enter(command or ("bash", "--norc"), node=node)
+    return subprocess.run(argv, check=False).returncode
+
+
+@lab.command()
+@_name
+@click.argument("what", required=False)
+def logs(name: str, what: str | None) -> int:
+    """Print the log of a daemon or of an application.
+
+    Without WHAT, list them.
+
+    \b
+    Examples: vas lab logs
+              vas lab logs nodemanager-vm1
+              vas lab logs application_1700000000000_0001
+    """
+    directory = default_directory(name)
+    if what and what.startswith("application_"):
+        return _application_logs(Lab.attach(directory), what)
+    known = {path.stem: path for path in sorted((directory / "logs").glob("*.log"))}
+    if what is None:
+        print_table(("LOG", "SIZE"), [(n, format_size(p.stat().st_size)) for n, p in known.items()])
+    elif what in known:
+        click.echo(known[what].read_text(errors="replace"), nl=False)
+    else:
+        raise BadInput("no such log", where=what, hint=f"one of {', '.join(known) or 'none yet'}")
+    return ExitStatus.DONE
+
+
+@click.command()
+@click.option("--size", type=SizeType(), default="256M", show_default=True, help="Data to sort.")
+@click.option("--hosts", default=4, show_default=True, help="How many storage servers.")
+@click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
+@click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
+@json_option
+def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
+    """Run TeraSort on the same data, three ways, in a lab.
+
+    YARN-Lustre: the file system answers no hosts, as any shared file system does.
+    Real hosts: it answers each stripe's VM; YARN's scheduler is as it comes.
+    VAS: the placement plugin also makes YARN wait, for a bounded time, for that VM.
+
+    Interrupted, it leaves no process, namespace or mount behind.
+
+    \b
+    Examples: ./vas demo
+              ./vas demo --size 768M --keep
+              ./vas demo --yes --json
+    """
+    sizes = the_demo.Sizes.of(size, hosts)
+    directory = default_directory("demo")
+    with Steps.show(the_demo.steps(), directory / "step-seconds.json") as progress:
+        with progress.step(the_demo.START):
+            here = Lab.start(LabOptions(state_dir=directory, hosts=hosts))
+        with ExitStack() as ending:
+            ending.enter_context(here)
+            results = list(the_demo.run_arms(here, sizes, progress))
+            if keep:
+                here.detach()
+                ending.pop_all()
+    if as_json:
+        print_json({"arms": [result.as_json() for result in results]})
+    else:
+        _print_arms(results)
+    if keep:
+        note("the lab is up: `vas lab shell --name demo`, `vas lab down --name demo`")
+
+
+def _print_arms(results: list[the_demo.ArmResult]) -> None:
+    columns = (
+        "ARM",
+        "MAPS",
+        "DATA-LOCAL",
+        "RACK-LOCAL",
+        "OTHER",
+        "FROM LOCAL OST",
+        "JOB s",
+        "CPU s",
+    )
+    print_table((*columns, "CHECKSUM"), (_arm_row(result) for result in results))
+
+
+def _arm_row(arm: the_demo.ArmResult) -> tuple[object, ...]:
+    maps = (arm.total_maps, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
+    share = f"{100 * arm.local_input_bytes / max(1, arm.input_bytes):.1f}%"
+    times = (f"{arm.job_seconds:.1f}", f"{arm.cpu_seconds:.1f}")
+    return (arm.name, *maps, share, *times, arm.checksum)
+
+
+def _parse_properties(properties: tuple[str, ...]) -> dict[str, str]:
+    parsed = {}
+    for text in properties:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise BadInput("not KEY=VALUE", where=f"-D {text}", hint="write it like -D a.b=c")
+        parsed[key] = value
+    return parsed
+
+
+def _print_network(options: LabOptions) -> None:
+    topology = plan_topology(parse_cluster(read_site(options), options.cluster_file or "lab"))
+    for command in creation(topology):
+        click.echo(f"ip {command}")
+    for node in topology.nodes:
+        for command in configuration(topology, node):
+            click.echo(f"ip -n {node} {command}")
+
+
+def _run_workflow(here: Lab, made_up: Workflow, properties: dict[str, str]) -> list[JobResult]:
+    directory = here.spec.cluster.lustre.mount + made_up.directory
+    here.call(["sh", "-euc", made_up.prepare, "sh", directory])
+    return [_run_one(here, step, made_up.properties | properties) for step in made_up.steps]
+
+
+def _run_one(here: Lab, argv: tuple[str, ...], properties: dict[str, str]) -> JobResult:
+    with display(argv[0]) as show:
+        result = here.run_job(argv, properties, on_event=show)
+    note(
+        f"{argv[0]}: {result.state} after {result.seconds:.1f} s, {result.cpu_seconds:.0f} CPU s; "
+        f"maps: {result.data_local_maps} data-local, {result.rack_local_maps} rack-local, "
+        f"{result.other_maps} other; {result.application_id}"
+    )
+    return result
+
+
+def _print_status(found: dict[str, Any]) -> None:
+    how = "rootless, in a user namespace" if found["rootless"] else "as root"
+    click.echo(f"lab {found['name']} is up ({how}), its state in {found['state_dir']}")
+    click.echo(f"Lustre mount {found['mount']}; daemons use {format_size(found['rss_bytes'])}\n")
+    columns = ("DAEMON", "NODE", "PID", "MEMORY", "YARN STATE")
+    print_table(columns, (_daemon_row(found, daemon) for daemon in found["daemons"]))
+    for title, lines in (("real", found["real"]), ("not real", found["not_real"])):
+        click.echo(f"\n{title}:")
+        for name, text in lines.items():
+            click.echo(f"  {name}: {text}")
+
+
+def _daemon_row(found: dict[str, Any], daemon: dict[str, Any]) -> tuple[object, ...]:
+    is_manager = daemon["name"].startswith("nodemanager-")
+    state = found["nodes"].get(daemon["node"], "unknown") if is_manager else ""
+    shown = daemon["pid"] if daemon["ended"] is None else daemon["ended"]
+    return (daemon["name"], daemon["node"], shown, format_size(daemon["rss_bytes"]), state)
+
+
+def _application_logs(here: Lab, application: str) -> int:
+    main = ["org.apache.hadoop.yarn.client.cli.LogsCLI", "-applicationId", application]
+    argv = here.enter(java(here.spec, ["-Xmx128m", *main]))
+    return subprocess.run(argv, check=False).returncode

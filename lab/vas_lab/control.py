@@ -1,0 +1,91 @@
+"""What a running lab's supervisor is asked from outside: one JSON document each way."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from vas_core.errors import BadInput, VasError
+from vas_lab.children import DaemonStatus
+
+SOCKET = "control.sock"
+_TIMEOUT_SECONDS = 15.0
+_MAX_BYTES = 1 << 20
+
+
+class Request(BaseModel):
+    """`status`, or a daemon to signal, to start again, or an OST to be served from a NID."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ask: Literal["status", "signal", "start", "serve"]
+    daemon: str = ""
+    signal: int = 0
+    ost: int = 0
+    nid: str = ""
+
+
+class Answer(BaseModel):
+    """`error` is set when the request was refused; `cpu_seconds` counts since the start."""
+
+    error: str | None = None
+    ready: bool = False
+    nodes: dict[str, str] = {}
+    daemons: list[DaemonStatus] = []
+    cpu_seconds: float = 0.0
+
+
+def ask(state_dir: Path, request: Request) -> Answer:
+    """Asks the supervisor of a lab. Raises BadInput when it refuses, VasError when it is gone."""
+    with _socket_path(state_dir) as path, socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(_TIMEOUT_SECONDS)
+        try:
+            connection.connect(path)
+            connection.sendall(request.model_dump_json().encode() + b"\n")
+            answer = Answer.model_validate_json(b"".join(iter(lambda: connection.recv(65536), b"")))
+        except (OSError, ValidationError) as wrong:
+            raise VasError(f"the lab does not answer: {wrong}", where=str(state_dir)) from wrong
+    if answer.error:
+        raise BadInput(answer.error)
+    return answer
+
+
+def listen(state_dir: Path) -> socket.socket:
+    """The supervisor's end, not inherited by children."""
+    (state_dir / SOCKET).unlink(missing_ok=True)
+    with _socket_path(state_dir) as path:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+    listener.listen()
+    return listener
+
+
+def receive(connection: socket.socket) -> Request:
+    """One request. Raises BadInput for anything else."""
+    connection.settimeout(_TIMEOUT_SECONDS)
+    data = b""
+    while not data.endswith(b"\n") and len(data) < _MAX_BYTES:
+        part = connection.recv(65536)
+        if not part:
+            break
+        data += part
+    try:
+        return Request.model_validate_json(data)
+    except ValidationError as wrong:
+        raise BadInput(str(wrong).replace("\n", " "), where="request") from wrong
+
+
+@contextmanager
+def _socket_path(state_dir: Path) -> Iterator[str]:
+    # A socket's path has at most 107 bytes, a state directory's may have more.
+    descriptor = os.open(state_dir, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{SOCKET}"
+    finally:
+        os.close(descriptor)

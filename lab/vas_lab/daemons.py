@@ -1,0 +1,60 @@
+"""The daemons of a lab: what runs on which node. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_lab.configuration import jvm_flags
+from vas_lab.spec import LabSpec
+
+RESOURCE_MANAGER = "resourcemanager"
+JOB_HISTORY = "jobhistory"
+MDS = "mds"
+_YARN = "org.apache.hadoop.yarn.server"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Daemon:
+    """A program that runs on one node as long as the lab does."""
+
+    name: str
+    node: str
+    argv: tuple[str, ...]
+    preload: bool = True
+
+
+def node_manager(guest: str) -> str:
+    """The name of a guest's NodeManager."""
+    return f"nodemanager-{guest}"
+
+
+def yarn_daemons(spec: LabSpec) -> list[Daemon]:
+    """The ResourceManager, the JobHistoryServer and one NodeManager in each guest."""
+    master = spec.cluster.yarn.resourcemanager.name
+    history = "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer"
+    managers = [
+        (RESOURCE_MANAGER, master, 300, f"{_YARN}.resourcemanager.ResourceManager"),
+        *(
+            (node_manager(guest), guest, 160, f"{_YARN}.nodemanager.NodeManager")
+            for guest in _guests(spec)
+        ),
+        (JOB_HISTORY, master, 200, history),
+    ]
+    return [
+        Daemon(name=name, node=node, argv=java(spec, [f"-Xmx{heap}m", main]))
+        for name, node, heap, main in managers
+    ]
+
+
+def java(spec: LabSpec, arguments: Sequence[str], conf: Path | None = None) -> tuple[str, ...]:
+    """A JVM with Hadoop and a configuration (the lab's own, or `conf`) on its class path."""
+    classpath = f"{spec.jars}:{conf or spec.conf}"
+    # Named, because a jar of Hadoop's tests has a log4j.properties too, earlier on the path.
+    log4j = f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties"
+    return (str(spec.java), *jvm_flags(spec), log4j, "-cp", classpath, *arguments)
+
+
+def _guests(spec: LabSpec) -> list[str]:
+    return [host.guest.name for host in spec.cluster.hosts if host.guest]

@@ -1,0 +1,61 @@
+"""Events as a person reads them: one line kept up to date on a terminal, else one each."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from vas_lab.events import Event
+from vas_lab.lab import OnEvent
+
+
+class Display:
+    """Shows the events of one thing that takes a while, on stderr.
+
+    `expected_seconds` is how long it took before; without it, the time left follows from
+    how much is done.
+    """
+
+    def __init__(self, title: str, expected_seconds: float | None, status: Status | None) -> None:
+        self._title, self._expected, self._status = title, expected_seconds, status
+        self._started = time.monotonic()
+        self._shown = ""
+
+    def show(self, event: Event) -> None:
+        """Takes the next event."""
+        if event.kind == "output":
+            return
+        if self._status:
+            self._status.update(escape(f"{self._title}: {event.text}{self._left(event.done)}"))
+        elif event.kind == "progress" and event.text != self._shown:
+            print(
+                f"{self._title}: {event.text}{self._left(event.done)}", file=sys.stderr, flush=True
+            )
+        self._shown = event.text
+
+    def _left(self, done: float) -> str:
+        elapsed = time.monotonic() - self._started
+        if self._expected is not None:
+            left = self._expected - elapsed
+        elif done > 0.1:
+            left = elapsed * (1 - done) / done
+        else:
+            return ""
+        return f", about {left:.0f} s left" if left >= 1 else ""
+
+
+@contextmanager
+def display(title: str, expected_seconds: float | None = None) -> Iterator[OnEvent]:
+    """Shows progress while the body runs; gives what is to be called with each event."""
+    console = Console(file=sys.stderr, highlight=False)
+    if console.is_terminal:
+        with console.status(escape(title)) as status:
+            yield Display(title, expected_seconds, status).show
+    else:
+        yield Display(title, expected_seconds, None).show

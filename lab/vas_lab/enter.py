@@ -1,0 +1,27 @@
+"""How a program gets into a lab, and there onto a node: `nsenter` command lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+
+def into_lab(supervisor: int, user_namespace: bool) -> list[str]:
+    """From outside, into the namespaces of the supervisor: the lab's master node."""
+    user = ["--user", "--preserve-credentials"] if user_namespace else []
+    return ["nsenter", f"--target={supervisor}", *user, "--mount", "--uts", "--net", "--pid", "--"]
+
+
+def into_node(holder: int | None) -> list[str]:
+    """From the master node onto another one, held by a process; None is the master itself."""
+    if holder is None:
+        return []
+    return ["nsenter", f"--target={holder}", "--mount", "--uts", "--net", "--"]
+
+
+def with_environment(
+    variables: Mapping[str, str], directory: Path, argv: Sequence[str]
+) -> list[str]:
+    """The command in a directory and with variables that hold inside a lab only."""
+    settings = [f"{key}={value}" for key, value in variables.items()]
+    return ["env", "-C", str(directory), *settings, *argv]

@@ -1,0 +1,219 @@
+"""A lab, from outside: start it, run jobs in it, end it.
+
+with Lab.start(LabOptions(hosts=4), tied=True) as lab:
+    result = lab.run_job(["teragen", "1000", "/in"])
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from vas_core.errors import BadInput, VasError
+from vas_core.files import write_atomically
+from vas_core.process import Completed, run
+from vas_core.root import Root
+from vas_lab.control import Answer, Request, ask
+from vas_lab.enter import into_lab, into_node, with_environment
+from vas_lab.events import DETACH, Event, read_events
+from vas_lab.job import JobRequest, JobResult, program
+from vas_lab.options import LabOptions, prepare
+from vas_lab.polling import poll
+from vas_lab.procfs import processes
+from vas_lab.spec import LabSpec
+from vas_lab.state import Running, hold, is_running, running_file
+from vas_lab.topology import plan_topology
+
+OnEvent = Callable[[Event], None]
+_STOP_TIMEOUT_SECONDS = 20.0
+_CANCEL_TIMEOUT_SECONDS = 60.0
+
+
+class Lab:
+    """A lab that runs. Get one by `start` or `attach`."""
+
+    def __init__(
+        self, spec: LabSpec, running: Running, starter: subprocess.Popen[bytes] | None
+    ) -> None:
+        self.spec = spec
+        self.running = running
+        self._starter = starter
+
+    @classmethod
+    def start(
+        cls, options: LabOptions, *, tied: bool = True, on_event: OnEvent = lambda _: None
+    ) -> Lab:
+        """Starts a lab and returns when all its nodes are up.
+
+        A tied lab ends with this process, however that ends. Whatever interrupts the
+        start, nothing is left. Raises VasError, with the reason, when it does not come up.
+        """
+        began = time.time()
+        with hold(options.state_dir) as lock:
+            spec = prepare(options)
+            process = _spawn(spec, lock)
+        try:
+            _until_ready(process, on_event, spec)
+            running = Running(
+                supervisor=_child_of(process.pid), started=began, up_seconds=time.time() - began
+            )
+            write_atomically(running_file(spec.state_dir), running.model_dump_json())
+            lab = cls(spec, running, process)
+            if not tied:
+                lab.detach()
+        except BaseException:
+            _end(process)
+            raise
+        return lab
+
+    @classmethod
+    def attach(cls, state_dir: Path) -> Lab:
+        """The lab that runs in a directory. Raises VasError when none does."""
+        noted = running_file(state_dir)
+        if not is_running(state_dir) or not noted.exists():
+            raise VasError("no lab is up", where=str(state_dir), hint="run `vas lab up`")
+        spec = LabSpec.model_validate_json((state_dir / "spec.json").read_bytes())
+        return cls(spec, Running.model_validate_json(noted.read_bytes()), None)
+
+    def detach(self) -> None:
+        """Lets the lab live on after this process."""
+        if self._starter and self._starter.stdin:
+            self._starter.stdin.write(DETACH)
+            self._starter.stdin.close()
+            self._starter.stdin = None
+
+    def stop(self) -> None:
+        """Ends every process of the lab; returns when the last one is gone."""
+        if self._starter:
+            _end(self._starter)
+        elif is_running(self.spec.state_dir):
+            os.kill(self.running.supervisor, signal.SIGKILL)
+        poll(
+            lambda: is_running(self.spec.state_dir),
+            lambda running: not running,
+            _STOP_TIMEOUT_SECONDS,
+            "the lab to end",
+        )
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def enter(self, argv: Sequence[str], *, node: str | None = None) -> list[str]:
+        """The command line that runs a program on a node (default: the ResourceManager's)."""
+        holders: dict[str, int] = json.loads(self.spec.holders_file.read_text())
+        variables: dict[str, str] = json.loads(self.spec.environment_file.read_text())
+        master = self.spec.cluster.yarn.resourcemanager.name
+        if node not in (None, *self.nodes()):
+            raise BadInput("no such node", where=node, hint=f"one of {', '.join(self.nodes())}")
+        variables["VAS_NODE"] = node or master
+        lab = into_lab(self.running.supervisor, self.spec.user_namespace)
+        inner = with_environment(variables, Path.cwd(), argv)
+        return [*lab, *into_node(holders.get(node or master)), *inner]
+
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the lab's nodes: hosts, guests and the ResourceManager's."""
+        return plan_topology(self.spec.cluster).nodes
+
+    def call(
+        self, argv: Sequence[str], *, node: str | None = None, check: bool = True
+    ) -> Completed:
+        """Runs a program on a node to its end, as `vas_core.process.run` does."""
+        return run(self.enter(argv, node=node), check=check)
+
+    def ask(self, request: Request) -> Answer:
+        """Asks the supervisor: daemons, nodes, signals, failover of an OST."""
+        return ask(self.spec.state_dir, request)
+
+    def run_job(
+        self,
+        argv: Sequence[str],
+        conf: Mapping[str, str] | None = None,
+        *,
+        on_event: OnEvent = lambda _: None,
+    ) -> JobResult:
+        """Runs a Hadoop program (`teragen 1000 /in`, `dfsio ...`, `FILE.jar ...`) to its end.
+
+        `conf` are properties of its jobs. Interrupted, it kills them. Raises VasError with
+        the end of the program's output when it fails.
+        """
+        log = self.spec.logs / f"client-{time.strftime('%H%M%S')}-{Path(argv[0]).name}.log"
+        request = JobRequest(
+            main=program(self.spec, tuple(argv)), properties=dict(conf or {}), log=log
+        )
+        command = [sys.executable, "-m", "vas_lab.runner", str(self.spec.state_dir)]
+        process = subprocess.Popen(
+            self.enter(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        with process:
+            assert process.stdin is not None
+            try:
+                process.stdin.write(request.model_dump_json().encode() + b"\n")
+                process.stdin.flush()
+                return JobResult.model_validate_json(_finish(process, on_event, log))
+            finally:
+                # The end of its stdin makes the runner kill a job that is not over yet.
+                process.stdin.close()
+                process.wait(_CANCEL_TIMEOUT_SECONDS)
+
+
+def _spawn(spec: LabSpec, lock: int) -> subprocess.Popen[bytes]:
+    user = ["--user", "--map-root-user"] if spec.user_namespace else []
+    own = ["--mount", "--pid", "--net", "--uts", "--fork", "--mount-proc", "--kill-child"]
+    supervisor = [sys.executable, "-m", "vas_lab.supervisor", str(spec.state_dir)]
+    with (spec.state_dir / "supervisor.log").open("wb") as log:
+        # A session of its own: the terminal's Ctrl-C is the starter's to handle. The lock is
+        # held by the lab's processes from here on, so it says whether the lab runs.
+        return subprocess.Popen(
+            ["unshare", *user, *own, "--", *supervisor],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+            pass_fds=(lock,),
+        )
+
+
+def _until_ready(process: subprocess.Popen[bytes], on_event: OnEvent, spec: LabSpec) -> None:
+    _finish(process, on_event, spec.state_dir / "supervisor.log")
+
+
+def _finish(process: subprocess.Popen[bytes], on_event: OnEvent, log: Path) -> str:
+    """Passes events on until the last one, whose text is returned."""
+    assert process.stdout is not None
+    for event in read_events(process.stdout):
+        if event.kind == "failed":
+            raise VasError(event.text)
+        on_event(event)
+        if event.kind == "ready":
+            return event.text
+    raise VasError(f"ended with status {process.wait()} without a word", hint=f"see {log}")
+
+
+def _child_of(parent: int) -> int:
+    return next(process.pid for process in processes(Root()) if process.parent == parent)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    # unshare --kill-child: the supervisor dies with it, and all processes with the supervisor.
+    for child in [p.pid for p in processes(Root()) if p.parent == process.pid] or [process.pid]:
+        os.kill(child, signal.SIGKILL)
+    with process:
+        process.wait(_STOP_TIMEOUT_SECONDS)

@@ -1,0 +1,57 @@
+"""The nodes of a lab: each a network, a mount and a UTS namespace, held by a process.
+
+By a process and not by a file under /run: a bind mount of a mount namespace needs the kernel
+to number namespaces in the order they are made, and Linux 6.18, numbering per CPU, refuses
+some at random with EINVAL.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from vas_core.errors import VasError
+from vas_core.process import run
+
+# $1 the node's name, $2 the directory that stands for /sys/fs/lustre. A container's kernel may
+# refuse a new sysfs (EPERM); then the outer one stays, and only its network devices are wrong.
+_SET_UP = """
+hostname "${1#_}"
+mount -t sysfs sysfs /sys 2>/dev/null || :
+mount -t tmpfs tmpfs /sys/fs
+mkdir /sys/fs/lustre
+mount --bind "$2" /sys/fs/lustre
+"""
+_HOLD = "echo ready; exec sleep infinity >/dev/null"
+
+
+def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path) -> dict[str, int]:
+    """Gives every node its host name and its /sys; returns who holds each but the master.
+
+    Their network namespaces are there (`ip netns`).
+    """
+    holders = {node: _start_holder(node, sysfs) for node in nodes if node != master}
+    pids = {node: _until_held(node, holder) for node, holder in holders.items()}
+    # The master last: the others start as copies of its mounts, and a kernel allows them a
+    # sysfs of their own only while nothing covers a part of the one they see.
+    run(["sh", "-euc", _SET_UP, "sh", master, sysfs])
+    return pids
+
+
+def _start_holder(node: str, sysfs: Path) -> subprocess.Popen[str]:
+    own = ["nsenter", f"--net=/run/netns/{node}", "--", "unshare", "--uts", "--mount", "--"]
+    argv = [*own, "sh", "-euc", _SET_UP + _HOLD, "sh", node, str(sysfs)]
+    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+
+def _until_held(node: str, holder: subprocess.Popen[str]) -> int:
+    assert holder.stdout is not None
+    with holder.stdout as output:
+        if output.readline() != "ready\n":
+            raise VasError(
+                f"its namespaces could not be made: exit status {holder.wait()}",
+                where=f"node {node}",
+                hint="the reason is in supervisor.log",
+            )
+    return holder.pid

@@ -1,0 +1,91 @@
+"""What a user may choose about a lab, and the files that follow from it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vas_cluster import Cluster, load_cluster, parse_cluster
+from vas_core.errors import BadInput, NotHere
+from vas_core.files import write_atomically
+from vas_core.process import run
+from vas_core.root import Root
+from vas_lab.procfs import available_memory
+from vas_lab.sites import check_memory, lab_site_yaml
+from vas_lab.spec import LabSpec, find_hadoop, find_java, find_plugins
+from vas_lab.state import running_file
+from vas_lab.topology import plan_topology
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabOptions:
+    """A lab of `hosts` alike storage servers, or of the site in `cluster_file`.
+
+    `properties` override Hadoop's configuration; `plain` leaves the VAS plugins out.
+    """
+
+    state_dir: Path
+    hosts: int = 4
+    cluster_file: Path | None = None
+    plain: bool = False
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def prepare(options: LabOptions) -> LabSpec:
+    """Checks everything that can be checked before the start; writes the map and the spec."""
+    state_dir = options.state_dir.resolve()
+    if state_dir.is_relative_to("/run"):
+        raise BadInput("a lab has a /run of its own", where=str(state_dir), hint="choose another")
+    text = read_site(options)
+    check_site(parse_cluster(text, options.cluster_file or "lab"))
+    spec = LabSpec(
+        name=state_dir.name,
+        state_dir=state_dir,
+        hadoop_lib=find_hadoop(),
+        plugin_jar=None if options.plain else find_plugins(),
+        java_home=find_java(),
+        user_namespace=user_namespaces(),
+        properties=dict(options.properties),
+    )
+    write_atomically(spec.cluster_file, text)
+    write_atomically(state_dir / "spec.json", spec.model_dump_json(indent=1))
+    running_file(state_dir).unlink(missing_ok=True)
+    return spec
+
+
+def read_site(options: LabOptions) -> str:
+    """The cluster map as text."""
+    if options.cluster_file is None:
+        return lab_site_yaml(options.hosts)
+    load_cluster(options.cluster_file)
+    return options.cluster_file.read_text(encoding="utf-8")
+
+
+def check_site(cluster: Cluster) -> None:
+    """Raises BadInput for a site that cannot be a lab on this machine."""
+    guests = cluster.guests()
+    if not guests:
+        raise BadInput("no host has a guest", where="hosts", hint="YARN runs in the guests")
+    check_memory(len(guests), available_memory(Root()))
+    plan_topology(cluster)
+
+
+def user_namespaces() -> bool:
+    """Whether the lab runs in a user namespace; if not, it runs as root.
+
+    Raises NotHere when the kernel allows neither.
+    """
+    for program in ("unshare", "nsenter", "ip", "mount"):
+        if shutil.which(program) is None:
+            raise NotHere(f"no {program} on PATH", hint="run `vas doctor` for the package")
+    kinds = ["--mount", "--pid", "--net", "--uts", "--fork"]
+    if run(["unshare", "--user", "--map-root-user", *kinds, "true"], check=False).status == 0:
+        return True
+    refused = run(["unshare", *kinds, "true"], check=False)
+    if refused.status != 0:
+        raise NotHere(
+            f"no namespaces: {refused.stderr.strip()}", hint="run `vas doctor` for the fix"
+        )
+    return False

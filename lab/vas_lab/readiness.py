@@ -1,0 +1,57 @@
+"""Whether a lab is up: every NodeManager RUNNING at the ResourceManager, and a job history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vas_core.errors import VasError
+from vas_lab.rest import YarnRest, request_json
+from vas_lab.spec import LabSpec
+
+
+@dataclass(frozen=True)
+class State:
+    """How far the lab is; `done` goes from 0 to 1."""
+
+    ready: bool
+    text: str
+    done: float
+
+
+class Readiness:
+    """Asks the daemons of one lab."""
+
+    def __init__(self, spec: LabSpec) -> None:
+        self._wanted = sorted(host.guest.name for host in spec.cluster.hosts if host.guest)
+        address = spec.cluster.resourcemanager_address
+        self._yarn = YarnRest(address)
+        self._history = f"http://{spec.cluster.yarn.resourcemanager.name}:19888/ws/v1/history/info"
+
+    def nodes(self) -> dict[str, str]:
+        """Guest -> its NodeManager's state at the ResourceManager; empty while that is not up."""
+        try:
+            found = self._yarn.nodes()
+        except VasError:
+            return {}
+        return {name: found.get(name, "unknown") for name in self._wanted}
+
+    def check(self) -> State:
+        """One look, without waiting."""
+        nodes = self.nodes()
+        if not nodes:
+            return State(False, "waiting for the ResourceManager", 0.0)
+        running = sum(state == "RUNNING" for state in nodes.values())
+        steps = len(nodes) + 2
+        if running < len(nodes):
+            text = f"{running} of {len(nodes)} NodeManagers are RUNNING"
+            return State(False, text, (1 + running) / steps)
+        if not self._history_answers():
+            return State(False, "waiting for the JobHistoryServer", (steps - 1) / steps)
+        return State(True, f"{running} NodeManagers are RUNNING", 1.0)
+
+    def _history_answers(self) -> bool:
+        try:
+            request_json(self._history)
+        except VasError:
+            return False
+        return True

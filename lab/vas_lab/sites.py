@@ -1,0 +1,84 @@
+"""The cluster map of a lab that was given none: N alike storage servers, paired for failover."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from vas_core.errors import BadInput
+from vas_core.sizes import format_size
+
+MAX_HOSTS = 64
+# Measured resident sizes: the ResourceManager and the JobHistoryServer; one NodeManager.
+_MASTER_BYTES = 600 << 20
+_NODE_BYTES = 280 << 20
+# Room for two tasks of 512 MB, beside an AM of 384 MB too: where it runs, a host must not have
+# fewer places for maps than the others.
+_GUEST_MIB = 2 * 512 + 384
+_GUEST_BYTES = _GUEST_MIB << 20
+
+
+def lab_site(hosts: int) -> dict[str, Any]:
+    """The map of `hosts` storage servers with a guest and an OST each, as in cluster.yaml.
+
+    Raises BadInput unless there are 1 to 64.
+    """
+    if not 1 <= hosts <= MAX_HOSTS:
+        raise BadInput(f"{hosts} hosts", where="--hosts", hint=f"give 1 to {MAX_HOSTS}")
+    return {
+        "site": "laptop-lab",
+        "lustre": {"fsname": "lab", "mount": "/run/lustre", "mgs_nids": ["10.77.0.1@tcp"]},
+        "hosts": [_host(number, hosts) for number in range(1, hosts + 1)],
+        "yarn": {
+            "resourcemanager": {"name": "rm", "address": "10.77.0.2"},
+            "queues": [{"name": "default", "capacity": 100}],
+        },
+    }
+
+
+def lab_site_yaml(hosts: int) -> str:
+    """The same as YAML text."""
+    return yaml.safe_dump(lab_site(hosts), sort_keys=False)
+
+
+def memory_needed(guests: int) -> int:
+    """Bytes that a lab with `guests` guests may use when all of them are busy."""
+    return _MASTER_BYTES + guests * (_NODE_BYTES + _GUEST_BYTES)
+
+
+def check_memory(guests: int, available_bytes: int) -> None:
+    """Raises BadInput when a lab with `guests` guests may not fit into the memory available."""
+    needed = memory_needed(guests)
+    if needed > available_bytes:
+        fitting = max(0, (available_bytes - _MASTER_BYTES) // (_NODE_BYTES + _GUEST_BYTES))
+        raise BadInput(
+            f"{guests} guests may use {format_size(needed)}, "
+            f"and {format_size(available_bytes)} are available",
+            where="memory",
+            hint=f"give --hosts {fitting}" if fitting else "free some memory",
+        )
+
+
+def _host(number: int, hosts: int) -> dict[str, Any]:
+    partner = number + 1 if number % 2 else number - 1
+    host: dict[str, Any] = {
+        "name": f"oss{number}",
+        "address": f"10.77.0.{10 + number}",
+        "nids": [f"10.77.0.{10 + number}@tcp"],
+        "osts": [number - 1],
+    }
+    if partner <= hosts:
+        host["ha_partner"] = f"oss{partner}"
+    host["nics"] = {"pf": "pf0", "vf": "vf0", "bridge": "virbr0"}
+    host["guest"] = {
+        "name": f"vm{number}",
+        "address": f"10.77.0.{(20 if hosts < 10 else 100) + number}",
+        "macs": {
+            "vf": f"52:54:00:77:{number:02x}:01",
+            "virtio": f"52:54:00:77:{number:02x}:02",
+        },
+        "memory": f"{_GUEST_MIB}MiB",
+        "vcpus": 2,
+    }
+    return host

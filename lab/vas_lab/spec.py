@@ -1,0 +1,122 @@
+"""What a lab is made of: written by its starter, read by its supervisor, kept for `status`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from vas_cluster import Cluster, load_cluster
+from vas_core.errors import NotHere, VasError
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+HADOOP_LIB = REPOSITORY / "yarn-plugins/hadoop/target/lib"
+PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
+
+
+class LabSpec(BaseModel):
+    """One lab. Everything it writes is below `state_dir`, except what is mounted inside."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    state_dir: Path
+    hadoop_lib: Path
+    plugin_jar: Path | None
+    java_home: Path
+    user_namespace: bool
+    properties: dict[str, str] = {}
+
+    @property
+    def cluster_file(self) -> Path:
+        """The lab's own copy of the cluster map."""
+        return self.state_dir / "cluster.yaml"
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The cluster map."""
+        return load_cluster(self.cluster_file)
+
+    @property
+    def conf(self) -> Path:
+        """Hadoop's configuration directory."""
+        return self.state_dir / "conf"
+
+    @property
+    def child_arguments(self) -> Path:
+        """The argument file of every container's JVM."""
+        return self.conf / "child.args"
+
+    @property
+    def lustre_state(self) -> Path:
+        """The stand-in for Lustre: its files, OSTs, socket and programs."""
+        return self.state_dir / "lustre"
+
+    @property
+    def environment_file(self) -> Path:
+        """The variables of every program in the lab, as JSON, written by the supervisor."""
+        return self.state_dir / "environment.json"
+
+    @property
+    def holders_file(self) -> Path:
+        """Node -> the process (its id inside the lab) that holds its namespaces, as JSON."""
+        return self.state_dir / "holders.json"
+
+    @property
+    def logs(self) -> Path:
+        """One log per daemon."""
+        return self.state_dir / "logs"
+
+    @property
+    def temporary(self) -> Path:
+        """What would go to /tmp."""
+        return self.state_dir / "tmp"
+
+    @property
+    def java(self) -> Path:
+        """The Java launcher."""
+        return self.java_home / "bin/java"
+
+    @property
+    def jars(self) -> str:
+        """All jars of Hadoop and the plugins, a class path without the configuration."""
+        # By name, not as lib/*: a class-data archive only fits the order it was made with.
+        jars = sorted(self.hadoop_lib.glob("*.jar"))
+        plugins = [self.plugin_jar] if self.plugin_jar else []
+        return ":".join(str(path) for path in (*jars, *plugins))
+
+    def node_dir(self, node: str) -> Path:
+        """A node's local disk: YARN's local and log directories."""
+        return self.state_dir / "nodes" / node
+
+
+def find_hadoop() -> Path:
+    """The directory of Hadoop's jars. Raises NotHere before they are fetched."""
+    if not any(HADOOP_LIB.glob("hadoop-common-*.jar")):
+        raise NotHere(
+            "Hadoop's jars are not there", where=str(HADOOP_LIB), hint="run `./vas build`"
+        )
+    return HADOOP_LIB
+
+
+def find_plugins() -> Path:
+    """The plugins' jar. Raises NotHere before it is built."""
+    found = sorted(PLUGINS.glob("vas-yarn-plugins-*.jar"))
+    if not found:
+        raise NotHere("the plugins are not built", where=str(PLUGINS), hint="run `./vas build`")
+    return found[-1]
+
+
+def find_java() -> Path:
+    """$JAVA_HOME, or the home of the `java` on PATH. Raises NotHere without one."""
+    if home := os.environ.get("JAVA_HOME"):
+        if not (Path(home) / "bin/java").is_file():
+            raise VasError("no bin/java in it", where=f"JAVA_HOME={home}", hint="unset or fix it")
+        return Path(home)
+    java = shutil.which("java")
+    if java is None:
+        raise NotHere("no java on PATH", hint="run `vas doctor` for the package")
+    return Path(java).resolve().parent.parent

@@ -1,0 +1,142 @@
+"""Which network namespaces a site becomes, and how they are wired. Pure: a plan, no kernel.
+
+Every host's PF and every guest's VF is a port of one switch, the data fabric. A guest and
+its host are also joined by the host-only virtio bridge, which carries the same link-local
+addresses on every host.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vas_cluster import Cluster, Guest, Host
+from vas_core.errors import BadInput
+
+FABRIC = "_fabric"  # no host can have this name: the map allows no underscore in one
+FABRIC_BRIDGE = "fabric0"
+VIRTIO_NIC = "virtio0"
+HOST_VIRTIO_ADDRESS = "169.254.213.1/30"
+GUEST_VIRTIO_ADDRESS = "169.254.213.2/30"
+_VIRTIO_TAP = "vnet0"
+_MASTER_NIC = "eth0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nic:
+    """One end of a link: an interface of a node, in a bridge or with an address of its own."""
+
+    node: str
+    name: str
+    mac: str | None = None
+    address: str | None = None
+    bridge: str | None = None
+
+
+@dataclass(frozen=True)
+class Link:
+    """A cable between two interfaces."""
+
+    a: Nic
+    b: Nic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bridge:
+    """A switch inside a node; `address` is the node's own on it."""
+
+    node: str
+    name: str
+    address: str | None = None
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The nodes (network namespaces), switches and cables of a site.
+
+    `master` is the node of the ResourceManager, which is in `nodes` too.
+    """
+
+    master: str
+    nodes: tuple[str, ...]
+    bridges: tuple[Bridge, ...]
+    links: tuple[Link, ...]
+    addresses: tuple[tuple[str, str], ...]
+
+    def hosts_file(self) -> str:
+        """/etc/hosts of every node: all names, each with its data-fabric address."""
+        lines = ["127.0.0.1 localhost", "::1 localhost"]
+        return (
+            "\n".join([*lines, *(f"{address} {name}" for name, address in self.addresses)]) + "\n"
+        )
+
+
+def plan_topology(cluster: Cluster) -> Topology:
+    """The topology of a site. Raises BadInput when its addresses cannot share one network."""
+    addresses = tuple(_addresses(cluster))
+    prefix = fabric_prefix([address for _, address in addresses])
+    bridges = [Bridge(node=FABRIC, name=FABRIC_BRIDGE), *_virtio_bridges(cluster)]
+    ends = _fabric_ends(cluster, dict(addresses), prefix)
+    links = [Link(end, _port(number)) for number, end in enumerate(ends)]
+    links += [_virtio_link(host, host.guest) for host in cluster.hosts if host.guest]
+    nodes = (FABRIC, *(name for name, _ in addresses))
+    master = cluster.yarn.resourcemanager.name
+    return Topology(master, nodes, tuple(bridges), tuple(links), addresses)
+
+
+def fabric_prefix(addresses: Sequence[str]) -> int:
+    """The length of the smallest prefix that holds all addresses, at most /24 (IPv6: /64)."""
+    parsed = [ipaddress.ip_address(address) for address in addresses]
+    if len({address.version for address in parsed}) != 1:
+        raise BadInput("IPv4 and IPv6 are mixed", where="addresses", hint="use one of them")
+    differing = min(map(int, parsed)) ^ max(map(int, parsed))
+    longest = 24 if parsed[0].version == 4 else 64
+    prefix = min(longest, parsed[0].max_prefixlen - differing.bit_length())
+    if prefix < 8:
+        raise BadInput(
+            f"{min(addresses)} and {max(addresses)} are in no common network",
+            where="addresses",
+            hint="a lab has one data fabric: take addresses of one network",
+        )
+    return prefix
+
+
+def _addresses(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    yield cluster.yarn.resourcemanager.name, cluster.resourcemanager_address
+    for host in cluster.hosts:
+        pairs = [(host.name, host.address)]
+        if host.guest:
+            pairs.append((host.guest.name, host.guest.address))
+        yield from (pair for pair in pairs if pair[0] != cluster.yarn.resourcemanager.name)
+
+
+def _fabric_ends(cluster: Cluster, addresses: dict[str, str], prefix: int) -> Iterator[Nic]:
+    def nic(node: str, name: str, mac: str | None = None) -> Nic:
+        return Nic(node=node, name=name, mac=mac, address=f"{addresses[node]}/{prefix}")
+
+    for host in cluster.hosts:
+        yield nic(host.name, host.nics.pf)
+        if host.guest:
+            yield nic(host.guest.name, host.nics.vf, host.guest.macs.vf)
+    manager = cluster.yarn.resourcemanager.name
+    if not cluster.host(manager) and not cluster.host_by_guest(manager):
+        yield nic(manager, _MASTER_NIC)
+
+
+def _port(number: int) -> Nic:
+    return Nic(node=FABRIC, name=f"port{number}", bridge=FABRIC_BRIDGE)
+
+
+def _virtio_bridges(cluster: Cluster) -> Iterable[Bridge]:
+    return (
+        Bridge(node=host.name, name=host.nics.bridge, address=HOST_VIRTIO_ADDRESS)
+        for host in cluster.hosts
+        if host.guest
+    )
+
+
+def _virtio_link(host: Host, guest: Guest) -> Link:
+    tap = Nic(node=host.name, name=_VIRTIO_TAP, bridge=host.nics.bridge)
+    mac, address = guest.macs.virtio, GUEST_VIRTIO_ADDRESS
+    return Link(tap, Nic(node=guest.name, name=VIRTIO_NIC, mac=mac, address=address))

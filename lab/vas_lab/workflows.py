@@ -1,0 +1,76 @@
+"""What `vas lab run PROGRAM` runs when it is given no arguments: input included. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_ROW_BYTES = 100
+_PAIR_BYTES = 14
+_DFSIO_FILES = 4
+_CLEAR = 'rm -rf "$1"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workflow:
+    """Programs to run one after another in `directory`, a path as jobs see it.
+
+    `prepare` is a shell command to run before; $1 is the directory's real path.
+    """
+
+    directory: str
+    steps: tuple[tuple[str, ...], ...]
+    properties: dict[str, str] = field(default_factory=dict)
+    prepare: str = _CLEAR
+
+
+def workflow(program: str, size_bytes: int) -> Workflow | None:
+    """The workflow of a program on about `size_bytes`; None for a program without one."""
+    make = _WORKFLOWS.get(program)
+    return make(f"/lab-run/{program}", size_bytes) if make else None
+
+
+def _terasort(directory: str, size_bytes: int) -> Workflow:
+    source, output = f"{directory}/in", f"{directory}/out"
+    steps = (
+        ("teragen", str(max(1, size_bytes // _ROW_BYTES)), source),
+        ("terasort", source, output),
+        ("teravalidate", output, f"{directory}/report"),
+    )
+    return Workflow(directory=directory, steps=steps)
+
+
+def _wordcount(directory: str, size_bytes: int) -> Workflow:
+    source = f"{directory}/in"
+    return Workflow(
+        directory=directory,
+        steps=(("randomtextwriter", source), ("wordcount", source, f"{directory}/out")),
+        properties={"mapreduce.randomtextwriter.totalbytes": str(size_bytes)},
+    )
+
+
+def _secondarysort(directory: str, size_bytes: int) -> Workflow:
+    numbers = 2 * max(1, size_bytes // _PAIR_BYTES)
+    pairs = f'mkdir -p "$1/in"; seq {numbers} | paste -d" " - - >"$1/in/pairs"'
+    return Workflow(
+        directory=directory,
+        steps=(("secondarysort", f"{directory}/in", f"{directory}/out"),),
+        prepare=f"{_CLEAR}; {pairs}",
+    )
+
+
+def _dfsio(directory: str, size_bytes: int) -> Workflow:
+    amount = ("-nrFiles", str(_DFSIO_FILES), "-size", f"{max(1, size_bytes // _DFSIO_FILES)}B")
+    return Workflow(
+        directory=directory,
+        steps=(("dfsio", "-write", *amount), ("dfsio", "-read", *amount)),
+        properties={"test.build.data": directory},
+    )
+
+
+_WORKFLOWS: dict[str, Callable[[str, int], Workflow]] = {
+    "dfsio": _dfsio,
+    "secondarysort": _secondarysort,
+    "terasort": _terasort,
+    "wordcount": _wordcount,
+}

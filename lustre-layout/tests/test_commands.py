@@ -1,0 +1,163 @@
+"""`vas layout` through the command line. What needs Lustre is tested in the lab."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from layout_samples import VECTORS, site, vector
+
+from vas_core.cli import run_command
+
+
+@pytest.fixture
+def map_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(yaml.safe_dump(site().model_dump(mode="json", exclude_none=True)))
+    monkeypatch.setenv("VAS_CLUSTER", str(path))
+    return path
+
+
+@pytest.fixture
+def no_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "none.yaml"))
+
+
+@pytest.mark.parametrize("name", ["c4", "pfl-written", "foreign", "hsm-released", "made-sel"])
+def test_decode_prints_the_vectors_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "decode", str(VECTORS / f"{name}.bin")]) == 0
+    assert capsys.readouterr().out == (VECTORS / f"{name}.json").read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{hex}",
+        "0x{hex}\n",
+        "{spaced}",
+        "# file: lustre/f\nlustre.lov=0x{hex}\n\n",
+        "# file: lustre/f\nlustre.lov=0s{base64}\n",
+    ],
+)
+def test_decode_reads_what_people_have(
+    text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = vector("c2")
+    given = text.format(
+        hex=raw.hex(), spaced=raw.hex(" ", 2), base64=base64.b64encode(raw).decode()
+    )
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+    assert run_command(["layout", "decode", "-", "--json"]) == 0
+    assert capsys.readouterr().out == (VECTORS / "c2.json").read_text()
+
+
+@pytest.mark.parametrize("path", sorted((VECTORS / "bad").glob("*.bin")), ids=lambda p: p.stem)
+def test_decode_refuses_in_one_line(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "decode", str(path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == f"vas: {path}: {path.with_suffix('.error').read_text()}"
+
+
+def test_decode_says_when_a_file_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "decode", "/nonexistent"]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_plan_counts_the_maps_osts(map_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "plan", "--size", "10G", "--split", "128M"]) == 0
+    assert "80 splits over 4 OSTs: 20 each" in capsys.readouterr().out
+
+
+def test_plan_without_a_map_takes_all(no_map: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "plan", "--size", "10G", "--pool", "fast", "--json"]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert (planned["stripe_size"], planned["stripe_count"]) == (128 << 20, -1)
+    assert planned["lfs"] == ["-S", "134217728", "-c", "-1", "-p", "fast"]
+
+
+def test_a_map_that_is_named_must_exist(no_map: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "plan", "--size", "1G", "--cluster", "/nonexistent"]) == 2
+    assert "/nonexistent" in capsys.readouterr().err
+
+
+def test_ordinary_files_are_told_apart(
+    tmp_path: Path, map_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"x")
+    assert run_command(["layout", "locate", str(tmp_path)]) == 2
+    assert "is a directory; `vas layout locality`" in capsys.readouterr().err
+    for words in (["show"], ["locate"], ["locality"]):
+        assert run_command(["layout", *words, str(path)]) == 1
+        assert capsys.readouterr().err == f"vas: {path}: not on a Lustre file system\n"
+
+
+def test_show_goes_on_after_a_bad_path(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "show", "/nonexistent", "/etc", "--json"]) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out) == []
+    assert said.err.splitlines() == [
+        "vas: /nonexistent: no such file or directory",
+        "vas: /etc: not on a Lustre file system",
+    ]
+
+
+def test_put_plans_without_touching(
+    tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "s"
+    source.write_bytes(bytes(300_000))
+    words = ["layout", "put", str(source), str(tmp_path / "d"), "--split", "64K", "--osts", "4"]
+    assert run_command([*words, "--dry-run", "--json"]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert (planned["splits"], planned["stripe_count"]) == (5, 4)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
+
+
+def test_put_to_an_ordinary_file_system_changes_nothing(
+    tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "s"
+    source.write_bytes(bytes(300_000))
+    assert run_command(["layout", "put", str(source), str(tmp_path / "d")]) == 1
+    assert capsys.readouterr().err == f"vas: {tmp_path}/d: not on a Lustre file system\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
+
+
+def test_put_refuses_a_pool_that_does_not_exist(
+    tmp_path: Path,
+    no_map: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "lfs").write_text("#!/bin/sh\necho 'Pools from lab:'\necho lab.fast\n")
+    (tmp_path / "lfs").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    words = ["layout", "put", str(tmp_path / "lfs"), str(tmp_path / "new"), "--pool", "slow"]
+    assert run_command(words) == 2
+    assert capsys.readouterr().err == f"vas: {tmp_path}: there is no pool slow; pools: fast\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lfs"]
+
+
+def test_fix_reports_what_it_cannot_read(
+    tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "f").write_bytes(b"x")
+    assert run_command(["layout", "fix", str(tmp_path), "--json"]) == 1
+    said = capsys.readouterr()
+    assert (json.loads(said.out), said.err.count("not on a Lustre file system")) == ([], 1)
+    (tmp_path / "f").write_bytes(b"")
+    assert run_command(["layout", "fix", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == "every split lies on one OST\n"
+
+
+@pytest.mark.parametrize("name", ["show", "decode", "locate", "locality", "plan", "put", "fix"])
+def test_every_help_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", name, "--help"]) == 0
+    assert f"vas layout {name}" in capsys.readouterr().out.split("Example", 1)[1]

@@ -1,0 +1,239 @@
+"""`put` on a real file system, the layout in a `user.` attribute."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vas_core.errors import BadInput, VasError
+from vas_layout.ingest import Ingested, destination_of, put
+from vas_layout.planning import plan_stripes
+from vas_layout.store import XattrStore
+
+STORE = XattrStore("user.lustre.lov")
+STRIPE = 65536
+
+
+class Ingest:
+    """A source of some stripes and a directory it goes to."""
+
+    def __init__(self, directory: Path, size: int = 20 * STRIPE + 100) -> None:
+        self.source = directory / "source"
+        self.source.write_bytes(os.urandom(size))
+        self.source.chmod(0o640)
+        self.directory = directory / "lustre"
+        self.directory.mkdir()
+        self.final = self.directory / "final"
+
+    def put(self, progress: Callable[[int], None] = lambda _: None, threads: int = 1) -> Ingested:
+        plan = plan_stripes(self.source.stat().st_size, STRIPE, 4)
+        return put(self.source, self.final, plan, threads=threads, store=STORE, progress=progress)
+
+    def arrived(self) -> bool:
+        """The whole file under its name, and nothing beside it."""
+        whole = self.final.read_bytes() == self.source.read_bytes()
+        return whole and os.listdir(self.directory) == ["final"]
+
+    @property
+    def hidden(self) -> Path:
+        return next(p for p in self.directory.glob(".vas-put-*") if p.suffix != ".journal")
+
+
+@pytest.fixture
+def ingest(tmp_path: Path) -> Ingest:
+    return Ingest(tmp_path)
+
+
+class Interrupted(BaseException):
+    """Like KeyboardInterrupt, but not the tester's own."""
+
+
+def _after(count: int, act: Callable[[], None]) -> Callable[[int], None]:
+    calls = iter(range(1_000_000))
+
+    def progress(_: int) -> None:
+        if next(calls) == count:
+            act()
+
+    return progress
+
+
+def _interrupt() -> None:
+    raise Interrupted
+
+
+@pytest.mark.parametrize("size", [0, 1, STRIPE - 1, STRIPE, STRIPE + 1, 20 * STRIPE + 7])
+def test_a_file_arrives_whole(tmp_path: Path, size: int) -> None:
+    ingest, seen = Ingest(tmp_path, size), []
+    done = ingest.put(seen.append, threads=4)
+    assert ingest.arrived()
+    assert sum(seen) == size
+    assert ingest.final.stat().st_mode & 0o777 == 0o640
+    assert STORE.read(ingest.final) == done.layout
+
+
+def test_the_umask_counts_and_a_read_only_source_arrives(ingest: Ingest) -> None:
+    ingest.source.chmod(0o446)
+    before = os.umask(0o027)
+    try:
+        ingest.put()
+    finally:
+        assert os.umask(before) == 0o027
+    assert ingest.final.stat().st_mode & 0o777 == 0o440
+
+
+def test_an_interrupted_put_leaves_no_half_file_and_goes_on(ingest: Ingest) -> None:
+    with pytest.raises(Interrupted):
+        ingest.put(_after(7, _interrupt))
+    assert not ingest.final.exists()
+    seen: list[int] = []
+    done = ingest.put(seen.append)
+    assert done.resumed_stripes == 7
+    assert sum(seen) == ingest.source.stat().st_size
+    assert ingest.arrived()
+
+
+def test_the_checksum_does_not_depend_on_interruptions(ingest: Ingest, tmp_path: Path) -> None:
+    with pytest.raises(Interrupted):
+        ingest.put(_after(3, _interrupt))
+    resumed = ingest.put().sha256
+    ingest.final.unlink()
+    assert ingest.put(threads=3).sha256 == resumed
+
+
+def test_kill_9_leaves_what_the_next_put_needs(ingest: Ingest) -> None:
+    script = textwrap.dedent(
+        """
+        import os, signal, sys
+        from pathlib import Path
+        from vas_layout.ingest import put
+        from vas_layout.planning import plan_stripes
+        from vas_layout.store import XattrStore
+        source, final = map(Path, sys.argv[1:])
+        done = 0
+        def progress(size):
+            global done
+            done += size
+            if done > 9 * 65536:
+                os.kill(os.getpid(), signal.SIGKILL)
+        plan = plan_stripes(source.stat().st_size, 65536, 4)
+        put(source, final, plan, threads=1, store=XattrStore("user.lustre.lov"), progress=progress)
+        """
+    )
+    killed = subprocess.run(
+        [sys.executable, "-c", script, ingest.source, ingest.final], check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert not ingest.final.exists()
+    assert ingest.put().resumed_stripes == 9
+    assert ingest.arrived()
+
+
+def test_a_torn_journal_line_costs_one_stripe(ingest: Ingest) -> None:
+    with pytest.raises(Interrupted):
+        ingest.put(_after(5, _interrupt))
+    journal = next(ingest.directory.glob("*.journal"))
+    journal.write_bytes(journal.read_bytes()[:-20])
+    assert ingest.put().resumed_stripes == 4
+    assert ingest.arrived()
+
+
+def test_another_source_begins_anew(ingest: Ingest) -> None:
+    with pytest.raises(Interrupted):
+        ingest.put(_after(5, _interrupt))
+    ingest.source.write_bytes(os.urandom(21 * STRIPE))
+    assert ingest.put().resumed_stripes == 0
+    assert ingest.arrived()
+
+
+def test_a_flipped_bit_is_found(ingest: Ingest) -> None:
+    def flip() -> None:
+        with ingest.hidden.open("r+b") as stream:
+            stream.seek(5 * STRIPE + 11)
+            byte = stream.read(1)
+            stream.seek(5 * STRIPE + 11)
+            stream.write(bytes([byte[0] ^ 1]))
+
+    message = f"{ingest.final}: bytes 327680 to 393216 read back differently; run the same"
+    with pytest.raises(VasError, match=message):
+        ingest.put(_after(5, flip))
+    assert not ingest.final.exists()
+    ingest.put()
+    assert ingest.arrived()
+
+
+def test_a_source_that_changes_is_refused(ingest: Ingest) -> None:
+    with pytest.raises(VasError, match="the source changed while it was copied"):
+        ingest.put(_after(3, lambda: os.utime(ingest.source)))
+    assert os.listdir(ingest.directory) == []
+
+
+def test_a_source_that_shrinks_is_refused(ingest: Ingest) -> None:
+    with pytest.raises(VasError, match="the file ends at 262144, before 327680"):
+        ingest.put(_after(3, lambda: os.truncate(ingest.source, 4 * STRIPE)))
+    assert not ingest.final.exists()
+
+
+def test_a_name_taken_meanwhile_is_kept(ingest: Ingest) -> None:
+    with pytest.raises(VasError, match="exists already; the finished copy is "):
+        ingest.put(_after(3, lambda: ingest.final.touch()))
+    assert ingest.final.read_bytes() == b""
+    assert ingest.hidden.read_bytes() == ingest.source.read_bytes()
+
+
+def test_a_full_file_system_keeps_what_arrived(ingest: Ingest) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6 * STRIPE, limits[1]))
+    try:
+        with pytest.raises(VasError, match=f"{ingest.final}: File too large; run the same"):
+            ingest.put()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not ingest.final.exists()
+    assert ingest.put().resumed_stripes == 6
+
+
+def test_two_puts_to_one_name_do_not_mix(ingest: Ingest) -> None:
+    def second() -> None:
+        with pytest.raises(VasError, match="another put to the same name is running"):
+            ingest.put()
+
+    ingest.put(_after(3, second))
+    assert ingest.arrived()
+
+
+def test_the_longest_name_a_file_may_have(ingest: Ingest) -> None:
+    ingest.final = ingest.directory / ("x" * 255)
+    ingest.put()
+    assert ingest.final.read_bytes() == ingest.source.read_bytes()
+
+
+def test_destinations(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.touch()
+    (tmp_path / "d").mkdir()
+    assert destination_of(source, tmp_path / "d") == tmp_path / "d/source"
+    assert destination_of(source, tmp_path / "new") == tmp_path / "new"
+    (tmp_path / "dangling").symlink_to("nowhere")
+    for taken in (source, tmp_path / "dangling"):
+        with pytest.raises(BadInput, match="exists already"):
+            destination_of(source, taken)
+    with pytest.raises(BadInput, match="no such directory"):
+        destination_of(source, tmp_path / "no/new")
+
+
+def test_only_regular_files_are_put(tmp_path: Path) -> None:
+    plan = plan_stripes(0, STRIPE, 1)
+    with pytest.raises(BadInput, match="is not a regular file"):
+        put(tmp_path, tmp_path / "f", plan, store=STORE)
+    with pytest.raises(VasError, match="gone: no such file or directory"):
+        put(tmp_path / "gone", tmp_path / "f", plan, store=STORE)
+    assert os.listdir(tmp_path) == []

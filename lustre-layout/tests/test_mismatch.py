@@ -1,0 +1,79 @@
+"""Files that break their splits, and `lfs migrate` by a program of the test's own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from layout_samples import VECTORS, vector
+
+from vas_core.errors import VasError
+from vas_layout.lfs import Lfs
+from vas_layout.mismatch import Mismatch, Wish, find_mismatches, migrate
+from vas_layout.store import LayoutReader, XattrStore
+
+READER = LayoutReader(XattrStore("user.lustre.lov"))
+MIB = 1 << 20
+WISH = Wish(128 * MIB, 4)
+
+
+def _file(path: Path, name: str, size: int = 300 * MIB) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    os.truncate(path, size)
+    os.setxattr(path, "user.lustre.lov", vector(name))
+    return path
+
+
+def test_only_files_that_break_a_split_are_found(tmp_path: Path) -> None:
+    _file(tmp_path / "good", "S128M")
+    _file(tmp_path / "one-ost", "c1")
+    _file(tmp_path / "small", "c4", 4 * MIB)
+    _file(tmp_path / "empty", "pfl", 0)
+    (tmp_path / "link").symlink_to("bad")
+    _file(tmp_path / "bad", "c4")
+    _file(tmp_path / "sub/pfl", "pfl-written")
+    _file(tmp_path / "released", "hsm-released")
+    (tmp_path / "unreadable").write_text("no layout")
+    found = list(find_mismatches(tmp_path, WISH, READER))
+    said = [
+        f"{one.path.name}: {one.why}" if isinstance(one, Mismatch) else f"{one}" for one in found
+    ]
+    assert said == [
+        "bad: stripes of 4 MiB: the split at 0 is on several OSTs",
+        "released: 300 MiB released to the archive",
+        f"{tmp_path}/unreadable: has no layout of its own",
+        "pfl: 2 components: the split at 0 is on several OSTs",
+    ]
+
+
+def test_a_file_outside_the_pool_is_found(tmp_path: Path) -> None:
+    _file(tmp_path / "f", "c1")
+    _file(tmp_path / "g", "pool")
+    (found,) = find_mismatches(tmp_path, Wish(128 * MIB, pool="fast"), READER)
+    assert isinstance(found, Mismatch)
+    assert (found.path.name, found.why) == ("f", "in pool none")
+
+
+def _migrating_lfs(tmp_path: Path, name: str) -> Lfs:
+    program = tmp_path / "lfs"
+    bytes_of = VECTORS / f"{name}.bin"
+    program.write_text(
+        f"#!{sys.executable}\nimport os, sys\n"
+        "assert sys.argv[1:-1] == ['migrate', '-S', '134217728', '-c', '3'], sys.argv\n"
+        f"os.setxattr(sys.argv[-1], 'user.lustre.lov', open('{bytes_of}', 'rb').read())\n"
+    )
+    program.chmod(0o755)
+    return Lfs(str(program))
+
+
+def test_migration_is_checked(tmp_path: Path) -> None:
+    _file(tmp_path / "d/f", "c4")
+    (found,) = find_mismatches(tmp_path / "d", WISH, READER)
+    assert isinstance(found, Mismatch)
+    migrate(found, _migrating_lfs(tmp_path, "S128M"), WISH, READER)
+    assert list(find_mismatches(tmp_path / "d", WISH, READER)) == []
+    with pytest.raises(VasError, match="d/f: migrated, and still: stripes of 1 MiB"):
+        migrate(found, _migrating_lfs(tmp_path, "S1M"), WISH, READER)

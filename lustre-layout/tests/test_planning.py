@@ -1,0 +1,84 @@
+"""Stripes for splits."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from layout_samples import vector
+
+from vas_core.errors import BadInput
+from vas_layout.codec import decode
+from vas_layout.model import RAID0, Fid, Magic, Plain, StripeObject
+from vas_layout.planning import StripePlan, first_broken_split, plan_stripes
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+def _as_made(plan: StripePlan, osts: int) -> Plain:
+    """The file Lustre would make of a plan on that many OSTs."""
+    count = osts if plan.stripe_count == -1 else plan.stripe_count
+    objects = tuple(StripeObject(index, Fid(1, index)) for index in range(count))
+    return Plain(Magic.V1, RAID0, plan.stripe_size, count, 0, objects=objects)
+
+
+@given(st.integers(0, 64 * GIB), st.integers(1, GIB), st.integers(1, 64), st.booleans())
+def test_every_split_of_a_planned_file_is_whole(
+    size: int, split: int, osts: int, known: bool
+) -> None:
+    plan = plan_stripes(size, split, osts if known else None)
+    assert plan.stripe_size % 65536 == 0
+    assert 0 <= plan.stripe_size - split < 65536
+    # The job's split is the stripe then, which is what the plan says.
+    assert first_broken_split(_as_made(plan, osts), min(size, GIB), plan.stripe_size) is None
+
+
+def test_a_plan_uses_no_more_osts_than_there_are_splits() -> None:
+    assert plan_stripes(3 * 128 * MIB, 128 * MIB, 8).stripe_count == 3
+    assert plan_stripes(0, 128 * MIB, 8).stripe_count == 1
+    assert plan_stripes(1, 128 * MIB, None).stripe_count == 1
+    assert plan_stripes(GIB, 128 * MIB, None).stripe_count == -1
+    assert plan_stripes(1 << 50, MIB, 5000).stripe_count == 2000
+
+
+def test_a_plan_explains_itself() -> None:
+    plan = plan_stripes(10 * GIB, 100_000_000, 3, "fast")
+    assert plan.stripe_size == 100_007_936
+    assert plan.lfs_arguments == ["-S", "100007936", "-c", "3", "-p", "fast"]
+    assert plan.reasons == (
+        "stripe size = split size = 95.4 MiB: a map reads from one OST only",
+        "100000000 is not a multiple of 64 KiB: set the split to 100007936 in the job"
+        " (mapreduce.input.fileinputformat.split.minsize and .maxsize)",
+        "108 splits over 3 OSTs: 36 each",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((GIB, 4 * GIB, 4), "a split of 4 GiB is larger than the largest stripe"),
+        ((GIB, 0, 4), "the split must not be empty"),
+        ((-1, MIB, 4), "the size must not be negative"),
+        ((GIB, MIB, 0), "0 OSTs cannot hold a file"),
+    ],
+)
+def test_impossible_wishes_are_refused(arguments: tuple[int, int, int], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        plan_stripes(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "broken"),
+    [
+        ("S128M", 128 * MIB, None),
+        ("S128M", 64 * MIB, None),
+        ("S128M", 256 * MIB, 128 * MIB),
+        ("c4", 128 * MIB, 4 * MIB),
+        ("c1", 128 * MIB, None),
+        ("pfl-written", 128 * MIB, MIB),
+        ("hsm-released", 128 * MIB, None),
+    ],
+)
+def test_broken_splits_are_found(name: str, split: int, broken: int | None) -> None:
+    assert first_broken_split(decode(vector(name)), GIB, split) == broken

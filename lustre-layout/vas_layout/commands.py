@@ -1,0 +1,399 @@
+"""`vas layout`: who owns a byte of a Lustre file, and files whose splits have one owner."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from vas_cluster import Cluster, default_path, load_cluster
+from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.errors import BadInput, NotHere, VasError
+from vas_core.sizes import format_size
+from vas_layout.as_json import layout_json
+from vas_layout.codec import decode
+from vas_layout.errors import LayoutError, LayoutUnavailableError
+from vas_layout.hexdump import attribute_bytes
+from vas_layout.ingest import destination_of, put
+from vas_layout.lfs import Lfs
+from vas_layout.locate import Locality, Placement, placements
+from vas_layout.mismatch import Mismatch, Wish, find_mismatches, migrate
+from vas_layout.owners import OstOwners
+from vas_layout.paths import files_below, is_directory, size_of
+from vas_layout.planning import StripePlan, plan_stripes
+from vas_layout.store import LayoutReader
+from vas_layout.table import layout_rows
+
+_DEFAULT_SPLIT = "128MiB"
+
+# Whether a path may be read is for the layout's reader to say: `lfs` may see what we may not.
+_path = click.Path(path_type=Path, readable=False)
+_cluster_option = click.option(
+    "--cluster", "map_file", type=_path, help="The site's map [default: as `vas cluster show`]."
+)
+_split_option = click.option(
+    "--split", type=SizeType(), default=_DEFAULT_SPLIT, show_default=True, help="Input split size."
+)
+_osts_option = click.option(
+    "--osts", type=click.IntRange(1), help="Number of OSTs [default: those in the map, or all]."
+)
+_pool_option = click.option("--pool", help="Only OSTs of this pool.")
+_dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would be done.")
+
+
+@click.group()
+def layout() -> None:
+    """Show, explain and set the stripe layouts of Lustre files."""
+
+
+@layout.command()
+@click.argument("paths", nargs=-1, required=True, type=_path)
+@json_option
+def show(paths: tuple[Path, ...], as_json: bool) -> int:
+    """Show the layout of files, and the default of directories.
+
+    \b
+    Example: vas layout show /lustre/input/part-00000 --json
+    """
+    reader, found, failed = LayoutReader(), [], 0
+    for path in paths:
+        try:
+            found.append((path, reader.read(path)))
+        except LayoutUnavailableError as unreadable:
+            note(f"vas: {unreadable}")
+            failed = 1
+    if as_json:
+        print_json([{"path": _shown(path), "layout": layout_json(one)} for path, one in found])
+    elif found:
+        columns = ("path", "extent", "stripes", "size", "OSTs", "pool", "pattern", "flags")
+        print_table(columns, (row for path, one in found for row in layout_rows(str(path), one)))
+    return failed
+
+
+@layout.command(name="decode")
+@click.argument("file", type=click.File("rb"))
+@json_option
+def decode_command(file: Any, as_json: bool) -> None:
+    """Print `lustre.lov` bytes as JSON.
+
+    The bytes are raw or hexadecimal; FILE may be - for stdin.
+
+    \b
+    Examples: vas layout decode lustre-layout/vectors/pfl.bin
+              getfattr -n lustre.lov -e hex /lustre/f | vas layout decode -
+    """
+    try:
+        print_json(layout_json(decode(attribute_bytes(file.read()))))
+    except LayoutError as wrong:
+        raise BadInput(wrong.what, where=file.name) from wrong
+
+
+@layout.command()
+@click.argument("path", type=_path)
+@click.option("--offset", type=SizeType(), default=0, help="First byte [default: 0].")
+@click.option("--length", type=SizeType(), help="Number of bytes [default: to the file's end].")
+@_cluster_option
+@json_option
+def locate(
+    path: Path, offset: int, length: int | None, map_file: Path | None, as_json: bool
+) -> None:
+    """Show the OST, OSS and VM of each byte range of a file.
+
+    \b
+    Example: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
+    """
+    if is_directory(path):
+        raise BadInput(
+            "is a directory", where=str(path), hint="`vas layout locality` adds up trees"
+        )
+    size = size_of(path)
+    rest = max(0, size - offset) if length is None else length
+    found = placements(LayoutReader().read(path), offset, rest, _owners(load_map(map_file)))
+    if as_json:
+        print_json({"path": _shown(path), "size": size, "ranges": [_placed(p) for p in found]})
+    else:
+        columns = ("offset", "length", "OST", "OSS", "VM", "known from", "note")
+        print_table(columns, (_row(placement) for placement in found))
+
+
+@layout.command()
+@click.argument("paths", nargs=-1, required=True, type=_path)
+@_cluster_option
+@json_option
+def locality(paths: tuple[Path, ...], map_file: Path | None, as_json: bool) -> None:
+    """Show how many bytes each VM owns of files and trees.
+
+    \b
+    Example: vas layout locality /lustre/input --json
+    """
+    reader, total, count = LayoutReader(), Locality(_owners(load_map(map_file))), 0
+    for path in paths:
+        size_of(path)
+        for file in files_below(path) if is_directory(path) else [path]:
+            size = size_of(file)
+            if size:
+                total.add(reader.read(file), size)
+            count += 1
+    shares = total.shares()
+    size = sum(share.owned_bytes for share in shares)
+    unknown = sum(share.owned_bytes for share in shares if share.vm is None)
+    if as_json:
+        owners = [asdict(share) for share in shares]
+        summary = {"files": count, "bytes": size, "bytes_without_vm": unknown}
+        print_json({**summary, "balance": round(total.balance(), 4), "owners": owners})
+        return
+    rows = (
+        (s.vm or "-", s.oss or "-", s.owned_bytes, f"{100 * s.owned_bytes / size:.1f}%")
+        for s in shares
+    )
+    print_table(("VM", "OSS", "bytes", "share"), rows)
+    even = f"; the largest VM has {total.balance():.2f} times the mean" if size > unknown else ""
+    note(f"{count} files, {format_size(size)}, {format_size(unknown)} without a VM{even}")
+
+
+@layout.command()
+@click.option("--size", type=SizeType(), required=True, help="The file's size.")
+@_split_option
+@_osts_option
+@_pool_option
+@_cluster_option
+@json_option
+def plan(
+    size: int, split: int, osts: int | None, pool: str | None, map_file: Path | None, as_json: bool
+) -> None:
+    """Plan stripes so that each split lies on one OST.
+
+    \b
+    Example: vas layout plan --size 10G --split 128M --osts 4
+    """
+    found = plan_stripes(size, split, _count(osts, pool, map_file), pool)
+    if as_json:
+        print_json({**asdict(found), "splits": found.splits, "lfs": found.lfs_arguments})
+        return
+    for reason in found.reasons:
+        click.echo(reason)
+    click.echo(f"lfs setstripe {' '.join(found.lfs_arguments)} FILE")
+
+
+@layout.command(name="put")
+@click.argument("source", type=_path)
+@click.argument("destination", type=_path)
+@_split_option
+@_osts_option
+@_pool_option
+@_cluster_option
+@click.option("--parallel", type=click.IntRange(1, 64), default=4, show_default=True)
+@_dry_run_option
+@json_option
+def put_command(
+    source: Path,
+    destination: Path,
+    split: int,
+    osts: int | None,
+    pool: str | None,
+    map_file: Path | None,
+    parallel: int,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Copy a file into Lustre with one stripe per split.
+
+    Sets the layout first, copies in parallel, verifies by reading back, and gives the final name
+    only to the whole file. Interrupted, the same command goes on where it was.
+
+    \b
+    Example: vas layout put big.csv /lustre/input/ --split 128M
+    """
+    size = size_of(source)
+    final = destination_of(source, destination)
+    planned = plan_stripes(size, split, _count(osts, pool, map_file), pool)
+    if dry_run:
+        _say_plan(f"would put {source} to {final}", planned, as_json)
+        return
+    _check_pool(pool, final.parent)
+    try:
+        with _progress(f"put {final.name}", size) as advance:
+            done = put(source, final, planned, threads=parallel, progress=advance)
+    except KeyboardInterrupt:
+        note("stopped: run the same command again to go on from here")
+        raise
+    for change in done.adjusted:
+        note(f"Lustre made {change}")
+    if as_json:
+        print_json(
+            {
+                "path": _shown(final),
+                "size": size,
+                "resumed_stripes": done.resumed_stripes,
+                "sha256_of_stripes": done.sha256,
+                "layout": layout_json(done.layout),
+            }
+        )
+    else:
+        note(f"{final}: {format_size(size)} in {planned.splits} stripes, verified")
+
+
+@layout.command()
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@_split_option
+@_osts_option
+@_pool_option
+@_cluster_option
+@click.option("--apply", is_flag=True, help="Migrate the files found with `lfs migrate`.")
+@_dry_run_option
+@json_option
+def fix(
+    directory: Path,
+    split: int,
+    osts: int | None,
+    pool: str | None,
+    map_file: Path | None,
+    apply: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Find files whose splits lie on several OSTs.
+
+    With --apply they are migrated.
+
+    \b
+    Examples: vas layout fix /lustre/input --split 128M
+              vas layout fix /lustre/input --split 128M --apply
+    """
+    reader, wish = LayoutReader(), Wish(split, _count(osts, pool, map_file), pool)
+    plan_stripes(0, split, wish.osts, pool)
+    _check_pool(pool, directory)
+    found, failures = [], 0
+    for one in find_mismatches(directory, wish, reader):
+        if isinstance(one, Mismatch):
+            found.append(one)
+        else:
+            note(f"vas: {one}")
+            failures += 1
+    results = {one.path: "found" for one in found}
+    if apply and not dry_run:
+        results = {one.path: _migrated(one, wish, reader) for one in found}
+        failures += sum(result != "migrated" for result in results.values())
+    _print_mismatches(found, results, as_json)
+    return 1 if failures else 0
+
+
+def _migrated(one: Mismatch, wish: Wish, reader: LayoutReader) -> str:
+    note(f"migrating {one.path} ({format_size(one.file_size)})")
+    try:
+        migrate(one, Lfs(), wish, reader)
+    except VasError as failed:
+        note(f"vas: {failed}")
+        return "failed"
+    return "migrated"
+
+
+def _print_mismatches(found: list[Mismatch], results: dict[Path, str], as_json: bool) -> None:
+    if as_json:
+        print_json(
+            [
+                {
+                    "path": _shown(one.path),
+                    "size": one.file_size,
+                    "why": one.why,
+                    "lfs": one.plan.lfs_arguments,
+                    "result": results[one.path],
+                }
+                for one in found
+            ]
+        )
+    elif found:
+        rows = ((one.path, one.file_size, one.why, results[one.path]) for one in found)
+        print_table(("path", "size", "why", "result"), rows)
+    else:
+        note("every split lies on one OST")
+
+
+def _say_plan(what: str, planned: StripePlan, as_json: bool) -> None:
+    if as_json:
+        print_json({**asdict(planned), "splits": planned.splits, "lfs": planned.lfs_arguments})
+        return
+    note(what)
+    for reason in planned.reasons:
+        note(reason)
+
+
+def load_map(map_file: Path | None) -> Cluster:
+    return load_cluster(map_file or default_path())
+
+
+def _count(osts: int | None, pool: str | None, map_file: Path | None) -> int | None:
+    """How many OSTs to plan for. A pool's size is not in the map: then all of the pool."""
+    if osts is not None or pool is not None:
+        return osts
+    if map_file is None and not default_path().exists():
+        return None
+    return sum(len(host.osts) for host in load_map(map_file).hosts) or None
+
+
+def _check_pool(pool: str | None, directory: Path) -> None:
+    """Lustre 2.15 takes the name of a pool that does not exist, and then any OST."""
+    if pool is None:
+        return
+    try:
+        known = Lfs().pools(directory)
+    except NotHere:
+        note(f"lfs is not installed: cannot see whether pool {pool} exists")
+        return
+    if pool not in known:
+        raise BadInput(
+            f"there is no pool {pool}", where=str(directory), hint=f"pools: {', '.join(known)}"
+        )
+
+
+def _owners(cluster: Cluster) -> OstOwners:
+    def instance() -> str | None:
+        try:
+            return Lfs().instance(Path(cluster.lustre.mount))
+        except VasError:
+            return None
+
+    return OstOwners(cluster, instance=instance)
+
+
+def _shown(path: Path) -> str:
+    """A path for JSON: bytes that are not UTF-8 as \\xNN."""
+    return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def _placed(placement: Placement) -> dict[str, Any]:
+    return {**asdict(placement), "source": placement.source.value}
+
+
+def _row(p: Placement) -> tuple[object, ...]:
+    ost = "-" if p.ost is None else p.ost
+    return p.offset, p.length, ost, p.oss or "-", p.vm or "-", p.source.value, p.reason or ""
+
+
+@contextmanager
+def _progress(what: str, size: int) -> Iterator[Callable[[int], None]]:
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task(what, total=size)
+        yield lambda done: progress.advance(task, done)

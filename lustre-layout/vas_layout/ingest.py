@@ -1,0 +1,191 @@
+"""Brings a file into Lustre with a stripe per split: layout first, then the bytes, then the name.
+
+What is written goes into a hidden file beside the destination, with a journal of the finished
+stripes. The final name appears by one rename after everything is verified and durable; whatever
+happens before leaves only the hidden pair, and the same command goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.errors import BadInput, VasError
+from vas_core.files import fsync_directory
+from vas_layout.errors import LayoutUnavailableError
+from vas_layout.model import Layout
+from vas_layout.paths import is_directory
+from vas_layout.planning import StripePlan
+from vas_layout.publish import publish
+from vas_layout.reasons import unavailable
+from vas_layout.requests import stripes
+from vas_layout.store import XattrStore, create_with_layout
+from vas_layout.stripe_journal import Identity, StripeJournal
+from vas_layout.transfer import Stripe, Transfer, stripes_of
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """A file that arrived. `sha256` is over the stripes' SHA-256 digests in order."""
+
+    destination: Path
+    layout: Layout
+    resumed_stripes: int
+    sha256: str
+    adjusted: tuple[str, ...]
+
+
+def destination_of(source: Path, destination: Path) -> Path:
+    """The final name; a directory takes the file under its own name.
+
+    Raises BadInput if it exists.
+    """
+    final = destination / source.name if is_directory(destination) else destination
+    if os.path.lexists(final):
+        raise BadInput("exists already", where=str(final), hint="choose another name")
+    if not is_directory(final.parent):
+        raise BadInput("no such directory", where=str(final.parent))
+    return final
+
+
+def put(
+    source: Path,
+    final: Path,
+    plan: StripePlan,
+    *,
+    threads: int = 4,
+    store: XattrStore | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Ingested:
+    """Copies `source` to `final`, which must not exist. `progress` gets bytes as they are done.
+
+    Raises VasError; the hidden file and its journal stay for the next run with the same
+    source and plan, unless the source changed meanwhile.
+    """
+    with _opened(source) as (descriptor, before):
+        identity = Identity(
+            source=os.fsencode(source.resolve()).hex(),
+            size=before.st_size,
+            mtime_ns=before.st_mtime_ns,
+            inode=before.st_ino,
+            stripe_size=plan.stripe_size,
+            stripe_count=plan.stripe_count,
+            pool=plan.pool,
+        )
+        partial = _Partial(final, store or XattrStore())
+        try:
+            return partial.fill(descriptor, identity, threads, progress)
+        except VasError as error:
+            error.where = error.where or str(final)
+            raise
+        except OSError as error:
+            raise VasError(
+                f"{error.strerror}", where=str(final), hint="run the same command again to go on"
+            ) from error
+        finally:
+            partial.close()
+
+
+class _Partial:
+    """The hidden file and its journal."""
+
+    def __init__(self, final: Path, store: XattrStore) -> None:
+        self._final = final
+        self._store = store
+        # A name of its own length: the final one may have all the 255 bytes a name can have.
+        key = hashlib.sha256(os.fsencode(final.name)).hexdigest()[:16]
+        self._hidden = final.with_name(f".vas-put-{key}")
+        try:
+            self._journal = StripeJournal(final.with_name(f".vas-put-{key}.journal"))
+        except OSError as error:
+            raise unavailable(error, str(final)) from error
+
+    def close(self) -> None:
+        self._journal.close()
+
+    def fill(
+        self, source: int, identity: Identity, threads: int, progress: Callable[[int], None]
+    ) -> Ingested:
+        known, adjusted = self._resume_or_begin(identity)
+        resumed = len(known)
+        wanted = stripes_of(identity.size, identity.stripe_size)
+        for stripe in wanted:
+            if stripe.number in known:
+                progress(stripe.length)
+        target = os.open(self._hidden, os.O_RDWR | os.O_CLOEXEC)
+        try:
+
+            def finished(stripe: Stripe, sha256: str) -> None:
+                self._journal.finished(stripe.number, sha256)
+                known[stripe.number] = sha256
+
+            transfer = Transfer(source, target, finished=finished, progress=progress)
+            transfer.run([s for s in wanted if s.number not in known], threads=threads)
+            self._refuse_changed(source, identity)
+            os.fchmod(target, stat.S_IMODE(os.fstat(source).st_mode) & ~_umask())
+            os.fsync(target)
+        finally:
+            os.close(target)
+        layout = self._publish()
+        total = hashlib.sha256(b"".join(bytes.fromhex(known[s.number]) for s in wanted))
+        return Ingested(self._final, layout, resumed, total.hexdigest(), adjusted)
+
+    def _resume_or_begin(self, identity: Identity) -> tuple[dict[int, str], tuple[str, ...]]:
+        known = self._journal.resume(identity)
+        if known is not None and self._hidden.is_file():
+            return known, ()
+        self._hidden.unlink(missing_ok=True)
+        request = stripes(identity.stripe_size, identity.stripe_count, pool=identity.pool)
+        try:
+            created = create_with_layout(self._hidden, request, mode=0o600, store=self._store)
+        except LayoutUnavailableError as refused:
+            self._journal.remove()
+            refused.where = str(self._final)
+            raise
+        fsync_directory(self._final.parent)
+        self._journal.begin(identity)
+        return {}, created.adjusted
+
+    def _refuse_changed(self, source: int, identity: Identity) -> None:
+        now = os.fstat(source)
+        if (now.st_size, now.st_mtime_ns) != (identity.size, identity.mtime_ns):
+            self._hidden.unlink(missing_ok=True)
+            self._journal.remove()
+            raise VasError("the source changed while it was copied", where=str(self._final))
+
+    def _publish(self) -> Layout:
+        layout = self._store.read(self._hidden)
+        try:
+            publish(self._hidden, self._final)
+        except LayoutUnavailableError as refused:
+            refused.hint = f"the finished copy is {self._hidden}: rename it yourself"
+            raise
+        self._journal.remove()
+        return layout
+
+
+def _umask() -> int:
+    # There is no call that only reads it. No thread of ours makes a file here.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[tuple[int, os.stat_result]]:
+    try:
+        descriptor = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise unavailable(error, str(source)) from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise BadInput("is not a regular file", where=str(source))
+        yield descriptor, status
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,160 @@
+"""Which OST holds which bytes of a file. Pure: a layout in, runs out.
+
+Within a component too, the stripe of a byte is `objects[(offset / stripe_size) % count]` with
+the offset in the whole file. Of several mirrors, the first usable one (not stale, not offline,
+preferred for reading before others, then the lowest mirror) is the owner named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from vas_layout.model import (
+    MDT,
+    OFFLINE,
+    RAID0,
+    RELEASED,
+    STALE,
+    Component,
+    Composite,
+    Foreign,
+    Layout,
+    Plain,
+)
+
+_PREFER_READ = 0x2
+_EXTENSION = 0x40
+_PARITY = 0x80
+_NO_OBJECTS = "no objects allocated"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Bytes [offset, offset + length) on one OST; `ost_idx` is None for the `reason`."""
+
+    offset: int
+    length: int
+    ost_idx: int | None
+    reason: str | None = None
+
+
+def runs(layout: Layout, offset: int, length: int) -> Iterator[Run]:
+    """The runs of a byte range in order, without a gap; neighbours on one OST are one run.
+
+    Lazy: a range may have any number of stripes.
+    """
+    return _merged(_all_runs(layout, offset, length))
+
+
+def owned_bytes(layout: Layout, offset: int, length: int) -> Counter[int | None]:
+    """Bytes of the range per OST index, None for those without a known owner.
+
+    The time depends on the number of objects, not on that of stripes.
+    """
+    owned: Counter[int | None] = Counter()
+    for part, start, end in _segments(layout, offset, offset + length):
+        if isinstance(part, str):
+            owned[None] += end - start
+            continue
+        for index, obj in enumerate(part.objects):
+            share = _bytes_below(part, index, end) - _bytes_below(part, index, start)
+            if share:
+                owned[obj.ost_idx] += share
+    return owned
+
+
+def _bytes_below(plain: Plain, index: int, offset: int) -> int:
+    size = plain.stripe_size
+    rounds, rest = divmod(offset, size * len(plain.objects))
+    return rounds * size + min(max(rest - index * size, 0), size)
+
+
+def _all_runs(layout: Layout, offset: int, length: int) -> Iterator[Run]:
+    for part, start, end in _segments(layout, offset, offset + length):
+        if isinstance(part, str):
+            yield Run(start, end - start, None, part)
+        else:
+            yield from _stripe_runs(part, start, end)
+
+
+def _stripe_runs(plain: Plain, start: int, end: int) -> Iterator[Run]:
+    size, count = plain.stripe_size, len(plain.objects)
+    if count == 1:
+        yield Run(start, end - start, plain.objects[0].ost_idx)
+        return
+    while start < end:
+        stripe = start // size
+        stop = min((stripe + 1) * size, end)
+        yield Run(start, stop - start, plain.objects[stripe % count].ost_idx)
+        start = stop
+
+
+def _segments(layout: Layout, start: int, end: int) -> Iterator[tuple[Plain | str, int, int]]:
+    """The range in parts that each have one plain layout, or one reason for having no owner."""
+    if not isinstance(layout, Composite):
+        if start < end:
+            yield _placed_or_reason(layout), start, end
+        return
+    for low, high in _borders(layout.components, start, end):
+        yield _choose(layout.components, low), low, high
+
+
+def _borders(components: tuple[Component, ...], start: int, end: int) -> Iterator[tuple[int, int]]:
+    ends = (c.extent_end for c in components if c.extent_end is not None)
+    inside = {b for b in (*ends, *(c.extent_start for c in components)) if start < b < end}
+    points = sorted({start, end} | inside) if start < end else []
+    return pairwise(points)
+
+
+def _choose(components: tuple[Component, ...], offset: int) -> Plain | str:
+    covering = [c for c in components if _covers(c, offset)]
+    if not covering:
+        return "past the last component"
+    usable = [c for c in covering if not c.flags & (STALE | OFFLINE | _PARITY)]
+    if not usable:
+        return "every mirror is stale or offline"
+    usable.sort(key=lambda c: (not c.flags & _PREFER_READ, c.mirror_id))
+    found = [_component_owner(c) for c in usable]
+    return next((f for f in found if isinstance(f, Plain)), found[0])
+
+
+def _covers(component: Component, offset: int) -> bool:
+    end = component.extent_end
+    return component.extent_start <= offset and (end is None or offset < end)
+
+
+def _component_owner(component: Component) -> Plain | str:
+    if component.flags & _EXTENSION:
+        return "extension space, no component yet"
+    owner = _placed_or_reason(component.layout)
+    return "component not instantiated" if owner == _NO_OBJECTS else owner
+
+
+def _placed_or_reason(layout: Plain | Foreign) -> Plain | str:
+    if isinstance(layout, Foreign):
+        return "foreign layout"
+    if layout.placed:
+        return layout
+    if layout.pattern & RELEASED:
+        return "released to the archive"
+    if layout.pattern & MDT:
+        return "on the MDT"
+    if layout.objects and layout.pattern & RAID0:
+        return "objects missing or of an unknown pattern"
+    return "unknown pattern" if layout.objects else _NO_OBJECTS
+
+
+def _merged(parts: Iterable[Run]) -> Iterator[Run]:
+    last: Run | None = None
+    for run in parts:
+        if last and (last.ost_idx, last.reason) == (run.ost_idx, run.reason):
+            last = replace(last, length=last.length + run.length)
+            continue
+        if last:
+            yield last
+        last = run
+    if last:
+        yield last

@@ -1,0 +1,82 @@
+"""Stripes that make every input split lie on one OST. Pure. All sizes in bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vas_core.errors import BadInput
+from vas_core.sizes import format_size
+from vas_layout.model import ALL_OSTS, MAX_STRIPES, STRIPE_ALIGNMENT, Layout
+from vas_layout.ownership import runs
+
+_MAX_STRIPE_SIZE = (1 << 32) - STRIPE_ALIGNMENT
+
+
+@dataclass(frozen=True)
+class StripePlan:
+    """The stripes for one file; `stripe_count` is -1 for all OSTs, however many there are."""
+
+    file_size: int
+    stripe_size: int
+    stripe_count: int
+    pool: str | None
+    reasons: tuple[str, ...]
+
+    @property
+    def splits(self) -> int:
+        return -(-self.file_size // self.stripe_size)
+
+    @property
+    def lfs_arguments(self) -> list[str]:
+        """What one would give to `lfs setstripe` or `lfs migrate`."""
+        pool = ["-p", self.pool] if self.pool else []
+        return ["-S", str(self.stripe_size), "-c", str(self.stripe_count), *pool]
+
+
+def plan_stripes(
+    file_size: int, split_size: int, osts: int | None, pool: str | None = None
+) -> StripePlan:
+    """One stripe per split, over `osts` OSTs (None: all there are).
+
+    Raises BadInput when no stripe can hold a split.
+    """
+    if file_size < 0 or split_size < 1:
+        raise BadInput("the size must not be negative and the split must not be empty")
+    if osts is not None and osts < 1:
+        raise BadInput(f"{osts} OSTs cannot hold a file", hint="give at least one")
+    stripe_size = -(-split_size // STRIPE_ALIGNMENT) * STRIPE_ALIGNMENT
+    if stripe_size > _MAX_STRIPE_SIZE:
+        raise BadInput(
+            f"a split of {format_size(split_size)} is larger than the largest stripe",
+            hint="stripes end below 4 GiB: use smaller splits",
+        )
+    splits = -(-file_size // stripe_size)
+    limit = min(osts or MAX_STRIPES, MAX_STRIPES)
+    count = ALL_OSTS if osts is None and splits > 1 else max(1, min(splits, limit))
+    reasons = tuple(_reasons(split_size, stripe_size, splits, count))
+    return StripePlan(file_size, stripe_size, count, pool, reasons)
+
+
+def _reasons(split_size: int, stripe_size: int, splits: int, count: int) -> list[str]:
+    said = [f"stripe size = split size = {format_size(stripe_size)}: a map reads from one OST only"]
+    if stripe_size != split_size:
+        said.append(
+            f"{split_size} is not a multiple of 64 KiB: set the split to {stripe_size} in the job"
+            " (mapreduce.input.fileinputformat.split.minsize and .maxsize)"
+        )
+    if count == ALL_OSTS:
+        said.append(f"{splits} splits over all OSTs")
+    else:
+        low, extra = divmod(splits, count)
+        share = f"{low} to {low + 1}" if extra else str(low)
+        said.append(f"{splits} splits over {count} OSTs: {share} each")
+    return said
+
+
+def first_broken_split(layout: Layout, file_size: int, split_size: int) -> int | None:
+    """The offset of the first owner's end that is not a split's, or None if all splits are whole.
+
+    A split is whole if all its bytes have one owner, whatever the stripe size is.
+    """
+    borders = (run.offset for run in runs(layout, 0, file_size))
+    return next((border for border in borders if border % split_size), None)

@@ -1,0 +1,40 @@
+"""Giving a finished file its name, once and only if nothing has that name."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from pathlib import Path
+
+from vas_core.files import fsync_directory
+from vas_layout.reasons import unavailable
+
+_AT_FDCWD = -100
+_RENAME_NOREPLACE = 1
+# A file system (or a kernel) without the flag says one of these.
+_NOT_SUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+
+
+def publish(hidden: Path, final: Path) -> None:
+    """Renames `hidden` to `final`, durably. Raises LayoutUnavailableError if `final` exists."""
+    try:
+        _rename_noreplace(hidden, final)
+    except OSError as error:
+        raise unavailable(error, str(final)) from error
+    fsync_directory(final.parent)
+
+
+def _rename_noreplace(hidden: Path, final: Path) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    status = libc.renameat2(
+        _AT_FDCWD, os.fsencode(hidden), _AT_FDCWD, os.fsencode(final), _RENAME_NOREPLACE
+    )
+    if status == 0:
+        return
+    number = ctypes.get_errno()
+    if number not in _NOT_SUPPORTED:
+        raise OSError(number, os.strerror(number))
+    # link() never replaces a name either.
+    final.hardlink_to(hidden)
+    hidden.unlink()

@@ -1,0 +1,37 @@
+"""What the kernel's and `lfs`'s refusals mean; `lfs` exits with the kernel's error number."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from vas_layout.errors import LayoutUnavailableError
+
+_REASONS: dict[int, tuple[str, str | None]] = {
+    errno.ENOENT: ("no such file or directory", None),
+    errno.ENOTTY: ("not on a Lustre file system", None),
+    errno.EOPNOTSUPP: ("not on a Lustre file system", None),
+    errno.EACCES: ("no permission", None),
+    errno.EPERM: ("no permission", None),
+    errno.ENODATA: ("has no layout of its own", None),
+    errno.EEXIST: ("exists already", None),
+    errno.EINVAL: (
+        "Lustre refuses this layout",
+        "check the OST indices and the pool with `lfs osts` and `lfs pool_list`",
+    ),
+    errno.ENOSPC: ("no OST has room", None),
+    errno.EDQUOT: ("quota exceeded", None),
+    errno.ENOTCONN: ("an OST or the MDT is not connected", "see `lfs check all`"),
+}
+
+
+def refusal(number: int) -> tuple[str, str | None]:
+    """What an error number means for a layout, and a hint."""
+    return _REASONS.get(number, (os.strerror(number), None))
+
+
+def unavailable(error: OSError, path: str) -> LayoutUnavailableError:
+    """The kernel's error as ours, with the path."""
+    number = error.errno or 0
+    what, hint = refusal(number)
+    return LayoutUnavailableError(what, where=path, hint=hint, errno=number)

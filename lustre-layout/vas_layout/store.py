@@ -1,0 +1,124 @@
+"""The `lustre.lov` attribute of real files: read, and set on a file that is being made."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vas_layout.codec import decode, encode
+from vas_layout.errors import LayoutError, LayoutUnavailableError
+from vas_layout.lfs import Lfs
+from vas_layout.model import ALL_OSTS, Composite, Layout, Plain
+from vas_layout.paths import is_directory
+from vas_layout.reasons import unavailable
+
+XATTR_NAME = "lustre.lov"
+
+
+@dataclass(frozen=True)
+class XattrStore:
+    """Layouts by getxattr and setxattr: one system call, no process."""
+
+    name: str = XATTR_NAME
+
+    def read(self, path: Path) -> Layout:
+        """The layout of a file, or the default of a directory.
+
+        Raises LayoutUnavailableError; its `errno` is ENODATA for a directory without a default.
+        """
+        try:
+            return decode(os.getxattr(path, self.name))
+        except OSError as error:
+            raise unavailable(error, str(path)) from error
+        except LayoutError as wrong:
+            raise LayoutUnavailableError(wrong.what, where=str(path)) from wrong
+
+    def write(self, path: Path, request: Layout) -> None:
+        """Asks for a layout. On a file that has one already the kernel ignores this silently."""
+        try:
+            os.setxattr(path, self.name, encode(request))
+        except OSError as error:
+            raise unavailable(error, str(path)) from error
+
+
+@dataclass(frozen=True)
+class LayoutReader:
+    """Reads layouts by attribute; by `lfs` where only that may (a file one cannot read)."""
+
+    store: XattrStore = field(default_factory=XattrStore)
+    lfs: Lfs = field(default_factory=Lfs)
+
+    def read(self, path: Path) -> Layout:
+        """The layout of a file or the default of a directory. Raises LayoutUnavailableError."""
+        try:
+            return self.store.read(path)
+        except LayoutUnavailableError as refused:
+            if refused.errno not in (errno.EACCES, errno.EPERM):
+                raise
+        return self.lfs.getstripe(path, directory_itself=is_directory(path))
+
+
+@dataclass(frozen=True)
+class Created:
+    """A new file's layout, and what Lustre made differently from the request without saying so."""
+
+    layout: Layout
+    adjusted: tuple[str, ...] = ()
+
+
+def create_with_layout(
+    path: Path, request: Layout, *, mode: int = 0o644, store: XattrStore | None = None
+) -> Created:
+    """Makes an empty file with this layout, and fails if the name exists.
+
+    `mknod` and not `open`: a plain open(O_CREAT) gives the file the directory's default at
+    once, and a later setxattr then returns 0 and does nothing. So the layout is read back.
+    Raises LayoutUnavailableError; the file is gone then.
+    """
+    store = store or XattrStore()
+    try:
+        os.mknod(path, stat.S_IFREG | mode)
+    except OSError as error:
+        raise unavailable(error, str(path)) from error
+    try:
+        store.write(path, request)
+        made = store.read(path)
+        if _ignored(request, made):
+            raise LayoutUnavailableError(
+                "Lustre ignored the layout asked for",
+                where=str(path),
+                hint="give the directory this default with `lfs setstripe` instead",
+            )
+        return Created(made, tuple(_adjustments(request, made)))
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _ignored(request: Layout, made: Layout) -> bool:
+    match request, made:
+        case Plain(), Plain():
+            wrong_size = request.stripe_size not in (0, made.stripe_size)
+            start = request.stripe_offset
+            return wrong_size or (start is not None and start != made.stripe_offset)
+        case Composite(), Composite():
+            wanted = [(c.extent_start, c.extent_end) for c in request.components]
+            return wanted != [(c.extent_start, c.extent_end) for c in made.components]
+        case _:
+            return True
+
+
+def _adjustments(request: Layout, made: Layout) -> list[str]:
+    if not (isinstance(request, Plain) and isinstance(made, Plain)):
+        return []
+    found = []
+    if request.stripe_count not in (0, ALL_OSTS, made.stripe_count):
+        found.append(f"{made.stripe_count} stripes instead of {request.stripe_count}")
+    if request.pool is not None and request.pool != made.pool:
+        found.append(f"pool {made.pool or 'none'} instead of {request.pool}")
+    if [o.ost_idx for o in request.objects] not in ([], [o.ost_idx for o in made.objects]):
+        found.append("other OSTs than those listed")
+    return found

@@ -1,0 +1,52 @@
+"""One lab for all end-to-end tests: it takes longer to start than most of them to run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vas_core.errors import NotHere
+from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
+
+REPOSITORY = Path(__file__).parents[1]
+
+# A NodeManager that falls silent is missed after 10 s here, not after YARN's 10 minutes.
+_QUICK_EXPIRY = {
+    "yarn.nm.liveness-monitor.expiry-interval-ms": "10000",
+    "yarn.resourcemanager.nm.liveness-monitor.expiry-interval-ms": "10000",
+}
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[Lab]:
+    """A lab of four hosts, ended with the tests however they end."""
+    options = LabOptions(
+        state_dir=REPOSITORY / "build" / "lab" / "tests", hosts=4, properties=_QUICK_EXPIRY
+    )
+    try:
+        started = Lab.start(options, tied=True)
+    except NotHere as lacking:
+        pytest.skip(str(lacking))
+    with started:
+        yield started
+
+
+def vas(lab: Lab, *arguments: str, node: str | None = None) -> str:
+    """What a `vas` command prints when it runs on a node of the lab."""
+    return lab.call([sys.executable, "-m", "vas_core", *arguments], node=node).stdout
+
+
+def vas_json(lab: Lab, *arguments: str, node: str | None = None) -> Any:
+    """The same, read from its JSON."""
+    return json.loads(vas(lab, *arguments, "--json", node=node))
+
+
+def inside(lab: Lab, *parts: str) -> Path:
+    """A path below the lab's Lustre mount."""
+    return Path(lab.spec.cluster.lustre.mount).joinpath(*parts)

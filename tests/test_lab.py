@@ -1,0 +1,184 @@
+"""The lab itself: what it is made of, and that nothing of it outlives it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vas_core.errors import VasError
+from vas_core.root import Root
+from vas_lab.control import Request
+from vas_lab.lab import Lab
+from vas_lab.polling import poll
+from vas_lab.procfs import processes
+from vas_lab.state import is_running
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+VAS = [sys.executable, "-m", "vas_core"]
+
+
+def mentioning(text: str) -> list[str]:
+    """The command lines of all processes with the text in them."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in line:
+            lines.append(line)
+    return lines
+
+
+def namespaces(pid: int) -> set[str]:
+    """The namespaces of a process that are not this one's."""
+    try:
+        return {os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("mnt", "net", "pid", "uts")} - {
+            os.readlink(f"/proc/self/ns/{kind}") for kind in ("mnt", "net", "pid", "uts")
+        }
+    except OSError:
+        return set()
+
+
+def all_namespaces() -> set[str]:
+    """The namespaces of all processes but this one."""
+    return set().union(*(namespaces(process.pid) for process in processes(Root())))
+
+
+def descendants(pid: int) -> set[int]:
+    """A process and all below it."""
+    found = {pid}
+    for process in sorted(processes(Root()), key=lambda p: p.pid):
+        if process.parent in found:
+            found.add(process.pid)
+    return found
+
+
+def assert_nothing_left(state_dir: Path, seen: set[str], mounts: str) -> None:
+    poll(lambda: is_running(state_dir), lambda running: not running, 20, "the lab to end")
+    poll(lambda: mentioning(str(state_dir)), lambda lines: not lines, 20, "its processes to end")
+    poll(lambda: all_namespaces() & seen, lambda left: not left, 20, "its namespaces to vanish")
+    assert Path("/proc/self/mountinfo").read_text() == mounts
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "moment",
+    ["writing Hadoop's configuration", "wiring", "waiting for the ResourceManager", "RUNNING"],
+)
+def test_an_interrupted_start_leaves_nothing(
+    tmp_path: Path, moment: str, number: signal.Signals
+) -> None:
+    mounts = Path("/proc/self/mountinfo").read_text()
+    up = subprocess.Popen(
+        [*VAS, "lab", "up", "--hosts", "1", "--plain", "--name", "brief"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert up.stderr is not None
+    said = next((line for line in up.stderr if moment in line), None)
+    assert said, "it ended before that moment"
+    seen = set().union(*map(namespaces, descendants(up.pid)))
+    up.send_signal(number)
+    assert up.wait(30) in (130, -number)
+    up.stderr.close()
+    assert_nothing_left(tmp_path / "build/lab/brief", seen, mounts)
+
+
+def test_two_labs_run_side_by_side_and_each_ends_alone(tmp_path: Path, lab: Lab) -> None:
+    mounts = Path("/proc/self/mountinfo").read_text()
+    up = [*VAS, "lab", "up", "--hosts", "2", "--plain", "--name", "second"]
+    subprocess.run(up, cwd=tmp_path, check=True, capture_output=True)
+    state_dir = tmp_path / "build/lab/second"
+    try:
+        second = Lab.attach(state_dir)
+        assert second.ask(Request(ask="status")).nodes == {"vm1": "RUNNING", "vm2": "RUNNING"}
+        seen = namespaces(second.running.supervisor)
+        assert second.call(["hostname"], node="oss2").stdout == "oss2\n"
+        again = subprocess.run(up, cwd=tmp_path, check=False, capture_output=True, text=True)
+        assert (again.returncode, again.stderr.count("\n")) == (1, 1)
+        assert "a lab is up already" in again.stderr
+    finally:
+        down = [*VAS, "lab", "down", "--name", "second", "--wipe"]
+        subprocess.run(down, cwd=tmp_path, check=True, capture_output=True)
+    assert_nothing_left(state_dir, seen, mounts)
+    assert not state_dir.exists()
+    assert not list(Path("/tmp").glob("hadoop-*")), "a default of Hadoop's leads out of the lab"
+    assert set(lab.ask(Request(ask="status")).nodes.values()) == {"RUNNING"}
+
+
+def test_the_network_is_that_of_the_map(lab: Lab) -> None:
+    for host in lab.spec.cluster.hosts:
+        guest = host.guest
+        assert guest is not None
+        of_host = lab.call(["ip", "-o", "addr"], node=host.name).stdout
+        of_guest = lab.call(["ip", "-o", "addr"], node=guest.name).stdout
+        assert f"{host.nics.pf}    inet {host.address}/24" in of_host
+        assert f"{host.nics.bridge}    inet 169.254.213.1/30" in of_host
+        assert f"{host.nics.vf}    inet {guest.address}/24" in of_guest
+        assert "virtio0    inet 169.254.213.2/30" in of_guest
+        links = lab.call(["ip", "-o", "link"], node=guest.name).stdout
+        assert guest.macs.vf in links and guest.macs.virtio in links
+
+
+def test_every_node_reaches_every_other_by_name(lab: Lab) -> None:
+    listen = "import socket; s = socket.create_server(('', 7777)); s.accept()[0].sendall(b'here')"
+    connect = (
+        "import socket, sys; s = socket.create_connection((sys.argv[1], 7777), 10);"
+        "print(s.getpeername()[0], s.recv(9).decode())"
+    )
+    server = subprocess.Popen(lab.enter([sys.executable, "-c", listen], node="vm3"))
+    try:
+        poll(
+            lambda: lab.call(["cat", "/proc/net/tcp"], node="vm3").stdout,
+            lambda table: ":1E61 00000000:0000 0A" in table,
+            20,
+            "the server to listen",
+        )
+        said = lab.call([sys.executable, "-c", connect, "vm3"], node="oss1").stdout
+    finally:
+        server.kill()
+        server.wait()
+    assert said == "10.77.0.23 here\n"
+
+
+def test_an_interrupted_run_kills_its_job(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "build/lab").mkdir(parents=True)
+    (tmp_path / "build/lab/shared").symlink_to(lab.spec.state_dir)
+    endless = ["pi", "1", "1000000000000"]
+    run = subprocess.Popen(
+        [*VAS, "lab", "run", "--name", "shared", *endless],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stderr is not None
+    said = next(line for line in run.stderr if "application_" in line)
+    application = next(word for word in said.split() if word.startswith("application_"))
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) == 130
+    run.stderr.close()
+    show = "import sys; from vas_lab.rest import YarnRest; print(YarnRest('rm').state(sys.argv[1]))"
+    assert lab.call([sys.executable, "-c", show, application]).stdout == "KILLED\n"
+    poll(lambda: mentioning(application), lambda lines: not lines, 30, "its containers to end")
+
+
+def test_a_failing_job_says_why_in_its_error(lab: Lab) -> None:
+    with pytest.raises(VasError, match=r"(?s)Input path does not exist.*whole output is"):
+        lab.run_job(["wordcount", "/no/such/input", "/never"])
+
+
+def test_cpu_seconds_are_those_of_the_whole_lab(lab: Lab) -> None:
+    before = lab.ask(Request(ask="status")).cpu_seconds
+    job = lab.run_job(["pi", "1", "10"])
+    after = lab.ask(Request(ask="status")).cpu_seconds
+    # More than the tasks count themselves, as they leave their JVM's start out.
+    assert job.counter("CPU_MILLISECONDS") / 1000 < job.cpu_seconds
+    assert before > 0 and after > before

@@ -1,0 +1,39 @@
+package org.vas.filesystem;
+
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.vas.layout.PlainLayout;
+import org.vas.layout.StripeLayout;
+
+/** Which block size to report for a file: it decides how large the splits of a job are. */
+final class BlockSize {
+  private final long normal;
+  private final long smallest;
+
+  BlockSize(Configuration conf) {
+    this.normal = LustreConf.BLOCK_SIZE.get(conf);
+    this.smallest = Math.min(normal, LustreConf.MIN_BLOCK_SIZE.get(conf));
+  }
+
+  /** Whether a file is so short that no layout changes its number of splits. */
+  boolean isOneBlock(long length) {
+    return length <= smallest;
+  }
+
+  /** The block size without knowing the layout. */
+  long normal() {
+    return normal;
+  }
+
+  /**
+   * The stripe size where the file is striped in units worth a task. A file on one OST can be cut
+   * anywhere. Of a composite layout the component at the end counts: it holds the bulk.
+   */
+  long of(StripeLayout layout, long length) {
+    Optional<PlainLayout> last = layout.at(Math.max(0, length - 1));
+    return last.filter(plain -> plain.objects().size() > 1)
+        .map(PlainLayout::stripeSize)
+        .filter(size -> size >= smallest)
+        .orElse(normal);
+  }
+}

@@ -1,0 +1,96 @@
+package org.vas.filesystem;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes, lists and removes directories, while others may do the same. */
+final class Directories {
+  private static final int OWNER_MAY_WRITE_AND_ENTER = 0300;
+
+  private Directories() {}
+
+  /**
+   * Makes a directory and those above it that are missing.
+   *
+   * @param mode the exact permission bits: no umask is applied to them
+   * @throws FileAlreadyExistsException when something else has the name
+   */
+  static void make(Path directory, int mode) throws IOException {
+    try {
+      makeOne(directory, mode);
+    } catch (NoSuchFileException e) {
+      Path parent = directory.getParent();
+      if (parent == null) {
+        throw e;
+      }
+      make(parent, mode | OWNER_MAY_WRITE_AND_ENTER);
+      makeOne(directory, mode);
+    }
+  }
+
+  private static void makeOne(Path directory, int mode) throws IOException {
+    try {
+      Files.createDirectory(directory);
+      Modes.ensure(directory, mode);
+    } catch (FileAlreadyExistsException e) {
+      if (Files.isSymbolicLink(directory) && !Files.exists(directory)) {
+        throw new NoSuchFileException(directory.toString());
+      }
+      if (!Files.isDirectory(directory)) {
+        throw e;
+      }
+    }
+  }
+
+  /** The entries, by name. */
+  static List<Path> list(Path directory) throws IOException {
+    List<Path> entries = new ArrayList<>();
+    try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory)) {
+      stream.forEach(entries::add);
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    entries.sort(null);
+    return entries;
+  }
+
+  /** Removes a file, a link (never what it leads to), or a directory with all it holds. */
+  static void deleteTree(Path root) throws IOException {
+    Files.walkFileTree(root, new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+          throws IOException {
+        Files.deleteIfExists(file);
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFileFailed(Path file, IOException error) throws IOException {
+        if (error instanceof NoSuchFileException) {
+          return FileVisitResult.CONTINUE;
+        }
+        throw error;
+      }
+
+      @Override
+      public FileVisitResult postVisitDirectory(Path directory, IOException error)
+          throws IOException {
+        if (error != null && !(error instanceof NoSuchFileException)) {
+          throw error;
+        }
+        Files.deleteIfExists(directory);
+        return FileVisitResult.CONTINUE;
+      }
+    });
+  }
+}

@@ -1,0 +1,103 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.vas.layout.LayoutRequest;
+
+/**
+ * Makes new files with their layout, and replaces existing ones.
+ *
+ * <p>To overwrite is not to truncate: that would keep the old layout, and pull the bytes away from
+ * whoever is reading them. A new file is made beside the old one and renamed over it once it has
+ * its layout and is open: the name always leads to a whole file, old or new, also when this
+ * process dies (a file {@code .vas-create-*} may then be left over). Readers of the old file keep
+ * it, as HDFS's do until their leases end.
+ */
+final class FileCreator {
+  private static final int OWNER_MAY_READ_AND_WRITE = 0600;
+
+  private final LustreFiles files;
+  private final boolean layoutRequired;
+
+  FileCreator(LustreFiles files, boolean layoutRequired) {
+    this.files = requireNonNull(files, "files");
+    this.layoutRequired = layoutRequired;
+  }
+
+  /**
+   * An open, empty file.
+   *
+   * @param mode the exact permission bits: no umask is applied to them
+   * @param layout what to set; none leaves it to the directory
+   */
+  OpenFile create(Path file, int mode, boolean overwrite, Optional<LayoutRequest> layout)
+      throws IOException {
+    try {
+      return createNew(file, mode, layout);
+    } catch (ErrnoException e) {
+      if (!e.is(Errno.EEXIST) || !overwrite) {
+        throw e;
+      }
+    }
+    return replace(resolved(file), mode, layout);
+  }
+
+  private OpenFile replace(Path file, int mode, Optional<LayoutRequest> layout)
+      throws IOException {
+    if (Files.isDirectory(file)) {
+      throw new FileAlreadyExistsException(file.toString());
+    }
+    Path fresh = file.resolveSibling(
+        ".vas-create-" + Long.toHexString(ThreadLocalRandom.current().nextLong()));
+    OpenFile open = createNew(fresh, mode, layout);
+    try {
+      Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+      return open;
+    } catch (IOException e) {
+      abandon(open, fresh);
+      throw e;
+    }
+  }
+
+  private OpenFile createNew(Path file, int mode, Optional<LayoutRequest> layout)
+      throws IOException {
+    // Reading the layout back and opening both need what the final mode may not allow.
+    int initial = mode | OWNER_MAY_READ_AND_WRITE;
+    if (layout.isPresent()) {
+      files.createWithLayout(file, initial, layout.get(), layoutRequired);
+    } else {
+      files.createPlain(file, initial);
+    }
+    OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE);
+    try {
+      Modes.ensure(file, mode);
+      return open;
+    } catch (IOException e) {
+      abandon(open, file);
+      throw e;
+    }
+  }
+
+  // POSIX: to write to a symbolic link is to write to what it leads to, present or not.
+  private static Path resolved(Path file) throws IOException {
+    Path target = file;
+    for (int links = 0; links < 40 && Files.isSymbolicLink(target); links++) {
+      target = target.resolveSibling(Files.readSymbolicLink(target)).normalize();
+    }
+    return target;
+  }
+
+  private static void abandon(OpenFile open, Path file) throws IOException {
+    try (open) {
+      Files.deleteIfExists(file);
+    }
+  }
+}

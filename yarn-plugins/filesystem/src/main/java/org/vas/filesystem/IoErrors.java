@@ -1,0 +1,105 @@
+package org.vas.filesystem;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.Optional;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+import org.apache.hadoop.security.AccessControlException;
+
+/** Turns the errors of the operating system into the exceptions that Hadoop's callers expect. */
+final class IoErrors {
+  private IoErrors() {}
+
+  /** Something that may fail as files do. */
+  @FunctionalInterface
+  interface Call<T> {
+    T run() throws IOException;
+  }
+
+  /** Runs it; an error names the path that the caller used. */
+  static <T> T translating(Path path, Call<T> call) throws IOException {
+    try {
+      return call.run();
+    } catch (FileSystemException | ErrnoException e) {
+      throw translate(path, e);
+    }
+  }
+
+  /** As {@link #translating}; a file in the place of a directory means that nothing is there. */
+  static <T> T reading(Path path, Call<T> call) throws IOException {
+    try {
+      return translating(path, call);
+    } catch (ParentNotDirectoryException e) {
+      throw caused(new FileNotFoundException(e.getMessage()), e);
+    }
+  }
+
+  /** One that names path, call, errno and hint, where the error's text is all there is. */
+  static IOException explained(Path path, String call, IOException error) {
+    Optional<Errno> errno = Errno.in(error.getMessage());
+    return errno.isEmpty() ? error
+        : new IOException(path + ": " + call + ": " + errno.get().explained(), error);
+  }
+
+  private static IOException translate(Path path, IOException error) {
+    Optional<Errno> errno = errno(error);
+    String message = errno.map(known -> path + ": " + known.explained())
+        .orElseGet(() -> path + ": " + error.getMessage());
+    return caused(typed(path, errno, message), error);
+  }
+
+  private static IOException typed(Path path, Optional<Errno> errno, String message) {
+    if (errno.isEmpty()) {
+      return new IOException(message);
+    }
+    switch (errno.get()) {
+      case ENOENT:
+        return new FileNotFoundException(message);
+      case EEXIST:
+      case EISDIR:
+        return new FileAlreadyExistsException(message);
+      case EACCES:
+      case EPERM:
+        return new AccessControlException(message);
+      case ENOTEMPTY:
+        return new PathIsNotEmptyDirectoryException(path.toString());
+      case ENOTDIR:
+        return new ParentNotDirectoryException(message);
+      case ELOOP:
+        return new IOException("Possible cyclic loop while following symbolic link " + path);
+      default:
+        return new IOException(message);
+    }
+  }
+
+  private static Optional<Errno> errno(IOException error) {
+    if (error instanceof ErrnoException) {
+      return ((ErrnoException) error).errno();
+    }
+    if (error instanceof NoSuchFileException) {
+      return Optional.of(Errno.ENOENT);
+    }
+    if (error instanceof java.nio.file.FileAlreadyExistsException) {
+      return Optional.of(Errno.EEXIST);
+    }
+    if (error instanceof AccessDeniedException) {
+      return Optional.of(Errno.EACCES);
+    }
+    if (error instanceof DirectoryNotEmptyException) {
+      return Optional.of(Errno.ENOTEMPTY);
+    }
+    return Errno.in(((FileSystemException) error).getReason());
+  }
+
+  private static <E extends IOException> E caused(E error, IOException cause) {
+    error.initCause(cause);
+    return error;
+  }
+}

@@ -1,0 +1,101 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.vas.layout.LayoutException;
+import org.vas.layout.StripeLayout;
+
+/**
+ * Layouts of files, each read once while the file stays as it is. A layout is only a hint about
+ * where to run a task, so a file without a readable one is a file of unknown owners, not an error.
+ */
+final class LayoutCache {
+  private static final Logger LOG = LoggerFactory.getLogger(LayoutCache.class);
+
+  private final LustreFiles files;
+  private final Map<Key, Optional<StripeLayout>> known;
+
+  LayoutCache(LustreFiles files, int capacity) {
+    this.files = requireNonNull(files, "files");
+    this.known = new LinkedHashMap<>(16, 0.75f, true) {
+      private static final long serialVersionUID = 1L;
+
+      @Override
+      protected boolean removeEldestEntry(Map.Entry<Key, Optional<StripeLayout>> eldest) {
+        return size() > capacity;
+      }
+    };
+  }
+
+  /** The layout of the file whose attributes were just read. */
+  Optional<StripeLayout> layoutOf(Path file, FileAttributes attributes) {
+    Key key = new Key(file, attributes);
+    synchronized (known) {
+      Optional<StripeLayout> layout = known.get(key);
+      if (layout != null) {
+        return layout;
+      }
+    }
+    return read(key);
+  }
+
+  private Optional<StripeLayout> read(Key key) {
+    try {
+      Optional<StripeLayout> layout = decode(key.file, files.layout(key.file));
+      synchronized (known) {
+        known.put(key, layout);
+      }
+      return layout;
+    } catch (IOException e) {
+      LOG.debug("{}: layout not read", key.file, e);
+      return Optional.empty();
+    }
+  }
+
+  private static Optional<StripeLayout> decode(Path file, Optional<byte[]> bytes) {
+    if (bytes.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(StripeLayout.decode(bytes.get()));
+    } catch (LayoutException e) {
+      LOG.warn("{}: lustre.lov: {}; its blocks have no location", file, e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  /** A file in one state: whatever writes it, replaces it or migrates it changes its key. */
+  private static final class Key {
+    private final Path file;
+    private final long inode;
+    private final long changed;
+
+    Key(Path file, FileAttributes attributes) {
+      this.file = requireNonNull(file, "file");
+      this.inode = attributes.inode();
+      this.changed = attributes.changedNanos();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      if (!(other instanceof Key)) {
+        return false;
+      }
+      Key that = (Key) other;
+      return inode == that.inode && changed == that.changed && file.equals(that.file);
+    }
+
+    @Override
+    public int hashCode() {
+      return Objects.hash(file, inode, changed);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import org.apache.hadoop.conf.Configuration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.vas.layout.LayoutRequest;
+
+/** Decides the layout of a new file from its path and block size. */
+final class LayoutPolicy {
+  private static final Logger LOG = LoggerFactory.getLogger(LayoutPolicy.class);
+  private static final long STEP = 64 << 10;
+  private static final long LARGEST = (1L << 32) - STEP;
+
+  private final long defaultBlockSize;
+  private final int stripeCount;
+  private final String pool;
+  private final Pattern privatePaths;
+  private final Supplier<List<Integer>> localOsts;
+
+  /** Reads the configuration, and refuses one that Lustre would. */
+  LayoutPolicy(Configuration conf, Supplier<List<Integer>> localOsts) throws IOException {
+    this.defaultBlockSize = LustreConf.BLOCK_SIZE.get(conf);
+    this.stripeCount = LustreConf.STRIPE_COUNT.get(conf);
+    this.pool = LustreConf.POOL.get(conf);
+    this.privatePaths = pattern(LustreConf.PRIVATE_PATHS.get(conf));
+    this.localOsts = requireNonNull(localOsts, "localOsts");
+    if (defaultBlockSize % STEP != 0) {
+      throw new IOException(LustreConf.BLOCK_SIZE.name() + ": " + defaultBlockSize
+          + " is not a multiple of 64 KiB; Lustre has no such stripe size");
+    }
+    checkPool();
+  }
+
+  long defaultBlockSize() {
+    return defaultBlockSize;
+  }
+
+  /**
+   * The layout for a new file, or none when its directory is to decide.
+   *
+   * @param path within the file system
+   * @param blockSize bytes, rounded up to what Lustre can do; not positive means the default
+   */
+  Optional<LayoutRequest> layoutFor(String path, long blockSize) throws IOException {
+    long stripeSize = stripeSize(path, blockSize);
+    Optional<Integer> local = localOst(path);
+    if (local.isPresent()) {
+      return Optional.of(LayoutRequest.stripes(stripeSize, 1).startingAt(local.get()));
+    }
+    if (stripeCount == 0) {
+      return Optional.empty();
+    }
+    LayoutRequest request = LayoutRequest.stripes(stripeSize, stripeCount);
+    return Optional.of(pool.isEmpty() ? request : request.pool(pool));
+  }
+
+  private long stripeSize(String path, long blockSize) throws IOException {
+    if (blockSize <= 0) {
+      return defaultBlockSize;
+    }
+    if (blockSize > LARGEST) {
+      throw new IOException(path + ": block size " + blockSize
+          + " is larger than Lustre's largest stripe; use at most " + LARGEST);
+    }
+    long rounded = (blockSize + STEP - 1) / STEP * STEP;
+    if (rounded != blockSize) {
+      LOG.info("{}: block size {} rounded up to {}, a multiple of 64 KiB", path, blockSize,
+          rounded);
+    }
+    return rounded;
+  }
+
+  // A host with several OSTs shares its private files out by their names.
+  private Optional<Integer> localOst(String path) {
+    if (!privatePaths.matcher(path).matches()) {
+      return Optional.empty();
+    }
+    List<Integer> osts = localOsts.get();
+    return osts.isEmpty()
+        ? Optional.empty()
+        : Optional.of(osts.get(Math.floorMod(path.hashCode(), osts.size())));
+  }
+
+  private void checkPool() throws IOException {
+    try {
+      if (!pool.isEmpty()) {
+        LayoutRequest.stripes(STEP, 1).pool(pool);
+      }
+    } catch (IllegalArgumentException e) {
+      throw new IOException(LustreConf.POOL.name() + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static Pattern pattern(String expression) throws IOException {
+    try {
+      return Pattern.compile(expression);
+    } catch (PatternSyntaxException e) {
+      throw new IOException(LustreConf.PRIVATE_PATHS.name() + ": '" + expression
+          + "' is not a regular expression: " + e.getDescription(), e);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package org.vas.filesystem;
+
+import java.util.Arrays;
+import org.apache.hadoop.conf.Configuration;
+
+/** What {@link LustreConf#LOCATIONS} says: how block locations are answered. */
+enum Locations {
+  /** The VM of the storage server that serves the block's OST. */
+  VM,
+  /** As a shared file system that knows nothing: {@code localhost}. */
+  NONE;
+
+  static Locations of(Configuration conf) {
+    String value = LustreConf.LOCATIONS.get(conf);
+    return Arrays.stream(values()).filter(each -> each.name().equalsIgnoreCase(value)).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(
+            LustreConf.LOCATIONS.name() + ": '" + value + "' is neither vm nor none"));
+  }
+
+  boolean needSite() {
+    return this == VM;
+  }
+}

@@ -1,0 +1,48 @@
+package org.vas.filesystem;
+
+import org.vas.layout.ConfKey;
+
+/** What can be configured about {@link LustreFileSystem}. */
+public interface LustreConf {
+  ConfKey<String> MOUNT = ConfKey.text("vas.lustre.mount", "",
+      "Where Lustre is mounted on this machine. Not set: lustre.mount of the site description.");
+
+  ConfKey<Long> BLOCK_SIZE = ConfKey.bytes("vas.lustre.block-size", "128m", "64k", "4194240k",
+      "Block size, and therefore stripe size, of new files; a multiple of 64k.");
+
+  ConfKey<Long> MIN_BLOCK_SIZE = ConfKey.bytes("vas.lustre.min-block-size", "16m", "64k", "1g",
+      "The smallest stripe size that is reported as a file's block size. Files with smaller"
+          + " stripes report vas.lustre.block-size, or every stripe of Lustre's own default"
+          + " would become a map task.");
+
+  ConfKey<Integer> STRIPE_COUNT = ConfKey.integer("vas.lustre.stripe-count", -1, -1, 2000,
+      "OSTs a new file is striped over: -1 all, 0 none chosen here (files keep the layout that"
+          + " their directory gives them).");
+
+  ConfKey<String> POOL = ConfKey.text("vas.lustre.pool", "",
+      "The OST pool of new files; not set: any OST.");
+
+  ConfKey<String> PRIVATE_PATHS = ConfKey.text("vas.lustre.private-paths",
+      ".*/_temporary/.*/attempt_[^/]*_r_[^/]*/.*",
+      "Files whose path matches this regular expression get one stripe on an OST of the host"
+          + " this VM runs on. The default is what reduce attempts write before commit. What map"
+          + " attempts write is left out: it is the next job's input and belongs on all OSTs."
+          + " Empty: no file is private.");
+
+  ConfKey<Boolean> LAYOUT_REQUIRED = ConfKey.flag("vas.layout.required", true,
+      "Whether creating a file fails where the mount cannot set a layout (it is not Lustre).");
+
+  ConfKey<Integer> LAYOUT_CACHE = ConfKey.integer("vas.layout.cache-size", 10000, 0, 1000000,
+      "Layouts of files to remember in one process.");
+
+  ConfKey<String> LOCATIONS = ConfKey.text("vas.locations", "vm",
+      "What a block's location is: vm (the VM of the storage server that serves its OST) or none"
+          + " (localhost, as any shared file system without this plugin answers).");
+
+  ConfKey<String> LOCAL_GUEST = ConfKey.text("vas.local.guest", "",
+      "The YARN node name of this VM in the site description. Not set: $NM_HOST, which a"
+          + " NodeManager gives its containers, else this machine's host name.");
+
+  ConfKey<Long> BUFFER_SIZE = ConfKey.bytes("vas.lustre.buffer-size", "256k", "4k", "16m",
+      "Bytes of a stream's buffer; a caller that asks for a larger one gets it.");
+}

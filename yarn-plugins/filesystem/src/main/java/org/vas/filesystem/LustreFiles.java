@@ -1,0 +1,107 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.vas.layout.LayoutException;
+import org.vas.layout.LayoutRequest;
+import org.vas.layout.StripeLayout;
+
+/** Layouts of files on a mounted Lustre, read and set without a process. */
+public final class LustreFiles {
+  private static final Logger LOG = LoggerFactory.getLogger(LustreFiles.class);
+  private static final String LOV = "lustre.lov";
+
+  private final XattrCalls calls;
+
+  /** Through this machine's C library. */
+  public LustreFiles() {
+    this(new Libc());
+  }
+
+  LustreFiles(XattrCalls calls) {
+    this.calls = requireNonNull(calls, "calls");
+  }
+
+  /**
+   * The bytes of a file's layout; none when it has no layout, or the mount has no such thing.
+   *
+   * @throws IOException when the file is gone or, as Lustre wants it, may not be read
+   */
+  public Optional<byte[]> layout(Path file) throws IOException {
+    try {
+      return Optional.of(calls.get(file, LOV));
+    } catch (ErrnoException e) {
+      if (e.is(Errno.ENODATA) || e.is(Errno.EOPNOTSUPP)) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Makes an empty file with the layout asked for, or none at all.
+   *
+   * <p>Lustre fixes a layout when a file is first opened, and ignores a later setxattr without an
+   * error: so the file is made by mknod, and its layout is read back.
+   *
+   * @param mode permission bits; the owner's read bit must be among them, to read back
+   * @param required whether to fail where layouts cannot be set; else the file has Lustre's choice
+   * @throws IOException one line with path, reason and hint; the file does not exist then
+   */
+  public void createWithLayout(Path file, int mode, LayoutRequest request, boolean required)
+      throws IOException {
+    calls.mknod(file, mode);
+    try {
+      apply(file, request, required);
+    } catch (IOException e) {
+      Files.deleteIfExists(file);
+      throw e;
+    }
+  }
+
+  /** Makes an empty file whose layout is what its directory gives it. */
+  void createPlain(Path file, int mode) throws IOException {
+    calls.mknod(file, mode);
+  }
+
+  private void apply(Path file, LayoutRequest request, boolean required) throws IOException {
+    try {
+      calls.set(file, LOV, request.encode());
+    } catch (ErrnoException e) {
+      if (!e.is(Errno.EOPNOTSUPP)) {
+        throw new IOException(e.getMessage() + "; the layout asked for is " + request, e);
+      }
+      if (required) {
+        throw new IOException(file + ": no layout can be set here: EOPNOTSUPP; mount Lustre there,"
+            + " or set " + LustreConf.LAYOUT_REQUIRED.name() + "=false", e);
+      }
+      LOG.debug("{}: not on Lustre, so without a layout", file);
+      return;
+    }
+    verify(file, request);
+  }
+
+  private void verify(Path file, LayoutRequest request) throws IOException {
+    byte[] got = layout(file).orElseThrow(() -> new IOException(
+        file + ": the layout " + request + " was accepted and is not there"));
+    StripeLayout layout = decode(file, got);
+    if (!request.isMetBy(layout)) {
+      throw new IOException(file + ": asked for the layout " + request + " and got " + layout
+          + "; are the OSTs up and not full ('lfs df')?");
+    }
+  }
+
+  private static StripeLayout decode(Path file, byte[] bytes) throws IOException {
+    try {
+      return StripeLayout.decode(bytes);
+    } catch (LayoutException e) {
+      throw new IOException(file + ": " + LOV + ": " + e.getMessage(), e);
+    }
+  }
+}

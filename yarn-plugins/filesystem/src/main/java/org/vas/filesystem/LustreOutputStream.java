@@ -1,0 +1,122 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import org.apache.hadoop.fs.FSExceptionMessages;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.StreamCapabilities;
+import org.apache.hadoop.fs.Syncable;
+import org.apache.hadoop.fs.impl.StoreImplementationUtils;
+
+/**
+ * Writes a file through one buffer. After {@link #hflush} and {@link #hsync} the bytes are on the
+ * storage servers' disks: less would leave them in this client's page cache, which is lost with it.
+ */
+final class LustreOutputStream extends OutputStream implements Syncable, StreamCapabilities {
+  private final Path path;
+  private final OpenFile file;
+  private final ByteBuffer buffer;
+  private long position;
+
+  /**
+   * @param file open for writing; closed with the stream
+   * @param position where the first byte goes
+   */
+  LustreOutputStream(Path path, OpenFile file, long position, int bufferSize) {
+    this.path = requireNonNull(path, "path");
+    this.file = requireNonNull(file, "file");
+    this.position = position;
+    this.buffer = ByteBuffer.allocate(bufferSize);
+  }
+
+  @Override
+  public synchronized void write(int value) throws IOException {
+    checkOpen();
+    if (!buffer.hasRemaining()) {
+      drain();
+    }
+    buffer.put((byte) value);
+  }
+
+  @Override
+  public synchronized void write(byte[] bytes, int offset, int length) throws IOException {
+    checkOpen();
+    if (length > buffer.remaining()) {
+      drain();
+    }
+    if (length > buffer.remaining()) {
+      write(ByteBuffer.wrap(bytes, offset, length));
+    } else {
+      buffer.put(bytes, offset, length);
+    }
+  }
+
+  /** Hands the bytes to the operating system: readers on every client see them. */
+  @Override
+  public synchronized void flush() throws IOException {
+    checkOpen();
+    drain();
+  }
+
+  @Override
+  public void hflush() throws IOException {
+    force(false);
+  }
+
+  @Override
+  public void hsync() throws IOException {
+    force(true);
+  }
+
+  @Override
+  public boolean hasCapability(String capability) {
+    return StoreImplementationUtils.isProbeForSyncable(capability);
+  }
+
+  @Override
+  public synchronized void close() throws IOException {
+    try (OpenFile closing = file) {
+      if (closing.isOpen()) {
+        drain();
+      }
+    }
+  }
+
+  private synchronized void force(boolean metadata) throws IOException {
+    flush();
+    try {
+      file.force(metadata);
+    } catch (IOException e) {
+      throw IoErrors.explained(path, "fsync", e);
+    }
+  }
+
+  private void drain() throws IOException {
+    buffer.flip();
+    try {
+      write(buffer);
+    } finally {
+      buffer.compact();
+    }
+  }
+
+  private void write(ByteBuffer bytes) throws IOException {
+    int before = bytes.position();
+    try {
+      file.write(bytes, position);
+    } catch (IOException e) {
+      throw IoErrors.explained(path, "write", e);
+    } finally {
+      position += bytes.position() - before;
+    }
+  }
+
+  private void checkOpen() throws IOException {
+    if (!file.isOpen()) {
+      throw new IOException(path + ": " + FSExceptionMessages.STREAM_IS_CLOSED);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package org.vas.filesystem;
+
+import java.io.IOException;
+import java.nio.file.AccessMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Set;
+import org.apache.hadoop.fs.permission.FsAction;
+
+/** Permission bits, the sticky bit included. */
+final class Modes {
+  private static final int SETGID = 02000;
+
+  private Modes() {}
+
+  /** Sets exactly these bits. */
+  static void set(Path file, int mode) throws IOException {
+    Files.setAttribute(file, "unix:mode", mode);
+  }
+
+  /**
+   * Sets these bits where the process' umask left others. A setgid bit that a directory handed
+   * down stays: dropping it would break the sharing of the tree.
+   */
+  static void ensure(Path file, int mode) throws IOException {
+    int now = FileAttributes.of(file).modeBits();
+    if ((now & ~SETGID) != mode) {
+      set(file, mode | (now & SETGID));
+    }
+  }
+
+  /** Fails unless this process may do all of it, or the file only has to exist. */
+  static void check(Path file, FsAction action) throws IOException {
+    Set<AccessMode> wanted = EnumSet.noneOf(AccessMode.class);
+    if (action.implies(FsAction.READ)) {
+      wanted.add(AccessMode.READ);
+    }
+    if (action.implies(FsAction.WRITE)) {
+      wanted.add(AccessMode.WRITE);
+    }
+    if (action.implies(FsAction.EXECUTE)) {
+      wanted.add(AccessMode.EXECUTE);
+    }
+    file.getFileSystem().provider().checkAccess(file, wanted.toArray(new AccessMode[0]));
+  }
+}

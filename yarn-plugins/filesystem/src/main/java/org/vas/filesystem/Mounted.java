@@ -1,0 +1,165 @@
+package org.vas.filesystem;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem.Statistics;
+import org.vas.layout.StripeLayout;
+
+/** The mounted Lustre in this process: files by their local paths, with their layouts. */
+final class Mounted {
+  private final Site site;
+  private final MountPaths paths;
+  private final LayoutPolicy policy;
+  private final FileCreator creator;
+  private final LayoutCache layouts;
+  private final BlockSize blockSize;
+  private final BlockLocator locator;
+  private final Locations locations;
+  private final int bufferSize;
+
+  Mounted(Configuration conf, Map<String, String> environment, XattrCalls calls)
+      throws IOException {
+    LustreFiles files = new LustreFiles(calls);
+    this.site = Site.load(conf, environment);
+    this.paths = new MountPaths(site.mount());
+    this.policy = new LayoutPolicy(conf, site::localOsts);
+    this.creator = new FileCreator(files, LustreConf.LAYOUT_REQUIRED.get(conf));
+    this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf));
+    this.blockSize = new BlockSize(conf);
+    this.locator = new BlockLocator(site::guestOf);
+    this.locations = Locations.of(conf);
+    this.bufferSize = Math.toIntExact(LustreConf.BUFFER_SIZE.get(conf));
+  }
+
+  MountPaths paths() {
+    return paths;
+  }
+
+  String fsname() {
+    return site.fsname();
+  }
+
+  boolean answersLocations() {
+    return locations == Locations.VM;
+  }
+
+  long defaultBlockSize() {
+    return policy.defaultBlockSize();
+  }
+
+  /** The status of a file, or of what a symbolic link leads to. */
+  FileStatus status(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
+    return status(shown, file, FileAttributes.of(file));
+  }
+
+  /** The status of a symbolic link itself; its target is as stored. */
+  FileStatus linkStatus(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
+    return status(shown, file, FileAttributes.ofLink(file));
+  }
+
+  /**
+   * What a directory holds, or the file itself. Entries that vanish meanwhile are left out; a
+   * dangling link is answered as a link.
+   */
+  List<FileStatus> list(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
+    FileAttributes attributes = FileAttributes.of(file);
+    if (!attributes.isDirectory()) {
+      return List.of(status(shown, file, attributes));
+    }
+    List<FileStatus> found = new ArrayList<>();
+    for (Path entry : Directories.list(file)) {
+      // Three arguments, so that a colon in the name does not become a scheme.
+      org.apache.hadoop.fs.Path name = new org.apache.hadoop.fs.Path(
+          null, null, String.valueOf(entry.getFileName()));
+      entryStatus(new org.apache.hadoop.fs.Path(shown, name), entry).ifPresent(found::add);
+    }
+    return found;
+  }
+
+  /** An input stream that counts into the statistics. */
+  LustreInputStream open(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer,
+      Statistics all, Statistics local) throws IOException {
+    FileAttributes attributes = FileAttributes.of(file);
+    if (attributes.isDirectory()) {
+      throw new FileNotFoundException(shown + ": is a directory");
+    }
+    Optional<StripeLayout> layout =
+        site.hasLocal() ? layouts.layoutOf(file, attributes) : Optional.empty();
+    ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
+    OpenFile open = OpenFile.of(file, StandardOpenOption.READ);
+    return new LustreInputStream(shown, open, counter, Math.max(bufferSize, wantedBuffer));
+  }
+
+  /** A new file with the layout that the policy wants for it. */
+  LustreOutputStream create(org.apache.hadoop.fs.Path shown, Path file, NewFile wanted)
+      throws IOException {
+    OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
+        policy.layoutFor(paths.within(file), wanted.blockSize()));
+    return new LustreOutputStream(shown, open, 0, Math.max(bufferSize, wanted.bufferSize()));
+  }
+
+  /**
+   * An output stream at the end of an existing file, for one writer as in HDFS: with O_APPEND
+   * Lustre would lock the file to its end on every OST, for each write.
+   */
+  LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
+      throws IOException {
+    OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE);
+    try {
+      return new LustreOutputStream(
+          shown, open, open.size(), Math.max(bufferSize, wantedBuffer));
+    } catch (IOException e) {
+      open.close();
+      throw e;
+    }
+  }
+
+  /** The locations of a range that lies within the file. */
+  BlockLocation[] locate(Path file, long offset, long length) throws IOException {
+    Optional<StripeLayout> layout = layouts.layoutOf(file, FileAttributes.of(file));
+    return layout.isPresent()
+        ? locator.locate(layout.get(), offset, length)
+        : new BlockLocation[] {BlockLocator.nowhere(offset, length)};
+  }
+
+  private Optional<FileStatus> entryStatus(org.apache.hadoop.fs.Path shown, Path entry)
+      throws IOException {
+    try {
+      return Optional.of(status(shown, entry));
+    } catch (NoSuchFileException dangling) {
+      try {
+        return Optional.of(linkStatus(shown, entry));
+      } catch (NoSuchFileException vanished) {
+        return Optional.empty();
+      }
+    }
+  }
+
+  private FileStatus status(org.apache.hadoop.fs.Path shown, Path file, FileAttributes its)
+      throws IOException {
+    boolean isData = its.isRegularFile();
+    org.apache.hadoop.fs.Path target = its.isSymlink()
+        ? paths.linkTarget(Files.readSymbolicLink(file)) : null;
+    return new FileStatus(isData ? its.size() : 0, its.isDirectory(), 1,
+        isData ? blockSize(file, its) : 0, its.modifiedMillis(), its.accessedMillis(),
+        its.permission(), its.owner(), its.group(), target, shown);
+  }
+
+  private long blockSize(Path file, FileAttributes its) {
+    return blockSize.isOneBlock(its.size())
+        ? blockSize.normal()
+        : layouts.layoutOf(file, its).map(layout -> blockSize.of(layout, its.size()))
+            .orElse(blockSize.normal());
+  }
+}

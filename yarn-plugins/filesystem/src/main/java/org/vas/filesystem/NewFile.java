@@ -1,0 +1,38 @@
+package org.vas.filesystem;
+
+/** How a caller wants a new file. */
+final class NewFile {
+  private final int mode;
+  private final boolean overwrites;
+  private final int bufferSize;
+  private final long blockSize;
+
+  /**
+   * @param mode the exact permission bits
+   * @param overwrites whether an existing file is replaced
+   * @param bufferSize bytes, at least
+   * @param blockSize bytes; not positive means the default
+   */
+  NewFile(int mode, boolean overwrites, int bufferSize, long blockSize) {
+    this.mode = mode;
+    this.overwrites = overwrites;
+    this.bufferSize = bufferSize;
+    this.blockSize = blockSize;
+  }
+
+  int mode() {
+    return mode;
+  }
+
+  boolean overwrites() {
+    return overwrites;
+  }
+
+  int bufferSize() {
+    return bufferSize;
+  }
+
+  long blockSize() {
+    return blockSize;
+  }
+}

@@ -1,0 +1,129 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousFileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads and writes at positions of an open file, by pread(2) and pwrite(2), from any thread.
+ *
+ * <p>It is made of an asynchronous channel whose work the caller does itself, because that one
+ * ignores interrupts. A {@code FileChannel} closes itself for all its users when a thread in it is
+ * interrupted, as the MapReduce AM does to the thread that writes the job history.
+ */
+final class OpenFile implements Closeable {
+  private static final ExecutorService IN_THE_CALLER = new InTheCaller();
+  // The JDK copies through a direct buffer as large as the request, and keeps it for the thread.
+  private static final int LARGEST_CALL = 1 << 20;
+
+  private final AsynchronousFileChannel channel;
+
+  private OpenFile(AsynchronousFileChannel channel) {
+    this.channel = requireNonNull(channel, "channel");
+  }
+
+  /** Opens an existing file, for reading or for writing. */
+  static OpenFile of(Path file, StandardOpenOption access) throws IOException {
+    return new OpenFile(AsynchronousFileChannel.open(file, Set.of(access), IN_THE_CALLER));
+  }
+
+  /** Reads at most what the buffer has room for: the bytes read, or -1 at the end of the file. */
+  int read(ByteBuffer target, long position) throws IOException {
+    int limit = target.limit();
+    target.limit(Math.min(limit, target.position() + LARGEST_CALL));
+    try {
+      return result(channel.read(target, position));
+    } finally {
+      target.limit(limit);
+    }
+  }
+
+  /** Writes all that the buffer has. */
+  void write(ByteBuffer source, long position) throws IOException {
+    int limit = source.limit();
+    long at = position;
+    try {
+      while (source.position() < limit) {
+        source.limit(Math.min(limit, source.position() + LARGEST_CALL));
+        at += result(channel.write(source, at));
+      }
+    } finally {
+      source.limit(limit);
+    }
+  }
+
+  long size() throws IOException {
+    return channel.size();
+  }
+
+  /** Waits until the bytes are on disk, and with {@code metadata} the times too. */
+  void force(boolean metadata) throws IOException {
+    channel.force(metadata);
+  }
+
+  boolean isOpen() {
+    return channel.isOpen();
+  }
+
+  @Override
+  public void close() throws IOException {
+    channel.close();
+  }
+
+  // The work is done by the time there is a future, so that nothing waits here.
+  private static int result(Future<Integer> done) throws IOException {
+    try {
+      return done.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof IOException
+          ? (IOException) e.getCause() : new IOException(e.getCause());
+    }
+  }
+
+  private static final class InTheCaller extends AbstractExecutorService {
+    @Override
+    public void execute(Runnable work) {
+      work.run();
+    }
+
+    @Override
+    public void shutdown() {
+      throw new UnsupportedOperationException("shared by all files");
+    }
+
+    @Override
+    public List<Runnable> shutdownNow() {
+      throw new UnsupportedOperationException("shared by all files");
+    }
+
+    @Override
+    public boolean isShutdown() {
+      return false;
+    }
+
+    @Override
+    public boolean isTerminated() {
+      return false;
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package org.vas.filesystem;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.EnumSet;
+import java.util.Set;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Renames in one system call: others see the old name or the new one, never both or none. */
+final class Renamer {
+  private static final Logger LOG = LoggerFactory.getLogger(Renamer.class);
+  /** Not there, in the way, or no directory: what {@code FileSystem.rename} answers false to. */
+  private static final Set<Errno> REFUSED =
+      EnumSet.of(Errno.ENOENT, Errno.EEXIST, Errno.ENOTDIR, Errno.ENOTEMPTY, Errno.EISDIR);
+
+  private Renamer() {}
+
+  /**
+   * As HDFS does: into the destination when that is a directory, and never over anything.
+   *
+   * @return false, with nothing changed, when source, destination or its parent do not allow it
+   */
+  static boolean rename(Path source, Path destination) throws IOException {
+    Path target = Files.isDirectory(destination)
+        ? destination.resolve(String.valueOf(source.getFileName())) : destination;
+    if (target.equals(source)) {
+      return Files.exists(source, LinkOption.NOFOLLOW_LINKS);
+    }
+    if (target.startsWith(source)) {
+      LOG.debug("{}: not renamed below itself, to {}", source, target);
+      return false;
+    }
+    try {
+      withoutReplacing(source, target);
+      return true;
+    } catch (ErrnoException e) {
+      if (e.errno().filter(REFUSED::contains).isPresent()) {
+        LOG.debug("rename refused", e);
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * As {@code FileContext} does: an exception says what is in the way.
+   *
+   * @param overwrite whether to replace a file by a file, or an empty directory by a directory
+   */
+  static void renameOrThrow(Path source, Path destination, boolean overwrite) throws IOException {
+    FileAttributes from = FileAttributes.ofLink(source);
+    if (source.equals(destination)) {
+      throw new FileAlreadyExistsException(
+          source + ": source and destination of a rename are the same");
+    }
+    if (from.isSymlink() && Files.exists(destination) && Files.isSameFile(source, destination)) {
+      throw new FileAlreadyExistsException(
+          destination + ": not replaced by " + source + ", a symbolic link to it");
+    }
+    if (Files.exists(destination, LinkOption.NOFOLLOW_LINKS)) {
+      checkReplaceable(from, destination, overwrite);
+    } else {
+      checkParent(destination);
+    }
+    if (overwrite) {
+      move(source, destination);
+    } else {
+      withoutReplacing(source, destination);
+    }
+  }
+
+  private static void checkReplaceable(FileAttributes from, Path destination, boolean overwrite)
+      throws IOException {
+    if (FileAttributes.ofLink(destination).isDirectory() != from.isDirectory()) {
+      throw new IOException(destination
+          + ": cannot be replaced: source and destination must both be files or directories");
+    }
+    if (!overwrite) {
+      throw new FileAlreadyExistsException(destination + ": already exists; rename with OVERWRITE");
+    }
+  }
+
+  private static void checkParent(Path destination) throws IOException {
+    Path parent = destination.getParent();
+    if (parent == null || !Files.exists(parent)) {
+      throw new FileNotFoundException(parent + ": does not exist; make it before the rename");
+    }
+    if (!Files.isDirectory(parent)) {
+      throw new ParentNotDirectoryException(parent + ": is not a directory");
+    }
+  }
+
+  // Clients before Lustre 2.13 know no flags and say EINVAL: there, whoever takes the name between
+  // check and rename is overwritten.
+  private static void withoutReplacing(Path source, Path target) throws IOException {
+    try {
+      Libc.renameNoReplace(source, target);
+    } catch (ErrnoException e) {
+      if (!e.is(Errno.EINVAL) && !e.is(Errno.ENOSYS)) {
+        throw e;
+      }
+      if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+        throw new ErrnoException(target, "rename from " + source, Errno.EEXIST);
+      }
+      move(source, target);
+    }
+  }
+
+  private static void move(Path source, Path target) throws IOException {
+    try {
+      Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
+    } catch (AtomicMoveNotSupportedException e) {
+      throw new IOException(target + ": rename from " + source + ": " + Errno.EXDEV.explained(), e);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.vas.layout.ClusterMap;
+import org.vas.layout.ClusterMapException;
+import org.vas.layout.Guest;
+import org.vas.layout.Host;
+import org.vas.layout.LayoutConf;
+import org.vas.layout.OstOwners;
+
+/** The site as seen from this machine: the mount, who serves an OST, and what is local. */
+final class Site {
+  private final Path mount;
+  private final String fsname;
+  private final Optional<OstOwners> owners;
+  private final Optional<Host> localHost;
+
+  private Site(Path mount, String fsname, Optional<OstOwners> owners, Optional<Host> localHost) {
+    this.mount = requireNonNull(mount, "mount");
+    this.fsname = fsname;
+    this.owners = owners;
+    this.localHost = localHost;
+  }
+
+  /**
+   * Reads the site description. It may be missing only where nothing needs it: the mount is
+   * configured, and no locations are wanted.
+   */
+  static Site load(Configuration conf, Map<String, String> environment) throws IOException {
+    Path file = LayoutConf.clusterFile(conf, environment);
+    String mount = LustreConf.MOUNT.get(conf);
+    if (!mount.isEmpty() && !Locations.of(conf).needSite() && !Files.exists(file)) {
+      return new Site(absolute(mount), "", Optional.empty(), Optional.empty());
+    }
+    ClusterMap map = read(file);
+    Optional<Host> local = LocalGuest.host(conf, environment, map);
+    OstOwners owners = new OstOwners(
+        map, local.map(Host::name).orElse(""), LayoutConf.OWNERS_TTL.get(conf));
+    return new Site(mount.isEmpty() ? map.mount() : absolute(mount), map.fsname(),
+        Optional.of(owners), local);
+  }
+
+  Path mount() {
+    return mount;
+  }
+
+  /** The Lustre file system's name; empty when there is no site description. */
+  String fsname() {
+    return fsname;
+  }
+
+  /** The VM on the host that serves the OST now; none when either is not known. */
+  Optional<Guest> guestOf(int ostIndex) {
+    return owners.flatMap(known -> known.ownerOf(ostIndex)).flatMap(Host::guest);
+  }
+
+  /** Whether this machine runs on the host that serves the OST now. */
+  boolean isLocal(int ostIndex) {
+    return localHost.isPresent()
+        && owners.flatMap(known -> known.ownerOf(ostIndex)).equals(localHost);
+  }
+
+  /** Whether this machine is one of the site's guests or hosts. */
+  boolean hasLocal() {
+    return localHost.isPresent();
+  }
+
+  /** The OSTs of this machine's host that it still serves. */
+  List<Integer> localOsts() {
+    return localHost.map(Host::osts).orElse(List.of()).stream()
+        .filter(this::isLocal).collect(Collectors.toUnmodifiableList());
+  }
+
+  private static ClusterMap read(Path file) throws IOException {
+    if (!Files.exists(file)) {
+      throw new IOException(file + ": no such site description; name yours in "
+          + LayoutConf.CLUSTER_FILE.name());
+    }
+    try {
+      return ClusterMap.load(file);
+    } catch (ClusterMapException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  private static Path absolute(String mount) throws IOException {
+    Path path = Path.of(mount);
+    if (!path.isAbsolute()) {
+      throw new IOException(
+          LustreConf.MOUNT.name() + ": '" + mount + "' is not an absolute path");
+    }
+    return path.normalize();
+  }
+}

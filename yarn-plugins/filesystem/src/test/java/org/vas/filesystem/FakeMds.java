@@ -1,0 +1,88 @@
+package org.vas.filesystem;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Keeps layouts of files in a plain directory, as a metadata server with {@value #OSTS} OSTs:
+ * what is set on a file made by mknod takes effect, and gets objects round robin.
+ */
+final class FakeMds implements XattrCalls {
+  static final int OSTS = 4;
+  private static final int V3 = 0x0BD30BD0;
+  private static final int NO_START = 0xFFFF;
+  private static final int ALL = 0xFFFF;
+
+  private final Libc libc = new Libc();
+  private final Map<Long, byte[]> layouts = new ConcurrentHashMap<>();
+  private final AtomicInteger next = new AtomicInteger();
+  private final AtomicInteger gets = new AtomicInteger();
+
+  /** Layouts read so far. */
+  int gets() {
+    return gets.get();
+  }
+
+  @Override
+  public byte[] get(Path file, String name) throws ErrnoException {
+    gets.incrementAndGet();
+    byte[] layout = layouts.get(inode(file, name));
+    if (layout == null) {
+      throw new ErrnoException(file, "getxattr " + name, Errno.ENODATA);
+    }
+    return layout.clone();
+  }
+
+  @Override
+  public void set(Path file, String name, byte[] value) throws ErrnoException {
+    layouts.put(inode(file, name), allocate(ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN)));
+  }
+
+  @Override
+  public void mknod(Path file, int mode) throws ErrnoException {
+    libc.mknod(file, mode);
+    // An inode number may have been another file's.
+    layouts.remove(inode(file, "mknod"));
+  }
+
+  /** Gives an existing file any layout, as other tools may have done. */
+  void put(Path file, byte[] layout) throws ErrnoException {
+    layouts.put(inode(file, "put"), layout.clone());
+  }
+
+  private byte[] allocate(ByteBuffer request) {
+    int header = request.getInt(0) == V3 ? 48 : 32;
+    int wanted = Short.toUnsignedInt(request.getShort(28));
+    int start = Short.toUnsignedInt(request.getShort(30));
+    int count = wanted == ALL ? OSTS : Math.min(wanted, OSTS);
+    int first = start == NO_START ? next.getAndIncrement() : start;
+    ByteBuffer layout = ByteBuffer.allocate(header + 24 * count).order(ByteOrder.LITTLE_ENDIAN);
+    layout.duplicate().put(request.duplicate().position(0).limit(header));
+    layout.putShort(28, (short) count).putShort(30, (short) 0);
+    for (int i = 0; i < count; i++) {
+      layout.putLong(header + 24 * i, i + 1L);
+      layout.putInt(header + 24 * i + 20, (first + i) % OSTS);
+    }
+    return layout.array();
+  }
+
+  private static long inode(Path file, String call) throws ErrnoException {
+    try {
+      if (!Files.exists(file)) {
+        throw new ErrnoException(file, call, Errno.ENOENT);
+      }
+      return FileAttributes.of(file).inode();
+    } catch (ErrnoException e) {
+      throw e;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

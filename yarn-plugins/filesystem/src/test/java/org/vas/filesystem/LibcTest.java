@@ -1,0 +1,71 @@
+package org.vas.filesystem;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The real system calls, on whatever file system the build directory is. */
+class LibcTest {
+  private static final String ATTRIBUTE = "user.vas";
+
+  private final Libc libc = new Libc();
+  private Path directory;
+
+  @BeforeEach
+  void makeADirectory() throws IOException {
+    directory = TestMount.mount(TestMount.configuration());
+  }
+
+  @Test
+  void makesAFileThatMustNotExist() throws IOException {
+    Path file = directory.resolve("a file");
+    libc.mknod(file, 0600);
+    assertTrue(FileAttributes.of(file).isRegularFile());
+    ErrnoException error = assertThrows(ErrnoException.class, () -> libc.mknod(file, 0600));
+    assertTrue(error.is(Errno.EEXIST));
+    assertEquals(file + ": mknod: EEXIST (File exists)", error.getMessage());
+  }
+
+  @Test
+  void keepsTheBytesOfAnAttribute() throws IOException {
+    Path file = Files.createFile(directory.resolve("f"));
+    assumeTrue(Files.getFileStore(file).supportsFileAttributeView("user"));
+    assertTrue(assertThrows(ErrnoException.class, () -> libc.get(file, ATTRIBUTE))
+        .is(Errno.ENODATA));
+    byte[] value = {0, 1, -1, 0};
+    libc.set(file, ATTRIBUTE, value);
+    assertArrayEquals(value, libc.get(file, ATTRIBUTE));
+  }
+
+  @Test
+  void readsAttributesOfTheLargestSize() throws IOException {
+    Path file = Files.createFile(directory.resolve("f"));
+    byte[] value = new byte[48_048];
+    value[value.length - 1] = 1;
+    try {
+      libc.set(file, ATTRIBUTE, value);
+    } catch (ErrnoException e) {
+      abort("this file system has no such large attributes: " + e.getMessage());
+    }
+    assertArrayEquals(value, libc.get(file, ATTRIBUTE));
+  }
+
+  @Test
+  void renamesOverNothing() throws IOException {
+    Path from = Files.createFile(directory.resolve("from"));
+    Path to = directory.resolve("to");
+    Libc.renameNoReplace(from, to);
+    Files.createFile(from);
+    assertTrue(assertThrows(ErrnoException.class, () -> Libc.renameNoReplace(from, to))
+        .is(Errno.EEXIST));
+  }
+}

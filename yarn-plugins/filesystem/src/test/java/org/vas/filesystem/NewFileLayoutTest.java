@@ -1,0 +1,236 @@
+package org.vas.filesystem;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.vas.layout.LayoutException;
+import org.vas.layout.PlainLayout;
+import org.vas.layout.StripeLayout;
+
+class NewFileLayoutTest {
+  private static final long MIB = 1 << 20;
+  private static final String REDUCE_ATTEMPT =
+      "/out/_temporary/0/_temporary/attempt_1700000000000_0001_r_000000_0/part-r-00000";
+  private static final String MAP_ATTEMPT =
+      "/out/_temporary/0/_temporary/attempt_1700000000000_0001_m_000000_0/part-m-00000";
+
+  private Configuration conf;
+  private FileSystem files;
+
+  @BeforeEach
+  void mount() throws IOException {
+    conf = TestMount.configuration();
+    files = TestMount.fileSystem(conf);
+  }
+
+  private java.nio.file.Path local(String path) {
+    return TestMount.mount(conf).resolve(path.substring(1));
+  }
+
+  private PlainLayout layoutOf(String path) throws IOException, LayoutException {
+    return (PlainLayout) StripeLayout.decode(TestMount.MDS.get(local(path), "lustre.lov"));
+  }
+
+  /** A file system whose metadata server misbehaves as told. */
+  private FileSystem filesOn(XattrCalls calls) throws IOException {
+    LustreFileSystem made = new LustreFileSystem(calls);
+    made.initialize(URI.create("lustre:///"), conf);
+    return made;
+  }
+
+  @Test
+  void stripesByBlocksOverAllOsts() throws Exception {
+    files.create(new Path("/a")).close();
+    PlainLayout layout = layoutOf("/a");
+    assertEquals(128 * MIB, layout.stripeSize());
+    assertEquals(FakeMds.OSTS, layout.stripeCount());
+  }
+
+  @Test
+  void takesTheCallersBlockSizeRoundedUpToWhatLustreCan() throws Exception {
+    files.create(new Path("/a"), true, 4096, (short) 1, 8 * MIB).close();
+    assertEquals(8 * MIB, layoutOf("/a").stripeSize());
+    files.create(new Path("/b"), true, 4096, (short) 1, MIB + 1).close();
+    assertEquals(MIB + (64 << 10), layoutOf("/b").stripeSize());
+  }
+
+  @Test
+  void refusesBlocksLargerThanAnyStripe() {
+    IOException error = assertThrows(IOException.class,
+        () -> files.create(new Path("/a"), true, 4096, (short) 1, 4096 * MIB));
+    assertTrue(error.getMessage().contains("at most 4294901760"), error.getMessage());
+    assertFalse(Files.exists(local("/a")));
+  }
+
+  @Test
+  void refusesABlockSizeThatIsNoMultipleOf64KiB() {
+    conf.set("vas.lustre.block-size", "100000");
+    IOException error = assertThrows(IOException.class, () -> TestMount.fileSystem(conf));
+    assertEquals("vas.lustre.block-size: 100000 is not a multiple of 64 KiB; Lustre has no such"
+        + " stripe size", error.getMessage());
+  }
+
+  @Test
+  void putsWhatAReduceAttemptWritesOnTheLocalOst() throws Exception {
+    files.create(new Path(REDUCE_ATTEMPT)).close();
+    PlainLayout layout = layoutOf(REDUCE_ATTEMPT);
+    assertEquals(1, layout.stripeCount());
+    assertEquals(0, layout.objects().get(0).ostIndex());
+  }
+
+  @Test
+  void stripesWhatAMapAttemptWrites() throws Exception {
+    files.create(new Path(MAP_ATTEMPT)).close();
+    assertEquals(FakeMds.OSTS, layoutOf(MAP_ATTEMPT).stripeCount());
+  }
+
+  @Test
+  void stripesPrivateFilesOnMachinesWithoutOsts() throws Exception {
+    conf.set("vas.local.guest", "");
+    files = TestMount.fileSystem(conf);
+    files.create(new Path(REDUCE_ATTEMPT)).close();
+    assertEquals(FakeMds.OSTS, layoutOf(REDUCE_ATTEMPT).stripeCount());
+  }
+
+  @Test
+  void takesPoolAndCountFromTheConfiguration() throws Exception {
+    conf.set("vas.lustre.pool", "fast");
+    conf.setInt("vas.lustre.stripe-count", 2);
+    files = TestMount.fileSystem(conf);
+    files.create(new Path("/a")).close();
+    assertEquals(2, layoutOf("/a").stripeCount());
+    assertEquals("fast", layoutOf("/a").pool().orElseThrow());
+  }
+
+  @Test
+  void leavesTheLayoutToTheDirectoryWhenAsked() throws Exception {
+    conf.setInt("vas.lustre.stripe-count", 0);
+    files = TestMount.fileSystem(conf);
+    files.create(new Path("/a")).close();
+    assertThrows(IOException.class, () -> layoutOf("/a"));
+  }
+
+  @Test
+  void overwritingGivesANewFileAndLeavesReadersTheOld() throws Exception {
+    write("/a", "old");
+    try (FSDataInputStream reader = files.open(new Path("/a"))) {
+      files.create(new Path("/a"), true, 4096, (short) 1, 8 * MIB).close();
+      assertEquals(8 * MIB, layoutOf("/a").stripeSize());
+      assertEquals(0, files.getFileStatus(new Path("/a")).getLen());
+      assertArrayEquals("old".getBytes(StandardCharsets.UTF_8), reader.readNBytes(3));
+    }
+    assertEquals(List.of("a"), names());
+  }
+
+  @Test
+  void overwritingThroughALinkReplacesWhatItLeadsTo() throws Exception {
+    write("/a", "old");
+    Files.createSymbolicLink(local("/link"), java.nio.file.Path.of("a"));
+    write("/link", "newer");
+    assertTrue(Files.isSymbolicLink(local("/link")));
+    assertEquals("newer", Files.readString(local("/a")));
+  }
+
+  @Test
+  void neverOverwritesUnasked() throws Exception {
+    write("/a", "old");
+    assertThrows(FileAlreadyExistsException.class, () -> files.create(new Path("/a"), false));
+    assertEquals("old", Files.readString(local("/a")));
+    assertFalse(files.createNewFile(new Path("/a")));
+    assertTrue(files.createNewFile(new Path("/b")));
+  }
+
+  @Test
+  void canWriteAFileThatNobodyMayWrite() throws Exception {
+    FsPermission readOnly = new FsPermission((short) 0444);
+    try (FSDataOutputStream out = files.create(
+        new Path("/a"), readOnly, false, 4096, (short) 1, 0, null)) {
+      out.write(1);
+    }
+    assertEquals(readOnly, files.getFileStatus(new Path("/a")).getPermission());
+  }
+
+  @Test
+  void failsClosedWhenLustreAcceptsALayoutAndIgnoresIt() throws Exception {
+    FileSystem broken = filesOn(new Misbehaving() {
+      @Override
+      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
+        byte[] other = value.clone();
+        other[26] = 1;
+        super.set(file, name, other);
+      }
+    });
+    IOException error = assertThrows(IOException.class, () -> broken.create(new Path("/a")));
+    assertTrue(error.getMessage().startsWith(local("/a") + ": asked for the layout 134217728"),
+        error.getMessage());
+    assertEquals(List.of(), names());
+  }
+
+  @Test
+  void saysHowToGoOnWhereTheMountIsNotLustre() throws Exception {
+    XattrCalls notLustre = new Misbehaving() {
+      @Override
+      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
+        throw new ErrnoException(file, "setxattr " + name, Errno.EOPNOTSUPP);
+      }
+    };
+    FileSystem strict = filesOn(notLustre);
+    IOException error = assertThrows(IOException.class, () -> strict.create(new Path("/a")));
+    assertEquals(local("/a") + ": no layout can be set here: EOPNOTSUPP; mount Lustre there,"
+        + " or set vas.layout.required=false", error.getMessage());
+    assertEquals(List.of(), names());
+
+    conf.setBoolean("vas.layout.required", false);
+    filesOn(notLustre).create(new Path("/a")).close();
+    assertEquals(List.of("a"), names());
+  }
+
+  private void write(String path, String text) throws IOException {
+    try (FSDataOutputStream out = files.create(new Path(path), true)) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  private List<String> names() throws IOException {
+    try (Stream<java.nio.file.Path> list = Files.list(TestMount.mount(conf))) {
+      return list.map(file -> String.valueOf(file.getFileName())).sorted()
+          .collect(Collectors.toList());
+    }
+  }
+
+  private static class Misbehaving implements XattrCalls {
+    @Override
+    public byte[] get(java.nio.file.Path file, String name) throws ErrnoException {
+      return TestMount.MDS.get(file, name);
+    }
+
+    @Override
+    public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
+      TestMount.MDS.set(file, name, value);
+    }
+
+    @Override
+    public void mknod(java.nio.file.Path file, int mode) throws ErrnoException {
+      TestMount.MDS.mknod(file, mode);
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package org.vas.filesystem;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The counters that MapReduce publishes: all bytes, and those of the VM's own host. */
+class ReadCountersTest {
+  private static final int STRIPE = 64 << 10;
+  private static final int LENGTH = 8 * STRIPE + 1000;
+  private static final Path FILE = new Path("/a");
+
+  private Configuration conf;
+  private FileSystem files;
+
+  @BeforeEach
+  void writeAFile() throws IOException {
+    conf = TestMount.configuration();
+    files = TestMount.fileSystem(conf);
+    try (FSDataOutputStream out = files.create(FILE, true, 4096, (short) 1, STRIPE)) {
+      for (int i = 0; i < LENGTH; i++) {
+        out.write(i * 31);
+      }
+    }
+    FileSystem.clearStatistics();
+  }
+
+  @SuppressWarnings("deprecation") // The table that MapReduce reads.
+  private static long bytesRead(String scheme) {
+    return FileSystem.getAllStatistics().stream()
+        .filter(each -> each.getScheme().equals(scheme))
+        .mapToLong(FileSystem.Statistics::getBytesRead).sum();
+  }
+
+  /** Bytes of the file on the OST of vm1, by the block locations. */
+  private long bytesOnVm1() throws IOException {
+    conf.set("vas.locations", "vm");
+    FileSystem asVm = TestMount.fileSystem(conf);
+    long bytes = 0;
+    for (var location : asVm.getFileBlockLocations(asVm.getFileStatus(FILE), 0, LENGTH)) {
+      bytes += List.of(location.getHosts()).contains("vm1") ? location.getLength() : 0;
+    }
+    return bytes;
+  }
+
+  private void readAll(int chunk) throws IOException {
+    byte[] buffer = new byte[chunk];
+    try (FSDataInputStream in = files.open(FILE, 4096)) {
+      long position = 0;
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        for (int i = 0; i < count; i++) {
+          assertEquals((byte) (31 * (position + i)), buffer[i]);
+        }
+        position += count;
+      }
+      assertEquals(LENGTH, position);
+    }
+  }
+
+  private void assertCounted() throws IOException {
+    assertEquals(LENGTH, bytesRead("lustre"));
+    assertEquals(bytesOnVm1(), bytesRead("lustre-local"));
+  }
+
+  @Test
+  void countsSmallReads() throws IOException {
+    readAll(100);
+    assertCounted();
+  }
+
+  @Test
+  void countsReadsLargerThanTheBuffer() throws IOException {
+    readAll(1 << 20);
+    assertCounted();
+  }
+
+  @Test
+  void countsBytesAndNotBuffers() throws IOException {
+    try (FSDataInputStream in = files.open(FILE)) {
+      assertEquals(0, in.read());
+    }
+    assertEquals(1, bytesRead("lustre"));
+  }
+
+  @Test
+  void countsPositionedReadsOfSeveralThreads() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try (FSDataInputStream in = files.open(FILE)) {
+      List<Future<?>> reads = new ArrayList<>();
+      for (int at = 0; at < LENGTH; at += 1000) {
+        int position = at;
+        int length = Math.min(1000, LENGTH - at);
+        reads.add(threads.submit(() -> {
+          ByteBuffer buffer = ByteBuffer.allocate(length);
+          in.readFully(position, buffer);
+          for (int i = 0; i < length; i++) {
+            assertEquals((byte) (31 * (position + i)), buffer.get(i));
+          }
+          return null;
+        }));
+      }
+      for (Future<?> read : reads) {
+        read.get();
+      }
+      assertEquals(0, in.getPos());
+    } finally {
+      threads.shutdownNow();
+    }
+    assertCounted();
+  }
+
+  @Test
+  void countsLocalBytesAlsoWhenNoLocationsAreAnswered() throws IOException {
+    conf.set("vas.locations", "none");
+    files = TestMount.fileSystem(conf);
+    readAll(5000);
+    assertCounted();
+  }
+
+  @Test
+  void countsNoLocalBytesOnAMachineWithoutOsts() throws IOException {
+    conf.set("vas.local.guest", "");
+    files = TestMount.fileSystem(conf);
+    readAll(5000);
+    assertEquals(LENGTH, bytesRead("lustre"));
+    assertEquals(0, bytesRead("lustre-local"));
+  }
+}

@@ -1,0 +1,56 @@
+package org.vas.layout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+class LayoutRequestTest {
+  @Test
+  void aFileWithThePlacesAskedForMeetsTheRequest() {
+    LayoutRequest request = LayoutRequest.stripes(1 << 20, 2).osts(3, 1);
+    assertTrue(request.isMetBy(Layouts.plain(1 << 20, 3, 1)));
+    assertFalse(request.isMetBy(Layouts.plain(1 << 20, 1, 3)));
+    assertFalse(request.isMetBy(Layouts.plain(1 << 21, 3, 1)));
+  }
+
+  @Test
+  void fewerStripesThanAskedForDoNotMeetIt() {
+    assertFalse(LayoutRequest.stripes(1 << 20, 3).isMetBy(Layouts.plain(1 << 20, 3, 1)));
+    assertTrue(LayoutRequest.stripes(1 << 20, PlainLayout.ALL_OSTS)
+        .isMetBy(Layouts.plain(1 << 20, 3, 1)));
+  }
+
+  @Test
+  void aCompositeDoesNotMeetIt() {
+    assertFalse(LayoutRequest.stripes(1 << 20, 1).isMetBy(
+        Layouts.composite(Layouts.component(0, 0x10, 0, -1, Layouts.plain(1 << 20, 1)))));
+  }
+
+  @Test
+  void theListOfOstsSetsTheCount() {
+    assertEquals(3, LayoutRequest.stripes(1 << 20, 1).osts(4, 5, 6).stripeCount());
+  }
+
+  @Test
+  void whatLustreWouldRefuseOrChangeIsRefusedHere() {
+    LayoutRequest good = LayoutRequest.stripes(1 << 16, 1);
+    refuses("stripe size 65537 is not a multiple of 64 KiB below 4 GiB",
+        () -> LayoutRequest.stripes(65537, 1));
+    refuses("stripe size 4294967296 is not a multiple of 64 KiB below 4 GiB",
+        () -> LayoutRequest.stripes(1L << 32, 1));
+    refuses("stripe count 2001 is not between -1 and 2000",
+        () -> LayoutRequest.stripes(1 << 16, 2001));
+    refuses("pool name '../x' is not 1 to 15 of [A-Za-z0-9_.-]", () -> good.pool("../x"));
+    refuses("OST index 65535 is not between 0 and 65534", () -> good.startingAt(65535));
+    refuses("OST indices [0, -1] are not all between 0 and 65534", () -> good.osts(0, -1));
+  }
+
+  private static void refuses(String message, Runnable request) {
+    IllegalArgumentException refused =
+        assertThrows(IllegalArgumentException.class, request::run);
+    assertEquals(message, refused.getMessage());
+  }
+}

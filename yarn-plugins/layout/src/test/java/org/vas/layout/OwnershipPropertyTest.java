@@ -1,0 +1,36 @@
+package org.vas.layout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.vas.layout.Layouts.plain;
+import static org.vas.layout.StripeRun.UNKNOWN;
+
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.Size;
+
+class OwnershipPropertyTest {
+  @Property
+  void runsCoverTheRangeAndNameTheFormulasOst(
+      @ForAll @IntRange(min = 1, max = 50) int stripeSize,
+      @ForAll @Size(min = 1, max = 8) List<@IntRange(max = 5) Integer> osts,
+      @ForAll @LongRange(max = 1_000_000_000_000L) long offset,
+      @ForAll @IntRange(max = 500) int length) {
+    PlainLayout layout = plain(stripeSize, osts.stream().mapToInt(ost -> ost).toArray());
+    long position = offset;
+    int before = UNKNOWN;
+    for (StripeRun run : layout.ownersOf(offset, length)) {
+      assertEquals(position, run.offset());
+      assertTrue(run.length() > 0 && run.ostIndex() != before, run::toString);
+      for (long at = run.offset(); at < run.end(); at++) {
+        assertEquals(osts.get((int) (at / stripeSize % osts.size())), run.ostIndex());
+      }
+      position = run.end();
+      before = run.ostIndex();
+    }
+    assertEquals(offset + length, position);
+  }
+}

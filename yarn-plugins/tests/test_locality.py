@@ -1,0 +1,106 @@
+"""The verdict on each map, and the parts it is joined from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vas_cluster import Cluster, load_cluster
+from vas_core.cli import run_command
+from vas_core.errors import BadInput, VasError
+from vas_layout.locate import Placement
+from vas_layout.owners import Source
+from vas_yarn.history import History, MapAttempt, Split, job_id
+from vas_yarn.locality import Where, judge
+from vas_yarn.placement_log import Decision, parse, read
+
+EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "laptop-lab.yaml"
+SPLIT = Split("/in/part-0", 0, 96)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    return load_cluster(EXAMPLE)
+
+
+def attempt(node: str) -> MapAttempt:
+    return MapAttempt("task_1_1_m_000003", "attempt_1_1_m_000003_0", node, "container_1", 0, 1)
+
+
+def owned(vm: str | None, length: int = 64, reason: str | None = None) -> Placement:
+    ost = int(vm[-1]) - 1 if vm else None
+    return Placement(0, length, ost, vm and vm.replace("vm", "oss"), vm, Source.CLIENT, reason)
+
+
+def test_local_needs_no_reason_and_counts_only_its_own_bytes(cluster: Cluster) -> None:
+    row = judge(attempt("vm1"), SPLIT, [owned("vm1"), owned("vm2", 32)], cluster, [])
+    assert (row.where, row.why, row.local_bytes) == (Where.LOCAL, "", 64)
+    assert (row.ost, row.oss, row.vm) == (0, "oss1", "vm1")
+
+
+def test_partner_is_told_from_remote(cluster: Cluster) -> None:
+    assert judge(attempt("vm2"), SPLIT, [owned("vm1")], cluster, []).where is Where.PARTNER
+    assert judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, []).where is Where.REMOTE
+
+
+def test_the_last_relaxation_of_the_stripes_host_is_the_reason(cluster: Cluster) -> None:
+    decisions = [
+        Decision("application_1_1", "relaxed-partner", "vm1", "", "timeout", 10_000),
+        Decision("application_1_1", "relaxed-any", "vm2", "", "dead", 0),
+        Decision("application_1_1", "relaxed-any", "vm1", "", "timeout", 12_500),
+    ]
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, decisions)
+    assert row.why == "vm1: timeout; relaxed to any after 12.5 s"
+
+
+@pytest.mark.parametrize(
+    ("split", "placements", "why"),
+    [
+        (None, [], "the map's split is not known: its log is not there, or it read no file"),
+        (SPLIT, [], "the split's layout could not be read"),
+        (SPLIT, [owned(None, reason="no objects allocated")], "no objects allocated"),
+        (
+            SPLIT,
+            [owned("vm1")],
+            "no decision was logged: the placement plugin was off for this job",
+        ),
+    ],
+)
+def test_what_is_not_known_is_said(
+    split: Split | None, placements: list[Placement], why: str, cluster: Cluster
+) -> None:
+    assert judge(attempt("vm3"), split, placements, cluster, []).why == why
+
+
+def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:
+    log = tmp_path / "rm.log"
+    log.write_text(
+        "2026-11-21 10:00:00,000 INFO resourcemanager.RMAppImpl: event=START app=application_1_1\n"
+        "2026-11-21 10:00:01,000 INFO vas.placement: app=application_1_1 event=relaxed-any"
+        " host=vm1 cause=timeout waited_ms=12500\n"
+    )
+    expected = Decision("application_1_1", "relaxed-any", "vm1", "", "timeout", 12_500)
+    assert read([log]) == [expected]
+    assert list(parse(["vas.placement"])) == []
+    with pytest.raises(BadInput, match=r"no\.log: cannot be read"):
+        read([tmp_path / "no.log"])
+
+
+def test_job_ids() -> None:
+    assert job_id("application_17_0001") == job_id("job_17_0001") == "job_17_0001"
+    with pytest.raises(BadInput, match="not an application id"):
+        job_id("application_17")
+
+
+def test_history_refuses_what_is_no_url_and_names_what_is_silent() -> None:
+    with pytest.raises(BadInput, match="is not a URL"):
+        History("file:///etc/passwd")
+    with pytest.raises(VasError, match="does not answer"):
+        History("http://127.0.0.1:9").job("job_1_1")
+
+
+def test_command_refuses_a_wrong_id(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["job", "locality", "wordcount", "--cluster", str(EXAMPLE)]
+    assert run_command(arguments) == 2
+    assert "'wordcount' is not an application id" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""What the plugins did, asked from outside: YARN's REST interfaces and the placement log."""

@@ -1,0 +1,136 @@
+"""The JobHistoryServer's REST interface, as far as VAS reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from vas_core.errors import BadInput, VasError
+
+_TIMEOUT_SECONDS = 30
+_APPLICATION = re.compile(r"(?:application|job)_(\d+_\d+)")
+# MapTask logs this line when it starts on a FileSplit: the only record of a map's split.
+_SPLIT = re.compile(r"Processing split: (?P<uri>\S.*?):(?P<offset>\d+)\+(?P<length>\d+)\s*$", re.M)
+
+Counters = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Split:
+    """The bytes one map read: path in the file system, offset and length in bytes."""
+
+    path: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class MapAttempt:
+    """The successful attempt of one map task; times are Unix milliseconds."""
+
+    task_id: str
+    attempt_id: str
+    node: str
+    container_id: str
+    start_ms: int
+    finish_ms: int
+
+
+def job_id(application_id: str) -> str:
+    """`application_1_2` or `job_1_2` -> `job_1_2`. Raises BadInput for anything else."""
+    match = _APPLICATION.fullmatch(application_id)
+    if not match:
+        raise BadInput(
+            f"{application_id!r} is not an application id",
+            hint="write it like application_1700000000000_0001",
+        )
+    return f"job_{match[1]}"
+
+
+class History:
+    """A JobHistoryServer, by the URL of its web interface (`http://rm:19888`)."""
+
+    def __init__(self, url: str) -> None:
+        if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
+            raise BadInput(f"{url!r} is not a URL", hint="write it like http://rm:19888")
+        self._base = url.rstrip("/") + "/ws/v1/history"
+
+    def job(self, job: str) -> dict[str, Any]:
+        """The job's summary, as the server words it."""
+        found: dict[str, Any] = self._get(f"mapreduce/jobs/{job}")["job"]
+        return found
+
+    def counters(self, job: str) -> Counters:
+        """The job's total counters: group -> counter -> value. MapReduce leaves zeros out."""
+        found = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]
+        return {
+            group["counterGroupName"]: {
+                counter["name"]: counter["totalCounterValue"] for counter in _list(group, "counter")
+            }
+            for group in _list(found, "counterGroup")
+        }
+
+    def maps(self, job: str) -> Iterator[MapAttempt]:
+        """The successful attempt of each map task."""
+        for task in _list(self._get(f"mapreduce/jobs/{job}/tasks?type=m")["tasks"], "task"):
+            if task["state"] == "SUCCEEDED":
+                yield self._attempt(job, task["id"], task["successfulAttempt"])
+
+    def _attempt(self, job: str, task: str, attempt: str) -> MapAttempt:
+        found = self._get(f"mapreduce/jobs/{job}/tasks/{task}/attempts/{attempt}")["taskAttempt"]
+        return MapAttempt(
+            task_id=task,
+            attempt_id=attempt,
+            node=found["nodeHttpAddress"].rpartition(":")[0],
+            container_id=found["assignedContainerId"],
+            start_ms=found["startTime"],
+            finish_ms=found["finishTime"],
+        )
+
+    def split(self, attempt: MapAttempt) -> Split | None:
+        """The attempt's split, from its log; None if there is no log or no file split in it."""
+        try:
+            text = self._read(f"containerlogs/{attempt.container_id}/syslog")
+        except VasError:
+            return None
+        match = _SPLIT.search(text)
+        if not match:
+            return None
+        path = urllib.parse.urlsplit(match["uri"]).path
+        return Split(path, int(match["offset"]), int(match["length"]))
+
+    def _get(self, path: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._read(path))
+        return found
+
+    def _read(self, path: str) -> str:
+        url = f"{self._base}/{path}"
+        request = urllib.request.Request(url, headers={"Accept": "application/json, text/plain"})  # noqa: S310 (__init__ checks the scheme)
+        try:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310
+                text: str = answer.read().decode(errors="replace")
+                return text
+        except urllib.error.HTTPError as refused:
+            raise VasError(
+                f"the JobHistoryServer answers {refused.code} {refused.reason}",
+                where=url,
+                hint="a job shows up some seconds after its end; check the id",
+            ) from refused
+        except OSError as unreachable:
+            raise VasError(
+                f"the JobHistoryServer does not answer: {unreachable}",
+                where=url,
+                hint="give its address with --history",
+            ) from unreachable
+
+
+def _list(found: dict[str, Any] | None, key: str) -> list[Any]:
+    """Hadoop leaves an empty list out, and writes a list of one as that one."""
+    values = (found or {}).get(key, [])
+    return values if isinstance(values, list) else [values]

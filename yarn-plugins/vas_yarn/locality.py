@@ -1,0 +1,104 @@
+"""Where each map of a job ran, where its stripe lay, and why the two differ if they do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from vas_cluster import Cluster
+from vas_layout.locate import Placement
+from vas_yarn.history import MapAttempt, Split
+from vas_yarn.placement_log import Decision
+
+
+class Where(StrEnum):
+    """How near to its data a map ran."""
+
+    LOCAL = "local"
+    PARTNER = "partner"
+    REMOTE = "remote"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class MapLocality:
+    """One map: its split, the owner of the split's first byte, and where it ran."""
+
+    task: str
+    path: str | None
+    offset: int | None
+    length: int | None
+    local_bytes: int
+    ost: int | None
+    oss: str | None
+    vm: str | None
+    ran_on: str
+    where: Where
+    why: str
+
+    def as_json(self) -> dict[str, object]:
+        """The row as `vas job locality --json` prints it."""
+        return asdict(self)
+
+
+def judge(
+    attempt: MapAttempt,
+    split: Split | None,
+    placements: Sequence[Placement],
+    cluster: Cluster,
+    decisions: Iterable[Decision],
+) -> MapLocality:
+    """Joins what is known of one map. `placements` are the owners of its split, in order.
+
+    MapReduce asks for the hosts of the split's first byte, so that owner is the one judged by;
+    `local_bytes` counts the whole split.
+    """
+    first = placements[0] if placements else None
+    vm = first.vm if first else None
+    where = _where(attempt.node, vm, cluster)
+    return MapLocality(
+        task=attempt.task_id,
+        path=split.path if split else None,
+        offset=split.offset if split else None,
+        length=split.length if split else None,
+        local_bytes=sum(p.length for p in placements if p.vm == attempt.node),
+        ost=first.ost if first else None,
+        oss=first.oss if first else None,
+        vm=vm,
+        ran_on=attempt.node,
+        where=where,
+        why=_why(where, vm, split, first, decisions),
+    )
+
+
+def _where(node: str, vm: str | None, cluster: Cluster) -> Where:
+    if vm is None:
+        return Where.UNKNOWN
+    if node == vm:
+        return Where.LOCAL
+    host, owner = cluster.host_by_guest(node), cluster.host_by_guest(vm)
+    paired = host and owner and owner.ha_partner == host.name
+    return Where.PARTNER if paired else Where.REMOTE
+
+
+def _why(
+    where: Where,
+    vm: str | None,
+    split: Split | None,
+    first: Placement | None,
+    decisions: Iterable[Decision],
+) -> str:
+    if where is Where.LOCAL:
+        return ""
+    if split is None:
+        return "the map's split is not known: its log is not there, or it read no file"
+    if vm is None:
+        return (first.reason if first else None) or "the split's layout could not be read"
+    relaxed = [d for d in decisions if d.host == vm and d.event.startswith("relaxed")]
+    if not relaxed:
+        return "no decision was logged: the placement plugin was off for this job"
+    last = relaxed[-1]
+    scope = last.event.removeprefix("relaxed-")
+    waited = f" after {last.waited_ms / 1000:.1f} s" if last.waited_ms else ""
+    return f"{vm}: {last.cause or 'waited too long'}; relaxed to {scope}{waited}"

@@ -1,0 +1,57 @@
+"""The placement plugin's log: one line per decision, `key=value` after the logger's name.
+
+The writer is org.vas.scheduler (docs/placement.md has the format).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.errors import BadInput
+
+_LINE = re.compile(r"\bvas\.placement\b.*?((?:\s\w+=\S*)+)\s*$")
+_FIELD = re.compile(r"(\w+)=(\S*)")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One line. `host` is the guest waited for, `waited_ms` how long, `cause` why it ended."""
+
+    app: str
+    event: str
+    host: str
+    node: str
+    cause: str
+    waited_ms: int
+
+
+def parse(lines: Iterable[str]) -> Iterator[Decision]:
+    """The decisions in a log; lines of other loggers are passed over."""
+    for line in lines:
+        match = _LINE.search(line)
+        if match:
+            fields = dict(_FIELD.findall(match[1]))
+            waited = fields.get("waited_ms", "")
+            yield Decision(
+                app=fields.get("app", ""),
+                event=fields.get("event", ""),
+                host=fields.get("host", ""),
+                node=fields.get("node", ""),
+                cause=fields.get("cause", ""),
+                waited_ms=int(waited) if waited.isdigit() else 0,
+            )
+
+
+def read(files: Iterable[Path]) -> list[Decision]:
+    """The decisions of several log files, in their order. Raises BadInput for a missing one."""
+    found: list[Decision] = []
+    for file in files:
+        try:
+            with file.open(errors="replace") as stream:
+                found.extend(parse(stream))
+        except OSError as wrong:
+            raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
+    return found
