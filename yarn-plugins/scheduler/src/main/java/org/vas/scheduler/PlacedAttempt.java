@@ -2,6 +2,7 @@ package org.vas.scheduler;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
@@ -26,16 +27,18 @@ final class PlacedAttempt {
   private final ApplicationAttemptId attempt;
   private final PlacementMetrics metrics;
   private final AttemptAsks asks;
+  private final LongSupplier clock;
   private boolean failed;
 
   PlacedAttempt(ApplicationAttemptId attempt, RmCluster cluster, WaitLimits waits,
-      PlacementMetrics metrics) {
+      PlacementMetrics metrics, LongSupplier clockMillis) {
     this.attempt = attempt;
+    clock = clockMillis;
     this.metrics = metrics;
     asks = new AttemptAsks(cluster, new AttemptPlacement(waits, cluster, this::decided));
   }
 
-  void before(AllocateRequest request, YarnScheduler scheduler, long nowMillis) {
+  void before(AllocateRequest request, YarnScheduler scheduler) {
     if (failed) {
       relaxAll(request, scheduler);
       return;
@@ -43,7 +46,7 @@ final class PlacedAttempt {
     List<ResourceRequest> original = request.getAskList();
     try {
       List<ResourceRequest> answer = asks.rewrite(
-          original, live(scheduler), request.getResourceBlacklistRequest(), nowMillis);
+          original, live(scheduler), request.getResourceBlacklistRequest(), clock.getAsLong());
       send(request, original, answer);
     } catch (RuntimeException e) {
       failOpen(e);
@@ -52,10 +55,10 @@ final class PlacedAttempt {
     }
   }
 
-  void after(AllocateResponse response, long nowMillis) {
+  void after(AllocateResponse response) {
     try {
       for (Container container : failed ? List.<Container>of() : response.getAllocatedContainers()) {
-        asks.granted(container, nowMillis, event -> granted(container, event));
+        asks.granted(container, clock.getAsLong(), event -> granted(container, event));
       }
     } catch (RuntimeException e) {
       failOpen(e);

@@ -72,9 +72,9 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   public void allocate(ApplicationAttemptId attempt, AllocateRequest request,
       AllocateResponse response) throws YarnException {
     Optional<PlacedAttempt> placed = attempts.computeIfAbsent(attempt, this::placement);
-    placed.ifPresent(asks -> asks.before(request, rm.getScheduler(), clock.getAsLong()));
+    placed.ifPresent(asks -> asks.before(request, rm.getScheduler()));
     next.allocate(attempt, request, response);
-    placed.ifPresent(asks -> asks.after(response, clock.getAsLong()));
+    placed.ifPresent(asks -> asks.after(response));
   }
 
   @Override
@@ -92,7 +92,8 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   private Optional<PlacedAttempt> placement(ApplicationAttemptId attempt) {
     RMApp app = rm.getRMApps().get(attempt.getApplicationId());
     return settings.filter(conf -> conf.places(app)).map(conf ->
-        new PlacedAttempt(attempt, new RmCluster(rm, conf.racks()), conf.waits(), metrics));
+        new PlacedAttempt(
+            attempt, new RmCluster(rm, conf.racks()), conf.waits(), metrics, clock));
   }
 
   /** Killed applications and failed attempts never say goodbye. */

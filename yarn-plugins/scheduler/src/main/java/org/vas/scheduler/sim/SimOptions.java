@@ -10,7 +10,7 @@ final class SimOptions {
   private int deadNodes;
   private int slowNodes;
   private boolean uneven;
-  private long nodeWaitMillis = 10_000;
+  private long nodeWaitMillis = 20_000;
   private long partnerWaitMillis = 5_000;
   private long seed = 1;
 

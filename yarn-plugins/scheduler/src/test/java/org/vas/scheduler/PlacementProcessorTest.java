@@ -1,0 +1,188 @@
+package org.vas.scheduler;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
+import org.apache.hadoop.yarn.api.records.NodeState;
+import org.apache.hadoop.yarn.api.records.ResourceBlacklistRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Against the real ResourceManager with the stock CapacityScheduler. */
+@Timeout(30)
+class PlacementProcessorTest {
+  private static final String MAPREDUCE = "MAPREDUCE";
+  private RmHarness yarn;
+
+  @BeforeEach
+  void start() throws Exception {
+    yarn = new RmHarness(RmHarness.conf());
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    yarn.close();
+  }
+
+  @Test
+  void runsMapsOnTheHostOfTheirSplitAndNowhereElse() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 2);
+    assertEquals(List.of(), job.grantedAfterBeatOf("vm2", "vm3", "vm4"));
+    assertEquals(List.of("vm1", "vm1"), job.grantedAfterBeatOf("vm1"));
+  }
+
+  @Test
+  void withoutPlacementTheFirstNodeThatReportsRunsThem() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE, "vas-placement-off");
+    job.ask("vm1", 2);
+    assertEquals(List.of("vm2", "vm2"), job.grantedAfterBeatOf("vm2", "vm3", "vm4"));
+  }
+
+  @Test
+  void aFullNodesMapsGoToItsPartnerAndThenAnywhere() throws Exception {
+    fill("vm1");
+    fill("vm2");
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    RmHarness.pass(RmHarness.NODE_WAIT - 1);
+    assertEquals(List.of(), job.grantedAfterBeatOf("vm1", "vm2", "vm3", "vm4"));
+    RmHarness.pass(1);
+    assertEquals(List.of(), job.grantedAfterBeatOf("vm1", "vm2", "vm3", "vm4"));
+    RmHarness.pass(RmHarness.PARTNER_WAIT);
+    assertEquals(List.of("vm3"), job.grantedAfterBeatOf("vm1", "vm2", "vm3", "vm4"));
+  }
+
+  @Test
+  void aFullNodesMapsRunOnAPartnerWithRoom() throws Exception {
+    fill("vm1");
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    RmHarness.pass(RmHarness.NODE_WAIT);
+    assertEquals(List.of("vm2"), job.grantedAfterBeatOf("vm3", "vm4", "vm2"));
+  }
+
+  @Test
+  void grantsOnTheHostKeepItsOtherMapsWaiting() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 6);
+    RmHarness.pass(RmHarness.NODE_WAIT - 1);
+    assertEquals(4, job.grantedAfterBeatOf("vm1").size());
+    RmHarness.pass(RmHarness.NODE_WAIT - 1);
+    assertEquals(List.of(), job.grantedAfterBeatOf("vm2", "vm3"));
+  }
+
+  @Test
+  void aDeadNodesMapsAreNotHeldBack() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    yarn.rm().sendNodeLost(yarn.node("vm1"));
+    assertEquals(List.of("vm2"), job.grantedAfterBeatOf("vm3", "vm2"));
+  }
+
+  @Test
+  void aDeadPairsMapsRunAnywhereAtOnce() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    yarn.rm().sendNodeLost(yarn.node("vm1"));
+    yarn.rm().sendNodeLost(yarn.node("vm2"));
+    job.ask("vm1", 1);
+    assertEquals(List.of("vm3"), job.grantedAfterBeatOf("vm3"));
+  }
+
+  @Test
+  void aDecommissioningNodesMapsAreNotHeldBack() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    // Something has to run there, or the node is gone at once.
+    fill("vm1");
+    job.ask("vm1", 1);
+    yarn.rm().sendNodeGracefulDecommission(yarn.node("vm1"), 3600);
+    yarn.rm().waitForState(yarn.node("vm1").getNodeId(), NodeState.DECOMMISSIONING);
+    assertEquals(List.of("vm2"), job.grantedAfterBeatOf("vm3", "vm2"));
+  }
+
+  @Test
+  void aBlacklistedNodesMapsAreNotHeldBack() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    job.master().allocate(AllocateRequest.newInstance(0, 0f, List.of(), List.of(),
+        ResourceBlacklistRequest.newInstance(List.of("vm1"), List.of())));
+    assertEquals(List.of("vm2"), job.grantedAfterBeatOf("vm1", "vm3", "vm2"));
+  }
+
+  @Test
+  void mapsWithoutAHostRunAnywhereWhileTheOthersWait() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    job.ask("elsewhere", 1);
+    assertEquals(List.of(), job.grantedAfterBeatOf("vm2"), "vm1's rack is still held");
+    assertEquals(List.of("vm1", "vm1"), job.grantedAfterBeatOf("vm1"), "its own, then the other");
+  }
+
+  @Test
+  void twoJobsAreHeldForTheirOwnHosts() throws Exception {
+    RmHarness.Job one = yarn.submit(MAPREDUCE);
+    RmHarness.Job two = yarn.submit(MAPREDUCE);
+    one.ask("vm1", 3);
+    two.ask("vm3", 3);
+    yarn.beat("vm4", "vm3", "vm2", "vm1");
+    assertEquals(List.of("vm1", "vm1", "vm1"), one.granted());
+    assertEquals(List.of("vm3", "vm3", "vm3"), two.granted());
+  }
+
+  @Test
+  void anAskTheSchedulerTookBackFromAPreemptedContainerIsReleasedToo() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    yarn.beat("vm1");
+    preemptWhatRunsOn("vm1");
+    yarn.rm().sendNodeLost(yarn.node("vm1"));
+    yarn.rm().drainEvents();
+    assertEquals(List.of("vm2"), job.grantedAfterBeatOf("vm2"));
+  }
+
+  private void preemptWhatRunsOn(String name) {
+    CapacityScheduler scheduler = (CapacityScheduler) yarn.rm().getResourceScheduler();
+    List<RMContainer> running =
+        scheduler.getNode(yarn.node(name).getNodeId()).getCopiedListOfRunningContainers();
+    assertEquals(1, running.size());
+    scheduler.markContainerForKillable(running.get(0));
+    yarn.rm().drainEvents();
+  }
+
+  /** Another framework's containers take all of a node. */
+  private void fill(String name) throws Exception {
+    RmHarness.Job other = yarn.submit("SPARK");
+    other.ask(name, 4);
+    yarn.beat(name);
+    assertEquals(List.of(name, name, name, name), other.granted());
+  }
+
+  @Test
+  void forgetsAttemptsThatFinishedOrVanished() throws Exception {
+    RmHarness.Job killed = yarn.submit(MAPREDUCE);
+    killed.ask("vm1", 1);
+    yarn.rm().killApp(killed.app().getApplicationId());
+    yarn.rm().drainEvents();
+    RmHarness.Job finished = yarn.submit(MAPREDUCE);
+    finished.ask("vm1", 1);
+    assertEquals(1, yarn.attemptsKnown(), "the killed one is forgotten when another registers");
+    finished.master().unregisterAppAttempt(false);
+    assertEquals(0, yarn.attemptsKnown());
+  }
+
+  @Test
+  void anErrorOfOursEndsPlacementAndNotTheJob() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    assertEquals(List.of(), job.grantedAfterBeatOf("vm3"));
+    RmHarness.breakClock();
+    assertEquals(List.of("vm3"), job.grantedAfterBeatOf("vm3"));
+    assertTrue(job.granted().isEmpty());
+  }
+}
