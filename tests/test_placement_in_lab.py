@@ -20,7 +20,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 
 INPUT = "/placement/input"
 MAPS = 12
-_SPLIT = {"vas.lustre.block-size": "16m", "mapreduce.job.reduces": "1"}
+_SPLIT = {
+    "vas.lustre.block-size": "16m",
+    "mapreduce.job.reduces": "1",
+    # One attempt for each map, and no reducer in a map's place.
+    "mapreduce.map.speculative": "false",
+    "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
+}
 
 
 @pytest.fixture(scope="module")

@@ -137,6 +137,9 @@ def _properties(sizes: Sizes) -> dict[str, str]:
         "mapreduce.job.reduces": str(sizes.reducers),
         # Guests this small have no room for reducers that wait beside maps that run.
         "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
+        # A second attempt of a slow map would be counted as one more map, somewhere else.
+        "mapreduce.map.speculative": "false",
+        "mapreduce.reduce.speculative": "false",
         # An output is written by the server it is for, once: TeraSort's own default is 10 copies.
         "mapreduce.terasort.output.replication": "1",
     }

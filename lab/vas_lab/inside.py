@@ -73,6 +73,7 @@ class Inside:
         env["JAVA_HOME"] = str(spec.java_home)
         env["HADOOP_CONF_DIR"] = str(spec.conf)
         env["VAS_CLUSTER"] = str(spec.cluster_file)
+        env["VAS_PLACEMENT_LOG"] = str(spec.logs / "resourcemanager.log")
         return self.lustre.environment(env) if preload else env
 
 
