@@ -14,6 +14,7 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
 import org.apache.hadoop.yarn.server.resourcemanager.recovery.MemoryRMStateStore;
 import org.apache.log4j.Level;
+import org.apache.log4j.LogManager;
 import org.apache.log4j.Logger;
 import org.apache.log4j.PatternLayout;
 import org.apache.log4j.WriterAppender;
@@ -79,10 +80,11 @@ class ResourceManagerLifeTest {
     WriterAppender appender = new WriterAppender(new PatternLayout("%m%n"), lines);
     Logger log = Logger.getLogger("vas.placement");
     log.setLevel(Level.INFO);
+    log.setAdditivity(false);
     log.addAppender(appender);
-    org.apache.log4j.LogManager.getLoggerRepository().setThreshold(Level.INFO);
     try (RmHarness yarn = new RmHarness(RmHarness.conf())) {
-      Logger.getRootLogger().setLevel(Level.WARN);
+      Logger.getRootLogger().setLevel(Level.OFF);
+      LogManager.getLoggerRepository().setThreshold(Level.INFO);
       RmHarness.Job job = yarn.submit("MAPREDUCE");
       job.ask("vm1", 2);
       yarn.beat("vm1");
@@ -105,7 +107,7 @@ class ResourceManagerLifeTest {
           lines.toString());
     } finally {
       log.removeAppender(appender);
-      org.apache.log4j.LogManager.getLoggerRepository().setThreshold(Level.WARN);
+      LogManager.getLoggerRepository().setThreshold(Level.FATAL);
     }
   }
 

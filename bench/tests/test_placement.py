@@ -1,0 +1,51 @@
+"""The placement benchmark on the plugins' real jar."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vas_bench.placement import Job, Placement, simulate
+from vas_core.cli import run_command
+from vas_core.errors import NotHere
+from vas_core.process import CommandFailed
+from vas_lab.spec import find_java, find_plugins
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _built() -> None:
+    try:
+        find_plugins()
+    except NotHere as missing:
+        pytest.skip(str(missing))
+
+
+def _simulate(job: Job) -> Placement:
+    return simulate(job, java=find_java() / "bin/java", plugins=find_plugins())
+
+
+def test_places_every_split_and_nearly_all_on_their_host() -> None:
+    result = _simulate(Job(nodes=100, splits=4000))
+    assert result.decisions == 4000
+    assert result.data_local + result.partner_local + result.other == 4000
+    assert result.data_local >= 0.98 * 4000
+
+
+def test_a_wait_too_short_costs_locality() -> None:
+    job = Job(nodes=100, splits=4000)
+    impatient = _simulate(Job(nodes=100, splits=4000, node_wait_seconds=0))
+    assert impatient.data_local < _simulate(job).data_local
+
+
+def test_the_command_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "placement", "--nodes", "10", "--splits", "200", "--dead", "1", "--json"]
+    assert run_command(words) == 0
+    assert json.loads(capsys.readouterr().out)["decisions"] == 200
+
+
+def test_a_cluster_of_dead_nodes_is_refused() -> None:
+    with pytest.raises(CommandFailed, match="at least one must be alive"):
+        _simulate(Job(nodes=2, splits=2, dead=2))

@@ -1,0 +1,63 @@
+"""The placement of a large job in virtual time: the plugin's own policy, no YARN."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.process import run
+
+_SIMULATOR = "org.vas.scheduler.sim.PlacementSim"
+_MILLIS = 1000
+
+
+@dataclass(frozen=True)
+class Job:
+    """The cluster and the job to place. Waits in seconds; `None` is the plugin's default."""
+
+    nodes: int = 1000
+    splits: int = 100_000
+    slots: int = 4
+    dead: int = 0
+    slow: int = 0
+    uneven: bool = False
+    seed: int = 1
+    node_wait_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the containers went; a decision is a container placed, `seconds` real time."""
+
+    nodes: int
+    splits: int
+    decisions: int
+    decisions_per_second: int
+    data_local: int
+    partner_local: int
+    other: int
+    seconds: float
+    work_per_decision: float
+    simulated_seconds: int
+
+
+def simulate(job: Job, *, java: Path, plugins: Path) -> Placement:
+    """Runs the simulator of the plugins' jar. Raises CommandFailed with what it refused."""
+    answer = run([java, "-cp", plugins, _SIMULATOR, *_arguments(job)])
+    return Placement(**json.loads(answer.stdout))
+
+
+def _arguments(job: Job) -> list[str]:
+    given = {
+        "nodes": job.nodes,
+        "splits": job.splits,
+        "slots": job.slots,
+        "dead": job.dead,
+        "slow": job.slow,
+        "uneven": int(job.uneven),
+        "seed": job.seed,
+    }
+    if job.node_wait_seconds is not None:
+        given["node-wait-ms"] = round(job.node_wait_seconds * _MILLIS)
+    return [word for name, value in given.items() for word in (f"--{name}", str(value))]
