@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,18 +32,3 @@ def lab() -> Iterator[Lab]:
         pytest.skip(str(lacking))
     with started:
         yield started
-
-
-def vas(lab: Lab, *arguments: str, node: str | None = None) -> str:
-    """What a `vas` command prints when it runs on a node of the lab."""
-    return lab.call([sys.executable, "-m", "vas_core", *arguments], node=node).stdout
-
-
-def vas_json(lab: Lab, *arguments: str, node: str | None = None) -> Any:
-    """The same, read from its JSON."""
-    return json.loads(vas(lab, *arguments, "--json", node=node))
-
-
-def inside(lab: Lab, *parts: str) -> Path:
-    """A path below the lab's Lustre mount."""
-    return Path(lab.spec.cluster.lustre.mount).joinpath(*parts)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import inside, vas, vas_json
 from vas_lab.control import Request
 from vas_lab.lab import Lab
+from vas_tests.in_lab import inside, vas, vas_json
 
 pytestmark = pytest.mark.slow
 MIB = 1 << 20

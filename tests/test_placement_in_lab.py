@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from conftest import inside, vas_json
 from vas_lab.control import Request
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.polling import poll
+from vas_tests.in_lab import inside, vas_json
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 

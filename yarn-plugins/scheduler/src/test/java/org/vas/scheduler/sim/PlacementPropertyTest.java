@@ -107,6 +107,8 @@ class PlacementPropertyTest {
     private long now;
 
     void apply(Step step) {
+      // Before the step: what it asks reaches the policy at this time's heartbeat.
+      now += 100;
       String node = "vm" + step.node;
       switch (step.kind) {
         case ASK: ask(node, step.amount); break;
@@ -121,7 +123,6 @@ class PlacementPropertyTest {
         case FORGIVE: forgive(node); break;
         case PREEMPTED: preempted(node); break;
       }
-      now += 100;
     }
 
     private void ask(String node, int amount) {
