@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.vas.layout.ClusterMap;
 import org.vas.layout.ClusterMapException;
+import org.vas.layout.ConfKey;
 import org.vas.layout.Guest;
 import org.vas.layout.Host;
 import org.vas.layout.LayoutConf;
@@ -36,6 +37,8 @@ final class Site {
    * configured, and no locations are wanted.
    */
   static Site load(Configuration conf, Map<String, String> environment) throws IOException {
+    ConfKey.refuseUnknown(conf, "vas.lustre.", LustreConf.class);
+    ConfKey.refuseUnknown(conf, "vas.layout.", LustreConf.class, LayoutConf.class);
     Path file = LayoutConf.clusterFile(conf, environment);
     String mount = LustreConf.MOUNT.get(conf);
     if (!mount.isEmpty() && !Locations.of(conf).needSite() && !Files.exists(file)) {

@@ -6,6 +6,7 @@ import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.vas.layout.ClusterMap;
 import org.vas.layout.ClusterMapException;
+import org.vas.layout.ConfKey;
 import org.vas.layout.LayoutConf;
 import org.vas.scheduler.policy.WaitLimits;
 
@@ -31,6 +32,7 @@ final class PlacementSettings {
    */
   static PlacementSettings read(Configuration conf) {
     try {
+      ConfKey.refuseUnknown(conf, "vas.placement.", PlacementConf.class);
       return new PlacementSettings(
           conf, new SiteRacks(ClusterMap.load(LayoutConf.clusterFile(conf, System.getenv()))));
     } catch (ClusterMapException | IllegalArgumentException e) {
