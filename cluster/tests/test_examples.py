@@ -83,3 +83,16 @@ def test_a_key_that_is_a_list_and_a_number_without_end() -> None:
     value, problems = parse_document("n: " + "9" * 5000 + "\n")
     assert not problems
     assert value["n"] == "9" * 5000 or isinstance(value["n"], float)
+
+
+def test_nesting_without_end_is_refused_and_every_file_is_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deep, dashes = tmp_path / "deep.yaml", tmp_path / "dashes.yaml"
+    deep.write_text("a: " + "[" * 100_000)
+    dashes.write_text("- " * 100_000 + "x")
+    assert run_command(["cluster", "check", str(deep), str(dashes), str(GOOD[0])]) == 2
+    err = capsys.readouterr().err.splitlines()
+    assert len(err) == 3
+    assert "dashes.yaml: nested too deeply" in err[1]
+    assert "ok: 4 hosts" in err[2]

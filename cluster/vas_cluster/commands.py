@@ -9,8 +9,10 @@ import click
 from vas_cluster.hadoop import configuration_xml, hadoop_properties
 from vas_cluster.loading import default_path, load_cluster
 from vas_cluster.model import Cluster
+from vas_cluster.problem import ClusterProblems
 from vas_cluster.schema import schema_text
 from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import ExitStatus
 
 _file = click.argument(
     "file", type=click.Path(path_type=Path), required=False, default=default_path
@@ -25,7 +27,7 @@ def cluster() -> None:
 @cluster.command()
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1)
 @json_option
-def check(files: tuple[Path, ...], as_json: bool) -> None:
+def check(files: tuple[Path, ...], as_json: bool) -> int:
     """Check maps: every problem is one line, with its fix.
 
     Without FILES, checks $VAS_CLUSTER or /etc/vas/cluster.yaml. Status 2 if one is wrong.
@@ -33,13 +35,14 @@ def check(files: tuple[Path, ...], as_json: bool) -> None:
     \b
     Example: vas cluster check cluster/examples/*.yaml
     """
-    checked = [(file, load_cluster(file)) for file in files or (default_path(),)]
+    checked = [_check(file) for file in files or (default_path(),)]
     if as_json:
-        print_json([{"file": str(file), **_totals(found)} for file, found in checked])
+        print_json([{"file": str(file), **totals} for file, totals in checked if totals])
     else:
-        for file, found in checked:
-            counts = ", ".join(f"{n} {what}" for what, n in _totals(found).items())
-            note(f"{file}: ok: {counts}")
+        for file, totals in checked:
+            if totals:
+                note(f"{file}: ok: " + ", ".join(f"{n} {what}" for what, n in totals.items()))
+    return ExitStatus.DONE if all(totals for _, totals in checked) else ExitStatus.BAD_INPUT
 
 
 @cluster.command()
@@ -75,6 +78,15 @@ def schema() -> None:
     Example: vas cluster schema > cluster.schema.json
     """
     click.echo(schema_text(), nl=False)
+
+
+def _check(file: Path) -> tuple[Path, dict[str, int] | None]:
+    """The totals of a good map; of a bad one, its problems are told."""
+    try:
+        return file, _totals(load_cluster(file))
+    except ClusterProblems as wrong:
+        note(f"vas: {wrong}")
+        return file, None
 
 
 def _totals(found: Cluster) -> dict[str, int]:

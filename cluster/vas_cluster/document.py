@@ -15,6 +15,7 @@ import yaml
 
 from vas_cluster.problem import KeyPath, Problem
 
+_MAX_DEPTH = 100
 _MAX_NODES = 2_000_000
 # No key takes a longer number, and Python refuses to read one of thousands of digits.
 _INT = re.compile(r"[-+]?[0-9]{1,400}")
@@ -25,6 +26,8 @@ _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
 def parse_document(text: str) -> tuple[Any, list[Problem]]:
     """The value of a YAML document, and what is wrong with its form (then the value is None)."""
     try:
+        if _is_too_deep(text):
+            return None, [Problem((), "nested too deeply", "start from one of the examples")]
         node = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as wrong:
         line = wrong.problem_mark.line + 1 if wrong.problem_mark else 1
@@ -42,6 +45,19 @@ def parse_document(text: str) -> tuple[Any, list[Problem]]:
     return (None, problems) if problems else (value, [])
 
 
+def _is_too_deep(text: str) -> bool:
+    """Whether it nests too deeply; found without the recursion that would exhaust the stack."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MAX_DEPTH:
+                return True
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    return False
+
+
 def _count(node: yaml.Node, known: dict[int, int]) -> int:
     """The nodes of the expanded tree, each aliased node counted every time it is used."""
     if id(node) not in known:
@@ -57,7 +73,7 @@ def read_text(path: Path) -> tuple[str, list[Problem]]:
     try:
         return path.read_text(encoding="utf-8"), []
     except FileNotFoundError:
-        return "", [Problem((), "no such file", "give the map with --cluster FILE")]
+        return "", [Problem((), "no such file", "name the map's file")]
     except UnicodeDecodeError:
         return "", [Problem((), "not valid YAML", "check that it is a UTF-8 text file")]
     except OSError as wrong:

@@ -27,11 +27,19 @@ NodeName = Annotated[
     str,
     Field(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$"),
 ]
-InterfaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,15}$")]
-Nid = Annotated[str, Field(pattern=r"^[0-9A-Fa-f.:]+@(tcp|o2ib|gni|kfi)[0-9]*$")]
+InterfaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$")]
+# As Lustre prints it, so that what a client says is found here: network 0 has no number.
+Nid = Annotated[
+    str,
+    Field(
+        pattern=r"^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9a-f]*:[0-9a-f:]+|[0-9]+)"
+        r"@(tcp|o2ib|gni|kfi)([1-9][0-9]*)?$"
+    ),
+]
+User = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 Mac = Annotated[str, Field(pattern=r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")]
 Size = Annotated[str, Field(pattern=r"^[1-9][0-9]*(MiB|GiB|TiB)$")]
-AbsolutePath = Annotated[str, Field(pattern=r"^/[^\x00]*$")]
+AbsolutePath = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_:@-][A-Za-z0-9_.:@-]*)+$")]
 
 
 class _Mapping(BaseModel):
@@ -157,7 +165,9 @@ class Queue(_Mapping):
     capacity: Annotated[int, Field(ge=0, le=100)] = Field(
         description="its share of the cluster in percent, 0 to 100"
     )
-    users: list[str] = Field(default=[], description="who may submit; empty means everybody")
+    users: list[User] = Field(
+        default=[], description="who may submit, user names; leave it out for everybody"
+    )
 
 
 class Yarn(_Mapping):

@@ -54,6 +54,17 @@ def test_the_last_relaxation_of_the_stripes_host_is_the_reason(cluster: Cluster)
     assert row.why == "vm1: timeout; relaxed to any after 12.5 s"
 
 
+def test_the_grant_of_the_maps_own_container_comes_before_any_relaxation(
+    cluster: Cluster,
+) -> None:
+    decisions = [
+        Decision("a", "grant", "vm4", "vm3", "dead-node", 7_000, "container_1", "remote"),
+        Decision("a", "relaxed-any", "vm1", "", "timeout", 12_500),
+    ]
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, decisions)
+    assert row.why == "vm4: dead-node; relaxed to any after 7.0 s"
+
+
 @pytest.mark.parametrize(
     ("split", "placements", "why"),
     [

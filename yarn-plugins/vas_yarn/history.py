@@ -18,6 +18,8 @@ _APPLICATION = re.compile(r"(?:application|job)_(\d+_\d+)")
 # MapTask logs this line when it starts on a FileSplit: the only record of a map's split.
 _SPLIT = re.compile(r"Processing split: (?P<uri>\S.*?):(?P<offset>\d+)\+(?P<length>\d+)\s*$", re.M)
 
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:(//[^/]*)?")
+
 Counters = dict[str, dict[str, int]]
 
 
@@ -102,7 +104,8 @@ class History:
         match = _SPLIT.search(text)
         if not match:
             return None
-        path = urllib.parse.urlsplit(match["uri"]).path
+        # Not parsed as a URL: Hadoop prints a path's own # and ? as they are.
+        path = _SCHEME.sub("", match["uri"])
         return Split(path, int(match["offset"]), int(match["length"]))
 
     def _get(self, path: str) -> dict[str, Any]:

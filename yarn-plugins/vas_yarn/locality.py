@@ -68,7 +68,7 @@ def judge(
         vm=vm,
         ran_on=attempt.node,
         where=where,
-        why=_why(where, vm, split, first, decisions),
+        why=_why(where, vm, split, first, decisions, attempt.container_id),
     )
 
 
@@ -88,6 +88,7 @@ def _why(
     split: Split | None,
     first: Placement | None,
     decisions: Iterable[Decision],
+    container: str,
 ) -> str:
     if where is Where.LOCAL:
         return ""
@@ -95,10 +96,12 @@ def _why(
         return "the map's split is not known: its log is not there, or it read no file"
     if vm is None:
         return (first.reason if first else None) or "the split's layout could not be read"
-    relaxed = [d for d in decisions if d.host == vm and d.event.startswith("relaxed")]
-    if not relaxed:
+    mine = list(decisions)
+    granted = [d for d in mine if d.container == container and d.cause not in ("", "none")]
+    relaxed = [d for d in mine if d.host == vm and d.event.startswith("relaxed")]
+    if not granted and not relaxed:
         return "no decision was logged: the placement plugin was off for this job"
-    last = relaxed[-1]
-    scope = last.event.removeprefix("relaxed-")
+    last = (granted or relaxed)[-1]
+    scope = "any" if last.locality == "remote" or last.event.endswith("any") else "partner"
     waited = f" after {last.waited_ms / 1000:.1f} s" if last.waited_ms else ""
-    return f"{vm}: {last.cause or 'waited too long'}; relaxed to {scope}{waited}"
+    return f"{last.host}: {last.cause or 'waited too long'}; relaxed to {scope}{waited}"

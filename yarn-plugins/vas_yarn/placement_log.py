@@ -18,7 +18,10 @@ _FIELD = re.compile(r"(\w+)=(\S*)")
 
 @dataclass(frozen=True)
 class Decision:
-    """One line. `host` is the guest waited for, `waited_ms` how long, `cause` why it ended."""
+    """One line. `host` is the guest waited for, `waited_ms` how long, `cause` why it ended.
+
+    A grant has a `container` and a `locality`; other events have none.
+    """
 
     app: str
     event: str
@@ -26,6 +29,8 @@ class Decision:
     node: str
     cause: str
     waited_ms: int
+    container: str = ""
+    locality: str = ""
 
 
 def parse(lines: Iterable[str]) -> Iterator[Decision]:
@@ -42,6 +47,8 @@ def parse(lines: Iterable[str]) -> Iterator[Decision]:
                 node=fields.get("node", ""),
                 cause=fields.get("cause", ""),
                 waited_ms=int(waited) if waited.isdigit() else 0,
+                container=fields.get("container", ""),
+                locality=fields.get("locality", ""),
             )
 
 
