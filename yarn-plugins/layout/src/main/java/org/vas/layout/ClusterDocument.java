@@ -14,6 +14,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.events.CollectionEndEvent;
+import org.snakeyaml.engine.v2.events.CollectionStartEvent;
+import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
@@ -28,6 +32,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  * that is given twice or has no value is a problem, an unquoted MAC address is a string.
  */
 final class ClusterDocument {
+  private static final int MAX_DEPTH = 100;
   private static final long MAX_NODES = 2_000_000;
   private static final Pattern INTEGER = Pattern.compile("[-+]?[0-9]+");
   private static final Pattern REAL =
@@ -60,6 +65,10 @@ final class ClusterDocument {
         .setCodePointLimit(Integer.MAX_VALUE).setMaxAliasesForCollections(Integer.MAX_VALUE)
         .setAllowNonScalarKeys(true).build();
     try {
+      if (isTooDeep(settings, text)) {
+        add(KeyPath.ROOT, "nested too deeply", "start from one of the examples");
+        return Optional.empty();
+      }
       return new Compose(settings).composeString(text);
     } catch (MarkedYamlEngineException e) {
       int line = e.getProblemMark().map(Mark::getLine).orElse(0) + 1;
@@ -69,6 +78,22 @@ final class ClusterDocument {
       add(KeyPath.ROOT, "not valid YAML", "check that it is a UTF-8 text file");
     }
     return Optional.empty();
+  }
+
+  // Found without recursion: composing a hostile document would exhaust the stack.
+  private static boolean isTooDeep(LoadSettings settings, String text) {
+    int depth = 0;
+    for (Event event : new Parse(settings).parseString(text)) {
+      if (event instanceof CollectionStartEvent) {
+        depth++;
+      } else if (event instanceof CollectionEndEvent) {
+        depth--;
+      }
+      if (depth > MAX_DEPTH) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // The nodes of the expanded tree: a node within itself expands to one without end.
