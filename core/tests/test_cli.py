@@ -78,3 +78,9 @@ def test_doctor_reads_the_machine_it_is_given(tmp_path: Path) -> None:
 def test_completion_names_the_program(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run_command(["completion", shell]) == 0
     assert "_VAS_COMPLETE=" in capsys.readouterr().out
+
+
+def test_the_readmes_package_table_is_packages_tsv() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    for package in packages():
+        assert f"| {package.why} | `{package.debian}` | `{package.rocky}` |" in readme
