@@ -13,6 +13,8 @@ import yaml
 from layout_samples import VECTORS, site, vector
 
 from vas_core.cli import run_command
+from vas_layout.codec import decode
+from vas_layout.store import XattrStore
 
 
 @pytest.fixture
@@ -108,6 +110,33 @@ def test_show_goes_on_after_a_bad_path(capsys: pytest.CaptureFixture[str]) -> No
     ]
 
 
+def test_locality_goes_on_after_what_it_cannot_read(
+    tmp_path: Path, map_file: Path, closed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "z").mkdir()
+    (tmp_path / "z/empty").touch()
+    map_file.rename(tmp_path.with_suffix(".yaml"))
+    words = ["layout", "locality", str(tmp_path), "--cluster", str(tmp_path.with_suffix(".yaml"))]
+    assert run_command([*words, "--json"]) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["files"] == 1
+    assert said.err.startswith(f"vas: {closed}: no permission")
+
+
+def test_fix_leaves_alone_what_must_not_be_migrated(
+    tmp_path: Path,
+    no_map: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "f").write_bytes(b"x")
+    monkeypatch.setattr(XattrStore, "read", lambda *_: decode(vector("hsm-released")))
+    assert run_command(["layout", "fix", str(tmp_path), "--apply", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["why"], found["result"]) == ("released to the archive", "left alone")
+    assert found["lfs"] == []
+
+
 def test_put_plans_without_touching(
     tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +181,10 @@ def test_fix_reports_what_it_cannot_read(
     assert run_command(["layout", "fix", str(tmp_path), "--json"]) == 1
     said = capsys.readouterr()
     assert (json.loads(said.out), said.err.count("not on a Lustre file system")) == ([], 1)
+    assert run_command(["layout", "fix", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert said.err.endswith("\n1 files or directories could not be read\n")
+    assert "every split" not in said.err
     (tmp_path / "f").write_bytes(b"")
     assert run_command(["layout", "fix", str(tmp_path)]) == 0
     assert capsys.readouterr().err == "every split lies on one OST\n"

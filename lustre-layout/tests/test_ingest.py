@@ -7,6 +7,7 @@ import fcntl
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
@@ -99,6 +100,12 @@ def test_the_umask_counts_and_a_read_only_source_arrives(ingest: Ingest) -> None
     finally:
         assert os.umask(before) == 0o027
     assert ingest.final.stat().st_mode & 0o777 == 0o440
+
+
+def test_setuid_and_setgid_stay_behind(ingest: Ingest) -> None:
+    ingest.source.chmod(0o6755)
+    ingest.put()
+    assert stat.S_IMODE(ingest.final.stat().st_mode) == 0o755
 
 
 def test_an_interrupted_put_leaves_no_half_file_and_goes_on(ingest: Ingest) -> None:
@@ -311,3 +318,10 @@ def test_only_regular_files_are_put(tmp_path: Path) -> None:
     with pytest.raises(VasError, match="gone: no such file or directory"):
         put(tmp_path / "gone", tmp_path / "f", plan, store=STORE)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.timeout(10)
+def test_a_fifo_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(BadInput, match="fifo: is not a regular file"):
+        put(tmp_path / "fifo", tmp_path / "f", plan_stripes(0, STRIPE, 1), store=STORE)

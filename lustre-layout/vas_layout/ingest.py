@@ -130,7 +130,8 @@ class _Partial:
             transfer = Transfer(source, target, finished=finished, progress=progress)
             transfer.run([s for s in wanted if s.number not in known], threads=threads)
             self._refuse_changed(source, identity)
-            os.fchmod(target, stat.S_IMODE(os.fstat(source).st_mode) & ~_umask())
+            # No setuid: the owner is now whoever runs this.
+            os.fchmod(target, os.fstat(source).st_mode & 0o777 & ~_umask())
             os.fsync(target)
             self._refuse_replaced(target)
         finally:
@@ -204,7 +205,8 @@ def _umask() -> int:
 @contextmanager
 def _opened(source: Path) -> Iterator[tuple[int, os.stat_result]]:
     try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+        # A FIFO must not wait for a writer before it is refused.
+        descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise unavailable(error, str(source)) from error
     try:
