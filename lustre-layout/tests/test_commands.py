@@ -66,6 +66,11 @@ def test_decode_refuses_in_one_line(path: Path, capsys: pytest.CaptureFixture[st
     assert said.err == f"vas: {path}: {path.with_suffix('.error').read_text()}"
 
 
+def test_decode_does_not_read_without_end(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "decode", "/dev/zero"]) == 2
+    assert capsys.readouterr().err == "vas: /dev/zero: oversized: more than 524288 bytes given\n"
+
+
 def test_decode_says_when_a_file_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["layout", "decode", "/nonexistent"]) == 2
     assert "No such file or directory" in capsys.readouterr().err

@@ -28,10 +28,11 @@ from vas_layout.as_json import layout_json
 from vas_layout.codec import decode
 from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.hexdump import attribute_bytes
-from vas_layout.ingest import destination_of, put
+from vas_layout.ingest import Ingested, destination_of, put
 from vas_layout.lfs import Lfs
 from vas_layout.locate import Locality, Placement, placements
 from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
+from vas_layout.model import MAX_XATTR_BYTES
 from vas_layout.owners import OstOwners
 from vas_layout.paths import is_directory, size_of, walk
 from vas_layout.planning import StripePlan, plan_stripes
@@ -39,6 +40,8 @@ from vas_layout.store import LayoutReader
 from vas_layout.table import layout_rows
 
 _DEFAULT_SPLIT = "128MiB"
+# Hexadecimal text with spaces is some three times as long as its bytes.
+_MAX_TEXT_BYTES = 8 * MAX_XATTR_BYTES
 
 # Whether a path may be read is for the layout's reader to say: `lfs` may see what we may not.
 _path = click.Path(path_type=Path, readable=False)
@@ -97,7 +100,10 @@ def decode_command(file: Any, as_json: bool) -> None:
               getfattr -n lustre.lov -e hex /lustre/f | vas layout decode -
     """
     try:
-        print_json(layout_json(decode(attribute_bytes(file.read()))))
+        given = file.read(_MAX_TEXT_BYTES + 1)
+        if len(given) > _MAX_TEXT_BYTES:
+            raise LayoutError(f"oversized: more than {_MAX_TEXT_BYTES} bytes given")
+        print_json(layout_json(decode(attribute_bytes(given))))
     except LayoutError as wrong:
         raise BadInput(wrong.what, where=file.name) from wrong
 
@@ -251,20 +257,7 @@ def put_command(
     except KeyboardInterrupt:
         note("stopped: run the same command again to go on from here")
         raise
-    for change in done.adjusted:
-        note(f"Lustre made {change}")
-    if as_json:
-        print_json(
-            {
-                "path": _shown(final),
-                "size": size,
-                "resumed_stripes": done.resumed_stripes,
-                "sha256_of_stripes": done.sha256,
-                "layout": layout_json(done.layout),
-            }
-        )
-    else:
-        note(f"{final}: {format_size(size)} in {planned.splits} stripes, verified")
+    _say_put(done, planned, as_json)
 
 
 @layout.command()
@@ -313,6 +306,24 @@ def fix(
     elif not found and not as_json:
         note("every split lies on one OST")
     return 1 if unreadable or "failed" in results.values() else 0
+
+
+def _say_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
+    for change in done.adjusted:
+        note(f"Lustre made {change}")
+    if as_json:
+        print_json(
+            {
+                "path": _shown(done.destination),
+                "size": planned.file_size,
+                "resumed_stripes": done.resumed_stripes,
+                "sha256_of_stripes": done.sha256,
+                "layout": layout_json(done.layout),
+            }
+        )
+    else:
+        size = format_size(planned.file_size)
+        note(f"{done.destination}: {size} in {planned.splits} stripes, verified")
 
 
 def _result(one: Mismatch | LeftAlone, changing: bool, wish: Wish, reader: LayoutReader) -> str:
