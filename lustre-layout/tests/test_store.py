@@ -16,6 +16,7 @@ from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
 from vas_layout.model import Layout, Plain
+from vas_layout.reasons import unavailable
 from vas_layout.store import Created, LayoutReader, XattrStore, create_with_layout
 
 STORE = XattrStore("user.lustre.lov")
@@ -215,3 +216,8 @@ def test_write_says_what_it_was_asked(tmp_path: Path) -> None:
 def test_pools_are_listed_without_the_file_systems_name(tmp_path: Path) -> None:
     lfs = _lfs(tmp_path, "printf 'Pools from testfs:\\ntestfs.fast\\ntestfs.s.low\\n'")
     assert lfs.pools(tmp_path) == ["fast", "s.low"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOTTY, errno.EOPNOTSUPP, errno.EPERM, errno.EEXIST])
+def test_a_refusal_says_what_to_do(number: int) -> None:
+    assert unavailable(OSError(number, "no"), "/x").hint

@@ -25,7 +25,7 @@ from vas_layout.planning import StripePlan
 from vas_layout.publish import publish
 from vas_layout.reasons import unavailable
 from vas_layout.requests import stripes
-from vas_layout.store import XattrStore, create_with_layout
+from vas_layout.store import LayoutReader, XattrStore, create_with_layout
 from vas_layout.stripe_journal import Identity, StripeJournal
 from vas_layout.transfer import Stripe, Transfer, stripes_of
 
@@ -185,7 +185,7 @@ class _Partial:
             raise VasError("the source changed while it was copied", where=str(self._final))
 
     def _publish(self) -> Layout:
-        layout = self._store.read(self._hidden)
+        layout = LayoutReader(self._store).read(self._hidden)
         try:
             publish(self._hidden, self._final)
         except LayoutUnavailableError as refused:
