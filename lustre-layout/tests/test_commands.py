@@ -13,6 +13,10 @@ import yaml
 from layout_samples import VECTORS, site, vector
 
 from vas_core.cli import run_command
+from vas_layout.codec import decode
+from vas_layout.store import XattrStore
+
+MOUNTS = "; `findmnt -t lustre` lists the mounts"
 
 
 @pytest.fixture
@@ -64,6 +68,11 @@ def test_decode_refuses_in_one_line(path: Path, capsys: pytest.CaptureFixture[st
     assert said.err == f"vas: {path}: {path.with_suffix('.error').read_text()}"
 
 
+def test_decode_does_not_read_without_end(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["layout", "decode", "/dev/zero"]) == 2
+    assert capsys.readouterr().err == "vas: /dev/zero: oversized: more than 524288 bytes given\n"
+
+
 def test_decode_says_when_a_file_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["layout", "decode", "/nonexistent"]) == 2
     assert "No such file or directory" in capsys.readouterr().err
@@ -95,7 +104,7 @@ def test_ordinary_files_are_told_apart(
     assert "is a directory; `vas layout locality`" in capsys.readouterr().err
     for words in (["show"], ["locate"], ["locality"]):
         assert run_command(["layout", *words, str(path)]) == 1
-        assert capsys.readouterr().err == f"vas: {path}: not on a Lustre file system\n"
+        assert capsys.readouterr().err == f"vas: {path}: not on a Lustre file system{MOUNTS}\n"
 
 
 def test_show_goes_on_after_a_bad_path(capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,8 +113,35 @@ def test_show_goes_on_after_a_bad_path(capsys: pytest.CaptureFixture[str]) -> No
     assert json.loads(said.out) == []
     assert said.err.splitlines() == [
         "vas: /nonexistent: no such file or directory",
-        "vas: /etc: not on a Lustre file system",
+        f"vas: /etc: not on a Lustre file system{MOUNTS}",
     ]
+
+
+def test_locality_goes_on_after_what_it_cannot_read(
+    tmp_path: Path, map_file: Path, closed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "z").mkdir()
+    (tmp_path / "z/empty").touch()
+    map_file.rename(tmp_path.with_suffix(".yaml"))
+    words = ["layout", "locality", str(tmp_path), "--cluster", str(tmp_path.with_suffix(".yaml"))]
+    assert run_command([*words, "--json"]) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["files"] == 1
+    assert said.err.startswith(f"vas: {closed}: no permission")
+
+
+def test_fix_leaves_alone_what_must_not_be_migrated(
+    tmp_path: Path,
+    no_map: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "f").write_bytes(b"x")
+    monkeypatch.setattr(XattrStore, "read", lambda *_: decode(vector("hsm-released")))
+    assert run_command(["layout", "fix", str(tmp_path), "--apply", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["why"], found["result"]) == ("released to the archive", "left alone")
+    assert found["lfs"] == []
 
 
 def test_put_plans_without_touching(
@@ -126,7 +162,7 @@ def test_put_to_an_ordinary_file_system_changes_nothing(
     source = tmp_path / "s"
     source.write_bytes(bytes(300_000))
     assert run_command(["layout", "put", str(source), str(tmp_path / "d")]) == 1
-    assert capsys.readouterr().err == f"vas: {tmp_path}/d: not on a Lustre file system\n"
+    assert capsys.readouterr().err == f"vas: {tmp_path}/d: not on a Lustre file system{MOUNTS}\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
 
 
@@ -152,6 +188,10 @@ def test_fix_reports_what_it_cannot_read(
     assert run_command(["layout", "fix", str(tmp_path), "--json"]) == 1
     said = capsys.readouterr()
     assert (json.loads(said.out), said.err.count("not on a Lustre file system")) == ([], 1)
+    assert run_command(["layout", "fix", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert said.err.endswith("\n1 files or directories could not be read\n")
+    assert "every split" not in said.err
     (tmp_path / "f").write_bytes(b"")
     assert run_command(["layout", "fix", str(tmp_path)]) == 0
     assert capsys.readouterr().err == "every split lies on one OST\n"

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
 from vas_core.errors import BadInput, VasError
 from vas_layout.ingest import Ingested, destination_of, put
+from vas_layout.model import Plain
 from vas_layout.planning import plan_stripes
-from vas_layout.store import XattrStore
+from vas_layout.requests import stripes
+from vas_layout.store import XattrStore, create_with_layout
+from vas_layout.stripe_journal import StripeJournal
 
 STORE = XattrStore("user.lustre.lov")
 STRIPE = 65536
@@ -33,8 +40,13 @@ class Ingest:
         self.directory.mkdir()
         self.final = self.directory / "final"
 
-    def put(self, progress: Callable[[int], None] = lambda _: None, threads: int = 1) -> Ingested:
-        plan = plan_stripes(self.source.stat().st_size, STRIPE, 4)
+    def put(
+        self,
+        progress: Callable[[int], None] = lambda _: None,
+        threads: int = 1,
+        split: int = STRIPE,
+    ) -> Ingested:
+        plan = plan_stripes(self.source.stat().st_size, split, 4)
         return put(self.source, self.final, plan, threads=threads, store=STORE, progress=progress)
 
     def arrived(self) -> bool:
@@ -88,6 +100,12 @@ def test_the_umask_counts_and_a_read_only_source_arrives(ingest: Ingest) -> None
     finally:
         assert os.umask(before) == 0o027
     assert ingest.final.stat().st_mode & 0o777 == 0o440
+
+
+def test_setuid_and_setgid_stay_behind(ingest: Ingest) -> None:
+    ingest.source.chmod(0o6755)
+    ingest.put()
+    assert stat.S_IMODE(ingest.final.stat().st_mode) == 0o755
 
 
 def test_an_interrupted_put_leaves_no_half_file_and_goes_on(ingest: Ingest) -> None:
@@ -210,6 +228,69 @@ def test_two_puts_to_one_name_do_not_mix(ingest: Ingest) -> None:
     assert ingest.arrived()
 
 
+def test_a_plan_stopped_at_its_beginning_leaves_nothing_to_resume(
+    ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Interrupted):
+        ingest.put(_after(7, _interrupt))
+    with monkeypatch.context() as patch, pytest.raises(Interrupted):
+        patch.setattr("vas_layout.ingest.fsync_directory", lambda _: _interrupt())
+        ingest.put(split=2 * STRIPE)
+    done = ingest.put()
+    assert done.resumed_stripes == 0
+    assert isinstance(done.layout, Plain)
+    assert done.layout.stripe_size == STRIPE
+    assert ingest.arrived()
+
+
+def test_stripes_of_another_hidden_file_do_not_count(ingest: Ingest) -> None:
+    with pytest.raises(Interrupted):
+        ingest.put(_after(7, _interrupt))
+    hidden, copy = ingest.hidden, ingest.directory.parent / "copy"
+    create_with_layout(copy, stripes(STRIPE, 4), store=STORE)
+    copy.replace(hidden)
+    assert ingest.put().resumed_stripes == 0
+    assert ingest.arrived()
+
+
+def test_without_locks_a_second_put_leaves_no_half_file(
+    ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "no locks")
+
+    def second() -> None:
+        with pytest.raises(Interrupted):
+            ingest.put(_after(2, _interrupt), split=2 * STRIPE)
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(VasError, match="another put to the same name took over; run one at a time"):
+        ingest.put(_after(10, second))
+    assert not ingest.final.exists()
+    # What the first put finished meanwhile is no part of the second's file.
+    assert ingest.put(split=2 * STRIPE).resumed_stripes == 2
+    assert ingest.arrived()
+
+
+def test_a_journal_removed_before_it_is_locked_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, flock = tmp_path / "journal", fcntl.flock
+    owner = [StripeJournal(path)]
+
+    def late(stream: TextIO, how: int) -> None:
+        if owner:
+            owner[0].remove()
+            owner.pop().close()
+        flock(stream, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    second = StripeJournal(path)
+    with pytest.raises(VasError, match="another put to the same name is running"):
+        StripeJournal(path)
+    second.close()
+
+
 def test_the_longest_name_a_file_may_have(ingest: Ingest) -> None:
     ingest.final = ingest.directory / ("x" * 255)
     ingest.put()
@@ -237,3 +318,10 @@ def test_only_regular_files_are_put(tmp_path: Path) -> None:
     with pytest.raises(VasError, match="gone: no such file or directory"):
         put(tmp_path / "gone", tmp_path / "f", plan, store=STORE)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.timeout(10)
+def test_a_fifo_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(BadInput, match="fifo: is not a regular file"):
+        put(tmp_path / "fifo", tmp_path / "f", plan_stripes(0, STRIPE, 1), store=STORE)

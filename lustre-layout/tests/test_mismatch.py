@@ -11,7 +11,8 @@ from layout_samples import VECTORS, vector
 
 from vas_core.errors import VasError
 from vas_layout.lfs import Lfs
-from vas_layout.mismatch import Mismatch, Wish, find_mismatches, migrate
+from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
+from vas_layout.paths import files_below
 from vas_layout.store import LayoutReader, XattrStore
 
 READER = LayoutReader(XattrStore("user.lustre.lov"))
@@ -29,7 +30,8 @@ def _file(path: Path, name: str, size: int = 300 * MIB) -> Path:
 
 def test_only_files_that_break_a_split_are_found(tmp_path: Path) -> None:
     _file(tmp_path / "good", "S128M")
-    _file(tmp_path / "one-ost", "c1")
+    _file(tmp_path / "one-ost", "c1", 100 * MIB)
+    _file(tmp_path / "too-few", "c1")
     _file(tmp_path / "small", "c4", 4 * MIB)
     _file(tmp_path / "empty", "pfl", 0)
     (tmp_path / "link").symlink_to("bad")
@@ -39,14 +41,59 @@ def test_only_files_that_break_a_split_are_found(tmp_path: Path) -> None:
     (tmp_path / "unreadable").write_text("no layout")
     found = list(find_mismatches(tmp_path, WISH, READER))
     said = [
-        f"{one.path.name}: {one.why}" if isinstance(one, Mismatch) else f"{one}" for one in found
+        f"{one.path.name}: {one.why}" if not isinstance(one, VasError) else f"{one}"
+        for one in found
     ]
     assert said == [
         "bad: stripes of 4 MiB: the split at 0 is on several OSTs",
-        "released: 300 MiB released to the archive",
+        "released: released to the archive",
+        "too-few: too few OSTs: 1, its 3 splits could be on 3",
         f"{tmp_path}/unreadable: has no layout of its own",
         "pfl: 2 components: the split at 0 is on several OSTs",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("hsm-released", "released to the archive"),
+        ("dom1-written", "data on the MDT"),
+        ("domonly", "data on the MDT"),
+        ("foreign", "foreign layout"),
+        ("made-foreign-component", "foreign layout"),
+    ],
+)
+def test_what_must_not_be_migrated_is_left_alone(tmp_path: Path, name: str, why: str) -> None:
+    path = _file(tmp_path / "f", name)
+    assert list(find_mismatches(tmp_path, WISH, READER)) == [LeftAlone(path, 300 * MIB, why)]
+
+
+def test_a_file_with_two_names_is_found_once(tmp_path: Path) -> None:
+    path = _file(tmp_path / "a", "c4")
+    (tmp_path / "b").hardlink_to(path)
+    (found,) = find_mismatches(tmp_path, WISH, READER)
+    assert isinstance(found, Mismatch)
+    assert found.path == path
+
+
+def test_too_few_osts_are_only_found_where_their_number_is_known(tmp_path: Path) -> None:
+    _file(tmp_path / "f", "c1")
+    assert list(find_mismatches(tmp_path, Wish(128 * MIB), READER)) == []
+    (found,) = find_mismatches(tmp_path, Wish(128 * MIB, 2), READER)
+    assert isinstance(found, Mismatch)
+    assert found.why == "too few OSTs: 1, its 3 splits could be on 2"
+
+
+def test_a_directory_that_cannot_be_read_does_not_end_the_search(
+    tmp_path: Path, closed: Path
+) -> None:
+    _file(tmp_path / "z/f", "c4")
+    refused, found = find_mismatches(tmp_path, WISH, READER)
+    assert str(refused).startswith(f"{closed}: no permission")
+    assert isinstance(found, Mismatch)
+    assert found.path == tmp_path / "z/f"
+    with pytest.raises(VasError, match="no permission"):
+        list(files_below(tmp_path))
 
 
 def test_a_file_outside_the_pool_is_found(tmp_path: Path) -> None:

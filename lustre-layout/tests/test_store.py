@@ -5,17 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
-from layout_samples import vector
+from layout_samples import VECTORS, vector
 
 from vas_layout import requests
 from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
 from vas_layout.model import Layout, Plain
-from vas_layout.store import LayoutReader, XattrStore, create_with_layout
+from vas_layout.reasons import unavailable
+from vas_layout.store import Created, LayoutReader, XattrStore, create_with_layout
 
 STORE = XattrStore("user.lustre.lov")
 MIB = 1 << 20
@@ -66,6 +68,49 @@ def test_a_layout_that_was_ignored_is_an_error_and_leaves_no_file(tmp_path: Path
     with pytest.raises(LayoutUnavailableError, match="Lustre ignored the layout asked for"):
         create_with_layout(
             tmp_path / "f", requests.stripes(MIB, 2), store=_answering(decode(vector("default")))
+        )
+    assert not (tmp_path / "f").exists()
+
+
+def _setting_lfs(tmp_path: Path, name: str) -> Lfs:
+    program, made = tmp_path / "lfs", VECTORS / f"{name}.bin"
+    program.write_text(
+        f"#!{sys.executable}\nimport os, sys\n"
+        f"open('{tmp_path}/said', 'w').write(' '.join(sys.argv[1:]))\n"
+        f"os.setxattr(sys.argv[-1], 'user.lustre.lov', open('{made}', 'rb').read())\n"
+    )
+    program.chmod(0o755)
+    return Lfs(str(program))
+
+
+@pytest.mark.parametrize("number", [errno.EOPNOTSUPP, errno.EPERM, None])
+def test_lfs_sets_what_the_attribute_does_not(tmp_path: Path, number: int | None) -> None:
+    class Unwilling(XattrStore):
+        def write(self, path: Path, request: Layout) -> None:
+            if number:
+                raise LayoutUnavailableError("no", where=str(path), errno=number)
+            os.setxattr(path, self.name, vector("S64k"))
+
+    path = tmp_path / "f"
+    created = create_with_layout(
+        path,
+        requests.stripes(MIB, 2, pool="fast"),
+        mode=0o600,
+        store=Unwilling("user.lustre.lov"),
+        lfs=_setting_lfs(tmp_path, "pool-c2"),
+    )
+    assert created == Created(decode(vector("pool-c2")))
+    assert (tmp_path / "said").read_text() == f"setstripe -S {MIB} -c 2 -p fast {path}"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_lfs_sets_is_read_back_too(tmp_path: Path) -> None:
+    with pytest.raises(LayoutUnavailableError, match="Lustre ignored the layout asked for"):
+        create_with_layout(
+            tmp_path / "f",
+            requests.stripes(MIB, 2, start=1),
+            store=_answering(decode(vector("default"))),
+            lfs=_setting_lfs(tmp_path, "default"),
         )
     assert not (tmp_path / "f").exists()
 
@@ -171,3 +216,8 @@ def test_write_says_what_it_was_asked(tmp_path: Path) -> None:
 def test_pools_are_listed_without_the_file_systems_name(tmp_path: Path) -> None:
     lfs = _lfs(tmp_path, "printf 'Pools from testfs:\\ntestfs.fast\\ntestfs.s.low\\n'")
     assert lfs.pools(tmp_path) == ["fast", "s.low"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOTTY, errno.EOPNOTSUPP, errno.EPERM, errno.EEXIST])
+def test_a_refusal_says_what_to_do(number: int) -> None:
+    assert unavailable(OSError(number, "no"), "/x").hint

@@ -28,17 +28,20 @@ from vas_layout.as_json import layout_json
 from vas_layout.codec import decode
 from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.hexdump import attribute_bytes
-from vas_layout.ingest import destination_of, put
+from vas_layout.ingest import Ingested, destination_of, put
 from vas_layout.lfs import Lfs
 from vas_layout.locate import Locality, Placement, placements
-from vas_layout.mismatch import Mismatch, Wish, find_mismatches, migrate
+from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
+from vas_layout.model import MAX_XATTR_BYTES
 from vas_layout.owners import OstOwners
-from vas_layout.paths import files_below, is_directory, size_of
+from vas_layout.paths import is_directory, size_of, walk
 from vas_layout.planning import StripePlan, plan_stripes
 from vas_layout.store import LayoutReader
 from vas_layout.table import layout_rows
 
 _DEFAULT_SPLIT = "128MiB"
+# Hexadecimal text with spaces is some three times as long as its bytes.
+_MAX_TEXT_BYTES = 8 * MAX_XATTR_BYTES
 
 # Whether a path may be read is for the layout's reader to say: `lfs` may see what we may not.
 _path = click.Path(path_type=Path, readable=False)
@@ -97,7 +100,10 @@ def decode_command(file: Any, as_json: bool) -> None:
               getfattr -n lustre.lov -e hex /lustre/f | vas layout decode -
     """
     try:
-        print_json(layout_json(decode(attribute_bytes(file.read()))))
+        given = file.read(_MAX_TEXT_BYTES + 1)
+        if len(given) > _MAX_TEXT_BYTES:
+            raise LayoutError(f"oversized: more than {_MAX_TEXT_BYTES} bytes given")
+        print_json(layout_json(decode(attribute_bytes(given))))
     except LayoutError as wrong:
         raise BadInput(wrong.what, where=file.name) from wrong
 
@@ -134,20 +140,40 @@ def locate(
 @click.argument("paths", nargs=-1, required=True, type=_path)
 @_cluster_option
 @json_option
-def locality(paths: tuple[Path, ...], map_file: Path | None, as_json: bool) -> None:
+def locality(paths: tuple[Path, ...], map_file: Path | None, as_json: bool) -> int:
     """Show how many bytes each VM owns of files and trees.
 
     \b
     Example: vas layout locality /lustre/input --json
     """
-    reader, total, count = LayoutReader(), Locality(_owners(load_map(map_file))), 0
-    for path in paths:
-        size_of(path)
-        for file in files_below(path) if is_directory(path) else [path]:
+    reader, total = LayoutReader(), Locality(_owners(load_map(map_file)))
+    count = unreadable = 0
+    for file in _files_of(paths):
+        try:
+            if isinstance(file, LayoutUnavailableError):
+                raise file
             size = size_of(file)
             if size:
                 total.add(reader.read(file), size)
             count += 1
+        except LayoutUnavailableError as refused:
+            note(f"vas: {refused}")
+            unreadable += 1
+    if count or as_json:
+        _print_locality(total, count, as_json)
+    return 1 if unreadable else 0
+
+
+def _files_of(paths: tuple[Path, ...]) -> Iterator[Path | LayoutUnavailableError]:
+    for path in paths:
+        size_of(path)
+        if is_directory(path):
+            yield from walk(path)
+        else:
+            yield path
+
+
+def _print_locality(total: Locality, count: int, as_json: bool) -> None:
     shares = total.shares()
     size = sum(share.owned_bytes for share in shares)
     unknown = sum(share.owned_bytes for share in shares if share.vm is None)
@@ -231,20 +257,7 @@ def put_command(
     except KeyboardInterrupt:
         note("stopped: run the same command again to go on from here")
         raise
-    for change in done.adjusted:
-        note(f"Lustre made {change}")
-    if as_json:
-        print_json(
-            {
-                "path": _shown(final),
-                "size": size,
-                "resumed_stripes": done.resumed_stripes,
-                "sha256_of_stripes": done.sha256,
-                "layout": layout_json(done.layout),
-            }
-        )
-    else:
-        note(f"{final}: {format_size(size)} in {planned.splits} stripes, verified")
+    _say_put(done, planned, as_json)
 
 
 @layout.command()
@@ -277,19 +290,46 @@ def fix(
     reader, wish = LayoutReader(), Wish(split, _count(osts, pool, map_file), pool)
     plan_stripes(0, split, wish.osts, pool)
     _check_pool(pool, directory)
-    found, failures = [], 0
+    found: list[Mismatch | LeftAlone] = []
+    unreadable = 0
     for one in find_mismatches(directory, wish, reader):
-        if isinstance(one, Mismatch):
-            found.append(one)
-        else:
+        if isinstance(one, LayoutUnavailableError):
             note(f"vas: {one}")
-            failures += 1
-    results = {one.path: "found" for one in found}
-    if apply and not dry_run:
-        results = {one.path: _migrated(one, wish, reader) for one in found}
-        failures += sum(result != "migrated" for result in results.values())
+            unreadable += 1
+        else:
+            found.append(one)
+    changing = apply and not dry_run
+    results = {one.path: _result(one, changing, wish, reader) for one in found}
     _print_mismatches(found, results, as_json)
-    return 1 if failures else 0
+    if unreadable:
+        note(f"{unreadable} files or directories could not be read")
+    elif not found and not as_json:
+        note("every split lies on one OST")
+    return 1 if unreadable or "failed" in results.values() else 0
+
+
+def _say_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
+    for change in done.adjusted:
+        note(f"Lustre made {change}")
+    if as_json:
+        print_json(
+            {
+                "path": _shown(done.destination),
+                "size": planned.file_size,
+                "resumed_stripes": done.resumed_stripes,
+                "sha256_of_stripes": done.sha256,
+                "layout": layout_json(done.layout),
+            }
+        )
+    else:
+        size = format_size(planned.file_size)
+        note(f"{done.destination}: {size} in {planned.splits} stripes, verified")
+
+
+def _result(one: Mismatch | LeftAlone, changing: bool, wish: Wish, reader: LayoutReader) -> str:
+    if isinstance(one, LeftAlone):
+        return "left alone"
+    return _migrated(one, wish, reader) if changing else "found"
 
 
 def _migrated(one: Mismatch, wish: Wish, reader: LayoutReader) -> str:
@@ -302,7 +342,9 @@ def _migrated(one: Mismatch, wish: Wish, reader: LayoutReader) -> str:
     return "migrated"
 
 
-def _print_mismatches(found: list[Mismatch], results: dict[Path, str], as_json: bool) -> None:
+def _print_mismatches(
+    found: list[Mismatch | LeftAlone], results: dict[Path, str], as_json: bool
+) -> None:
     if as_json:
         print_json(
             [
@@ -310,7 +352,7 @@ def _print_mismatches(found: list[Mismatch], results: dict[Path, str], as_json: 
                     "path": _shown(one.path),
                     "size": one.file_size,
                     "why": one.why,
-                    "lfs": one.plan.lfs_arguments,
+                    "lfs": one.plan.lfs_arguments if isinstance(one, Mismatch) else [],
                     "result": results[one.path],
                 }
                 for one in found
@@ -319,8 +361,6 @@ def _print_mismatches(found: list[Mismatch], results: dict[Path, str], as_json: 
     elif found:
         rows = ((one.path, one.file_size, one.why, results[one.path]) for one in found)
         print_table(("path", "size", "why", "result"), rows)
-    else:
-        note("every split lies on one OST")
 
 
 def _say_plan(what: str, planned: StripePlan, as_json: bool) -> None:

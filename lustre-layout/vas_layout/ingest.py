@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
@@ -24,7 +25,7 @@ from vas_layout.planning import StripePlan
 from vas_layout.publish import publish
 from vas_layout.reasons import unavailable
 from vas_layout.requests import stripes
-from vas_layout.store import XattrStore, create_with_layout
+from vas_layout.store import LayoutReader, XattrStore, create_with_layout
 from vas_layout.stripe_journal import Identity, StripeJournal
 from vas_layout.transfer import Stripe, Transfer, stripes_of
 
@@ -98,10 +99,10 @@ class _Partial:
         self._final = final
         self._store = store
         # A name of its own length: the final one may have all the 255 bytes a name can have.
-        key = hashlib.sha256(os.fsencode(final.name)).hexdigest()[:16]
-        self._hidden = final.with_name(f".vas-put-{key}")
+        self._key = hashlib.sha256(os.fsencode(final.name)).hexdigest()[:16]
+        self._hidden = final
         try:
-            self._journal = StripeJournal(final.with_name(f".vas-put-{key}.journal"))
+            self._journal = StripeJournal(final.with_name(f".vas-put-{self._key}.journal"))
         except OSError as error:
             raise unavailable(error, str(final)) from error
 
@@ -111,35 +112,48 @@ class _Partial:
     def fill(
         self, source: int, identity: Identity, threads: int, progress: Callable[[int], None]
     ) -> Ingested:
-        known, adjusted = self._resume_or_begin(identity)
-        resumed = len(known)
-        wanted = stripes_of(identity.size, identity.stripe_size)
-        for stripe in wanted:
-            if stripe.number in known:
-                progress(stripe.length)
-        target = os.open(self._hidden, os.O_RDWR | os.O_CLOEXEC)
+        adjusted = self._resume_or_begin(identity)
+        target = os.open(self._hidden, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
+            inode = os.fstat(target).st_ino
+            known = self._journal.stripes(inode)
+            resumed = len(known)
+            wanted = stripes_of(identity.size, identity.stripe_size)
+            for stripe in wanted:
+                if stripe.number in known:
+                    progress(stripe.length)
 
             def finished(stripe: Stripe, sha256: str) -> None:
-                self._journal.finished(stripe.number, sha256)
+                self._journal.finished(stripe.number, sha256, inode)
                 known[stripe.number] = sha256
 
             transfer = Transfer(source, target, finished=finished, progress=progress)
             transfer.run([s for s in wanted if s.number not in known], threads=threads)
             self._refuse_changed(source, identity)
-            os.fchmod(target, stat.S_IMODE(os.fstat(source).st_mode) & ~_umask())
+            # No setuid: the owner is now whoever runs this.
+            os.fchmod(target, os.fstat(source).st_mode & 0o777 & ~_umask())
             os.fsync(target)
+            self._refuse_replaced(target)
         finally:
             os.close(target)
         layout = self._publish()
         total = hashlib.sha256(b"".join(bytes.fromhex(known[s.number]) for s in wanted))
         return Ingested(self._final, layout, resumed, total.hexdigest(), adjusted)
 
-    def _resume_or_begin(self, identity: Identity) -> tuple[dict[int, str], tuple[str, ...]]:
-        known = self._journal.resume(identity)
-        if known is not None and self._hidden.is_file():
-            return known, ()
-        self._hidden.unlink(missing_ok=True)
+    def _named(self, token: str) -> Path:
+        return self._final.with_name(f".vas-put-{self._key}-{token}")
+
+    def _resume_or_begin(self, identity: Identity) -> tuple[str, ...]:
+        partial = self._journal.partial()
+        if partial:
+            self._hidden = self._named(partial[1])
+            if partial[0] == asdict(identity) and self._hidden.is_file():
+                return ()
+            self._hidden.unlink(missing_ok=True)
+        # The journal forgets before a file is made, and no file ever gets another one's name.
+        token = secrets.token_hex(8)
+        self._hidden = self._named(token)
+        self._journal.begin(identity, token)
         request = stripes(identity.stripe_size, identity.stripe_count, pool=identity.pool)
         try:
             created = create_with_layout(self._hidden, request, mode=0o600, store=self._store)
@@ -148,8 +162,20 @@ class _Partial:
             refused.where = str(self._final)
             raise
         fsync_directory(self._final.parent)
-        self._journal.begin(identity)
-        return {}, created.adjusted
+        return created.adjusted
+
+    def _refuse_replaced(self, target: int) -> None:
+        """Where locks do not hold, a second put may have taken our hidden file away."""
+        try:
+            ours = os.path.samestat(os.fstat(target), self._hidden.lstat())
+        except FileNotFoundError:
+            ours = False
+        if not ours:
+            raise VasError(
+                "another put to the same name took over",
+                where=str(self._final),
+                hint="run one at a time: locks do not hold on this mount",
+            )
 
     def _refuse_changed(self, source: int, identity: Identity) -> None:
         now = os.fstat(source)
@@ -159,7 +185,7 @@ class _Partial:
             raise VasError("the source changed while it was copied", where=str(self._final))
 
     def _publish(self) -> Layout:
-        layout = self._store.read(self._hidden)
+        layout = LayoutReader(self._store).read(self._hidden)
         try:
             publish(self._hidden, self._final)
         except LayoutUnavailableError as refused:
@@ -179,7 +205,8 @@ def _umask() -> int:
 @contextmanager
 def _opened(source: Path) -> Iterator[tuple[int, os.stat_result]]:
     try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+        # A FIFO must not wait for a writer before it is refused.
+        descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise unavailable(error, str(source)) from error
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from vas_core.process import Completed, run
 from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.lfs_text import parse_getstripe_yaml
-from vas_layout.model import Layout
+from vas_layout.model import Layout, Plain
 from vas_layout.reasons import refusal
 
 _USAGE = 4
@@ -38,6 +38,15 @@ class Lfs:
             return parse_getstripe_yaml(done.stdout)
         except LayoutError as wrong:
             raise LayoutUnavailableError(wrong.what, where=str(path)) from wrong
+
+    def setstripe(self, path: Path, request: Plain) -> None:
+        """Sets the layout of a file that has none yet. Raises LayoutUnavailableError."""
+        words = ["setstripe", "-S", str(request.stripe_size), "-c", str(request.stripe_count)]
+        if request.objects:
+            words += ["-o", ",".join(str(one.ost_idx) for one in request.objects)]
+        elif request.stripe_offset is not None:
+            words += ["-i", str(request.stripe_offset)]
+        self._run([*words, *(["-p", request.pool] if request.pool else [])], path)
 
     def migrate(self, path: Path, *, size: int, count: int, pool: str | None = None) -> None:
         """Moves a file's data to new stripes; readers and writers may go on meanwhile."""

@@ -10,10 +10,11 @@ from vas_core.errors import VasError
 from vas_core.sizes import format_size
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
-from vas_layout.model import Composite, Layout, Plain
+from vas_layout.model import MDT, RELEASED, Composite, Foreign, Layout, Plain
 from vas_layout.ownership import owned_bytes, runs
-from vas_layout.paths import files_below, size_of
+from vas_layout.paths import size_of, walk
 from vas_layout.planning import StripePlan, first_broken_split, plan_stripes
+from vas_layout.reasons import unavailable
 from vas_layout.store import LayoutReader
 
 
@@ -28,6 +29,15 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
+class LeftAlone:
+    """A file that `lfs migrate` must not touch: it would be recalled, or moved off the MDT."""
+
+    path: Path
+    file_size: int
+    why: str
+
+
+@dataclass(frozen=True)
 class Wish:
     """The stripes wanted; `osts` None means all there are."""
 
@@ -38,11 +48,18 @@ class Wish:
 
 def find_mismatches(
     directory: Path, wish: Wish, reader: LayoutReader
-) -> Iterator[Mismatch | LayoutUnavailableError]:
-    """The files below `directory` to be migrated, and the files whose layout cannot be read."""
-    for path in files_below(directory):
+) -> Iterator[Mismatch | LeftAlone | LayoutUnavailableError]:
+    """The files below `directory` to be migrated or left alone, and what cannot be read.
+
+    A file with several names is found once.
+    """
+    seen: set[tuple[int, int]] = set()
+    for path in walk(directory):
+        if isinstance(path, LayoutUnavailableError):
+            yield path
+            continue
         try:
-            found = mismatch_of(path, wish, reader)
+            found = None if _seen(path, seen) else mismatch_of(path, wish, reader)
         except LayoutUnavailableError as unreadable:
             yield unreadable
             continue
@@ -50,13 +67,17 @@ def find_mismatches(
             yield found
 
 
-def mismatch_of(path: Path, wish: Wish, reader: LayoutReader) -> Mismatch | None:
+def mismatch_of(path: Path, wish: Wish, reader: LayoutReader) -> Mismatch | LeftAlone | None:
     """Why a file's stripes do not fit the split, or None. Raises LayoutUnavailableError."""
     size = size_of(path)
     if size == 0:
         return None
-    why = _why(reader.read(path), size, wish)
+    layout = reader.read(path)
+    kept = _left_alone(layout)
+    if kept:
+        return LeftAlone(path, size, kept)
     plan = plan_stripes(size, wish.split_size, wish.osts, wish.pool)
+    why = _why(layout, plan, wish)
     return Mismatch(path, size, why, plan) if why else None
 
 
@@ -65,20 +86,50 @@ def migrate(mismatch: Mismatch, lfs: Lfs, wish: Wish, reader: LayoutReader) -> N
     plan = mismatch.plan
     lfs.migrate(mismatch.path, size=plan.stripe_size, count=plan.stripe_count, pool=plan.pool)
     still = mismatch_of(mismatch.path, wish, reader)
-    if still:
+    if isinstance(still, Mismatch):
         raise VasError(f"migrated, and still: {still.why}", where=str(mismatch.path))
 
 
-def _why(layout: Layout, size: int, wish: Wish) -> str | None:
-    unknown = owned_bytes(layout, 0, size)[None]
-    if unknown:
+def _seen(path: Path, seen: set[tuple[int, int]]) -> bool:
+    """Whether another name of the file was met; only files with several are remembered."""
+    try:
+        status = path.lstat()
+    except OSError as error:
+        raise unavailable(error, str(path)) from error
+    inode = (status.st_dev, status.st_ino)
+    known = inode in seen
+    if status.st_nlink > 1:
+        seen.add(inode)
+    return known
+
+
+def _left_alone(layout: Layout) -> str | None:
+    parts = [c.layout for c in layout.components] if isinstance(layout, Composite) else [layout]
+    for part in parts:
+        if isinstance(part, Foreign):
+            return "foreign layout"
+        if part.pattern & RELEASED:
+            return "released to the archive"
+        if part.pattern & MDT:
+            return "data on the MDT"
+    return None
+
+
+def _why(layout: Layout, plan: StripePlan, wish: Wish) -> str | None:
+    size = plan.file_size
+    owned = owned_bytes(layout, 0, size)
+    if owned[None]:
         reason = next(run.reason for run in runs(layout, 0, size) if run.reason)
-        return f"{format_size(unknown)} {reason}"
+        return f"{format_size(owned[None])} {reason}"
     broken = first_broken_split(layout, size, wish.split_size)
     if broken is not None:
         return f"{_stripes(layout)}: the split at {_split_start(broken, wish)} is on several OSTs"
     if wish.pool and isinstance(layout, Plain) and layout.pool != wish.pool:
         return f"in pool {layout.pool or 'none'}"
+    osts = sum(1 for index in owned if index is not None)
+    # -1, all OSTs: how many there are is not known, so neither is whether these are too few.
+    if osts < plan.stripe_count:
+        return f"too few OSTs: {osts}, its {plan.splits} splits could be on {plan.stripe_count}"
     return None
 
 

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from vas_core.errors import VasError
+from vas_layout.errors import LayoutUnavailableError
 from vas_layout.reasons import unavailable
 
 
@@ -28,17 +28,35 @@ def size_of(path: Path) -> int:
 
 
 def files_below(directory: Path) -> Iterator[Path]:
-    """All regular files of a tree, sorted, symbolic links not followed. Raises VasError."""
+    """All regular files of a tree, sorted, symbolic links not followed.
+
+    Raises LayoutUnavailableError at the first directory that cannot be read.
+    """
+    for found in walk(directory):
+        if isinstance(found, LayoutUnavailableError):
+            raise found
+        yield found
+
+
+def walk(directory: Path) -> Iterator[Path | LayoutUnavailableError]:
+    """As `files_below`, with the error in place of what cannot be read."""
+    refused: list[LayoutUnavailableError] = []
 
     def refuse(error: OSError) -> None:
-        raise VasError(error.strerror or "cannot be read", where=error.filename) from error
+        refused.append(unavailable(error, str(error.filename)))
 
     for parent, directories, names in os.walk(directory, onerror=refuse):
+        yield from refused
+        refused.clear()
         directories.sort()
         for name in sorted(names):
             path = Path(parent, name)
-            if _is_regular(path):
-                yield path
+            try:
+                if _is_regular(path):
+                    yield path
+            except LayoutUnavailableError as unreadable:
+                yield unreadable
+    yield from refused
 
 
 def _is_regular(path: Path) -> bool:

@@ -7,14 +7,16 @@ import os
 
 from vas_layout.errors import LayoutUnavailableError
 
+_MOUNTS = "`findmnt -t lustre` lists the mounts"
+_RIGHTS = "ask the owner for it, or run as the owner"
 _REASONS: dict[int, tuple[str, str | None]] = {
     errno.ENOENT: ("no such file or directory", None),
-    errno.ENOTTY: ("not on a Lustre file system", None),
-    errno.EOPNOTSUPP: ("not on a Lustre file system", None),
-    errno.EACCES: ("no permission", None),
-    errno.EPERM: ("no permission", None),
+    errno.ENOTTY: ("not on a Lustre file system", _MOUNTS),
+    errno.EOPNOTSUPP: ("not on a Lustre file system", _MOUNTS),
+    errno.EACCES: ("no permission", _RIGHTS),
+    errno.EPERM: ("no permission", _RIGHTS),
     errno.ENODATA: ("has no layout of its own", None),
-    errno.EEXIST: ("exists already", None),
+    errno.EEXIST: ("exists already", "choose another name"),
     errno.EINVAL: (
         "Lustre refuses this layout",
         "check the OST indices and the pool with `lfs osts` and `lfs pool_list`",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+from vas_core.errors import NotHere
 from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.lfs import Lfs
@@ -16,6 +19,10 @@ from vas_layout.paths import is_directory
 from vas_layout.reasons import unavailable
 
 XATTR_NAME = "lustre.lov"
+
+# A client that refuses or ignores the attribute may still take the same by ioctl.
+_ASK_LFS = (errno.EOPNOTSUPP, errno.EPERM)
+_Request = TypeVar("_Request", bound=Layout)
 
 
 @dataclass(frozen=True)
@@ -70,27 +77,53 @@ class Created:
 
 
 def create_with_layout(
-    path: Path, request: Layout, *, mode: int = 0o644, store: XattrStore | None = None
+    path: Path,
+    request: Layout,
+    *,
+    mode: int = 0o644,
+    store: XattrStore | None = None,
+    lfs: Lfs | None = None,
 ) -> Created:
     """Makes an empty file with this layout, and fails if the name exists.
 
     `mknod` and not `open`: a plain open(O_CREAT) gives the file the directory's default at
     once, and a later setxattr then returns 0 and does nothing. So the layout is read back.
+    Where the attribute may not be set or is ignored, `lfs setstripe` sets it, if installed.
     Raises LayoutUnavailableError; the file is gone then.
     """
     store = store or XattrStore()
+    reader = LayoutReader(store, lfs or Lfs())
+    try:
+        return _create(path, request, mode, store.write, reader)
+    except LayoutUnavailableError as refused:
+        if refused.errno not in _ASK_LFS or not isinstance(request, Plain):
+            raise
+        try:
+            return _create(path, request, mode, reader.lfs.setstripe, reader)
+        except NotHere:
+            raise refused from None
+
+
+def _create(
+    path: Path,
+    request: _Request,
+    mode: int,
+    write: Callable[[Path, _Request], None],
+    reader: LayoutReader,
+) -> Created:
     try:
         os.mknod(path, stat.S_IFREG | mode)
     except OSError as error:
         raise unavailable(error, str(path)) from error
     try:
-        store.write(path, request)
-        made = store.read(path)
+        write(path, request)
+        made = reader.read(path)
         if _ignored(request, made):
             raise LayoutUnavailableError(
                 "Lustre ignored the layout asked for",
                 where=str(path),
                 hint="give the directory this default with `lfs setstripe` instead",
+                errno=errno.EOPNOTSUPP,
             )
         return Created(made, tuple(_adjustments(request, made)))
     except BaseException:

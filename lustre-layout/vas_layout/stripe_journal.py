@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, TextIO
 from vas_core.errors import VasError
 
 _NO_LOCKS_HERE = (errno.ENOSYS, errno.EOPNOTSUPP)
+_TOKEN = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -32,44 +34,41 @@ class Identity:
 class StripeJournal:
     """A file of JSON lines: the identity, then one line per finished stripe.
 
-    The caller makes a stripe durable before `finished`. A line cut by a crash is ignored.
+    The caller makes a stripe durable before `finished`. A line cut by a crash is ignored. The
+    identity's line also has the token in the partial file's name, and a stripe's the inode it
+    is in: nothing that another file holds counts as finished.
     """
 
     def __init__(self, path: Path) -> None:
         """Opens and locks the journal. Raises VasError while another process has it."""
         self._path = path
         self._lock = threading.Lock()
-        self._stream: TextIO = os.fdopen(
-            os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+", encoding="utf-8"
-        )
-        try:
-            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._stream.close()
-            raise VasError("another put to the same name is running", where=str(path)) from None
-        except OSError as error:
-            # A mount with noflock: two puts at once are then the user's to avoid.
-            if error.errno not in _NO_LOCKS_HERE:
-                raise
+        self._stream = _locked(path)
 
-    def resume(self, identity: Identity) -> dict[int, str] | None:
-        """Checksums of the finished stripes by number; None if they are of something else."""
-        self._stream.seek(0)
-        lines = [_parsed(line) for line in self._stream]
-        if not lines or lines[0] != {"identity": asdict(identity)}:
+    def partial(self) -> tuple[dict[str, Any], str] | None:
+        """What the partial file is a part of and the token in its name; None if there is none."""
+        first = next(iter(self._lines()), None) or {}
+        identity, token = first.get("identity"), first.get("token")
+        # It becomes a part of a file name: nothing but what `begin` is given.
+        if not isinstance(identity, dict) or not _TOKEN.fullmatch(str(token)):
             return None
-        return {line["stripe"]: line["sha256"] for line in lines[1:] if line and "sha256" in line}
+        return identity, str(token)
 
-    def begin(self, identity: Identity) -> None:
-        """Forgets everything and begins with this identity."""
+    def stripes(self, inode: int) -> dict[int, str]:
+        """Checksums of the stripes finished in this file, by number."""
+        lines = (line for line in self._lines() if line and line.get("inode") == inode)
+        return {line["stripe"]: line["sha256"] for line in lines}
+
+    def begin(self, identity: Identity, token: str) -> None:
+        """Forgets everything and begins with this identity, before its file is made."""
         self._stream.seek(0)
         self._stream.truncate()
-        self._append({"identity": asdict(identity)})
+        self._append({"identity": asdict(identity), "token": token})
 
-    def finished(self, stripe: int, sha256: str) -> None:
+    def finished(self, stripe: int, sha256: str, inode: int) -> None:
         """Records a stripe that is durable. Safe to call from several threads."""
         with self._lock:
-            self._append({"stripe": stripe, "sha256": sha256})
+            self._append({"stripe": stripe, "sha256": sha256, "inode": inode})
 
     def remove(self) -> None:
         """Deletes the journal: nothing is left to resume."""
@@ -79,11 +78,49 @@ class StripeJournal:
         """Gives the lock back."""
         self._stream.close()
 
+    def _lines(self) -> list[dict[str, Any] | None]:
+        self._stream.seek(0)
+        return [_parsed(line) for line in self._stream]
+
     def _append(self, value: dict[str, Any]) -> None:
         self._stream.seek(0, os.SEEK_END)
         self._stream.write(json.dumps(value) + "\n")
         self._stream.flush()
         os.fsync(self._stream.fileno())
+
+
+def _locked(path: Path) -> TextIO:
+    while True:
+        stream = os.fdopen(
+            os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+", encoding="utf-8"
+        )
+        try:
+            _lock(stream, path)
+            if _is_still(stream, path):
+                return stream
+        except BaseException:
+            stream.close()
+            raise
+        # Its owner was done and removed it between our open and our lock.
+        stream.close()
+
+
+def _lock(stream: TextIO, path: Path) -> None:
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise VasError("another put to the same name is running", where=str(path)) from None
+    except OSError as error:
+        # A mount with noflock: two puts at once are then the user's to avoid.
+        if error.errno not in _NO_LOCKS_HERE:
+            raise
+
+
+def _is_still(stream: TextIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
