@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,7 +22,7 @@ from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.network import configuration, creation
 from vas_lab.options import LabOptions, read_site
-from vas_lab.state import default_directory, is_running, last_up_seconds
+from vas_lab.state import default_directory, is_running, last_up_seconds, wipe
 from vas_lab.topology import plan_topology
 from vas_lab.workflows import Workflow, workflow
 
@@ -87,9 +86,9 @@ def up(
 
 @lab.command()
 @_name
-@click.option("--wipe", is_flag=True, help="Also delete its files, logs and data.")
+@click.option("--wipe", "wipe_it", is_flag=True, help="Also delete its files, logs and data.")
 @click.option("--dry-run", is_flag=True, help="Say what would be ended and deleted.")
-def down(name: str, wipe: bool, dry_run: bool) -> None:
+def down(name: str, wipe_it: bool, dry_run: bool) -> None:
     """End a lab: every process, mount and network of it. Its files stay, unless --wipe.
 
     \b
@@ -97,15 +96,17 @@ def down(name: str, wipe: bool, dry_run: bool) -> None:
     """
     directory = default_directory(name)
     if dry_run:
-        note(f"would end the lab in {directory}" + (" and delete that directory" if wipe else ""))
+        note(
+            f"would end the lab in {directory}" + (" and delete that directory" if wipe_it else "")
+        )
         return
     if is_running(directory):
         Lab.attach(directory).stop()
         note(f"lab {name} is down")
     else:
         note(f"lab {name} was not up")
-    if wipe:
-        shutil.rmtree(directory, ignore_errors=True)
+    if wipe_it:
+        wipe(directory)
 
 
 @lab.command()

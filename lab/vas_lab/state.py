@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 
 _LOCK = "lock"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class Running(BaseModel):
@@ -37,8 +40,24 @@ def last_up_seconds(state_dir: Path) -> float | None:
 
 
 def default_directory(name: str) -> Path:
-    """build/lab/NAME, below the current directory."""
+    """build/lab/NAME, below the current directory. Raises BadInput for a name with a path in it."""
+    if not _NAME.fullmatch(name):
+        raise BadInput(
+            f"{name!r} is not a lab's name",
+            where="--name",
+            hint="letters, digits, _, . and -, beginning with a letter or digit",
+        )
     return Path.cwd() / "build/lab" / name
+
+
+def wipe(state_dir: Path) -> None:
+    """Deletes the directory of a lab that is down; refuses one that no lab was ever started in."""
+    if not state_dir.exists():
+        return
+    if not (state_dir / _LOCK).is_file():
+        raise BadInput("holds no lab", where=str(state_dir), hint="delete it by hand")
+    with hold(state_dir):
+        shutil.rmtree(state_dir)
 
 
 @contextmanager
@@ -50,11 +69,11 @@ def hold(state_dir: Path) -> Iterator[int]:
     state_dir.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(state_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        if not _take(descriptor):
+        if not _take(descriptor, fcntl.LOCK_EX):
             raise VasError(
                 "a lab is up already",
                 where=str(state_dir),
-                hint="end it by `vas lab down`, or give this one a --name",
+                hint=f"end it by `vas lab down --name {state_dir.name}`",
             )
         yield descriptor
     finally:
@@ -68,14 +87,15 @@ def is_running(state_dir: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return not _take(descriptor)
+        # Shared, so that two who look do not see one another.
+        return not _take(descriptor, fcntl.LOCK_SH)
     finally:
         os.close(descriptor)
 
 
-def _take(descriptor: int) -> bool:
+def _take(descriptor: int, kind: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -46,7 +46,7 @@ class Server:
         address.unlink(missing_ok=True)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(address))
-        address.chmod(0o666)
+        address.chmod(0o600)
         self._listener.listen(_BACKLOG)
         self._listener.setblocking(False)
         self._selector.register(self._listener, selectors.EVENT_READ)

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -22,6 +23,8 @@ import org.vas.layout.LayoutRequest;
  * it, as HDFS's do until their leases end.
  */
 final class FileCreator {
+  private static final int MAX_LINKS = 40;  // the kernel's own bound
+
   private static final int OWNER_MAY_READ_AND_WRITE = 0600;
 
   private final LustreFiles files;
@@ -89,8 +92,13 @@ final class FileCreator {
   // POSIX: to write to a symbolic link is to write to what it leads to, present or not.
   private static Path resolved(Path file) throws IOException {
     Path target = file;
-    for (int links = 0; links < 40 && Files.isSymbolicLink(target); links++) {
-      target = target.resolveSibling(Files.readSymbolicLink(target)).normalize();
+    for (int links = 0; Files.isSymbolicLink(target); links++) {
+      if (links == MAX_LINKS) {
+        throw new FileSystemLoopException(file.toString());
+      }
+      // The kernel's own parent: a/.. is not always the directory that a stands in.
+      target = target.toAbsolutePath().getParent().toRealPath()
+          .resolve(Files.readSymbolicLink(target));
     }
     return target;
   }

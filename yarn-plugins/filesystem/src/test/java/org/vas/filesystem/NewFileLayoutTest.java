@@ -142,6 +142,20 @@ class NewFileLayoutTest {
   }
 
   @Test
+  void aRelativeLinkBelowALinkedDirectoryLeadsWhereTheKernelSays() throws Exception {
+    Files.createDirectories(local("/x/y"));
+    Files.writeString(local("/b"), "unrelated");
+    Files.writeString(local("/x/b"), "old");
+    Files.createSymbolicLink(local("/a"), java.nio.file.Path.of("x/y"));
+    Files.createSymbolicLink(local("/x/y/link"), java.nio.file.Path.of("../b"));
+    try (FSDataOutputStream out = files.create(new Path("/a/link"), true)) {
+      out.write("new".getBytes(StandardCharsets.UTF_8));
+    }
+    assertEquals("unrelated", Files.readString(local("/b")));
+    assertEquals("new", Files.readString(local("/x/b")));
+  }
+
+  @Test
   void overwritingThroughALinkReplacesWhatItLeadsTo() throws Exception {
     write("/a", "old");
     Files.createSymbolicLink(local("/link"), java.nio.file.Path.of("a"));
