@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from vas_lab.events import Event, read_events
 from vas_lab.polling import poll
 from vas_lab.procfs import available_memory, cpu_seconds, parse_stat, processes
 from vas_lab.runner import Cancelled, lines_while_wanted
-from vas_lab.state import hold, is_running, last_up_seconds
+from vas_lab.state import default_directory, hold, is_running, last_up_seconds, wipe
 
 
 def test_a_lock_lives_as_long_as_a_process_that_has_it(tmp_path: Path) -> None:
@@ -135,3 +136,49 @@ def test_the_command_line_refuses_in_one_line(
 def test_a_dry_run_prints_the_network(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["lab", "up", "--hosts", "1", "--dry-run"]) == 0
     assert "ip -n vm1 addr add 10.77.0.21/24 dev vf0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["/tmp/precious", "../..", "..", ".", "", "a/b", "-x", "a\n"])
+def test_a_name_is_no_path(name: str) -> None:
+    with pytest.raises(BadInput, match="not a lab's name"):
+        default_directory(name)
+
+
+def test_only_a_lab_that_is_down_is_wiped(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").touch()
+    state_dir = tmp_path / "small"
+    wipe(state_dir)
+    with hold(state_dir):
+        (state_dir / "logs").mkdir()
+        (state_dir / "logs" / "a.log").touch()
+        (state_dir / "link").symlink_to(precious)
+        with pytest.raises(VasError, match="up already"):
+            wipe(state_dir)
+    wipe(state_dir)
+    assert not state_dir.exists()
+    state_dir.symlink_to(precious)
+    for directory in (precious, state_dir):
+        with pytest.raises(VasError, match="not a lab's directory"):
+            wipe(directory)
+    assert (precious / "file").exists()
+
+
+def test_two_who_look_see_no_lab(tmp_path: Path) -> None:
+    with hold(tmp_path):
+        pass
+    descriptor = os.open(tmp_path / "lock", os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    assert not is_running(tmp_path)
+    os.close(descriptor)
+
+
+def test_a_start_waits_for_who_looks(tmp_path: Path) -> None:
+    with hold(tmp_path):
+        pass
+    descriptor = os.open(tmp_path / "lock", os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    threading.Timer(0.05, os.close, (descriptor,)).start()
+    with hold(tmp_path):
+        assert is_running(tmp_path)

@@ -86,9 +86,9 @@ def up(
 
 @lab.command()
 @_name
-@click.option("--wipe", "wipe_it", is_flag=True, help="Also delete its files, logs and data.")
+@click.option("--wipe", "with_files", is_flag=True, help="Also delete its files, logs and data.")
 @click.option("--dry-run", is_flag=True, help="Say what would be ended and deleted.")
-def down(name: str, wipe_it: bool, dry_run: bool) -> None:
+def down(name: str, with_files: bool, dry_run: bool) -> None:
     """End a lab: every process, mount and network of it. Its files stay, unless --wipe.
 
     \b
@@ -97,7 +97,8 @@ def down(name: str, wipe_it: bool, dry_run: bool) -> None:
     directory = default_directory(name)
     if dry_run:
         note(
-            f"would end the lab in {directory}" + (" and delete that directory" if wipe_it else "")
+            f"would end the lab in {directory}"
+            + (" and delete that directory" if with_files else "")
         )
         return
     if is_running(directory):
@@ -105,7 +106,7 @@ def down(name: str, wipe_it: bool, dry_run: bool) -> None:
         note(f"lab {name} is down")
     else:
         note(f"lab {name} was not up")
-    if wipe_it:
+    if with_files:
         wipe(directory)
 
 

@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,10 @@ from vas_core.errors import BadInput, VasError
 
 _LOCK = "lock"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_DEFAULT_NAME = "lab"
+# Whoever only looks holds the lock, shared, for a moment.
+_TAKE_TRIES = 20
+_TAKE_PAUSE_SECONDS = 0.01
 
 
 class Running(BaseModel):
@@ -40,24 +45,19 @@ def last_up_seconds(state_dir: Path) -> float | None:
 
 
 def default_directory(name: str) -> Path:
-    """build/lab/NAME, below the current directory. Raises BadInput for a name with a path in it."""
+    """build/lab/NAME, below the current directory. Raises BadInput for what is no name."""
     if not _NAME.fullmatch(name):
         raise BadInput(
-            f"{name!r} is not a lab's name",
-            where="--name",
-            hint="letters, digits, _, . and -, beginning with a letter or digit",
+            "not a lab's name",
+            where=f"--name {name}",
+            hint="use letters, digits, '_', '.' and '-', a letter or digit first",
         )
     return Path.cwd() / "build/lab" / name
 
 
-def wipe(state_dir: Path) -> None:
-    """Deletes the directory of a lab that is down; refuses one that no lab was ever started in."""
-    if not state_dir.exists():
-        return
-    if not (state_dir / _LOCK).is_file():
-        raise BadInput("holds no lab", where=str(state_dir), hint="delete it by hand")
-    with hold(state_dir):
-        shutil.rmtree(state_dir)
+def name_option(state_dir: Path) -> str:
+    """What to add to a `vas lab` command for the lab in that directory."""
+    return "" if state_dir.name == _DEFAULT_NAME else f" --name {state_dir.name}"
 
 
 @contextmanager
@@ -66,18 +66,33 @@ def hold(state_dir: Path) -> Iterator[int]:
 
     It is theirs as long as one of them lives. Raises VasError when a lab holds it.
     """
-    state_dir.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(state_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = _take(state_dir)
     try:
-        if not _take(descriptor, fcntl.LOCK_EX):
-            raise VasError(
-                "a lab is up already",
-                where=str(state_dir),
-                hint=f"end it by `vas lab down --name {state_dir.name}`",
-            )
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def wipe(state_dir: Path) -> None:
+    """Deletes a lab's directory; no lab can start in it meanwhile.
+
+    Raises VasError when a lab is up there, when it is no lab's, and when a file stays.
+    """
+    if not state_dir.exists() and not state_dir.is_symlink():
+        return
+    if state_dir.is_symlink() or not (state_dir / _LOCK).is_file():
+        raise VasError("not a lab's directory", where=str(state_dir), hint="delete it yourself")
+    with hold(state_dir):
+        try:
+            for path in state_dir.iterdir():
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                elif path.name != _LOCK:
+                    path.unlink()
+            (state_dir / _LOCK).unlink()
+            state_dir.rmdir()
+        except OSError as refused:
+            raise VasError(f"not deleted: {refused.strerror}", where=refused.filename) from refused
 
 
 def is_running(state_dir: Path) -> bool:
@@ -87,15 +102,39 @@ def is_running(state_dir: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        # Shared, so that two who look do not see one another.
-        return not _take(descriptor, fcntl.LOCK_SH)
+        # Shared, so that two who look do not take each other for a lab.
+        return not _lock(descriptor, fcntl.LOCK_SH)
     finally:
         os.close(descriptor)
 
 
-def _take(descriptor: int, kind: int) -> bool:
+def _take(state_dir: Path) -> int:
+    for _ in range(_TAKE_TRIES):
+        state_dir.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(state_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        if _lock(descriptor, fcntl.LOCK_EX) and _is_at(descriptor, state_dir / _LOCK):
+            return descriptor
+        os.close(descriptor)
+        time.sleep(_TAKE_PAUSE_SECONDS)
+    raise VasError(
+        "a lab is up already",
+        where=str(state_dir),
+        hint=f"end it by `vas lab down{name_option(state_dir)}`, "
+        "or start another by `vas lab up --name NAME`",
+    )
+
+
+def _lock(descriptor: int, kind: int) -> bool:
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether it is still that file: a lab that was wiped takes its lock along."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
