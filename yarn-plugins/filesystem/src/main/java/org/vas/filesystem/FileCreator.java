@@ -79,12 +79,21 @@ final class FileCreator {
     } else {
       files.createPlain(file, initial);
     }
-    OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE);
+    OpenFile open = opened(file);
     try {
       Modes.ensure(file, mode);
       return open;
     } catch (IOException e) {
       abandon(open, file);
+      throw e;
+    }
+  }
+
+  private static OpenFile opened(Path file) throws IOException {
+    try {
+      return OpenFile.of(file, StandardOpenOption.WRITE);
+    } catch (IOException e) {
+      Files.deleteIfExists(file);
       throw e;
     }
   }

@@ -199,7 +199,7 @@ public class LustreFileSystem extends FileSystem {
       int bufferSize, short replication, long blockSize, Progressable progress)
       throws IOException {
     return createWithParents(
-        path, new NewFile(masked(permission), overwrite, bufferSize, blockSize));
+        path, new NewFile(fileMode(permission), overwrite, bufferSize, blockSize));
   }
 
   @Override
@@ -209,7 +209,7 @@ public class LustreFileSystem extends FileSystem {
     if (flags.contains(CreateFlag.APPEND) && exists(path)) {
       return append(path, bufferSize, progress);
     }
-    return create(path, new NewFile(masked(permission), flags.contains(CreateFlag.OVERWRITE),
+    return create(path, new NewFile(fileMode(permission), flags.contains(CreateFlag.OVERWRITE),
         bufferSize, blockSize));
   }
 
@@ -303,7 +303,8 @@ public class LustreFileSystem extends FileSystem {
 
   @Override
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
-    return makeDirectories(path, masked(permission));
+    return makeDirectories(
+        path, masked(permission == null ? FsPermission.getDirDefault() : permission));
   }
 
   @Override
@@ -370,7 +371,7 @@ public class LustreFileSystem extends FileSystem {
 
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
-    change(path, file -> Modes.set(file, permission.toShort()));
+    change(path, file -> Modes.change(file, permission.toShort()));
   }
 
   @Override
@@ -394,6 +395,11 @@ public class LustreFileSystem extends FileSystem {
       change.apply(local(path));
       return null;
     });
+  }
+
+  // Null is a caller without a wish, as in Hadoop's other file systems.
+  private int fileMode(FsPermission permission) {
+    return masked(permission == null ? FsPermission.getFileDefault() : permission);
   }
 
   private int masked(FsPermission permission) {

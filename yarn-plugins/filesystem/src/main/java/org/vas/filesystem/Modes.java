@@ -19,6 +19,12 @@ final class Modes {
     Files.setAttribute(file, "unix:mode", mode);
   }
 
+  /** Sets these bits as chmod does, which leaves a directory's setgid bit alone. */
+  static void change(Path file, int mode) throws IOException {
+    int kept = Files.isDirectory(file) ? FileAttributes.of(file).modeBits() & SETGID : 0;
+    set(file, mode | kept);
+  }
+
   /**
    * Sets these bits where the process' umask left others. A setgid bit that a directory handed
    * down stays: dropping it would break the sharing of the tree.

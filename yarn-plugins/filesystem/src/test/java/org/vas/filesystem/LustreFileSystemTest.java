@@ -127,6 +127,14 @@ class LustreFileSystemTest {
   }
 
   @Test
+  void changingADirectorysModeKeepsItsSetgidBit() throws IOException {
+    files.mkdirs(new Path("/shared"), null);
+    Files.setAttribute(local("shared"), "unix:mode", 02775);
+    files.setPermission(new Path("/shared"), new FsPermission((short) 0770));
+    assertEquals(02770, (int) Files.getAttribute(local("shared"), "unix:mode") & 07777);
+  }
+
+  @Test
   void deletesALinkAndNotWhatItLeadsTo() throws IOException {
     Files.createDirectories(local("d/e"));
     Files.createSymbolicLink(local("link"), local("d"));

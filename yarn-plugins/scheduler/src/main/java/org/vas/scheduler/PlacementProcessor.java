@@ -54,8 +54,8 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
     next = nextProcessor;
     rm = (RMContext) context;
     Configuration conf = rm.getYarnConfiguration();
-    if (PlacementConf.ENABLED.get(conf)) {
-      settings = Optional.of(PlacementSettings.read(conf));
+    settings = PlacementSettings.read(conf);
+    if (settings.isPresent()) {
       metrics = PlacementMetrics.register();
     }
   }

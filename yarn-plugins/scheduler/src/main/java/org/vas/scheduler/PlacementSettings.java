@@ -1,5 +1,6 @@
 package org.vas.scheduler;
 
+import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
@@ -25,16 +26,19 @@ final class PlacementSettings {
   }
 
   /**
-   * Reads keys and site description.
+   * Reads keys and site description; empty when placement is switched off.
    *
    * @throws YarnRuntimeException with one line that says what is wrong: tasks that are silently not
    *     placed would be worse than a ResourceManager that does not start
    */
-  static PlacementSettings read(Configuration conf) {
+  static Optional<PlacementSettings> read(Configuration conf) {
     try {
+      // Before anything is read: the switch itself may be the misspelt key.
       ConfKey.refuseUnknown(conf, "vas.placement.", PlacementConf.class);
-      return new PlacementSettings(
-          conf, new SiteRacks(ClusterMap.load(LayoutConf.clusterFile(conf, System.getenv()))));
+      return PlacementConf.ENABLED.get(conf)
+          ? Optional.of(new PlacementSettings(conf, new SiteRacks(
+              ClusterMap.load(LayoutConf.clusterFile(conf, System.getenv())))))
+          : Optional.empty();
     } catch (ClusterMapException | IllegalArgumentException e) {
       throw new YarnRuntimeException("VAS placement: " + e.getMessage()
           + "; correct it, or set " + PlacementConf.ENABLED.name() + "=false", e);
