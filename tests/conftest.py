@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,10 @@ import pytest
 from vas_core.errors import NotHere
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
+
+# Whoever runs in the background has SIGINT ignored, and so would all that is started from here:
+# the tests that interrupt a command need it as a terminal gives it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).parents[1]
 
