@@ -91,9 +91,10 @@ def test_a_dead_node_delays_its_maps_but_not_for_ever_and_the_reason_is_told(lab
         elsewhere = [row for row in rows if row["vm"] == "vm2"]
         assert len(elsewhere) == 3
         assert all(row["ran_on"] != "vm2" for row in rows)
-        assert all(row["why"].startswith("vm2: ") for row in elsewhere), elsewhere
+        assert all("; relaxed to " in row["why"] for row in elsewhere), elsewhere
         others = [row for row in rows if row["vm"] != "vm2"]
-        assert sum(row["where"] == "local" for row in others) >= len(others) - len(elsewhere)
+        # While vm2's maps may run anywhere, MapReduce may give them to another's container.
+        assert sum(row["where"] == "local" for row in others) >= len(others) // 2
     finally:
         lab.ask(Request(ask="start", daemon="nodemanager-vm2"))
         poll(lambda: nodes(lab), lambda s: s.get("vm2") == "RUNNING", 60, "vm2 to be back")
