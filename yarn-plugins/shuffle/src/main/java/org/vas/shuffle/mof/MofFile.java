@@ -1,0 +1,28 @@
+package org.vas.shuffle.mof;
+
+import static java.util.Objects.requireNonNull;
+
+/** A file of segments in the directory of a map attempt. */
+public final class MofFile {
+  private final String name;
+  private final long length;
+
+  /** @throws IllegalArgumentException for a name that leads elsewhere, or a negative length */
+  public MofFile(String name, long length) {
+    requireNonNull(name, "name");
+    if (name.isEmpty() || name.indexOf('/') >= 0 || name.startsWith(".") || length < 0) {
+      throw new IllegalArgumentException("impossible MOF: '" + name + "', " + length + " bytes");
+    }
+    this.name = name;
+    this.length = length;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** Bytes. */
+  public long length() {
+    return length;
+  }
+}

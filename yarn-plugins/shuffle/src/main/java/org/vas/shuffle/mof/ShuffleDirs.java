@@ -1,0 +1,53 @@
+package org.vas.shuffle.mof;
+
+import java.io.IOException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+
+/** Where the map output of one job lies. */
+public final class ShuffleDirs {
+  /** The publication, in the directory of a map attempt. */
+  public static final String MANIFEST = "manifest";
+  /** The one file of the packed layout. */
+  public static final String PACKED = "packed.mof";
+
+  private static final String SHUFFLE = "shuffle";
+
+  private final Path root;
+
+  /** @throws IOException if the configuration is not one of a submitted job */
+  public ShuffleDirs(Configuration conf) throws IOException {
+    String jobDir = conf.get(MRJobConfig.MAPREDUCE_JOB_DIR);
+    if (jobDir == null) {
+      throw new IOException(MRJobConfig.MAPREDUCE_JOB_DIR
+          + " is not set; submit the job with Hadoop's JobSubmitter, which sets it");
+    }
+    this.root = new Path(jobDir, SHUFFLE);
+  }
+
+  /** The job's staging directory, which this class only reads: it is gone when the job is. */
+  public Path jobDir() {
+    return root.getParent();
+  }
+
+  /** The directory of all attempts of the job. */
+  public Path root() {
+    return root;
+  }
+
+  /** What one attempt, of a map or a reduce, has to itself. */
+  public Path attempt(TaskAttemptID attempt) {
+    return new Path(root, attempt.toString());
+  }
+
+  public Path manifest(TaskAttemptID attempt) {
+    return new Path(attempt(attempt), MANIFEST);
+  }
+
+  /** The file of one partition in the layout per-reducer. */
+  public static String perReducer(int partition) {
+    return String.format("%05d.mof", partition);
+  }
+}
