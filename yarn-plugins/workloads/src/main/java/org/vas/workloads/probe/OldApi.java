@@ -28,7 +28,7 @@ final class OldApi {
     public InputSplit[] getSplits(JobConf job, int hint) {
       InputSplit[] splits = new InputSplit[ProbeConf.MAPS.get(job)];
       for (int map = 0; map < splits.length; map++) {
-        splits[map] = new Number(map);
+        splits[map] = new MapNumber(map);
       }
       return splits;
     }
@@ -41,13 +41,13 @@ final class OldApi {
   }
 
   /** A split that is its map's number. */
-  public static final class Number implements InputSplit {
+  public static final class MapNumber implements InputSplit {
     private int map;
 
     /** For Hadoop. */
-    public Number() {}
+    public MapNumber() {}
 
-    Number(int map) {
+    MapNumber(int map) {
       this.map = map;
     }
 
@@ -120,7 +120,7 @@ final class OldApi {
     public void map(NullWritable none, NullWritable nothing,
         OutputCollector<BytesWritable, BytesWritable> output, Reporter reporter)
         throws IOException {
-      int map = ((Number) reporter.getInputSplit()).map;
+      int map = ((MapNumber) reporter.getInputSplit()).map;
       SplittableRandom random = shape.random(map);
       BytesWritable key = new BytesWritable();
       BytesWritable value = new BytesWritable();

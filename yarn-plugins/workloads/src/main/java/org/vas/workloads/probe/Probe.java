@@ -36,15 +36,15 @@ public final class Probe extends Configured implements Tool {
     Configuration conf = getConf();
     Job job = Job.getInstance(conf, NAME);
     job.setJarByClass(Probe.class);
-    job.setInputFormatClass(NewApi.Numbers.class);
-    job.setMapperClass(NewApi.Emit.class);
+    job.setInputFormatClass(NewInput.Numbers.class);
+    job.setMapperClass(NewMapper.class);
     job.setMapOutputKeyClass(BytesWritable.class);
     job.setMapOutputValueClass(BytesWritable.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
     boolean combine = ProbeConf.COMBINE.get(conf);
-    job.setReducerClass(combine ? NewApi.Least.class : NewApi.Digest.class);
+    job.setReducerClass(combine ? NewReducers.Least.class : NewReducers.Digest.class);
     if (combine) {
-      job.setCombinerClass(NewApi.Least.class);
+      job.setCombinerClass(NewReducers.Least.class);
     }
     if (ProbeConf.GROUPED.get(conf)) {
       job.setSortComparatorClass(Backwards.class);
