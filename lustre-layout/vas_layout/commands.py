@@ -30,7 +30,7 @@ from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.hexdump import attribute_bytes
 from vas_layout.ingest import Ingested, destination_of, put
 from vas_layout.lfs import Lfs
-from vas_layout.locate import Locality, Placement, placements
+from vas_layout.locate import Locality, Placement, placements, split_placements
 from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
 from vas_layout.model import MAX_XATTR_BYTES
 from vas_layout.owners import OstOwners
@@ -112,23 +112,39 @@ def decode_command(file: Any, as_json: bool) -> None:
 @click.argument("path", type=_path)
 @click.option("--offset", type=SizeType(), default=0, help="First byte [default: 0].")
 @click.option("--length", type=SizeType(), help="Number of bytes [default: to the file's end].")
+@click.option(
+    "--split", type=SizeType(), help="Show the VM that owns most of each split, as YARN is told."
+)
 @_cluster_option
 @json_option
 def locate(
-    path: Path, offset: int, length: int | None, map_file: Path | None, as_json: bool
+    path: Path,
+    offset: int,
+    length: int | None,
+    split: int | None,
+    map_file: Path | None,
+    as_json: bool,
 ) -> None:
     """Show the OST, OSS and VM of each byte range of a file.
 
     \b
-    Example: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
+    Examples: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
+              vas layout locate /lustre/input/part-00000 --split 128M
     """
+    if split == 0:
+        raise BadInput("--split: a split must not be empty", hint="give 128M or so")
     if is_directory(path):
         raise BadInput(
             "is a directory", where=str(path), hint="`vas layout locality` adds up trees"
         )
     size = size_of(path)
     rest = max(0, size - offset) if length is None else length
-    found = placements(LayoutReader().read(path), offset, rest, _owners(load_map(map_file)))
+    layout, owners = LayoutReader().read(path), _owners(load_map(map_file))
+    found = (
+        split_placements(layout, offset, rest, split, owners)
+        if split
+        else placements(layout, offset, rest, owners)
+    )
     if as_json:
         print_json({"path": _shown(path), "size": size, "ranges": [_placed(p) for p in found]})
     else:

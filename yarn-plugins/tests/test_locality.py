@@ -84,6 +84,18 @@ def test_what_is_not_known_is_said(
     assert judge(attempt("vm3"), split, placements, cluster, []).why == why
 
 
+def test_a_split_that_no_vm_owns_most_of_is_no_vms(cluster: Cluster) -> None:
+    spread = [owned("vm1", 32), owned("vm2", 32), owned("vm3", 32)]
+    row = judge(attempt("vm1"), SPLIT, spread, cluster, [])
+    assert (row.where, row.vm, row.ost, row.local_bytes) == (Where.UNKNOWN, None, None, 32)
+    assert row.why == "no VM owns more than half: `vas layout fix` gives each split one owner"
+
+
+def test_the_vm_of_most_of_a_split_counts_not_that_of_its_first_byte(cluster: Cluster) -> None:
+    row = judge(attempt("vm2"), SPLIT, [owned("vm1", 32), owned("vm2", 64)], cluster, [])
+    assert (row.where, row.vm, row.local_bytes) == (Where.LOCAL, "vm2", 64)
+
+
 def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:
     log = tmp_path / "rm.log"
     log.write_text(

@@ -153,7 +153,7 @@ public class LustreFileSystem extends FileSystem {
         .toArray(new FileStatus[0]);
   }
 
-  /** One location for each run of bytes on one OST; see {@link BlockLocator} for its hosts. */
+  /** One location for each block; see {@link BlockLocator} for its hosts. */
   @Override
   public BlockLocation[] getFileBlockLocations(FileStatus file, long start, long length)
       throws IOException {
@@ -169,7 +169,7 @@ public class LustreFileSystem extends FileSystem {
     return inFile <= 0
         ? new BlockLocation[0]
         : IoErrors.reading(file.getPath(), () ->
-            mounted.locate(local(file.getPath()), start, inFile));
+            mounted.locate(local(file.getPath()), file.getLen(), start, inFile));
   }
 
   @Override

@@ -125,11 +125,13 @@ final class Mounted {
     }
   }
 
-  /** The locations of a range that lies within the file. */
-  BlockLocation[] locate(Path file, long offset, long length) throws IOException {
+  /** The locations of a range that lies within the file of that length. */
+  BlockLocation[] locate(Path file, long fileLength, long offset, long length)
+      throws IOException {
     Optional<StripeLayout> layout = layouts.layoutOf(file, FileAttributes.of(file));
     return layout.isPresent()
-        ? locator.locate(layout.get(), offset, length)
+        ? locator.locate(
+            layout.get(), fileLength, blockSize.of(layout.get(), fileLength), offset, length)
         : new BlockLocation[] {BlockLocator.nowhere(offset, length)};
   }
 

@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.time.Duration;
 import org.apache.hadoop.conf.Configuration;
@@ -32,6 +30,11 @@ class BlockLocationsTest {
   @BeforeEach
   void mount() throws IOException {
     conf = TestMount.configuration();
+    useBlocksOf("1m");
+  }
+
+  private void useBlocksOf(String size) throws IOException {
+    conf.set("vas.lustre.block-size", size);
     files = TestMount.fileSystem(conf);
   }
 
@@ -46,18 +49,8 @@ class BlockLocationsTest {
     try (RandomAccessFile data = new RandomAccessFile(local.toFile(), "rw")) {
       data.setLength(length);
     }
-    TestMount.MDS.put(local, layout(stripeSize, osts));
+    TestMount.MDS.put(local, LovBytes.plain(stripeSize, osts));
     return new Path("/" + name);
-  }
-
-  private static byte[] layout(long stripeSize, int... osts) {
-    ByteBuffer bytes = ByteBuffer.allocate(32 + 24 * osts.length).order(ByteOrder.LITTLE_ENDIAN);
-    bytes.putInt(0, 0x0BD10BD0).putInt(4, 1).putInt(24, (int) stripeSize);
-    bytes.putShort(28, (short) osts.length);
-    for (int i = 0; i < osts.length; i++) {
-      bytes.putLong(32 + 24 * i, 1).putInt(32 + 24 * i + 20, osts[i]);
-    }
-    return bytes.array();
   }
 
   private BlockLocation[] locations(Path path, long start, long length) throws IOException {
@@ -79,6 +72,28 @@ class BlockLocationsTest {
     assertLocation(got[1], MIB, MIB, "vm1");
     assertLocation(got[2], 2 * MIB, MIB / 2, "vm2");
     assertArrayEquals(new String[] {"10.77.0.22"}, got[0].getNames());
+  }
+
+  @Test
+  void namesNobodyForABlockOfSmallStripesOnSeveralVms() throws IOException {
+    useBlocksOf("128m");
+    BlockLocation[] got = locations(file("a", 200 * MIB, 0, 1, 2), 0, Long.MAX_VALUE);
+    assertEquals(2, got.length);
+    assertLocation(got[0], 0, 128 * MIB);
+    assertLocation(got[1], 128 * MIB, 72 * MIB);
+  }
+
+  @Test
+  void namesTheVmOfMoreThanHalfOfTheBlockAlsoForAPartOfIt() throws IOException {
+    useBlocksOf("16m");
+    Path path = file("a", 40 * MIB, 12 * MIB, 0, 1);
+    BlockLocation[] got = locations(path, 13 * MIB, Long.MAX_VALUE);
+    assertEquals(3, got.length);
+    assertLocation(got[0], 13 * MIB, 3 * MIB, "vm1");
+    assertLocation(got[1], 16 * MIB, 16 * MIB);
+    assertLocation(got[2], 32 * MIB, 8 * MIB);
+    assertLocation(locations(file("b", 39 * MIB, 12 * MIB, 0, 1), 38 * MIB, 1)[0],
+        38 * MIB, 1, "vm1");
   }
 
   @Test
@@ -167,6 +182,7 @@ class BlockLocationsTest {
 
   @Test
   void reportsStripesThatAreWorthATaskAsBlocks() throws IOException {
+    useBlocksOf("128m");
     long normal = files.getDefaultBlockSize(new Path("/"));
     assertEquals(32 * MIB, blockSize(file("large", 100 * MIB, 32 * MIB, 0, 1)));
     assertEquals(normal, blockSize(file("small", 100 * MIB, 4 * MIB, 0, 1)));
