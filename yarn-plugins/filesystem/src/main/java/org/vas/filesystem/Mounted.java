@@ -105,7 +105,7 @@ final class Mounted {
   LustreOutputStream create(org.apache.hadoop.fs.Path shown, Path file, NewFile wanted)
       throws IOException {
     OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
-        policy.layoutFor(paths.within(file), wanted.blockSize()));
+        policy.layoutsFor(paths.within(file), wanted.blockSize()));
     return new LustreOutputStream(shown, open, 0, Math.max(bufferSize, wanted.bufferSize()));
   }
 
