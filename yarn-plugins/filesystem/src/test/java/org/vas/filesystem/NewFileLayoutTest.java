@@ -297,7 +297,7 @@ class NewFileLayoutTest {
     }
 
     @Override
-    public void mknod(java.nio.file.Path file, int mode) throws ErrnoException {
+    public void mknod(java.nio.file.Path file, int mode) throws IOException {
       TestMount.MDS.mknod(file, mode);
     }
   }
