@@ -6,7 +6,6 @@ import static org.apache.hadoop.fs.impl.PathCapabilitiesSupport.validatePathCapa
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -284,8 +283,8 @@ public class LustreFileSystem extends FileSystem {
           + " bytes, the file has " + status.getLen());
     }
     return IoErrors.reading(path, () -> {
-      try (FileChannel channel = FileChannel.open(local(path), StandardOpenOption.WRITE)) {
-        channel.truncate(newLength);
+      try (OpenFile file = OpenFile.of(local(path), StandardOpenOption.WRITE)) {
+        file.truncate(newLength);
         return true;
       }
     });

@@ -57,6 +57,16 @@ class StreamsTest {
   }
 
   @Test
+  void anInterruptedThreadTruncates() throws IOException {
+    Files.write(local(), new byte[] {1, 2, 3});
+    Thread.currentThread().interrupt();
+    boolean done = files.truncate(FILE, 2);
+    assertTrue(Thread.interrupted());
+    assertTrue(done);
+    assertArrayEquals(new byte[] {1, 2}, Files.readAllBytes(local()));
+  }
+
+  @Test
   void writesOfAllSizesArriveInOrder() throws IOException {
     Random random = new Random(1);
     byte[] data = new byte[5 << 20];
