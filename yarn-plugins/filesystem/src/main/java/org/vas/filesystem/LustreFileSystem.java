@@ -62,12 +62,21 @@ public class LustreFileSystem extends FileSystem {
   public void initialize(URI name, Configuration conf) throws IOException {
     super.initialize(name, conf);
     setConf(conf);
-    mounted = new Mounted(conf, System.getenv(), calls);
+    mounted = mounted(conf);
     String authority = name.getAuthority();
     checkAuthority(authority);
     uri = URI.create(SCHEME + "://" + (authority == null ? "/" : authority));
     workingDirectory = getHomeDirectory();
     localStatistics = getStatistics(LOCAL_SCHEME, LocalOst.class);
+  }
+
+  // Callers of a file system expect its errors to be IOExceptions; these name the key and the fix.
+  private Mounted mounted(Configuration conf) throws IOException {
+    try {
+      return new Mounted(conf, System.getenv(), calls);
+    } catch (IllegalArgumentException e) {
+      throw new IOException(e.getMessage(), e);
+    }
   }
 
   private void checkAuthority(String authority) throws IOException {

@@ -35,7 +35,8 @@ final class Mounted {
     this.paths = new MountPaths(site.mount());
     this.policy = new LayoutPolicy(conf, site::localOsts);
     this.creator = new FileCreator(files, LustreConf.LAYOUT_REQUIRED.get(conf));
-    this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf));
+    this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf),
+        LustreConf.LAYOUT_TTL.get(conf), System::nanoTime);
     this.blockSize = new BlockSize(conf);
     this.locator = new BlockLocator(site::guestOf);
     this.locations = Locations.of(conf);
