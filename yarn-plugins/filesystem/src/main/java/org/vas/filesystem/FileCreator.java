@@ -20,9 +20,9 @@ import org.vas.layout.LayoutRequest;
  *
  * <p>To overwrite is not to truncate: that would keep the old layout, and pull the bytes away from
  * whoever is reading them. A new file is made beside the old one and renamed over it once it has
- * its layout and is open: the name always leads to a whole file, old or new, also when this
- * process dies (a file {@code .vas-create-*} may then be left over). Readers of the old file keep
- * it, as HDFS's do until their leases end.
+ * its layout and is open, before its first byte: the name always leads to the old file or to the
+ * new one, also when this process dies (a file {@code .vas-create-*} may then be left over).
+ * Readers of the old file keep it, as HDFS's do until their leases end.
  */
 final class FileCreator {
   private static final Logger LOG = LoggerFactory.getLogger(FileCreator.class);
