@@ -17,8 +17,9 @@ import org.vas.layout.StripeLayout;
 
 /**
  * Layouts of files, each read once while the file stays as it is, for a bounded time: to release
- * an archived file takes its objects away and leaves its ctime as it was. A layout is only a hint about
- * where to run a task, so a file without a readable one is a file of unknown owners, not an error.
+ * an archived file takes its objects away and leaves its ctime as it was. A layout is only a hint
+ * about where to run a task, so a file without a readable one is a file of unknown owners, not an
+ * error.
  */
 final class LayoutCache {
   private static final Logger LOG = LoggerFactory.getLogger(LayoutCache.class);

@@ -13,9 +13,9 @@ import org.apache.hadoop.fs.impl.StoreImplementationUtils;
 
 /**
  * Writes a file through one buffer. After an error nothing more is written, and every later call
- * fails with it, {@link #close} too: a file with a gap must never look complete. After {@link #hflush}
- * and {@link #hsync} the bytes are on the storage servers' disks: less would leave them in this
- * client's page cache, which is lost with it.
+ * fails with it, {@link #close} too: a file with a gap must never look complete. After
+ * {@link #hflush} and {@link #hsync} the bytes are on the storage servers' disks: less would leave
+ * them in this client's page cache, which is lost with it.
  */
 final class LustreOutputStream extends OutputStream implements Syncable, StreamCapabilities {
   private final Path path;

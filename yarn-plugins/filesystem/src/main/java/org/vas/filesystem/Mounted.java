@@ -2,6 +2,7 @@ package org.vas.filesystem;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -12,8 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem.Statistics;
+import org.apache.hadoop.fs.FsStatus;
 import org.vas.layout.StripeLayout;
 
 /** The mounted Lustre in this process: files by their local paths, with their layouts. */
@@ -28,7 +31,7 @@ final class Mounted {
   private final Locations locations;
   private final int bufferSize;
 
-  Mounted(Configuration conf, Map<String, String> environment, XattrCalls calls)
+  private Mounted(Configuration conf, Map<String, String> environment, XattrCalls calls)
       throws IOException {
     LustreFiles files = new LustreFiles(calls);
     this.site = Site.load(conf, environment);
@@ -43,12 +46,35 @@ final class Mounted {
     this.bufferSize = Math.toIntExact(LustreConf.BUFFER_SIZE.get(conf));
   }
 
+  /**
+   * As the configuration says.
+   *
+   * @throws IOException one line with the key and the fix, also where a value is not valid
+   */
+  static Mounted configured(
+      Configuration conf, Map<String, String> environment, XattrCalls calls) throws IOException {
+    try {
+      return new Mounted(conf, environment, calls);
+    } catch (IllegalArgumentException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
   MountPaths paths() {
     return paths;
   }
 
-  String fsname() {
-    return site.fsname();
+  boolean isRoot(Path file) {
+    return paths.isRoot(file);
+  }
+
+  /** Refuses the name of another Lustre than the site's; null is any. */
+  void checkAuthority(String authority) throws IOException {
+    String fsname = site.fsname();
+    if (authority != null && !fsname.isEmpty() && !fsname.equals(authority)) {
+      throw new IOException(LustreFileSystem.SCHEME + "://" + authority + ": the site's Lustre is '"
+          + fsname + "'; write " + LustreFileSystem.SCHEME + ":///PATH");
+    }
   }
 
   boolean answersLocations() {
@@ -105,6 +131,9 @@ final class Mounted {
   /** A new file with the layout that the policy wants for it. */
   LustreOutputStream create(org.apache.hadoop.fs.Path shown, Path file, NewFile wanted)
       throws IOException {
+    if (isRoot(file)) {
+      throw new FileAlreadyExistsException(shown + ": is the root directory");
+    }
     OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
         policy.layoutsFor(paths.within(file), wanted.blockSize()));
     return new LustreOutputStream(shown, open, 0, Math.max(bufferSize, wanted.bufferSize()));
@@ -124,6 +153,20 @@ final class Mounted {
       open.close();
       throw e;
     }
+  }
+
+  /** Cuts a file to that many bytes. */
+  static void truncate(Path file, long length) throws IOException {
+    try (OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE)) {
+      open.truncate(length);
+    }
+  }
+
+  /** How full the file system is. */
+  static FsStatus space(Path file) throws IOException {
+    FileStore store = Files.getFileStore(file);
+    return new FsStatus(store.getTotalSpace(),
+        store.getTotalSpace() - store.getUnallocatedSpace(), store.getUsableSpace());
   }
 
   /** The locations of a range that lies within the file of that length. */
