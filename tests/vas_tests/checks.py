@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -35,6 +36,24 @@ def _python(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", *arguments)
 
 
+def other_hadoops() -> list[str]:
+    """The Hadoop versions, besides the one built with, that the plugins compile against.
+
+    They are pinned in the plugins' parent POM.
+    """
+    pom = (REPOSITORY / "yarn-plugins/pom.xml").read_text()
+    pinned = re.search(r"<hadoop\.other\.versions>([\d. ]+)</", pom)
+    assert pinned, "yarn-plugins/pom.xml: no property hadoop.other.versions"
+    return pinned[1].split()
+
+
+def _compiles_against(version: str) -> Check:
+    """Compiles the plugins against another Hadoop, beside the usual build."""
+    changed = (f"-Dhadoop.version={version}", f"-Dvas.build.directory=target/hadoop-{version}")
+    argv = (*MAVEN, "-pl", "layout,filesystem,scheduler", *changed, "compile")
+    return Check(f"java, Hadoop {version}", argv, False)
+
+
 CHECKS = (
     Check("ruff", _python("ruff", "check", "."), True),
     Check("ruff format", _python("ruff", "format", "--check", "."), True),
@@ -44,6 +63,7 @@ CHECKS = (
     ),
     Check("python", _python("pytest", "-q", "-m", "not slow"), True),
     Check("java", (*MAVEN, "verify"), False),
+    *map(_compiles_against, other_hadoops()),
     Check("lab", _python("pytest", "-q", "-m", "slow"), False),
 )
 
