@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
+from vas_core.cli import vas
 from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.control import Request
@@ -228,6 +230,22 @@ def test_a_shell_on_no_node_names_the_nodes(lab: Lab, words: tuple[str, ...]) ->
     assert vas_lab(lab, "shell", "vm2", "--", "hostname").stdout == "vm2\n"
     assert vas_lab(lab, "shell", "--", "hostname").stdout == "rm\n"
     assert "lfs" in vas_lab(lab, "shell", "lfs", "--version").stdout
+
+
+def test_a_shell_completes_the_nodes_of_a_lab(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAS_LABS", str(lab.spec.state_dir.parent))
+    complete = ShellComplete(vas, {}, "vas", "_VAS_COMPLETE")
+    words = ["lab", "shell", "--name", lab.spec.name]
+    assert [item.value for item in complete.get_completions(words, "oss")] == [
+        f"oss{number}" for number in (1, 2, 3, 4)
+    ]
+    assert complete.get_completions([*words, "vm1"], "oss") == []
+
+
+def test_a_labs_job_is_asked_for_in_its_shell(lab: Lab) -> None:
+    job = lab.run_job(["pi", "2", "10"])
+    asked = vas_lab(lab, "shell", "--", "vas", "job", "locality", job.application_id, "--json")
+    assert len(json.loads(asked.stdout)) == 2, asked.stderr
 
 
 @pytest.mark.parametrize("program", ["wordcount", "terasort"])

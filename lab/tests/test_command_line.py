@@ -11,6 +11,8 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from vas_core.cli import run_command, vas
+from vas_lab import views
+from vas_lab.demo import ARMS, ArmResult
 from vas_lab.display import Display
 from vas_lab.events import Event
 from vas_lab.spec import REPOSITORY
@@ -91,6 +93,26 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "disk: 512 MiB are needed" in done.stderr
     assert done.stderr.endswith("; free some space\n")
+
+
+def test_a_map_and_a_number_of_hosts_exclude_one_another(
+    labs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["lab", "up", "--hosts", "2", "--cluster", "site.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert said == "vas: --hosts: the map of --cluster says how many; give one of the two\n"
+    assert list(labs.iterdir()) == []
+
+
+def test_the_demo_explains_its_rows_and_what_its_times_do_not_say(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arm = ArmResult("VAS", 8, 0, 0, 8, 100, 100, 1.0, 2.0, "c0ffee")
+    views.print_arms([arm])
+    table, _, text = capsys.readouterr().out.partition("\n\n")
+    assert table.splitlines()[1].split()[:2] == ["VAS", "8"]
+    assert [line.partition(":")[0] for line in text.splitlines()[:3]] == [a.name for a in ARMS]
+    assert "JOB s and CPU s compare nothing here" in text
 
 
 def offered(*words: str) -> list[str]:

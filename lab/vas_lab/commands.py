@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from vas_cluster import parse_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
@@ -85,6 +86,10 @@ def up(
               vas lab up --hosts 2 --name small
               vas lab up --cluster site.yaml -D yarn.scheduler.minimum-allocation-mb=256
     """
+    if cluster_file and _is_given("hosts"):
+        raise BadInput(
+            "the map of --cluster says how many", where="--hosts", hint="give one of the two"
+        )
     directory = default_directory(name)
     options = LabOptions(
         state_dir=directory,
@@ -324,6 +329,11 @@ def _say_broken(here: Lab) -> None:
         if problem.stops_jobs:
             raise VasError(problem.what, where=f"lab {here.spec.name}", hint=problem.fix)
         note(f"vas: lab {here.spec.name}: {problem}")
+
+
+def _is_given(parameter: str) -> bool:
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE
 
 
 def _known_labs() -> str:

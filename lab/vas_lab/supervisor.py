@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from vas_core.errors import VasError
@@ -132,10 +133,9 @@ class Supervisor:
 def _log_death(daemon: DaemonStatus, logs: Path) -> None:
     """Says so in supervisor.log, which stderr is."""
     now = time.strftime("%Y-%m-%d %H:%M:%S")
-    log = logs / f"{daemon.name}.log"
-    print(
-        f"{now} {daemon.name} on {daemon.node}: {daemon.ended}; its log is {log}", file=sys.stderr
-    )
+    what = f"{daemon.name} on {daemon.node}: {daemon.ended}"
+    with suppress(OSError):  # a full disk must not end the lab
+        print(f"{now} {what}; its log is {logs / daemon.name}.log", file=sys.stderr)
 
 
 def _child_signals() -> int:
