@@ -122,9 +122,14 @@ def test_a_process_may_be_called_anything() -> None:
 
 
 def test_cpu_of_ended_children_counts() -> None:
-    before = cpu_seconds(Root())
+    def own_ticks() -> int:
+        return parse_stat(Path("/proc/self/stat").read_text()).cpu_ticks
+
+    before = own_ticks()
     subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)
-    assert cpu_seconds(Root()) > before
+    assert own_ticks() > before
+    # The sum over a machine falls when others' orphans end; over a lab, whose PID 1 waits, never.
+    assert cpu_seconds(Root()) > 0
     assert os.getpid() in {process.pid for process in processes(Root())}
     assert available_memory(Root()) > 0
 
