@@ -232,6 +232,28 @@ def test_a_shell_on_no_node_names_the_nodes(lab: Lab, words: tuple[str, ...]) ->
     assert "lfs" in vas_lab(lab, "shell", "lfs", "--version").stdout
 
 
+_FULL_DISK = """
+mount -t tmpfs -o size=560m tmpfs "$VAS_LABS"
+trap '"$0" -m vas_core lab down --wipe' EXIT
+"$0" -m vas_core lab up --hosts 1
+echo it is up
+"$0" -m vas_core lab run teragen 10000000 /too-much
+"""
+
+
+def test_a_job_that_fills_the_disk_says_so_in_one_line(tmp_path: Path) -> None:
+    own = ["unshare", "--user", "--map-root-user", "--mount", "--"]
+    if subprocess.run([*own, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no user namespaces")
+    argv = [*own, "sh", "-euc", _FULL_DISK, sys.executable]
+    env = labs_in(tmp_path)
+    done = subprocess.run(argv, env=env, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "it is up\n"), done.stderr
+    # The job met it first, or whoever keeps its log.
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("vas: ")]
+    assert "the disk is full" in said and f"{tmp_path}/lab" in said, done.stderr
+
+
 def test_a_shell_completes_the_nodes_of_a_lab(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAS_LABS", str(lab.spec.state_dir.parent))
     complete = ShellComplete(vas, {}, "vas", "_VAS_COMPLETE")

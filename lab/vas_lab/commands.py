@@ -156,7 +156,7 @@ def status(name: str, as_json: bool) -> int:
     directory = default_directory(name)
     if not is_running(directory):
         if as_json:
-            print_json({"name": name, "up": False, "state_dir": str(directory)})
+            print_json({"name": name, "up": False, "ok": False, "state_dir": str(directory)})
         else:
             note(_not_up(name))
         return ExitStatus.FAILED

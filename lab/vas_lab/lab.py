@@ -163,7 +163,7 @@ class Lab:
             with wanted(self.enter(command), line, _CANCEL_TIMEOUT_SECONDS) as process:
                 return JobResult.model_validate_json(_finish(process, on_event, log))
         except VasError as failed:
-            raise self._cause(failed) from failed
+            raise self._cause(failed, log) from failed
 
     def problems(self) -> list[Problem]:
         """What is broken in it. Raises VasError when it does not answer."""
@@ -174,13 +174,13 @@ class Lab:
         for problem in self.problems():
             raise VasError(problem.what, where=f"lab {self.spec.name}", hint=problem.fix)
 
-    def _cause(self, failed: VasError) -> VasError:
+    def _cause(self, failed: VasError, log: Path) -> VasError:
         """What broke in the lab, if that explains a job's failure better than its output."""
         where = f"lab {self.spec.name}"
         if not is_running(self.spec.state_dir):
-            log = self.spec.state_dir / "supervisor.log"
-            return VasError("ended while a job ran", where=where, hint=f"see {log}")
-        if says_full(failed.what):
+            hint = f"see {self.spec.state_dir / 'supervisor.log'}"
+            return VasError("ended while a job ran", where=where, hint=hint)
+        if log.exists() and says_full(log.read_text(errors="replace")):
             fix = f"free some space at {self.spec.state_dir}, or give less data"
             return VasError("the disk is full", where=where, hint=fix)
         fatal = [problem for problem in self.problems() if problem.stops_jobs]
