@@ -127,3 +127,13 @@ def test_command_refuses_a_wrong_id(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["job", "locality", "wordcount", "--cluster", str(EXAMPLE)]
     assert run_command(arguments) == 2
     assert "'wordcount' is not an application id" in capsys.readouterr().err
+
+
+def test_command_without_a_map_points_to_the_lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "none.yaml"))
+    assert run_command(["job", "locality", "application_17_0001"]) == 2
+    said = capsys.readouterr().err
+    assert "`vas lab shell -- vas job locality application_17_0001`" in said
+    assert said.count("\n") == 1
