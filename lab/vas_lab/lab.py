@@ -123,6 +123,8 @@ class Lab:
         if node not in (None, *self.nodes()):
             raise BadInput("no such node", where=node, hint=f"one of {', '.join(self.nodes())}")
         variables["VAS_NODE"] = node or master
+        variables["PATH"] += f":{Path(sys.executable).parent}"
+        variables["VAS_PROGRAM"] = "vas"
         lab = into_lab(self.running.supervisor, self.spec.user_namespace)
         inner = with_environment(variables, Path.cwd(), argv)
         return [*lab, *into_node(holders.get(node or master)), *inner]
