@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.machine
+
 REPOSITORY = Path(__file__).parents[1]
 _TOOLS = (
     "basename", "bash", "cat", "chmod", "cmp", "cp", "dirname", "env", "find", "flock", "grep",

@@ -1,11 +1,11 @@
-"""What `vas test` runs."""
+"""What `./vas test` runs, and what its fast form does."""
 
 from __future__ import annotations
 
 import pytest
 
 from vas_core.cli import run_command
-from vas_tests.checks import REPOSITORY, other_hadoops
+from vas_tests.checks import REPOSITORY, chosen_checks, other_hadoops
 
 
 def listed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
@@ -22,3 +22,18 @@ def test_the_plugins_compile_against_every_hadoop_that_the_readme_names(
     for version in other_hadoops():
         assert f"-Dhadoop.version={version} " in commands
     assert "hadoop.version" not in listed(capsys, "--fast")
+
+
+def test_the_fast_run_has_java_and_no_daemon() -> None:
+    fast = [check.name for check in chosen_checks(fast=True)]
+    assert fast == ["ruff", "ruff format", "mypy", "shellcheck", "python", "java layout"]
+
+
+def test_the_jars_are_built_before_the_lab_needs_them() -> None:
+    full = [check.name for check in chosen_checks(fast=False)]
+    assert full.index("java") < full.index("lab")
+    assert "java layout" not in full
+
+
+def test_the_list_is_commands_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "yarn-plugins/pom.xml -pl layout test\n" in listed(capsys, "--fast")

@@ -8,19 +8,10 @@ import pytest
 
 from vas_bench.placement import Job, Placement, simulate
 from vas_core.cli import run_command
-from vas_core.errors import NotHere
 from vas_core.process import CommandFailed
 from vas_lab.spec import find_java, find_plugins
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _built() -> None:
-    try:
-        find_plugins()
-    except NotHere as missing:
-        pytest.skip(str(missing))
 
 
 def _simulate(job: Job) -> Placement:

@@ -53,6 +53,7 @@ def test_each_room_declares_its_checks() -> None:
     assert rooms["lab"] is lab_check
 
 
+@pytest.mark.machine
 def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     programs: Path, tmp_path: Path
 ) -> None:
@@ -65,6 +66,7 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     assert {f.name for f in found if f.optional} == {"Lustre client", "KVM"}
 
 
+@pytest.mark.machine
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.22", "16-ea"])
 def test_a_jdk_older_than_17_is_too_old(version: str, programs: Path, tmp_path: Path) -> None:
     _jdk(programs, version)
@@ -74,18 +76,21 @@ def test_a_jdk_older_than_17_is_too_old(version: str, programs: Path, tmp_path: 
     assert "openjdk-17-jdk-headless" in finding.fix
 
 
+@pytest.mark.machine
 @pytest.mark.parametrize("version", ["17", "17.0.15", "25.0.1"])
 def test_a_jdk_of_17_or_newer_will_do(version: str, programs: Path, tmp_path: Path) -> None:
     _jdk(programs, version)
     assert _jdk_finding(tmp_path).ok
 
 
+@pytest.mark.machine
 def test_a_runtime_without_its_compiler_is_no_jdk(programs: Path, tmp_path: Path) -> None:
     _jdk(programs, "17.0.15")
     (programs / "javac").unlink()
     assert "without javac" in _jdk_finding(tmp_path).found
 
 
+@pytest.mark.machine
 def test_java_home_goes_before_path(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +102,7 @@ def test_java_home_goes_before_path(
     assert "JAVA_HOME" in finding.fix
 
 
+@pytest.mark.machine
 def test_the_lab_wants_its_directory_and_memory(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc" / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   1048576 kB\n")
@@ -106,6 +112,7 @@ def test_the_lab_wants_its_directory_and_memory(tmp_path: Path) -> None:
     assert str(tmp_path) in found["lab files"].found
 
 
+@pytest.mark.machine
 def test_a_directory_that_cannot_be_written_to(tmp_path: Path) -> None:
     no_directory = tmp_path / "file"
     no_directory.touch()

@@ -21,6 +21,8 @@ from vas_layout.codec import decode, encode
 from vas_layout.model import MDT, OVERSTRIPING, RAID0, Composite, Foreign, Magic, Plain
 from vas_layout.requests import data_on_mdt, progressive, stripes
 
+pytestmark = pytest.mark.machine
+
 _PRELUDE = """
 import errno, json, os, stat, sys, tempfile
 def lov(path): return os.getxattr(path, "lustre.lov").hex()

@@ -22,6 +22,8 @@ from vas_lab.procfs import available_memory, cpu_seconds, parse_stat, processes
 from vas_lab.runner import Cancelled, lines_while_wanted
 from vas_lab.state import default_directory, hold, is_running, last_up_seconds, wipe
 
+pytestmark = pytest.mark.machine
+
 
 def test_a_lock_lives_as_long_as_a_process_that_has_it(tmp_path: Path) -> None:
     assert not is_running(tmp_path)

@@ -173,6 +173,7 @@ def test_put_plans_without_touching(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
 
 
+@pytest.mark.machine
 def test_put_to_an_ordinary_file_system_changes_nothing(
     tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,6 +184,7 @@ def test_put_to_an_ordinary_file_system_changes_nothing(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
 
 
+@pytest.mark.machine
 def test_put_refuses_a_pool_that_does_not_exist(
     tmp_path: Path,
     no_map: None,

@@ -127,6 +127,7 @@ def test_the_checksum_does_not_depend_on_interruptions(ingest: Ingest, tmp_path:
     assert ingest.put(threads=3).sha256 == resumed
 
 
+@pytest.mark.machine
 def test_kill_9_leaves_what_the_next_put_needs(ingest: Ingest) -> None:
     script = textwrap.dedent(
         """
