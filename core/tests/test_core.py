@@ -111,10 +111,10 @@ def test_journal_is_durable_before_the_change(tmp_path: Path) -> None:
 
 def test_journal_is_one_process_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "journal.json"
-    with Journal.open(path), (tmp_path / "journal.json.lock").open() as other:
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    with (tmp_path / "journal.json.lock").open() as other:
+    lock = path.with_name("journal.json.lock")
+    with Journal.open(path), lock.open() as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with lock.open() as other:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
