@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from vas_core.doctor import Finding
 from vas_core.root import Root
 
 
-def check(root: Root, _directory: Path) -> Iterator[Finding]:
+def check(root: Root) -> Iterator[Finding]:
     """Whether this machine can be the host of a guest."""
     there = root.path("dev/kvm").exists()
     yield Finding(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
@@ -27,7 +26,7 @@ def doctor(as_json: bool) -> int:
     Examples: vas doctor
               vas doctor --json
     """
-    findings = list(examine(Root(), _here(), checks()))
+    findings = list(examine(Root(), checks()))
     if as_json:
         print_json([finding.as_json() for finding in findings])
     else:
@@ -35,13 +34,6 @@ def doctor(as_json: bool) -> int:
         print_table(columns, (_row(finding) for finding in findings))
     lacking = any(not finding.ok and not finding.optional for finding in findings)
     return ExitStatus.FAILED if lacking else ExitStatus.DONE
-
-
-def _here() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        raise BadInput("the current directory is gone", hint="change to another one") from None
 
 
 def _row(finding: Finding) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """What this machine can run: the checks that every room declares, run one after another.
 
 A room declares its checks as it declares its commands, by an entry point: a function of the
-group `vas.checks` that takes the file-system root and the directory the commands would work in,
-and gives a `Finding` per thing that it looked at.
+group `vas.checks` that takes the file-system root and gives a `Finding` per thing that it
+looked at.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from pathlib import Path
 
 from vas_core.errors import VasError
 from vas_core.root import Root
@@ -37,7 +36,7 @@ class Finding:
         return {**vars(self), "fix": "" if self.ok else self.fix}
 
 
-Check = Callable[[Root, Path], Iterable[Finding]]
+Check = Callable[[Root], Iterable[Finding]]
 
 
 def checks() -> dict[str, Check]:
@@ -46,11 +45,11 @@ def checks() -> dict[str, Check]:
     return dict(sorted(found.items(), key=lambda item: (item[0] != "core", item[0])))
 
 
-def examine(root: Root, directory: Path, rooms: dict[str, Check]) -> Iterator[Finding]:
+def examine(root: Root, rooms: dict[str, Check]) -> Iterator[Finding]:
     """All findings. A check that breaks is a finding too, and does not keep the others back."""
     for room, check in rooms.items():
         try:
-            yield from check(root, directory)
+            yield from check(root)
         except (VasError, OSError) as broken:
             yield Finding(
                 name=room,

@@ -42,7 +42,7 @@ def packages() -> list[Package]:
     return [Package(*row) for row in csv.reader(lines, delimiter="\t")]
 
 
-def check(_root: Root, _directory: Path) -> Iterator[Finding]:
+def check(_root: Root) -> Iterator[Finding]:
     """A finding for each system package."""
     return (_finding(package) for package in packages())
 

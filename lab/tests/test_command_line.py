@@ -65,7 +65,7 @@ def test_impossible_hosts_are_refused_at_the_option(
     command: str, hosts: str, labs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command([*command.split(), "--hosts", hosts]) == 2
-    assert "Invalid value for '--hosts': " in capsys.readouterr().err
+    assert "invalid value for '--hosts': " in capsys.readouterr().err
     assert list(labs.iterdir()) == []
 
 
@@ -83,6 +83,7 @@ def test_down_names_the_labs_that_are_up(labs: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "lab dmeo is not up; up: demo\n"
 
 
+@pytest.mark.machine
 def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     mount = f"mount -t tmpfs -o size=1m tmpfs {tmp_path} && exec"
     up = f"{mount} {sys.executable} -m vas_core lab up --hosts 1 --plain"

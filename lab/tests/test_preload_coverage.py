@@ -15,6 +15,8 @@ from vas_core.process import run
 from vas_lab import libc
 from vas_lab.lustre import LabLustre
 
+pytestmark = pytest.mark.machine
+
 _OF_INTEREST = re.compile(
     r"(__)?(open(at)?(64)?(_2)?|creat(64)?|mko?stemps?(64)?|f(re)?open(64)?|mkdir(at)?|mkdtemp"
     r"|[lf]?(get|set|list)xattr|f?statfs(64)?)"

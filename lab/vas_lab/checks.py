@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +12,19 @@ from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
 from vas_core.sizes import format_size
+from vas_lab.disk import free_bytes
 from vas_lab.procfs import available_memory
 from vas_lab.sites import memory_needed
+from vas_lab.state import labs_directory
 
 _HOSTS = 4
 _DISK_BYTES = 6 << 30
 
 
-def check(root: Root, directory: Path) -> Iterator[Finding]:
-    """Findings for a lab of four hosts whose state is below `directory`."""
+def check(root: Root) -> Iterator[Finding]:
+    """Findings for a lab of four hosts."""
+    wished = labs_directory()
+    directory = next(path for path in (wished, *wished.parents) if path.exists())
     yield _namespaces()
     yield _state(directory)
     yield _disk(directory)
@@ -47,20 +50,17 @@ def _state(directory: Path) -> Finding:
             try:
                 os.setxattr(probe.name, "user.vas.probe", b"x")
             except OSError as refused:
-                fix = "work in a directory on ext4, XFS or btrfs: stripe layouts are user xattrs"
+                fix = "set VAS_LABS to a directory on ext4, XFS or btrfs: layouts are user xattrs"
                 return _finding("lab files", False, f"{directory}: {refused.strerror}", fix)
     except OSError as refused:
         found = f"{directory} is not writable: {refused.strerror}"
-        return _finding("lab files", False, found, "change to a directory that you can write to")
+        return _finding("lab files", False, found, "set VAS_LABS to one that is")
     return _finding("lab files", True, f"{directory}: writable, with user xattrs")
 
 
 def _disk(directory: Path) -> Finding:
     fix = f"free disk space: jars, logs and data want {format_size(_DISK_BYTES)}"
-    try:
-        free = shutil.disk_usage(directory).free
-    except OSError as refused:
-        return _finding("disk", False, f"{directory}: {refused.strerror}", fix)
+    free = free_bytes(directory)
     return _finding("disk", free >= _DISK_BYTES, f"{format_size(free)} free at {directory}", fix)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from vas_core.doctor import Finding
 from vas_core.root import Root
 
 
-def check(root: Root, _directory: Path) -> Iterator[Finding]:
+def check(root: Root) -> Iterator[Finding]:
     """Whether a Lustre client runs here."""
     version = root.read("sys/fs/lustre/version")
     yield Finding(
