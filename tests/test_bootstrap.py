@@ -51,6 +51,14 @@ exit 0
 """
 _INSTALLED = ("git", "mvn", "ip", "unshare", "cc", "java", "javac")
 
+_BOOTSTRAP = (
+    "vas",
+    "pyproject.toml",
+    "core/bootstrap/packages.bash",
+    "core/bootstrap/plugins.bash",
+    "core/vas_core/packages.tsv",
+)
+
 
 class Machine:
     """A clone of the script, and the programs it can find."""
@@ -59,11 +67,12 @@ class Machine:
         self.clone, self.bin, self.store = (directory / n for n in ("clone", "bin", "store"))
         self.record = directory / "record"
         self.manager = manager
-        for path in (self.bin, self.store, self.clone / "core/vas_core", self.clone / "cluster"):
+        for path in (self.bin, self.store, self.clone / "cluster"):
             path.mkdir(parents=True)
         (self.clone / "yarn-plugins/layout/src").mkdir(parents=True)
         (self.clone / "cluster/cluster.schema.json").touch()
-        for name in ("vas", "pyproject.toml", "core/vas_core/packages.tsv"):
+        for name in _BOOTSTRAP:
+            (self.clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, self.clone / name)
         for tool in _TOOLS:
             found = shutil.which(tool)
