@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ExecutionType;
+import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceBlacklistRequest;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.vas.scheduler.policy.AskKey;
@@ -39,6 +40,7 @@ final class AttemptAsks {
   List<ResourceRequest> rewrite(List<ResourceRequest> asks, List<ResourceRequest> live,
       ResourceBlacklistRequest blacklist, long nowMillis) {
     cluster.refresh();
+    cluster.asked(live, asks);
     if (blacklist != null) {
       policy.blacklist(
           orEmpty(blacklist.getBlacklistAdditions()), orEmpty(blacklist.getBlacklistRemovals()));
@@ -59,6 +61,11 @@ final class AttemptAsks {
         .filter(row -> !row.getRelaxLocality() && row.getNumContainers() > 0)
         .forEach(row -> answer.add(copy(row, true)));
     return answer;
+  }
+
+  /** What the queue's limits leave to the application. */
+  void headroom(Resource left) {
+    cluster.headroom(left);
   }
 
   void granted(Container container, long nowMillis, Consumer<PlacementEvent> grants) {

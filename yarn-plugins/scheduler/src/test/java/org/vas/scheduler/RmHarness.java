@@ -164,6 +164,7 @@ final class RmHarness implements AutoCloseable {
     private final RMApp app;
     private final MockAM master;
     private final Map<String, Integer> asked = new HashMap<>();
+    private final List<Container> running = new ArrayList<>();
 
     Job(RMApp app, MockAM master) {
       this.app = app;
@@ -206,10 +207,20 @@ final class RmHarness implements AutoCloseable {
     /** A heartbeat without asks; the names of the nodes on which containers were granted. */
     List<String> granted() throws Exception {
       AllocateResponse response = master.allocate(List.of(), List.of());
+      running.addAll(response.getAllocatedContainers());
       List<String> granted = response.getAllocatedContainers().stream()
           .map(Container::getNodeId).map(node -> node.getHost()).collect(Collectors.toList());
       granted.forEach(this::assign);
       return granted;
+    }
+
+    /** Gives one of its containers on the node back. */
+    void endContainerOn(String node) throws Exception {
+      Container ended = running.stream()
+          .filter(container -> container.getNodeId().getHost().equals(node)).findFirst().get();
+      running.remove(ended);
+      master.allocate(List.of(), List.of(ended.getId()));
+      rm.drainEvents();
     }
 
     /** As MapReduce does: to a map of that host, else of its rack, else to any. */

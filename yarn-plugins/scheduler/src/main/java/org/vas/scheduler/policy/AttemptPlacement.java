@@ -119,5 +119,15 @@ public final class AttemptPlacement {
     public Optional<String> partnerOf(String host) {
       return cluster.partnerOf(host);
     }
+
+    @Override
+    public Collection<String> nodes() {
+      return cluster.nodes();
+    }
+
+    @Override
+    public boolean hasRoom(AskKey key, String node) {
+      return cluster.hasRoom(key, node);
+    }
   }
 }

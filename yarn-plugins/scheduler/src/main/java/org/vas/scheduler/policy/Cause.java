@@ -5,6 +5,8 @@ public enum Cause {
   NONE("none"),
   /** The host is alive but granted nothing for as long as we wait. */
   TIMEOUT("timeout"),
+  /** The host works through its asks, but other nodes stood idle for as long as we wait. */
+  SKEW("skew"),
   /** The host runs no NodeManager known to the ResourceManager, or an unhealthy one. */
   DEAD_NODE("dead-node"),
   DECOMMISSIONING("decommissioning"),

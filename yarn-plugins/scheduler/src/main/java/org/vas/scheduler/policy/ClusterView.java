@@ -1,5 +1,6 @@
 package org.vas.scheduler.policy;
 
+import java.util.Collection;
 import java.util.Optional;
 
 /** What the policy needs to know about the cluster at the moment it decides. */
@@ -15,4 +16,10 @@ public interface ClusterView {
 
   /** The node beside it: the guest of the HA partner. */
   Optional<String> partnerOf(String host);
+
+  /** Every node that may run something; trouble is asked for separately. */
+  Collection<String> nodes();
+
+  /** Whether the node could be granted one more container for the key's asks at once. */
+  boolean hasRoom(AskKey key, String node);
 }
