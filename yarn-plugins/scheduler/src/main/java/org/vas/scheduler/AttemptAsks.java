@@ -39,8 +39,7 @@ final class AttemptAsks {
    */
   List<ResourceRequest> rewrite(List<ResourceRequest> asks, List<ResourceRequest> live,
       ResourceBlacklistRequest blacklist, long nowMillis) {
-    cluster.refresh();
-    cluster.asked(live, asks);
+    cluster.refresh(live, asks);
     if (blacklist != null) {
       policy.blacklist(
           orEmpty(blacklist.getBlacklistAdditions()), orEmpty(blacklist.getBlacklistRemovals()));
@@ -81,11 +80,9 @@ final class AttemptAsks {
     }
   }
 
-  /** Whoever names a label, another execution type or a strict row places its tasks itself. */
+  /** Whoever names another execution type or a strict row places its tasks itself. */
   private static boolean isOthers(ResourceRequest row) {
-    String label = row.getNodeLabelExpression();
     return !row.getRelaxLocality()
-        || (label != null && !label.trim().isEmpty())
         || (row.getExecutionTypeRequest() != null
             && row.getExecutionTypeRequest().getExecutionType() == ExecutionType.OPPORTUNISTIC);
   }

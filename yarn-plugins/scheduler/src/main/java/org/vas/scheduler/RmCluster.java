@@ -1,17 +1,17 @@
 package org.vas.scheduler;
 
+import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.net.NetworkTopology;
-import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNodeReport;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNode;
 import org.apache.hadoop.yarn.util.resource.Resources;
 import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.Cause;
@@ -20,28 +20,26 @@ import org.vas.scheduler.policy.ClusterView;
 /** The cluster as the ResourceManager knows it, for the asks of one application attempt. */
 final class RmCluster implements ClusterView {
   private final RMContext rm;
+  private final RmNodes known;
   private final SiteRacks site;
+  private final String defaultLabel;
   private Map<String, RMNode> nodes = Map.of();
   private Optional<Resource> headroom = Optional.empty();
 
-  /** What one container of a key is: its ANY row. */
+  /** What one container of a key is, and for which partition: its ANY row. */
   private final Map<AskKey, ResourceRequest> containers = new HashMap<>();
 
-  RmCluster(RMContext rm, SiteRacks site) {
+  /** {@code defaultLabel}: the partition of asks that name none. */
+  RmCluster(RMContext rm, RmNodes known, SiteRacks site, String defaultLabel) {
     this.rm = rm;
+    this.known = known;
     this.site = site;
-  }
-
-  /** YARN keys nodes by host and port; asks name hosts, and a host has one NodeManager here. */
-  void refresh() {
-    Map<String, RMNode> byHost = new HashMap<>();
-    rm.getRMNodes().values().forEach(node ->
-        byHost.merge(node.getHostName(), node, RmCluster::runningOne));
-    nodes = byHost;
+    this.defaultLabel = defaultLabel;
   }
 
   /** The asks as they stand: the scheduler's, and over them what the application changed. */
-  void asked(List<ResourceRequest> live, List<ResourceRequest> asks) {
+  void refresh(List<ResourceRequest> live, List<ResourceRequest> asks) {
+    nodes = known.byHost();
     containers.clear();
     for (List<ResourceRequest> rows : List.of(live, asks)) {
       rows.stream().filter(row -> ResourceRequest.isAnyLocation(row.getResourceName()))
@@ -54,29 +52,47 @@ final class RmCluster implements ClusterView {
     headroom = Optional.ofNullable(left);
   }
 
-  private static RMNode runningOne(RMNode one, RMNode other) {
-    return one.getState() == NodeState.RUNNING ? one : other;
-  }
-
   @Override
   public boolean knows(String host) {
     return site.isGuest(host);
   }
 
   @Override
-  public Cause trouble(String host) {
+  public Cause trouble(AskKey key, String host) {
     RMNode node = nodes.get(host);
     if (node == null) {
-      return Cause.DEAD_NODE;
+      return Cause.NO_SUCH_NODE;
     }
     switch (node.getState()) {
       case RUNNING:
-        return Cause.NONE;
+        return isInPartition(key, node) ? Cause.NONE : Cause.PARTITION_MISMATCH;
       case DECOMMISSIONING:
       case DECOMMISSIONED:
         return Cause.DECOMMISSIONING;
       default:
         return Cause.DEAD_NODE;
+    }
+  }
+
+  /** As YARN has it: a partition that is not exclusive lends its nodes to asks without a label. */
+  private boolean isInPartition(AskKey key, RMNode node) {
+    String asked = partitionOf(key);
+    SchedulerNode scheduled = rm.getScheduler().getSchedulerNode(node.getNodeID());
+    String partition = scheduled == null ? "" : scheduled.getPartition();
+    return partition.equals(asked) || (asked.isEmpty() && isShared(partition));
+  }
+
+  private String partitionOf(AskKey key) {
+    ResourceRequest any = containers.get(key);
+    String label = any == null ? null : any.getNodeLabelExpression();
+    return label == null ? defaultLabel : label.trim();
+  }
+
+  private boolean isShared(String partition) {
+    try {
+      return !rm.getNodeLabelManager().isExclusiveNodeLabel(partition);
+    } catch (IOException removedMeanwhile) {
+      return false;
     }
   }
 
@@ -86,6 +102,11 @@ final class RmCluster implements ClusterView {
     return node == null
         ? site.rackOf(host).orElse(NetworkTopology.DEFAULT_RACK)
         : node.getRackName();
+  }
+
+  @Override
+  public Optional<String> partnerOf(String host) {
+    return site.partnerOf(host);
   }
 
   @Override
@@ -100,19 +121,14 @@ final class RmCluster implements ClusterView {
     if (node == null || container == null) {
       return false;
     }
-    SchedulerNodeReport report = rm.getScheduler().getNodeReport(node.getNodeID());
-    return report != null
-        && fits(container, report.getAvailableResource())
+    SchedulerNode scheduled = rm.getScheduler().getSchedulerNode(node.getNodeID());
+    return scheduled != null
+        && fits(container, scheduled.getUnallocatedResource())
         && headroom.map(left -> fits(container, left)).orElse(true);
   }
 
   private boolean fits(ResourceRequest container, Resource left) {
     return Resources.fitsIn(
         rm.getScheduler().getResourceCalculator(), container.getCapability(), left);
-  }
-
-  @Override
-  public Optional<String> partnerOf(String host) {
-    return site.partnerOf(host);
   }
 }

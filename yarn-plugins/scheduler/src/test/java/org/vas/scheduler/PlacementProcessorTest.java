@@ -221,6 +221,23 @@ class PlacementProcessorTest {
   }
 
   @Test
+  void theNodesAreGoneThroughWhenTheyChangeOrOnceASecond() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    long before = yarn.nodeBuilds();
+    for (int beat = 0; beat < 10; beat++) {
+      job.granted();
+    }
+    assertEquals(before, yarn.nodeBuilds());
+    yarn.rm().sendNodeLost(yarn.node("vm4"));
+    job.granted();
+    assertEquals(before + 1, yarn.nodeBuilds());
+    RmHarness.pass(1_000);
+    job.granted();
+    assertEquals(before + 2, yarn.nodeBuilds());
+  }
+
+  @Test
   void anErrorOfOursEndsPlacementAndNotTheJob() throws Exception {
     RmHarness.Job job = yarn.submit(MAPREDUCE);
     job.ask("vm1", 1);

@@ -135,6 +135,10 @@ final class RmHarness implements AutoCloseable {
     return Clocked.LATEST.get().attemptsKnown();
   }
 
+  long nodeBuilds() {
+    return Clocked.LATEST.get().nodeBuilds();
+  }
+
   static void pass(long millis) {
     CLOCK.addAndGet(millis);
   }
@@ -244,7 +248,8 @@ final class RmHarness implements AutoCloseable {
   }
 
   static String rackOf(String host) {
-    return Set.of("vm1", "vm2").contains(host) ? "/ha/oss1+oss2"
-        : Set.of("vm3", "vm4").contains(host) ? "/ha/oss3+oss4" : "/default-rack";
+    String guest = host.split("\\.", 2)[0];
+    return Set.of("vm1", "vm2").contains(guest) ? "/ha/oss1+oss2"
+        : Set.of("vm3", "vm4").contains(guest) ? "/ha/oss3+oss4" : "/default-rack";
   }
 }

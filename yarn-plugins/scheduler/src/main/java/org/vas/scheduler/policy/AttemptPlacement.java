@@ -104,10 +104,10 @@ public final class AttemptPlacement {
     }
 
     @Override
-    public Cause trouble(String host) {
+    public Cause trouble(AskKey key, String host) {
       return blacklist.contains(host) || blacklist.contains(rackOf(host))
           ? Cause.BLACKLISTED
-          : cluster.trouble(host);
+          : cluster.trouble(key, host);
     }
 
     @Override

@@ -8,8 +8,8 @@ public interface ClusterView {
   /** Whether the site description names this host, so that waiting for it makes sense. */
   boolean knows(String host);
 
-  /** {@link Cause#NONE} when containers can be granted on the host, else what is wrong with it. */
-  Cause trouble(String host);
+  /** {@link Cause#NONE} if the key's containers can be granted on the host, else what is wrong. */
+  Cause trouble(AskKey key, String host);
 
   /** The rack the scheduler counts the host to. */
   String rackOf(String host);

@@ -39,7 +39,7 @@ final class IdleTime {
   private boolean isIdle(String node, ClusterView view, Predicate<String> hasOwnAsks) {
     work++;
     return !hasOwnAsks.test(node)
-        && view.trouble(node) == Cause.NONE
+        && view.trouble(key, node) == Cause.NONE
         && view.hasRoom(key, node);
   }
 }

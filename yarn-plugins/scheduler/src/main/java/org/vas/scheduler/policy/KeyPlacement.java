@@ -111,7 +111,7 @@ final class KeyPlacement {
     }
     wait.begin(now);
     String rack = view.rackOf(wait.host());
-    Cause trouble = asked(rack) == 0 ? Cause.RACK_MISMATCH : view.trouble(wait.host());
+    Cause trouble = asked(rack) == 0 ? Cause.RACK_MISMATCH : view.trouble(key, wait.host());
     if (wait.advance(now, trouble, partnerUsable(wait.host(), rack, view), limits)) {
       events.accept(event(wait, now));
     }
@@ -121,7 +121,7 @@ final class KeyPlacement {
   private boolean partnerUsable(String host, String rack, ClusterView view) {
     Optional<String> partner = view.partnerOf(host);
     return partner.isPresent()
-        && view.trouble(partner.get()) == Cause.NONE
+        && view.trouble(key, partner.get()) == Cause.NONE
         && asked(rack) > 0
         && view.rackOf(partner.get()).equals(rack);
   }

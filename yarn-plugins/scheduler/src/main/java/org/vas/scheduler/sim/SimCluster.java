@@ -50,7 +50,11 @@ final class SimCluster implements ClusterView {
   }
 
   @Override
-  public Cause trouble(String host) {
+  public Cause trouble(AskKey key, String host) {
+    return trouble(host);
+  }
+
+  Cause trouble(String host) {
     return troubles.getOrDefault(host, Cause.NONE);
   }
 
