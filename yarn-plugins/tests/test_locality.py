@@ -65,6 +65,36 @@ def test_the_grant_of_the_maps_own_container_comes_before_any_relaxation(
     assert row.why == "vm4: dead-node; relaxed to any after 7.0 s"
 
 
+def test_the_maps_own_host_is_the_reason_if_it_was_open_whoever_opened_the_container(
+    cluster: Cluster,
+) -> None:
+    decisions = [
+        Decision("a", "relaxed-any", "vm1", "", "dead-node", 5_000),
+        Decision("a", "relaxed-any", "vm4", "", "timeout", 25_000),
+        Decision("a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote"),
+    ]
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, decisions)
+    assert row.why == "vm1: dead-node; relaxed to any after 5.0 s"
+
+
+def test_a_host_open_to_its_partner_only_or_strict_again_is_no_reason_elsewhere(
+    cluster: Cluster,
+) -> None:
+    grant = Decision("a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote")
+    to_partner = Decision("a", "relaxed-partner", "vm1", "", "timeout", 20_000)
+    opened = Decision("a", "relaxed-any", "vm1", "", "timeout", 25_000)
+    strict = Decision("a", "strict", "vm1", "", "none", 0)
+    for before in ([to_partner], [opened, strict]):
+        row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, [*before, grant])
+        assert row.why == "vm4: timeout; relaxed to any after 26.0 s"
+
+
+def test_a_container_meant_for_another_map_is_said(cluster: Cluster) -> None:
+    grant = Decision("a", "grant", "vm3", "vm3", "none", 0, "container_1", "local")
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, [grant])
+    assert row.why == "MapReduce gave it a container on vm3 that was granted for another map"
+
+
 @pytest.mark.parametrize(
     ("split", "placements", "why"),
     [

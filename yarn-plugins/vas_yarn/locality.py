@@ -96,12 +96,31 @@ def _why(
         return "the map's split is not known: its log is not there, or it read no file"
     if vm is None:
         return (owner.reason if owner else None) or "the split's layout could not be read"
-    mine = list(decisions)
-    granted = [d for d in mine if d.container == container and d.cause not in ("", "none")]
-    relaxed = [d for d in mine if d.host == vm and d.event.startswith("relaxed")]
-    if not granted and not relaxed:
+    decided = _decided(where, vm, container, list(decisions))
+    if decided is None:
         return "no decision was logged: the placement plugin was off for this job"
-    last = (granted or relaxed)[-1]
-    scope = "any" if last.locality == "remote" or last.event.endswith("any") else "partner"
-    waited = f" after {last.waited_ms / 1000:.1f} s" if last.waited_ms else ""
-    return f"{last.host}: {last.cause or 'waited too long'}; relaxed to {scope}{waited}"
+    if decided.cause in ("", "none"):
+        return f"MapReduce gave it a container on {decided.node} that was granted for another map"
+    scope = "any" if decided.locality == "remote" or decided.event.endswith("any") else "partner"
+    waited = f" after {decided.waited_ms / 1000:.1f} s" if decided.waited_ms else ""
+    return f"{decided.host}: {decided.cause}; relaxed to {scope}{waited}"
+
+
+def _decided(where: Where, vm: str, container: str, decisions: list[Decision]) -> Decision | None:
+    """What let a map of `vm` run elsewhere, in this container.
+
+    MapReduce gives a container to whichever map it likes best, so the grant names the host that
+    opened the row, which need not be the map's. If the map's own host was open by then, that is
+    the reason; else it is the grant's; without a grant in the log, the host's last relaxation.
+    """
+    of_host = [i for i, d in enumerate(decisions) if d.host == vm and not d.container]
+    granted = next((i for i, d in enumerate(decisions) if d.container == container), None)
+    if granted is None:
+        relaxed = [decisions[i] for i in of_host if decisions[i].event.startswith("relaxed")]
+        return relaxed[-1] if relaxed else None
+    stage = next((decisions[i] for i in reversed(of_host) if i < granted), None)
+    is_open = stage and (
+        stage.event == "relaxed-any"
+        or (stage.event == "relaxed-partner" and where is Where.PARTNER)
+    )
+    return stage if is_open else decisions[granted]
