@@ -33,9 +33,13 @@ public interface PlacementConf {
 
   /** The types of the applications that are placed. */
   static Set<String> applicationTypes(Configuration conf) {
-    return Stream.of(APPLICATION_TYPES.get(conf).split(","))
+    Set<String> types = Stream.of(APPLICATION_TYPES.get(conf).split(","))
         .map(String::trim)
         .filter(type -> !type.isEmpty())
         .collect(Collectors.toUnmodifiableSet());
+    if (types.isEmpty()) {
+      throw new IllegalArgumentException(APPLICATION_TYPES.name() + ": names no type");
+    }
+    return types;
   }
 }

@@ -37,6 +37,9 @@ import org.vas.layout.LayoutConf;
  * application masters; the nodes' and applications' ends of the wire are Hadoop's own test classes.
  */
 final class RmHarness implements AutoCloseable {
+  /** What a ResourceManager keeps on disk. */
+  static final Path STORES = Path.of("target/yarn").toAbsolutePath();
+
   static final int CONTAINER_MB = 1024;
   static final long NODE_WAIT = 10_000;
   static final long PARTNER_WAIT = 5_000;
@@ -84,6 +87,10 @@ final class RmHarness implements AutoCloseable {
         Path.of("../../cluster/examples/laptop-lab.yaml").toAbsolutePath().toString());
     conf.set(PlacementConf.NODE_WAIT.name(), NODE_WAIT + "ms");
     conf.set(PlacementConf.PARTNER_WAIT.name(), PARTNER_WAIT + "ms");
+    // Left alone, these lie in /tmp.
+    conf.set("hadoop.tmp.dir", STORES.toString());
+    conf.set(YarnConfiguration.FS_NODE_ATTRIBUTE_STORE_ROOT_DIR, STORES.toUri() + "/attributes");
+    conf.set(YarnConfiguration.FS_NODE_LABELS_STORE_ROOT_DIR, STORES.toUri() + "/labels");
     conf.setBoolean("yarn.scheduler.capacity.schedule-asynchronously.enable", false);
     conf.setInt("yarn.scheduler.capacity.node-locality-delay", 0);
     conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "1.0");
