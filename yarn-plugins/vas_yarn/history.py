@@ -129,7 +129,7 @@ class History:
             raise VasError(
                 f"the JobHistoryServer does not answer: {unreachable}",
                 where=url,
-                hint="give its address with --history",
+                hint="give its address with --history; a lab's answers in `vas lab shell` only",
             ) from unreachable
 
 

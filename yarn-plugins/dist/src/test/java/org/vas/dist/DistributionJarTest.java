@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -45,11 +46,22 @@ class DistributionJarTest {
   }
 
   @Test
-  void metadataIsTheManifestTheNoticeAndTheServices() throws IOException {
+  void metadataIsTheManifestTheLicenceTheNoticeAndTheServices() throws IOException {
     List<String> others = entries().stream()
         .filter(name -> name.startsWith("META-INF/") && !name.startsWith(SERVICES))
         .collect(Collectors.toList());
-    assertEquals(List.of("META-INF/MANIFEST.MF", "META-INF/NOTICE"), others);
+    assertEquals(
+        List.of("META-INF/LICENSE", "META-INF/MANIFEST.MF", "META-INF/NOTICE"), others);
+  }
+
+  @Test
+  void theLicenceIsTheRepositorysAndTheNoticeNamesWhatIsBundled() throws IOException {
+    Path licence = Path.of(System.getProperty("basedir", "")).toAbsolutePath()
+        .resolve("../../LICENSE").normalize();
+    try (JarFile file = new JarFile(jar.toFile())) {
+      assertEquals(Files.readString(licence), read(file, "META-INF/LICENSE"));
+      assertTrue(read(file, "META-INF/NOTICE").contains("SnakeYAML Engine"));
+    }
   }
 
   @Test
