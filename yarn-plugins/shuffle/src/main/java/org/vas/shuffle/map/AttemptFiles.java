@@ -6,6 +6,7 @@ import java.util.EnumSet;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -28,12 +29,15 @@ final class AttemptFiles {
     this.reporter = reporter;
   }
 
-  /** Makes the directory; fails if the job's is gone. */
+  /** Makes the directory; fails if there is one, or if the job's is gone. */
   void make(ShuffleDirs dirs) throws IOException {
-    count(MetadataOperation.STATS);
-    if (!isDirectory(dirs.jobDir())) {
+    if (!exists(dirs.jobDir())) {
       throw new FileNotFoundException(dirs.jobDir() + ": the job's staging directory is gone;"
           + " the job has ended, or somebody removed it");
+    }
+    if (exists(directory)) {
+      throw new FileAlreadyExistsException(directory
+          + ": another process has worked, or works, under this attempt's name");
     }
     makeOne(dirs.root());
     makeOne(directory);
@@ -82,12 +86,9 @@ final class AttemptFiles {
     }
   }
 
-  private boolean isDirectory(Path path) throws IOException {
-    try {
-      return fs.getFileStatus(path).isDirectory();
-    } catch (FileNotFoundException e) {
-      return false;
-    }
+  private boolean exists(Path path) throws IOException {
+    count(MetadataOperation.STATS);
+    return fs.exists(path);
   }
 
   private void count(MetadataOperation operation) {

@@ -34,7 +34,8 @@ final class Entries {
   }
 
   static long place(int partition, int block, int offset) {
-    return ((long) partition << (OFFSET_BITS + BLOCK_BITS)) | ((long) block << OFFSET_BITS) | offset;
+    return ((long) partition << (OFFSET_BITS + BLOCK_BITS))
+        | ((long) block << OFFSET_BITS) | offset;
   }
 
   static int partition(long place) {

@@ -63,9 +63,9 @@ final class MapOutput<K, V> implements Closeable {
     ShuffleDirs dirs = new ShuffleDirs(job);
     this.files = new AttemptFiles(CollectorRules.fileSystem(job, dirs),
         dirs.attempt(task.getTaskID()), reporter);
-    files.make(dirs);
     this.runs = new Runs(job, files, MofPolicy.of(job), order,
         Combine.<K, V>of(job, task.getTaskID(), reporter), reporter);
+    files.make(dirs);
   }
 
   /** Takes one record; synchronized because multithreaded map runners collect at once. */
@@ -147,6 +147,7 @@ final class MapOutput<K, V> implements Closeable {
     try {
       runs.write(entries, buffer);
       buffer.clear();
+      runs.limit();
     } catch (IOException | RuntimeException | Error e) {
       broken = e;
       throw e;

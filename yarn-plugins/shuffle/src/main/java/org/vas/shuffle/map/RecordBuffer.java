@@ -16,7 +16,7 @@ import org.vas.shuffle.order.KeyOrder;
  * serialised of that one stays. One thread at a time, so nothing here locks as its parent does.
  */
 @SuppressWarnings("UnsynchronizedOverridesSynchronized")
-final class RecordBuffer extends DataOutputStream implements Records {
+final class RecordBuffer extends DataOutputStream {
   private static final int SMALLEST_BLOCK = 64 << 10;
   private static final int USUAL_BLOCK = 1 << 20;
   private static final int LARGEST_BLOCK = 32 << 20;
@@ -85,9 +85,9 @@ final class RecordBuffer extends DataOutputStream implements Records {
     return keyLength + valueLength;
   }
 
-  @Override
-  public byte[] block(long place) {
-    return blocks.get(Entries.block(place));
+  /** The complete records, until {@link #clear}. */
+  Records records() {
+    return new Records(blocks);
   }
 
   /** Bytes of all complete records, with their lengths. */
@@ -112,7 +112,7 @@ final class RecordBuffer extends DataOutputStream implements Records {
     position -= recordStart;
     recordStart = 0;
     index = 0;
-    if (memory.isExceeded() && position == 0) {
+    if (memory.free() < Entries.PAGE_BYTES && position == 0) {
       free();
     }
   }
@@ -224,7 +224,7 @@ final class RecordBuffer extends DataOutputStream implements Records {
     return Math.min(size, LARGEST_ARRAY);
   }
 
-  // Blocks grow with the buffer: a small map takes little, and half of what is free stays for order.
+  // Blocks grow with the buffer: a small map takes little. Half of what is free stays for order.
   private long usualSize() {
     long held = blocks.stream().mapToLong(b -> b.length).sum();
     long usual = Math.min(Math.max(held, USUAL_BLOCK), LARGEST_BLOCK);

@@ -30,8 +30,8 @@ final class TiedRecords {
     int leftOffset = Entries.offset(left);
     int rightOffset = Entries.offset(right);
     return order.compareTied(
-        leftBlock, keyOffset(leftBlock, leftOffset), VInts.get(leftBlock, leftOffset),
-        rightBlock, keyOffset(rightBlock, rightOffset), VInts.get(rightBlock, rightOffset));
+        leftBlock, Records.keyOffset(leftBlock, leftOffset), VInts.get(leftBlock, leftOffset),
+        rightBlock, Records.keyOffset(rightBlock, rightOffset), VInts.get(rightBlock, rightOffset));
   }
 
   /** Sorts entries[from, to); numbers are of entries. The scratch has room for as many. */
@@ -85,10 +85,5 @@ final class TiedRecords {
       out += 2;
     }
     System.arraycopy(scratch, left, entries, out, leftLength - left);
-  }
-
-  private static int keyOffset(byte[] block, int offset) {
-    int value = offset + VInts.sizeAt(block, offset);
-    return value + VInts.sizeAt(block, value);
   }
 }

@@ -2,13 +2,19 @@ package org.vas.shuffle.map;
 
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.compress.BZip2Codec;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.mapred.AMFeedback;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
@@ -20,7 +26,9 @@ import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
+import org.apache.hadoop.mapreduce.security.TokenCache;
 import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
+import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.vas.shuffle.mof.ShuffleDirs;
 
@@ -86,6 +94,30 @@ final class MapRun {
     return run;
   }
 
+  /** Runs the map with stock's collector. */
+  static MapRun stock(JobConf job, Emitter.Script script) throws Exception {
+    JobConf stock = new JobConf(job);
+    stock.setClass("mapreduce.job.map.output.collector.class", MapTask.MapOutputBuffer.class,
+        Object.class);
+    return of(stock, script);
+  }
+
+  static void compress(JobConf job, String codec) {
+    Map<String, Class<? extends CompressionCodec>> codecs =
+        Map.of("default", DefaultCodec.class, "gzip", GzipCodec.class, "bzip2", BZip2Codec.class);
+    if (codecs.containsKey(codec)) {
+      job.setMapOutputCompressorClass(codecs.get(codec));
+    }
+  }
+
+  static void encrypt(JobConf job) throws IOException {
+    job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, true);
+    Credentials credentials = new Credentials();
+    TokenCache.setEncryptedSpillKey("0123456789abcdef".getBytes(
+        StandardCharsets.US_ASCII), credentials);
+    UserGroupInformation.getCurrentUser().addCredentials(credentials);
+  }
+
   JobConf job() {
     return job;
   }
@@ -114,7 +146,7 @@ final class MapRun {
   private TaskUmbilicalProtocol umbilical() {
     return (TaskUmbilicalProtocol) Proxy.newProxyInstance(MapRun.class.getClassLoader(),
         new Class<?>[] {TaskUmbilicalProtocol.class}, (proxy, method, arguments) -> {
-          if (method.getName().equals("statusUpdate")) {
+          if (method.getName().equals("statusUpdate") && arguments[1] != null) {
             counters = ((TaskStatus) arguments[1]).getCounters();
           }
           if (method.getReturnType() == AMFeedback.class) {
