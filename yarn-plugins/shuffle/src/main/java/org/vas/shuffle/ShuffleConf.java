@@ -22,10 +22,15 @@ public interface ShuffleConf {
 
   ConfKey<Long> ALIGNMENT = ConfKey.bytes("vas.shuffle.alignment", "4k", "1", "4m",
       "Where a partition starts in a packed MOF: a multiple of this, so that two readers never"
-          + " share a page. The gaps are holes and take no space.");
+          + " share a page. Runs whose segments have less than 16 times this on average are not"
+          + " aligned: the gaps, which are zeros, would be more than 4 % of the bytes.");
 
   ConfKey<Integer> MAX_RUNS = ConfKey.integer("vas.shuffle.max-runs", 16, 1, 10000,
       "Sorted runs a map attempt may leave to the reducers; at more, it merges them itself.");
+
+  ConfKey<Boolean> LOCAL_STAGING = ConfKey.flag("vas.shuffle.local-staging", false,
+      "Whether the staging directory may be on file:, which is right only if all tasks run on one"
+          + " machine, or file: is a shared mount.");
 
   ConfKey<Boolean> SYNC_DATA = ConfKey.flag("vas.shuffle.sync-data", false,
       "Whether MOFs are fsynced before their manifest is. Without it a guest that loses its power"

@@ -1,0 +1,65 @@
+package org.vas.shuffle.map;
+
+import java.io.IOException;
+import org.apache.hadoop.mapred.JobConf;
+import org.vas.shuffle.ShuffleConf;
+
+/** How a job's MOFs are laid out. */
+final class MofPolicy {
+  // Declared by the file system's module, which this one does not need to be built.
+  private static final String BLOCK_SIZE = "vas.lustre.block-size";
+  private static final long DEFAULT_BLOCK_SIZE = 128L << 20;
+
+  private final boolean packed;
+  private final long alignment;
+  private final boolean synced;
+
+  private MofPolicy(boolean packed, long alignment, boolean synced) {
+    this.packed = packed;
+    this.alignment = alignment;
+    this.synced = synced;
+  }
+
+  /** @throws IOException if the layout is none */
+  static MofPolicy of(JobConf job) throws IOException {
+    return new MofPolicy(isPacked(job), ShuffleConf.ALIGNMENT.get(job),
+        ShuffleConf.SYNC_DATA.get(job));
+  }
+
+  /** Whether all partitions go into one file. */
+  boolean isPacked() {
+    return packed;
+  }
+
+  /** Bytes. */
+  long alignment() {
+    return alignment;
+  }
+
+  /** Whether MOFs are fsynced. */
+  boolean isSynced() {
+    return synced;
+  }
+
+  private static boolean isPacked(JobConf job) throws IOException {
+    String layout = ShuffleConf.LAYOUT.get(job);
+    switch (layout) {
+      case "packed":
+        return true;
+      case "per-reducer":
+        return false;
+      case "auto":
+        return !areFilesWorthIt(job);
+      default:
+        throw new IOException(ShuffleConf.LAYOUT.name() + ": '" + layout
+            + "' is none; use packed, per-reducer or auto");
+    }
+  }
+
+  private static boolean areFilesWorthIt(JobConf job) {
+    long reducers = job.getNumReduceTasks();
+    long partitionBytes = job.getLongBytes(BLOCK_SIZE, DEFAULT_BLOCK_SIZE) / reducers;
+    return partitionBytes >= ShuffleConf.PER_REDUCER_MIN.get(job)
+        && job.getNumMapTasks() * reducers <= ShuffleConf.FILES_BUDGET.get(job);
+  }
+}

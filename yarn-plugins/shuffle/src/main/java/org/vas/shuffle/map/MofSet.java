@@ -1,0 +1,94 @@
+package org.vas.shuffle.map;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.vas.shuffle.mof.MofFile;
+import org.vas.shuffle.mof.MofOutput;
+import org.vas.shuffle.mof.ShuffleDirs;
+
+/** The MOFs of one generation: runs are appended to them until they are closed. */
+final class MofSet implements Closeable {
+  /** From so many units of alignment on, segments are aligned: the gaps stay below 4 %. */
+  private static final long WORTH_ALIGNING = 16;
+
+  private final AttemptFiles files;
+  private final MofPolicy policy;
+  private final int generation;
+  private final Map<String, Integer> indexes = new HashMap<>();
+  private final List<MofFile> closed = new ArrayList<>();
+  private MofOutput open;
+
+  MofSet(AttemptFiles files, MofPolicy policy, int generation) {
+    this.files = files;
+    this.policy = policy;
+    this.generation = generation;
+  }
+
+  /** The files that replace these after a merge. */
+  MofSet next() {
+    return new MofSet(files, policy, generation + 1);
+  }
+
+  /** The MOF of a partition, where its next segment goes. */
+  MofOutput of(int partition, long expectedBytes) throws IOException {
+    String name = name(partition);
+    if (open != null && !policy.isPacked()) {
+      close();
+    }
+    if (open == null) {
+      open = open(name);
+    }
+    if (policy.isPacked() && expectedBytes >= WORTH_ALIGNING * policy.alignment()) {
+      open.alignTo(policy.alignment());
+    }
+    return open;
+  }
+
+  /** Closes what is open; the files may be read then, and still be appended to. */
+  @Override
+  public void close() throws IOException {
+    if (open == null) {
+      return;
+    }
+    MofOutput last = open;
+    open = null;
+    try (last) {
+      if (policy.isSynced()) {
+        last.sync();
+      }
+      closed.set(last.index(), last.describe());
+    }
+  }
+
+  /** What the manifest says of these; they are closed. */
+  List<MofFile> describe() {
+    return closed;
+  }
+
+  void delete() throws IOException {
+    for (MofFile file : closed) {
+      files.delete(file.name());
+    }
+  }
+
+  private MofOutput open(String name) throws IOException {
+    Integer known = indexes.get(name);
+    if (known != null) {
+      return new MofOutput(name, known, files.append(name));
+    }
+    int index = indexes.size();
+    MofOutput created = new MofOutput(name, index, files.create(name));
+    indexes.put(name, index);
+    closed.add(created.describe());
+    return created;
+  }
+
+  private String name(int partition) {
+    String first = policy.isPacked() ? ShuffleDirs.PACKED : ShuffleDirs.perReducer(partition);
+    return generation == 0 ? first : first.replace(".mof", "-" + generation + ".mof");
+  }
+}

@@ -1,0 +1,33 @@
+package org.vas.shuffle.map;
+
+import java.util.List;
+import org.vas.shuffle.mof.VInts;
+
+/** The records of a full buffer, by their places: see {@link Entries}. */
+final class Records {
+  private final byte[][] blocks;
+
+  Records(List<byte[]> blocks) {
+    this.blocks = blocks.toArray(new byte[0][]);
+  }
+
+  /** The block that a record is in. */
+  byte[] block(long place) {
+    return blocks[Entries.block(place)];
+  }
+
+  /** Where the key starts of a record at this offset of a block. */
+  static int keyOffset(byte[] block, int offset) {
+    int valueLength = offset + VInts.sizeAt(block, offset);
+    return valueLength + VInts.sizeAt(block, valueLength);
+  }
+
+  /** Bytes of a whole record, its lengths included. */
+  int length(long place) {
+    byte[] block = block(place);
+    int offset = Entries.offset(place);
+    int valueLength = offset + VInts.sizeAt(block, offset);
+    int key = valueLength + VInts.sizeAt(block, valueLength);
+    return key - offset + VInts.get(block, offset) + VInts.get(block, valueLength);
+  }
+}

@@ -1,0 +1,60 @@
+package org.vas.shuffle.map;
+
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.util.Progress;
+import org.vas.shuffle.mof.VInts;
+
+/** The records of one partition of a sorted buffer, for a combiner. */
+final class SortedRecords implements RawKeyValueIterator {
+  private final long[] entries;
+  private final Records records;
+  private final int end;
+  private final Progress progress = new Progress();
+  private final DataInputBuffer key = new DataInputBuffer();
+  private final DataInputBuffer value = new DataInputBuffer();
+  private int current;
+
+  /** Those of entries[from, to); numbers are of entries. */
+  SortedRecords(long[] entries, int from, int to, Records records) {
+    this.entries = entries;
+    this.records = records;
+    this.current = from - 1;
+    this.end = to;
+  }
+
+  @Override
+  public boolean next() {
+    if (++current >= end) {
+      return false;
+    }
+    long place = entries[2 * current + 1];
+    byte[] block = records.block(place);
+    int at = Entries.offset(place);
+    int keyLength = VInts.get(block, at);
+    at += VInts.sizeAt(block, at);
+    int valueLength = VInts.get(block, at);
+    at += VInts.sizeAt(block, at);
+    key.reset(block, at, keyLength);
+    value.reset(block, at + keyLength, valueLength);
+    return true;
+  }
+
+  @Override
+  public DataInputBuffer getKey() {
+    return key;
+  }
+
+  @Override
+  public DataInputBuffer getValue() {
+    return value;
+  }
+
+  @Override
+  public Progress getProgress() {
+    return progress;
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,68 @@
+package org.vas.shuffle.mof;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.OutputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+
+/** A MOF that is being written: segments one after another, with gaps where they are aligned. */
+public final class MofOutput implements Closeable {
+  private static final byte[] GAP = new byte[4 << 10];
+
+  private final String name;
+  private final int index;
+  private final FSDataOutputStream file;
+
+  /** @param index the file's place among those of its manifest */
+  public MofOutput(String name, int index, FSDataOutputStream file) {
+    this.name = requireNonNull(name, "name");
+    this.index = index;
+    this.file = requireNonNull(file, "file");
+  }
+
+  /** One that keeps nothing. */
+  static MofOutput nowhere() throws IOException {
+    return new MofOutput("nowhere", 0,
+        new FSDataOutputStream(OutputStream.nullOutputStream(), null));
+  }
+
+  /** The place among the files of the manifest. */
+  public int index() {
+    return index;
+  }
+
+  /** Bytes so far. */
+  public long position() {
+    return file.getPos();
+  }
+
+  /** Fills up with zeros, so that the next segment starts at a multiple of this. */
+  public void alignTo(long bytes) throws IOException {
+    for (long left = (bytes - position() % bytes) % bytes; left > 0; ) {
+      int part = (int) Math.min(left, GAP.length);
+      file.write(GAP, 0, part);
+      left -= part;
+    }
+  }
+
+  OutputStream stream() {
+    return file;
+  }
+
+  /** What the manifest says of it, as it is now. */
+  public MofFile describe() {
+    return new MofFile(name, position());
+  }
+
+  /** Brings everything to the storage servers' disks. */
+  public void sync() throws IOException {
+    file.hsync();
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

@@ -1,0 +1,9 @@
+package org.vas.shuffle.order;
+
+/** BytesWritable: its length as an int, then the bytes. */
+final class BytesOrder extends ContentOrder {
+  @Override
+  int header(byte[] bytes, int offset) {
+    return Integer.BYTES;
+  }
+}

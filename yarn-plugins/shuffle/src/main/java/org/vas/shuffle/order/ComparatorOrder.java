@@ -1,0 +1,29 @@
+package org.vas.shuffle.order;
+
+import org.apache.hadoop.io.RawComparator;
+
+/** The order of a comparator that nothing is known about. */
+final class ComparatorOrder extends KeyOrder {
+  private final RawComparator<?> comparator;
+
+  ComparatorOrder(RawComparator<?> comparator) {
+    this.comparator = comparator;
+  }
+
+  @Override
+  public long prefix(byte[] bytes, int offset, int length) {
+    return 0;
+  }
+
+  @Override
+  public boolean decides() {
+    return false;
+  }
+
+  @Override
+  public int compareTied(byte[] left, int leftOffset, int leftLength,
+      byte[] right, int rightOffset, int rightLength) {
+    return comparator.compare(
+        left, leftOffset, leftLength, right, rightOffset, rightLength);
+  }
+}

@@ -1,0 +1,78 @@
+package org.vas.shuffle.order;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.RawComparator;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.JobConf;
+
+/**
+ * The order of a job's serialised keys: first by an 8-byte prefix, then, on a tie, by more.
+ *
+ * <p>A prefix is an unsigned number. {@code prefix(a) < prefix(b)} means that a comes before b;
+ * equal prefixes say nothing, unless {@link #decides()}. Where the comparator is not one of
+ * Hadoop's own for Text, BytesWritable, IntWritable, LongWritable and NullWritable, every prefix
+ * is 0.
+ */
+public abstract class KeyOrder {
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+  /** The order of the job's sort comparator. */
+  public static KeyOrder of(JobConf job) {
+    return of(job.getOutputKeyComparator());
+  }
+
+  /** The order of this comparator: known only for exactly the class that defines it. */
+  static KeyOrder of(RawComparator<?> comparator) {
+    Class<?> kind = comparator.getClass();
+    if (kind == Text.Comparator.class) {
+      return new TextOrder();
+    } else if (kind == BytesWritable.Comparator.class) {
+      return new BytesOrder();
+    } else if (kind == IntWritable.Comparator.class) {
+      return new IntOrder();
+    } else if (kind == LongWritable.Comparator.class) {
+      return new LongOrder();
+    } else if (kind == NullWritable.Comparator.class) {
+      return new NullOrder();
+    }
+    return new ComparatorOrder(comparator);
+  }
+
+  /** The prefix of the serialised key in these bytes. */
+  public abstract long prefix(byte[] bytes, int offset, int length);
+
+  /** Whether keys of equal prefixes are always equal. */
+  public abstract boolean decides();
+
+  /** Compares two serialised keys that have the same prefix. */
+  public abstract int compareTied(byte[] left, int leftOffset, int leftLength,
+      byte[] right, int rightOffset, int rightLength);
+
+  /** Compares two serialised keys. */
+  public final int compare(byte[] left, int leftOffset, int leftLength,
+      byte[] right, int rightOffset, int rightLength) {
+    int order = Long.compareUnsigned(prefix(left, leftOffset, leftLength),
+        prefix(right, rightOffset, rightLength));
+    return order != 0 ? order
+        : compareTied(left, leftOffset, leftLength, right, rightOffset, rightLength);
+  }
+
+  /** The first 8 of these bytes, the missing ones as zeros. */
+  static long first8(byte[] bytes, int offset, int length) {
+    if (length >= Long.BYTES) {
+      return (long) LONG.get(bytes, offset);
+    }
+    long value = 0;
+    for (int i = 0; i < length; i++) {
+      value |= (bytes[offset + i] & 0xffL) << (56 - 8 * i);
+    }
+    return value;
+  }
+}

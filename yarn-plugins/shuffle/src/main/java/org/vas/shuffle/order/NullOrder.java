@@ -1,0 +1,9 @@
+package org.vas.shuffle.order;
+
+/** NullWritable: no bytes, and all equal. */
+final class NullOrder extends NumberOrder {
+  @Override
+  public long prefix(byte[] bytes, int offset, int length) {
+    return 0;
+  }
+}

@@ -1,0 +1,15 @@
+package org.vas.shuffle.order;
+
+/** Keys that the prefix holds whole. */
+abstract class NumberOrder extends KeyOrder {
+  @Override
+  public final boolean decides() {
+    return true;
+  }
+
+  @Override
+  public final int compareTied(byte[] left, int leftOffset, int leftLength,
+      byte[] right, int rightOffset, int rightLength) {
+    return 0;
+  }
+}

@@ -1,0 +1,11 @@
+package org.vas.shuffle.order;
+
+import org.apache.hadoop.io.WritableUtils;
+
+/** Text: its length as a vint, then UTF-8. */
+final class TextOrder extends ContentOrder {
+  @Override
+  int header(byte[] bytes, int offset) {
+    return WritableUtils.decodeVIntSize(bytes[offset]);
+  }
+}
