@@ -31,6 +31,11 @@ class JobDirectory:
     inode: tuple[int, int]
     """Device and inode number."""
 
+    @property
+    def where(self) -> str:
+        """Its place below the staging root, for people."""
+        return f"{self.user}/.staging/{self.job}"
+
 
 @dataclass(frozen=True)
 class Refused:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from vas_core.errors import VasError
 from vas_yarn.resourcemanager import ResourceManager
@@ -34,30 +35,19 @@ def sweep(
     Raises VasError, with nothing touched, when the ResourceManager leaves any doubt.
     """
     found = list(store.jobs())
-    directories = {f"{d.user}/{d.job}": d for d in found if isinstance(d, JobDirectory)}
-    lives = {job: manager.life(_application(job)) for job in {d.job for d in directories.values()}}
+    directories = [d for d in found if isinstance(d, JobDirectory)]
+    lives = {job: manager.life(_application(job)) for job in {d.job for d in directories}}
     remembered = store.remembered()
     verdicts = {j.job: j for j in judge(lives, remembered, manager.now_ms, grace_ms)}
-    over = over_since(lives, remembered)
     waiting = judge_quarantined(store.quarantined(), manager.now_ms, grace_ms)
+    over = over_since(lives, remembered)
     if not dry_run and over != remembered:
         store.remember(over)
-    rows = [
-        Row(refused.where, "refused", refused.why)
-        for refused in found
-        if isinstance(refused, Refused)
-    ]
-    for where, directory in directories.items():
-        rows.append(
-            _act(
-                where,
-                verdicts[directory.job],
-                Verdict.QUARANTINE,
-                dry_run,
-                _mover(store, directory, manager.now_ms),
-            )
-        )
-    rows += [_act(j.job, j, Verdict.DELETE, dry_run, _deleter(store, j.job)) for j in waiting]
+    rows = [Row(r.where, "refused", r.why) for r in found if isinstance(r, Refused)]
+    for directory in directories:
+        move = partial(store.move, directory, manager.now_ms)
+        rows.append(_act(directory.where, verdicts[directory.job], dry_run, move))
+    rows += [_act(j.job, j, dry_run, partial(store.delete, j.job)) for j in waiting]
     return rows
 
 
@@ -65,19 +55,9 @@ def _application(job: str) -> str:
     return job.replace("job_", "application_", 1)
 
 
-def _mover(store: StagingStore, directory: JobDirectory, now_ms: int) -> Callable[[], None]:
-    return lambda: store.move(directory, now_ms)
-
-
-def _deleter(store: StagingStore, name: str) -> Callable[[], None]:
-    return lambda: store.delete(name)
-
-
-def _act(
-    where: str, judged: Judged, wanted: Verdict, dry_run: bool, action: Callable[[], None]
-) -> Row:
+def _act(where: str, judged: Judged, dry_run: bool, action: Callable[[], None]) -> Row:
     row = Row(where, judged.verdict.value, judged.why)
-    if judged.verdict is not wanted or dry_run:
+    if dry_run or judged.verdict not in (Verdict.QUARANTINE, Verdict.DELETE):
         return row
     try:
         action()
