@@ -41,7 +41,7 @@ class DistributionJarTest {
         .map(name -> name.replaceFirst("^(org/vas/[^/]+)/.*", "$1"))
         .collect(Collectors.toCollection(TreeSet::new));
     assertTrue(Set.of("org/vas/layout", "org/vas/filesystem", "org/vas/scheduler",
-        "org/vas/shaded").containsAll(packages), packages::toString);
+        "org/vas/shuffle", "org/vas/shaded").containsAll(packages), packages::toString);
     assertTrue(packages.containsAll(Set.of("org/vas/layout", "org/vas/shaded")));
   }
 
