@@ -114,7 +114,8 @@ def test_an_interrupted_put_leaves_no_half_file_and_goes_on(ingest: Ingest) -> N
     assert not ingest.final.exists()
     seen: list[int] = []
     done = ingest.put(seen.append)
-    assert done.resumed_stripes == 7
+    # Seven were there; the thread may begin another before it is stopped.
+    assert done.resumed_stripes >= 7
     assert sum(seen) == ingest.source.stat().st_size
     assert ingest.arrived()
 
