@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -36,7 +37,8 @@ def arms(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     directory = Path(__file__).parents[1] / "build" / "lab" / "test-demo"
     directory.mkdir(parents=True, exist_ok=True)
     argv = [*DEMO, "--size", "128M", "--hosts", "2"]
-    done = subprocess.run(argv, cwd=directory, stdout=subprocess.PIPE, text=True, check=True)
+    env = {**os.environ, "VAS_LABS": str(directory)}
+    done = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=True)
     found: list[dict[str, Any]] = json.loads(done.stdout)["arms"]
     return found
 
@@ -69,7 +71,8 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     log = tmp_path / "stderr"
     with log.open("wb") as stderr:
-        demo = subprocess.Popen(DEMO, cwd=directory, stdout=subprocess.DEVNULL, stderr=stderr)
+        env = {**os.environ, "VAS_LABS": str(directory)}
+        demo = subprocess.Popen(DEMO, env=env, stdout=subprocess.DEVNULL, stderr=stderr)
     poll(log.read_text, lambda text: "TeraGen" in text, 120, "TeraGen to begin")
     demo.send_signal(signal.SIGINT)
     assert demo.wait(60) == 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,10 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
+from vas_core.cli import vas
 from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.control import Request
+from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.polling import poll
 from vas_lab.procfs import processes
@@ -21,6 +25,11 @@ from vas_lab.state import is_running
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 VAS = [sys.executable, "-m", "vas_core"]
+
+
+def labs_in(directory: Path) -> dict[str, str]:
+    """The environment in which `vas lab` has its labs there."""
+    return {**os.environ, "VAS_LABS": str(directory)}
 
 
 def mentioning(text: str) -> list[str]:
@@ -78,7 +87,7 @@ def test_an_interrupted_start_leaves_nothing(
     mounts = Path("/proc/self/mountinfo").read_text()
     up = subprocess.Popen(
         [*VAS, "lab", "up", "--hosts", "1", "--plain", "--name", "brief"],
-        cwd=tmp_path,
+        env=labs_in(tmp_path),
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -89,26 +98,27 @@ def test_an_interrupted_start_leaves_nothing(
     up.send_signal(number)
     assert up.wait(30) in (130, -number)
     up.stderr.close()
-    assert_nothing_left(tmp_path / "build/lab/brief", seen, mounts)
+    assert_nothing_left(tmp_path / "brief", seen, mounts)
 
 
 def test_two_labs_run_side_by_side_and_each_ends_alone(tmp_path: Path, lab: Lab) -> None:
     mounts = Path("/proc/self/mountinfo").read_text()
     defaults = set(Path("/tmp").glob("hadoop-*"))
     up = [*VAS, "lab", "up", "--hosts", "2", "--plain", "--name", "second"]
-    subprocess.run(up, cwd=tmp_path, check=True, capture_output=True)
-    state_dir = tmp_path / "build/lab/second"
+    env = labs_in(tmp_path)
+    subprocess.run(up, env=env, check=True, capture_output=True)
+    state_dir = tmp_path / "second"
     try:
         second = Lab.attach(state_dir)
         assert second.ask(Request(ask="status")).nodes == {"vm1": "RUNNING", "vm2": "RUNNING"}
         seen = namespaces(second.running.supervisor)
         assert second.call(["hostname"], node="oss2").stdout == "oss2\n"
-        again = subprocess.run(up, cwd=tmp_path, check=False, capture_output=True, text=True)
+        again = subprocess.run(up, env=env, check=False, capture_output=True, text=True)
         assert (again.returncode, again.stderr.count("\n")) == (1, 1)
         assert "a lab is up already" in again.stderr
     finally:
         down = [*VAS, "lab", "down", "--name", "second", "--wipe"]
-        subprocess.run(down, cwd=tmp_path, check=True, capture_output=True)
+        subprocess.run(down, env=env, check=True, capture_output=True)
     assert_nothing_left(state_dir, seen, mounts)
     assert not state_dir.exists()
     # A default of Hadoop's that was not overridden would lead out of the lab.
@@ -152,12 +162,11 @@ def test_every_node_reaches_every_other_by_name(lab: Lab) -> None:
 
 
 def test_an_interrupted_run_kills_its_job(lab: Lab, tmp_path: Path) -> None:
-    (tmp_path / "build/lab").mkdir(parents=True)
-    (tmp_path / "build/lab/shared").symlink_to(lab.spec.state_dir)
+    (tmp_path / "shared").symlink_to(lab.spec.state_dir)
     endless = ["pi", "1", "1000000000000"]
     run = subprocess.Popen(
         [*VAS, "lab", "run", "--name", "shared", *endless],
-        cwd=tmp_path,
+        env=labs_in(tmp_path),
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -170,6 +179,103 @@ def test_an_interrupted_run_kills_its_job(lab: Lab, tmp_path: Path) -> None:
     show = "import sys; from vas_lab.rest import YarnRest; print(YarnRest('rm').state(sys.argv[1]))"
     assert lab.call([sys.executable, "-c", show, application]).stdout == "KILLED\n"
     poll(lambda: mentioning(application), lambda lines: not lines, 30, "its containers to end")
+
+
+def vas_lab(lab: Lab, command: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """`vas lab COMMAND` on the running lab, called from somewhere else."""
+    argv = [*VAS, "lab", command, "--name", lab.spec.name, *words]
+    env = labs_in(lab.spec.state_dir.parent)
+    return subprocess.run(argv, env=env, cwd="/", check=False, capture_output=True, text=True)
+
+
+def test_a_dead_daemon_is_noticed_logged_and_told(lab: Lab) -> None:
+    assert vas_lab(lab, "status").returncode == 0
+    lab.ask(Request(ask="signal", daemon="nodemanager-vm3", signal=signal.SIGKILL))
+    log = lab.spec.state_dir / "supervisor.log"
+    line = "nodemanager-vm3 on vm3: killed by SIGKILL; its log is "
+    try:
+        poll(log.read_text, lambda text: line in text, 20, "the death to be logged")
+        shown = vas_lab(lab, "status")
+        assert shown.returncode == 1
+        assert "is BROKEN" in shown.stdout and "dead: killed by SIGKILL" in shown.stdout
+        assert "nodemanager-vm3 is dead (killed by SIGKILL); `vas lab logs" in shown.stdout
+        as_json = vas_lab(lab, "status", "--json")
+        found = json.loads(as_json.stdout)
+        assert (as_json.returncode, found["ok"], len(found["problems"])) == (1, False, 1)
+        with pytest.raises(VasError, match="nodemanager-vm3 is dead"):
+            lab.refuse_broken()
+    finally:
+        lab.ask(Request(ask="start", daemon="nodemanager-vm3"))
+        poll(lab.problems, lambda problems: not problems, 60, "vm3 to be back")
+    assert line in vas_lab(lab, "logs", "supervisor").stdout
+
+
+def test_without_its_history_server_no_job_is_begun(lab: Lab) -> None:
+    lab.ask(Request(ask="signal", daemon="jobhistory", signal=signal.SIGKILL))
+    try:
+        poll(lab.problems, bool, 20, "its death to be noticed")
+        refused = vas_lab(lab, "run", "pi", "1", "1")
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+        assert "jobhistory is dead (killed by SIGKILL); `vas lab logs" in refused.stderr
+    finally:
+        lab.ask(Request(ask="start", daemon="jobhistory"))
+    poll(lab.problems, lambda problems: not problems, 60, "the history server to be back")
+
+
+@pytest.mark.parametrize("words", [("vm9",), ("vm9", "--", "hostname")])
+def test_a_shell_on_no_node_names_the_nodes(lab: Lab, words: tuple[str, ...]) -> None:
+    refused = vas_lab(lab, "shell", *words)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "vm9: no such node" in refused.stderr and "oss1, vm1" in refused.stderr
+    assert vas_lab(lab, "shell", "vm2", "--", "hostname").stdout == "vm2\n"
+    assert vas_lab(lab, "shell", "--", "hostname").stdout == "rm\n"
+    assert "lfs" in vas_lab(lab, "shell", "lfs", "--version").stdout
+
+
+_FULL_DISK = """
+mount -t tmpfs -o size=560m tmpfs "$VAS_LABS"
+trap '"$0" -m vas_core lab down --wipe' EXIT
+"$0" -m vas_core lab up --hosts 1
+echo it is up
+"$0" -m vas_core lab run teragen 10000000 /too-much
+"""
+
+
+def test_a_job_that_fills_the_disk_says_so_in_one_line(tmp_path: Path) -> None:
+    own = ["unshare", "--user", "--map-root-user", "--mount", "--"]
+    if subprocess.run([*own, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no user namespaces")
+    argv = [*own, "sh", "-euc", _FULL_DISK, sys.executable]
+    env = labs_in(tmp_path)
+    done = subprocess.run(argv, env=env, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "it is up\n"), done.stderr
+    # The job met it first, or whoever keeps its log.
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("vas: ")]
+    assert "the disk is full" in said and f"{tmp_path}/lab" in said, done.stderr
+
+
+def test_a_shell_completes_the_nodes_of_a_lab(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAS_LABS", str(lab.spec.state_dir.parent))
+    complete = ShellComplete(vas, {}, "vas", "_VAS_COMPLETE")
+    words = ["lab", "shell", "--name", lab.spec.name]
+    assert [item.value for item in complete.get_completions(words, "oss")] == [
+        f"oss{number}" for number in (1, 2, 3, 4)
+    ]
+    assert complete.get_completions([*words, "vm1"], "oss") == []
+
+
+def test_a_labs_job_is_asked_for_in_its_shell(lab: Lab) -> None:
+    job = lab.run_job(["pi", "2", "10"])
+    asked = vas_lab(lab, "shell", "--", "vas", "job", "locality", job.application_id, "--json")
+    assert len(json.loads(asked.stdout)) == 2, asked.stderr
+
+
+@pytest.mark.parametrize("program", ["wordcount", "terasort"])
+def test_a_program_without_input_gets_one_with_several_stripes(lab: Lab, program: str) -> None:
+    ran = vas_lab(lab, "run", "--json", "--size", "32M", program)
+    jobs = [JobResult.model_validate(job) for job in json.loads(ran.stdout)]
+    assert jobs[1].total_maps >= 8
+    assert jobs[1].data_local_maps >= 6
 
 
 def test_a_failing_job_says_why_in_its_error(lab: Lab) -> None:

@@ -84,6 +84,14 @@ def nodes(lab: Lab) -> dict[str, str]:
 
 @pytest.mark.usefixtures("data")
 def test_a_dead_node_delays_its_maps_but_not_for_ever_and_the_reason_is_told(lab: Lab) -> None:
+    """The dead node's maps say why; of the others no more than that number run elsewhere.
+
+    The dead host waits longest, so it is open whenever any other is: it is its maps' reason.
+    Each of the three live guests has room for two maps beside an application master and is
+    granted those before anything is open: six maps at least, for MapReduce gives a container
+    to a map of its host first. What is left may be exchanged: a container for one of the dead
+    node's maps may go to any map, as YARN's rows do not say which it is for.
+    """
     lab.ask(Request(ask="signal", daemon="nodemanager-vm2", signal=signal.SIGKILL))
     try:
         job = sort(lab, "dead-node")
@@ -91,10 +99,9 @@ def test_a_dead_node_delays_its_maps_but_not_for_ever_and_the_reason_is_told(lab
         elsewhere = [row for row in rows if row["vm"] == "vm2"]
         assert len(elsewhere) == 3
         assert all(row["ran_on"] != "vm2" for row in rows)
-        assert all("; relaxed to " in row["why"] for row in elsewhere), elsewhere
+        assert all(row["why"].startswith("vm2: ") for row in elsewhere), elsewhere
         others = [row for row in rows if row["vm"] != "vm2"]
-        # While vm2's maps may run anywhere, MapReduce may give them to another's container.
-        assert sum(row["where"] == "local" for row in others) >= len(others) // 2
+        assert sum(row["where"] == "local" for row in others) >= len(others) - len(elsewhere)
     finally:
         lab.ask(Request(ask="start", daemon="nodemanager-vm2"))
         poll(lambda: nodes(lab), lambda s: s.get("vm2") == "RUNNING", 60, "vm2 to be back")

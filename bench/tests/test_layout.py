@@ -54,6 +54,7 @@ def _lfs(tmp_path: Path) -> Lfs:
     return Lfs(str(program))
 
 
+@pytest.mark.machine
 def test_the_attribute_beats_a_process_per_file(tmp_path: Path) -> None:
     with made_files(tmp_path, 20) as files:
         for path in files:

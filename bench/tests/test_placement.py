@@ -8,19 +8,10 @@ import pytest
 
 from vas_bench.placement import Job, Placement, simulate
 from vas_core.cli import run_command
-from vas_core.errors import NotHere
 from vas_core.process import CommandFailed
 from vas_lab.spec import find_java, find_plugins
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _built() -> None:
-    try:
-        find_plugins()
-    except NotHere as missing:
-        pytest.skip(str(missing))
 
 
 def _simulate(job: Job) -> Placement:
@@ -38,6 +29,12 @@ def test_a_wait_too_short_costs_locality() -> None:
     job = Job(nodes=100, splits=4000)
     impatient = _simulate(Job(nodes=100, splits=4000, node_wait_seconds=0))
     assert impatient.data_local < _simulate(job).data_local
+
+
+def test_a_skewed_job_takes_little_longer_than_without_waiting() -> None:
+    placed = _simulate(Job(nodes=20, splits=400, skew=2))
+    free = _simulate(Job(nodes=20, splits=400, skew=2, node_wait_seconds=0))
+    assert placed.simulated_seconds <= 1.5 * free.simulated_seconds
 
 
 def test_the_command_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:

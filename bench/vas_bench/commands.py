@@ -85,6 +85,7 @@ def _print(rates: LayoutRates, as_json: bool) -> None:
 )
 @click.option("--dead", type=click.IntRange(0), default=0, help="Nodes that are down.")
 @click.option("--slow", type=click.IntRange(0), default=0, help="Nodes four times as slow.")
+@click.option("--skew", type=click.IntRange(0), default=0, help="All splits on so many nodes.")
 @click.option("--uneven", is_flag=True, help="Splits at random instead of striped over all.")
 @click.option("--node-wait", type=click.FloatRange(0), help="Seconds a task waits for its host.")
 @click.option("--seed", type=click.IntRange(0), default=Job.seed, show_default=True)
@@ -95,6 +96,7 @@ def placement(
     slots: int,
     dead: int,
     slow: int,
+    skew: int,
     uneven: bool,
     node_wait: float | None,
     seed: int,
@@ -107,7 +109,7 @@ def placement(
     \b
     Example: vas bench placement --nodes 1000 --splits 100000 --dead 5
     """
-    job = Job(nodes, splits, slots, dead, slow, uneven, seed, node_wait)
+    job = Job(nodes, splits, slots, dead, slow, skew, uneven, seed, node_wait)
     result = simulate(job, java=find_java() / "bin/java", plugins=find_plugins())
     if as_json:
         print_json(asdict(result))

@@ -14,13 +14,17 @@ _MILLIS = 1000
 
 @dataclass(frozen=True)
 class Job:
-    """The cluster and the job to place. Waits in seconds; `None` is the plugin's default."""
+    """The cluster and the job to place. Waits in seconds; `None` is the plugin's default.
+
+    With a `skew` all splits lie on so many nodes; 0: on all.
+    """
 
     nodes: int = 1000
     splits: int = 100_000
     slots: int = 4
     dead: int = 0
     slow: int = 0
+    skew: int = 0
     uneven: bool = False
     seed: int = 1
     node_wait_seconds: float | None = None
@@ -55,6 +59,7 @@ def _arguments(job: Job) -> list[str]:
         "slots": job.slots,
         "dead": job.dead,
         "slow": job.slow,
+        "skew": job.skew,
         "uneven": int(job.uneven),
         "seed": job.seed,
     }

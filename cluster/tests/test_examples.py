@@ -56,6 +56,20 @@ def test_all_problems_come_at_once_in_document_order() -> None:
     assert keys == [("hosts", 1, "osts", 0), ("lustre", "fsname")]
 
 
+def test_the_resourcemanagers_address_may_be_spelled_otherwise() -> None:
+    text = (CLUSTER / "examples" / "laptop-lab.yaml").read_text()
+    host = parse_cluster(text, "x").hosts[0]
+    lines = text[: text.index("\n  resourcemanager:")]
+    manager = f'{{name: {host.name}, address: "::ffff:{host.address}"}}'
+    cluster = parse_cluster(f"{lines}\n  resourcemanager: {manager}\n", "x")
+    assert cluster.yarn.resourcemanager.name == host.name
+
+
+def test_a_directory_is_no_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["cluster", "check", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"vas: {tmp_path}: is a directory; name the map's file\n"
+
+
 def test_yaml_1_2_scalars() -> None:
     value, _ = parse_document(
         "mac: 52:54:00:77:01:01\nword: no\nnumber: 0o17\nreal: 1.5\nyes: true\n"

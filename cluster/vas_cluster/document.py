@@ -74,6 +74,8 @@ def read_text(path: Path) -> tuple[str, list[Problem]]:
         return path.read_text(encoding="utf-8"), []
     except FileNotFoundError:
         return "", [Problem((), "no such file", "name the map's file")]
+    except IsADirectoryError:
+        return "", [Problem((), "is a directory", "name the map's file")]
     except UnicodeDecodeError:
         return "", [Problem((), "not valid YAML", "check that it is a UTF-8 text file")]
     except OSError as wrong:

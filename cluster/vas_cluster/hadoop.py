@@ -24,7 +24,11 @@ def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
         "net.topology.node.switch.mapping.impl": "org.vas.scheduler.VasSwitchMapping",
         "yarn.resourcemanager.hostname": cluster.yarn.resourcemanager.name,
         "yarn.resourcemanager.application-master-service.processors": (
-            "org.vas.scheduler.PlacementProcessor"
+            "org.vas.scheduler.PlacementProcessor,org.vas.shuffle.rm.KeepFinishedMaps"
+        ),
+        "yarn.nodemanager.aux-services": "mapreduce_shuffle,vas_shuffle",
+        "yarn.nodemanager.aux-services.vas_shuffle.class": (
+            "org.vas.shuffle.node.ShuffleNodeService"
         ),
         "yarn.scheduler.capacity.root.queues": ",".join(queues),
         # The root's list is inherited: a queue's own list means something only if it is empty.

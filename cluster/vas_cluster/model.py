@@ -28,11 +28,12 @@ NodeName = Annotated[
     Field(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$"),
 ]
 InterfaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$")]
+_OCTET = r"(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 # As Lustre prints it, so that what a client says is found here: network 0 has no number.
 Nid = Annotated[
     str,
     Field(
-        pattern=r"^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9a-f]*:[0-9a-f:]+|[0-9]+)"
+        pattern=rf"^({_OCTET}(\.{_OCTET}){{3}}|[0-9a-f]*:[0-9a-f:]+|[0-9]+)"
         r"@(tcp|o2ib|gni|kfi)([1-9][0-9]*)?$"
     ),
 ]

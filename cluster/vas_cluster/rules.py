@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterable, Iterator
 
 from vas_cluster.model import Cluster, Host
 from vas_cluster.problem import KeyPath, Problem, key_text
 
 _FLOCK_OPTIONS = ("flock", "localflock", "noflock")
+_NICS = ("pf", "vf", "bridge")
 Occurrence = tuple[KeyPath, object]
 
 
@@ -21,6 +23,7 @@ def check_rules(cluster: Cluster) -> list[Problem]:
         *_duplicates(_osts(cluster), "an OST is listed at the host that serves it normally"),
         *_duplicates(_queues(cluster), "give every queue a name of its own"),
         *_disks(cluster),
+        *_interfaces(cluster),
         *_ha_pairs(cluster),
         *_resourcemanager(cluster),
         *_queue_shares(cluster),
@@ -31,10 +34,19 @@ def check_rules(cluster: Cluster) -> list[Problem]:
 def _duplicates(occurrences: Iterable[Occurrence], fix: str) -> Iterator[Problem]:
     first: dict[object, KeyPath] = {}
     for path, value in occurrences:
-        if value in first:
-            yield Problem(path, f"{value} is also {key_text(first[value])}", fix)
-        else:
-            first[value] = path
+        before = first.setdefault(_one_spelling(value), path)
+        if before is not path:
+            yield Problem(path, f"{value} is also {key_text(before)}", fix)
+
+
+def _one_spelling(value: object) -> object:
+    """An IP address, also that of a NID, as one value however it is written; else the value."""
+    address, at, network = str(value).partition("@")
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return value
+    return f"{getattr(ip, 'ipv4_mapped', None) or ip}{at}{network}"
 
 
 def _names(cluster: Cluster) -> Iterator[Occurrence]:
@@ -85,6 +97,12 @@ def _disks(cluster: Cluster) -> Iterator[Problem]:
         yield from _duplicates(paths, "give every disk a path of its own")
 
 
+def _interfaces(cluster: Cluster) -> Iterator[Problem]:
+    for i, host in enumerate(cluster.hosts):
+        nics = ((("hosts", i, "nics", key), getattr(host.nics, key)) for key in _NICS)
+        yield from _duplicates(nics, "give every interface a name of its own")
+
+
 def _ha_pairs(cluster: Cluster) -> Iterator[Problem]:
     for i, host in enumerate(cluster.hosts):
         path = ("hosts", i, "ha_partner")
@@ -121,7 +139,7 @@ def _resourcemanager(cluster: Cluster) -> Iterator[Problem]:
             f"no host or guest is named {manager.name}",
             "add its address",
         )
-    if known and manager.address and manager.address != known:
+    if known and manager.address and _one_spelling(manager.address) != _one_spelling(known):
         yield Problem(
             ("yarn", "resourcemanager", "address"),
             f"{manager.address} is not the address of {manager.name}, which is {known}",

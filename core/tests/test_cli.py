@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 import pytest
 
 from vas_core import cli
-from vas_core.doctor import examine, packages
 from vas_core.errors import BadInput, FoundDifferent, NotHere, VasError
-from vas_core.root import Root
 
 
 def test_help_lists_every_command_by_room_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,7 +14,7 @@ def test_help_lists_every_command_by_room_with_one_line(capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert "core/:" in out
     assert "cluster/:" in out
-    for name in ("doctor", "completion", "cluster check", "cluster show", "test"):
+    for name in ("build", "doctor", "completion", "cluster check", "cluster show", "test"):
         line = next(line for line in out.splitlines() if line.strip().startswith(name + " "))
         assert len(line.strip()) > len(name) + 10
 
@@ -50,37 +46,89 @@ def test_errors_become_statuses(
     assert capsys.readouterr().err.lstrip() == message
 
 
-def test_unknown_command_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run_command(["cluster", "chekc"]) == 2
-    assert "chekc" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("clustr", "no such command 'clustr'; did you mean cluster?"),
+        ("cluster chekc", "cluster: no such command 'chekc'; did you mean check?"),
+        ("zzz", "no such command 'zzz'; see `vas --help`"),
+        ("doctor --jsno", "doctor: no such option '--jsno'; did you mean --json?"),
+        ("completion", "completion: missing argument '{bash|zsh}'. Choose from: bash, zsh; "
+                       "see `vas completion --help`"),
+        ("completion fish", "completion: invalid value for '{bash|zsh}': 'fish' is not one of "
+                            "'bash', 'zsh'; see `vas completion --help`"),
+    ],
+)  # fmt: skip
+def test_bad_usage_is_one_line_with_a_suggestion(
+    words: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run_command(words.split()) == 2
+    assert capsys.readouterr() == ("", f"vas: {line}\n")
+
+
+def test_yes_is_taken_before_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run_command(["--yes", "--version"]) == 0
+    assert cli.run_command(["--yes", "completion", "bash"]) == 0
+    assert cli.run_command(["--help"]) == 0
+    assert "--yes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("called", ["./vas", "/opt/vas/vas", "vas"])
+def test_hints_name_the_program_as_it_was_called(
+    called: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VAS_PROGRAM", called)
+    assert cli.run_command(["cluster", "--jsno"]) == 2
+    cli.note("vas: the lab in /home/vas lives; run `vas lab down` or `./vas lab up`")
+    assert cli.run_command(["cluster", "show", "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert err.splitlines() == [
+        f"vas: cluster: no such option '--jsno'; see `{called} cluster --help`",
+        f"vas: the lab in /home/vas lives; run `{called} lab down` or `{called} lab up`",
+    ]
+    assert out.startswith(f"Usage: {called} cluster show")
+    assert f"Examples: {called} cluster show\n" in out
+    assert f" {called} cluster show --hadoop > vas-site.xml\n" in out
+
+
+def test_no_line_of_a_table_ends_in_blanks(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.print_table(("NAME", "SIZE", "WHY"), [("a", 7, "because"), ("日本", 12, "")])
+    assert capsys.readouterr().out == ("NAME  SIZE  WHY\na        7  because\n日本    12\n")
+    cli.print_table(("NAME", "WHY"), [])
+    assert capsys.readouterr().out == "NAME  WHY\n"
 
 
 def test_table_shows_control_characters_instead_of_sending_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     cli.print_table(("NAME", "SIZE"), [("a\x1b[31m\nb", 7), ("[bold]c", 12)])
-    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    lines = capsys.readouterr().out.splitlines()
     assert lines == ["NAME          SIZE", "a\\x1b[31m\\nb     7", "[bold]c         12"]
 
 
-def test_doctor_reads_the_machine_it_is_given(tmp_path: Path) -> None:
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   1048576 kB\n")
-    findings = {finding.name: finding for finding in examine(Root(tmp_path), tmp_path)}
-    assert findings["memory"].found == "1 GiB available"
-    assert not findings["memory"].ok
-    assert not findings["Lustre client"].ok
-    assert all(finding.fix for finding in findings.values() if not finding.ok)
-    assert {package.probe for package in packages()} < set(findings)
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("vas clu", {"cluster"}),
+        ("vas cluster c", {"check"}),
+        ("vas --y", {"--yes"}),
+        ("vas completion ", {"bash", "zsh"}),
+    ],
+)
+def test_completion_offers_commands_options_and_values(
+    typed: str, offered: set[str], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("VAS_PROGRAM", "./vas")
+    monkeypatch.setenv("_VAS_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split(" ")) - 1))
+    with pytest.raises(SystemExit):
+        cli.run_command([])
+    assert {line.split(",")[1] for line in capsys.readouterr().out.splitlines()} == offered
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_names_the_program(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run_command(["completion", shell]) == 0
     assert "_VAS_COMPLETE=" in capsys.readouterr().out
-
-
-def test_the_readmes_package_table_is_packages_tsv() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    for package in packages():
-        assert f"| {package.why} | `{package.debian}` | `{package.rocky}` |" in readme

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import sys
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def test_formatted_sizes_read_back_within_rounding(size: int) -> None:
     assert abs(float(value) * units[unit] - size) <= 0.051 * units[unit]
 
 
+@pytest.mark.machine
 def test_run_gives_output_and_status() -> None:
     done = run(
         [sys.executable, "-c", "import sys; print(input()); sys.exit(3)"], stdin="x", check=False
@@ -45,17 +47,20 @@ def test_run_gives_output_and_status() -> None:
     assert (done.stdout, done.status) == ("x\n", 3)
 
 
+@pytest.mark.machine
 def test_run_error_shows_the_exact_command_and_stderr() -> None:
     script = "import sys; print('boom', file=sys.stderr); sys.exit(1)"
     with pytest.raises(CommandFailed, match=r"(?s)exit status 1: .* -c 'import.*stderr: boom"):
         run([sys.executable, "-c", script])
 
 
+@pytest.mark.machine
 def test_run_stops_at_its_timeout() -> None:
     with pytest.raises(CommandFailed, match=r"no end after 0\.2 s"):
         run(["sleep", "30"], timeout_seconds=0.2)
 
 
+@pytest.mark.machine
 def test_run_without_the_program() -> None:
     with pytest.raises(NotHere, match="'no-such-program' is not installed"):
         run(["no-such-program"])
@@ -96,8 +101,31 @@ def test_journal_keeps_the_first_value_over_a_crash(tmp_path: Path) -> None:
         assert reopened.pending_rollback() == []
 
 
-def test_journal_refuses_a_damaged_file(tmp_path: Path) -> None:
+def test_journal_is_durable_before_the_change(tmp_path: Path) -> None:
     path = tmp_path / "journal.json"
-    path.write_text('{"version": 1, "entries": [{"target"')
+    with Journal.open(path) as journal:
+        journal.remember("mtu", "1500")
+        assert '"original": "1500"' in path.read_text()
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_journal_is_one_process_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "journal.json"
+    lock = path.with_name("journal.json.lock")
+    with Journal.open(path), lock.open() as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with lock.open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_journal_confirms_only_what_it_remembers(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "journal.json") as journal, pytest.raises(KeyError):
+        journal.confirm("mtu")
+
+
+@pytest.mark.parametrize("text", ['{"version": 1, "entries": [{"target"', '{"version": 2}'])
+def test_journal_refuses_a_file_that_it_cannot_read_whole(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "journal.json"
+    path.write_text(text)
     with pytest.raises(VasError, match="journal of original values is damaged"), Journal.open(path):
         pass

@@ -10,14 +10,23 @@ from importlib.metadata import EntryPoint, entry_points, version
 from typing import Any, NoReturn
 
 import click
-from rich.console import Console
-from rich.table import Table
+from rich.cells import cell_len
 
 from vas_core.errors import ExitStatus, VasError
+from vas_core.program import as_called, help_as_called, program
 from vas_core.sizes import parse_size
 
 ENTRY_POINT_GROUP = "vas.commands"
 _HELP_LINE_CHARS = 58  # what fits beside a command's name in 80 columns
+
+
+class _HelpFormatter(click.HelpFormatter):
+    def getvalue(self) -> str:
+        return help_as_called(super().getvalue())
+
+
+# Rooms' commands are click's own classes: this is the one place that all their help comes by.
+click.Context.formatter_class = _HelpFormatter
 
 
 class RoomGroup(click.Group):
@@ -37,6 +46,15 @@ class RoomGroup(click.Group):
         if not isinstance(command, click.Command):
             raise TypeError(f"entry point {entry.name} is not a click command")
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as unknown:
+            known = self.list_commands(ctx)
+            raise click.NoSuchCommand(unknown.command_name, possibilities=known, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rooms: dict[str, list[tuple[str, str]]] = {}
@@ -63,7 +81,12 @@ def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(version("vas"), prog_name="vas")
-def vas() -> None:
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Install missing packages without asking (the script ./vas does, before the command).",
+)
+def vas(yes: bool) -> None:
     """VAS ships analytics to the data: MapReduce on the storage servers of a Lustre file system.
 
     Exit status: 0 done, 1 failed, 2 bad usage or input, 3 verified and found different,
@@ -96,33 +119,39 @@ def print_json(value: Any) -> None:
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Prints a table on stdout. Columns whose cells are all numbers are right-aligned.
 
-    Written to a file or a pipe it is never wrapped or cut.
+    It is never wrapped or cut, and no line ends in blanks.
     """
-    cells = [[str(cell) for cell in row] for row in rows]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, column in enumerate(columns):
-        numeric = all(_is_number(row[index]) for row in cells)
-        table.add_column(column, justify="right" if numeric and cells else "left", no_wrap=True)
+    cells = [[_shown(str(cell)) for cell in row] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
+    numeric = [bool(cells) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        parts = []
+        for text, width, right in zip(row, widths, numeric or [False] * len(row), strict=True):
+            blanks = " " * (width - cell_len(text))
+            parts.append(blanks + text if right else text + blanks)
+        return "  ".join(parts).rstrip()
+
+    click.echo(click.style(line(columns), bold=True))
     for row in cells:
-        table.add_row(*(_escape(cell) for cell in row))
-    width = None if sys.stdout.isatty() else 10_000
-    console = Console(width=width, highlight=False)
-    console.print(table, crop=False, overflow="ignore", soft_wrap=True)
+        click.echo(line(row))
 
 
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).replace(",", "").rstrip("%").isdigit() or text in ("", "-")
 
 
-def _escape(text: str) -> str:
+def _shown(text: str) -> str:
     # A file name may hold anything: control characters are shown, never sent to a terminal.
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return shown.replace("[", "\\[")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def note(text: str) -> None:
-    """Says something to the user on stderr, so that stdout stays data."""
-    click.echo(text, err=True)
+    """Says something to the user on stderr, so that stdout stays data.
+
+    A command in backquotes, `vas COMMAND`, is shown with the program as the user called it.
+    """
+    click.echo(as_called(text), err=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -133,13 +162,21 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run_command(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit status; every error is one message on stderr."""
     try:
-        result = vas.main(args=arguments, prog_name="vas", standalone_mode=False)
+        result = vas.main(
+            args=arguments,
+            prog_name=program(),
+            complete_var="_VAS_COMPLETE",
+            standalone_mode=False,
+        )
         return int(result) if isinstance(result, int) else ExitStatus.DONE
     except VasError as error:
         note(f"vas: {error}")
         return error.exit_status
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return ExitStatus.BAD_INPUT
+    except click.ClickException as error:
+        note(f"vas: {_usage_line(error)}")
         return ExitStatus.BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         note("vas: interrupted")
@@ -148,3 +185,17 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         # The reader of a pipe went away (`vas ... | head`): nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.DONE
+
+
+def _usage_line(error: click.ClickException) -> str:
+    """`COMMAND: WHAT; HINT`, where click prints the usage, a pointer to it and the error."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path.removeprefix(program()).strip() if context else ""
+    what, hint = error.format_message(), f"see `vas {path} --help`".replace("  ", " ")
+    if isinstance(error, click.NoSuchCommand | click.NoSuchOption):
+        what = error.message
+        if error.possibilities:
+            hint = f"did you mean {' or '.join(error.possibilities)}?"
+    what = " ".join(what.split()).rstrip(".")
+    what = what[:1].lower() + what[1:]
+    return f"{path}: {what}; {hint}" if path else f"{what}; {hint}"

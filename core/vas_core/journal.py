@@ -3,6 +3,11 @@
 Protocol, for each value: `remember` (durable before the change), change, `confirm`.
 After a crash, an entry that was remembered but not confirmed may or may not have been
 changed: rolling it back is right in both cases, so `pending_rollback` gives both kinds.
+
+    with Journal.open(path) as journal:
+        journal.remember("net.ipv4.conf.vf0.rp_filter", "1")
+        ...change it...
+        journal.confirm("net.ipv4.conf.vf0.rp_filter")
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -32,7 +38,7 @@ class Entry(BaseModel):
 class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    version: int = 1
+    version: Literal[1] = 1
     entries: list[Entry] = []
 
 
@@ -46,7 +52,10 @@ class Journal:
     @classmethod
     @contextmanager
     def open(cls, path: Path) -> Iterator[Journal]:
-        """Opens a journal for one process at a time. Raises VasError if it is unreadable."""
+        """Opens a journal for one process at a time; another one waits for the lock.
+
+        Raises VasError if the file is damaged or of another version.
+        """
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
         lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -62,7 +71,7 @@ class Journal:
             self._save()
 
     def confirm(self, target: str) -> None:
-        """Records that the change of a remembered value succeeded."""
+        """Records that the change of a remembered value succeeded. KeyError if it is none."""
         entry = self._find(target)
         if entry is None:
             raise KeyError(target)

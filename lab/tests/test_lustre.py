@@ -20,6 +20,8 @@ from vas_lab.lustre import LabLustre
 from vas_lab.mds.client import call
 from vas_layout.codec import decode
 
+pytestmark = pytest.mark.machine
+
 
 def test_sysfs_names_the_nid_of_each_ost_and_follows_a_failover(tmp_path: Path) -> None:
     lab = LabLustre(state_dir=tmp_path, mount=tmp_path / "data", fsname="lab", osts=[0, 1, 10])

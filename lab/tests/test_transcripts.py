@@ -28,6 +28,8 @@ from vas_lab.lfs.__main__ import main as lfs
 from vas_lab.lfs.space import Target, df_text
 from vas_lab.lustre import LabLustre
 
+pytestmark = pytest.mark.machine
+
 _SHELL_WORK = re.compile(r"[;|&$<>]|^(?:touch|ln|cd|echo) ")
 
 

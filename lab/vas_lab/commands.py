@@ -5,24 +5,34 @@ from __future__ import annotations
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from vas_cluster import parse_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
-from vas_core.errors import BadInput, ExitStatus
+from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.progress import Steps
 from vas_core.sizes import format_size
+from vas_lab import completion, report, views
 from vas_lab import demo as the_demo
-from vas_lab import report
 from vas_lab.daemons import java
+from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.display import display
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_lab.network import configuration, creation
+from vas_lab.logs import known_logs
 from vas_lab.options import LabOptions, read_site
-from vas_lab.state import default_directory, is_running, last_up_seconds, wipe
+from vas_lab.sites import MAX_HOSTS
+from vas_lab.state import (
+    default_directory,
+    is_running,
+    labs,
+    labs_up,
+    last_up_seconds,
+    name_option,
+    wipe,
+)
 from vas_lab.topology import plan_topology
 from vas_lab.workflows import Workflow, workflow
 
@@ -32,7 +42,18 @@ _properties = click.option(
     "-D", "properties", multiple=True, metavar="KEY=VALUE", help="A Hadoop property; repeatable."
 )
 _name = click.option(
-    "--name", default="lab", show_default=True, help="Which lab, if several are up."
+    "--name",
+    default="lab",
+    show_default=True,
+    help="Which lab, if several are up.",
+    shell_complete=completion.lab_names,
+)
+_hosts = click.option(
+    "--hosts",
+    type=click.IntRange(1, MAX_HOSTS),
+    default=4,
+    show_default=True,
+    help="How many storage servers.",
 )
 
 
@@ -43,7 +64,7 @@ def lab() -> None:
 
 @lab.command()
 @_name
-@click.option("--hosts", default=4, show_default=True, help="How many alike storage servers.")
+@_hosts
 @click.option("--cluster", "cluster_file", type=click.Path(path_type=Path), help="A map instead.")
 @click.option("--plain", is_flag=True, help="Stock Hadoop on file:///, without the VAS plugins.")
 @_properties
@@ -57,14 +78,18 @@ def up(
 ) -> None:  # fmt: skip
     """Start a lab; return when every NodeManager runs.
 
-    Its state is in build/lab/NAME, below the current directory. Interrupted, it leaves
-    nothing behind. `vas lab down` ends it.
+    Its state is in build/lab/NAME of the clone, or in $VAS_LABS/NAME. Interrupted, it
+    leaves nothing behind. `vas lab down` ends it.
 
     \b
     Examples: vas lab up
               vas lab up --hosts 2 --name small
               vas lab up --cluster site.yaml -D yarn.scheduler.minimum-allocation-mb=256
     """
+    if cluster_file and _is_given("hosts"):
+        raise BadInput(
+            "the map of --cluster says how many", where="--hosts", hint="give one of the two"
+        )
     directory = default_directory(name)
     options = LabOptions(
         state_dir=directory,
@@ -74,14 +99,19 @@ def up(
         properties=_parse_properties(properties),
     )
     if dry_run:
-        _print_network(options)
+        cluster = parse_cluster(read_site(options), cluster_file or "lab")
+        views.print_network(plan_topology(cluster))
         return
     with display(f"lab {name}", last_up_seconds(directory) or _UP_SECONDS) as show:
         started = Lab.start(options, tied=False, on_event=show)
     if as_json:
         print_json(report.describe(started))
     else:
-        note(f"up after {started.running.up_seconds:.0f} s; `vas lab run terasort`, `vas lab down`")
+        option = name_option(directory)
+        note(
+            f"up after {started.running.up_seconds:.0f} s; "
+            f"`vas lab run{option} terasort`, `vas lab down{option}`"
+        )
 
 
 @lab.command()
@@ -90,6 +120,8 @@ def up(
 @click.option("--dry-run", is_flag=True, help="Say what would be ended and deleted.")
 def down(name: str, with_files: bool, dry_run: bool) -> None:
     """End a lab: every process, mount and network of it. Its files stay, unless --wipe.
+
+    Status 0 when it is down afterwards, one that was not up or never made included.
 
     \b
     Example: vas lab down --wipe
@@ -105,7 +137,7 @@ def down(name: str, with_files: bool, dry_run: bool) -> None:
         Lab.attach(directory).stop()
         note(f"lab {name} is down")
     else:
-        note(f"lab {name} was not up")
+        note(_not_up(name))
     if with_files:
         wipe(directory)
 
@@ -116,7 +148,7 @@ def down(name: str, with_files: bool, dry_run: bool) -> None:
 def status(name: str, as_json: bool) -> int:
     """Show a lab's nodes and daemons, and what in it is real.
 
-    Status 1 when it is not up.
+    Status 1 when it is not up, or when a daemon is dead or a node is not RUNNING.
 
     \b
     Example: vas lab status --json
@@ -124,16 +156,16 @@ def status(name: str, as_json: bool) -> int:
     directory = default_directory(name)
     if not is_running(directory):
         if as_json:
-            print_json({"name": name, "up": False, "state_dir": str(directory)})
+            print_json({"name": name, "up": False, "ok": False, "state_dir": str(directory)})
         else:
-            note(f"lab {name} is not up")
+            note(_not_up(name))
         return ExitStatus.FAILED
     found = report.describe(Lab.attach(directory))
     if as_json:
         print_json(found)
     else:
-        _print_status(found)
-    return ExitStatus.DONE
+        views.print_status(found)
+    return ExitStatus.DONE if found["ok"] else ExitStatus.FAILED
 
 
 @lab.command(context_settings=_PASS_ON)
@@ -141,7 +173,7 @@ def status(name: str, as_json: bool) -> int:
 @click.option("--size", type=SizeType(), default="64M", show_default=True, help="Of made-up input.")
 @_properties
 @json_option
-@click.argument("program")
+@click.argument("program", shell_complete=completion.programs)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(
     name: str, size: int, properties: tuple[str, ...], as_json: bool,
@@ -162,7 +194,10 @@ def run(
     here = Lab.attach(default_directory(name))
     chosen = _parse_properties(properties)
     made_up = None if arguments else workflow(program, size)
+    _say_broken(here)
     if made_up:
+        old = used_bytes(here.spec.lustre_state / f"data{made_up.directory}")
+        check_disk(free_bytes(here.spec.state_dir) + old, size=size, copies=made_up.copies)
         results = _run_workflow(here, made_up, chosen)
     else:
         results = [_run_one(here, (program, *arguments), chosen)]
@@ -172,7 +207,13 @@ def run(
 
 @lab.command(context_settings=_PASS_ON)
 @_name
-@click.argument("words", metavar="[NODE] [--] [COMMAND]...", nargs=-1, type=click.UNPROCESSED)
+@click.argument(
+    "words",
+    metavar="[NODE] [--] [COMMAND]...",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    shell_complete=completion.nodes,
+)
 def shell(name: str, words: tuple[str, ...]) -> int:
     """Open a shell on a node of a lab, or run a command there.
 
@@ -185,20 +226,18 @@ def shell(name: str, words: tuple[str, ...]) -> int:
               vas lab shell -- lfs df /run/lustre
     """
     here = Lab.attach(default_directory(name))
-    node, command = (words[0], words[1:]) if words and words[0] in here.nodes() else (None, words)
-    if command[:1] == ("--",):
-        command = command[1:]
+    node, command = _node_and_command(here, words)
     argv = here.enter(command or ("bash", "--norc"), node=node)
     return subprocess.run(argv, check=False).returncode
 
 
 @lab.command()
 @_name
-@click.argument("what", required=False)
+@click.argument("what", required=False, shell_complete=completion.logs)
 def logs(name: str, what: str | None) -> int:
-    """Print the log of a daemon or of an application.
+    """Print the log of a daemon, of the supervisor or of an application.
 
-    Without WHAT, list them.
+    Without WHAT, list them. The supervisor's says which daemons died, and of what.
 
     \b
     Examples: vas lab logs
@@ -208,19 +247,21 @@ def logs(name: str, what: str | None) -> int:
     directory = default_directory(name)
     if what and what.startswith("application_"):
         return _application_logs(Lab.attach(directory), what)
-    known = {path.stem: path for path in sorted((directory / "logs").glob("*.log"))}
+    known = known_logs(directory)
+    if not known:
+        raise BadInput("no lab of that name", where=name, hint=_known_labs())
     if what is None:
         print_table(("LOG", "SIZE"), [(n, format_size(p.stat().st_size)) for n, p in known.items()])
     elif what in known:
         click.echo(known[what].read_text(errors="replace"), nl=False)
     else:
-        raise BadInput("no such log", where=what, hint=f"one of {', '.join(known) or 'none yet'}")
+        raise BadInput("no such log", where=what, hint=f"one of {', '.join(known)}")
     return ExitStatus.DONE
 
 
 @click.command()
 @click.option("--size", type=SizeType(), default="256M", show_default=True, help="Data to sort.")
-@click.option("--hosts", default=4, show_default=True, help="How many storage servers.")
+@_hosts
 @click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @json_option
@@ -240,6 +281,7 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
     """
     sizes = the_demo.Sizes.of(size, hosts)
     directory = default_directory("demo")
+    the_demo.check_room(size, directory)
     with Steps.show(the_demo.steps(), directory / "step-seconds.json") as progress:
         with progress.step(the_demo.START):
             here = Lab.start(LabOptions(state_dir=directory, hosts=hosts))
@@ -250,32 +292,12 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
                 here.detach()
                 ending.pop_all()
     if as_json:
-        print_json({"arms": [result.as_json() for result in results]})
+        arms = [result.as_json() for result in results]
+        print_json({"arms": arms, "note": the_demo.WHAT_IT_SHOWS})
     else:
-        _print_arms(results)
+        views.print_arms(results)
     if keep:
         note("the lab is up: `vas lab shell --name demo`, `vas lab down --name demo`")
-
-
-def _print_arms(results: list[the_demo.ArmResult]) -> None:
-    columns = (
-        "ARM",
-        "MAPS",
-        "DATA-LOCAL",
-        "RACK-LOCAL",
-        "OTHER",
-        "FROM LOCAL OST",
-        "JOB s",
-        "CPU s",
-    )
-    print_table((*columns, "CHECKSUM"), (_arm_row(result) for result in results))
-
-
-def _arm_row(arm: the_demo.ArmResult) -> tuple[object, ...]:
-    maps = (arm.total_maps, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
-    share = f"{100 * arm.local_input_bytes / max(1, arm.input_bytes):.1f}%"
-    times = (f"{arm.job_seconds:.1f}", f"{arm.cpu_seconds:.1f}")
-    return (arm.name, *maps, share, *times, arm.checksum)
 
 
 def _parse_properties(properties: tuple[str, ...]) -> dict[str, str]:
@@ -288,15 +310,6 @@ def _parse_properties(properties: tuple[str, ...]) -> dict[str, str]:
     return parsed
 
 
-def _print_network(options: LabOptions) -> None:
-    topology = plan_topology(parse_cluster(read_site(options), options.cluster_file or "lab"))
-    for command in creation(topology):
-        click.echo(f"ip {command}")
-    for node in topology.nodes:
-        for command in configuration(topology, node):
-            click.echo(f"ip -n {node} {command}")
-
-
 def _run_workflow(here: Lab, made_up: Workflow, properties: dict[str, str]) -> list[JobResult]:
     directory = here.spec.cluster.lustre.mount + made_up.directory
     here.call(["sh", "-euc", made_up.prepare, "sh", directory])
@@ -306,31 +319,44 @@ def _run_workflow(here: Lab, made_up: Workflow, properties: dict[str, str]) -> l
 def _run_one(here: Lab, argv: tuple[str, ...], properties: dict[str, str]) -> JobResult:
     with display(argv[0]) as show:
         result = here.run_job(argv, properties, on_event=show)
-    note(
-        f"{argv[0]}: {result.state} after {result.seconds:.1f} s, {result.cpu_seconds:.0f} CPU s; "
-        f"maps: {result.data_local_maps} data-local, {result.rack_local_maps} rack-local, "
-        f"{result.other_maps} other; {result.application_id}"
-    )
+    views.note_job(argv[0], result)
     return result
 
 
-def _print_status(found: dict[str, Any]) -> None:
-    how = "rootless, in a user namespace" if found["rootless"] else "as root"
-    click.echo(f"lab {found['name']} is up ({how}), its state in {found['state_dir']}")
-    click.echo(f"Lustre mount {found['mount']}; daemons use {format_size(found['rss_bytes'])}\n")
-    columns = ("DAEMON", "NODE", "PID", "MEMORY", "YARN STATE")
-    print_table(columns, (_daemon_row(found, daemon) for daemon in found["daemons"]))
-    for title, lines in (("real", found["real"]), ("not real", found["not_real"])):
-        click.echo(f"\n{title}:")
-        for name, text in lines.items():
-            click.echo(f"  {name}: {text}")
+def _say_broken(here: Lab) -> None:
+    """Notes what jobs survive; raises VasError for what they do not."""
+    for problem in here.problems():
+        if problem.stops_jobs:
+            raise VasError(problem.what, where=f"lab {here.spec.name}", hint=problem.fix)
+        note(f"vas: lab {here.spec.name}: {problem}")
 
 
-def _daemon_row(found: dict[str, Any], daemon: dict[str, Any]) -> tuple[object, ...]:
-    is_manager = daemon["name"].startswith("nodemanager-")
-    state = found["nodes"].get(daemon["node"], "unknown") if is_manager else ""
-    shown = daemon["pid"] if daemon["ended"] is None else daemon["ended"]
-    return (daemon["name"], daemon["node"], shown, format_size(daemon["rss_bytes"]), state)
+def _is_given(parameter: str) -> bool:
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE
+
+
+def _known_labs() -> str:
+    found = labs()
+    return f"labs: {', '.join(found)}" if found else "`vas lab up` makes one"
+
+
+def _not_up(name: str) -> str:
+    others = labs_up()
+    return f"lab {name} is not up" + (f"; up: {', '.join(others)}" if others else "")
+
+
+def _node_and_command(here: Lab, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """Raises BadInput for a first word that is neither a node nor a program of the lab."""
+    if words[:1] in ((), ("--",)):
+        return None, words[1:]
+    first, rest = words[0], words[1:]
+    if first in here.nodes():
+        return first, rest[1:] if rest[:1] == ("--",) else rest
+    if here.call(["sh", "-c", 'command -v "$1"', "sh", first], check=False).status != 0:
+        hint = f"nodes: {', '.join(here.nodes())}"
+        raise BadInput("no such node, and no such program", where=first, hint=hint)
+    return None, words
 
 
 def _application_logs(here: Lab, application: str) -> int:

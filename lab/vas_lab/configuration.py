@@ -42,7 +42,10 @@ def by_file(properties: Mapping[str, str]) -> dict[str, Properties]:
 
 def _without_plugins(properties: Mapping[str, str]) -> Properties:
     stock = {key: value for key, value in properties.items() if not value.startswith("org.vas.")}
-    return stock | {"fs.defaultFS": "file:///"}
+    return stock | {
+        "fs.defaultFS": "file:///",
+        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+    }
 
 
 def _core(spec: LabSpec) -> Properties:
@@ -91,7 +94,6 @@ def _node_manager(spec: LabSpec) -> Properties:
         "yarn.nodemanager.log-dirs": f"{local}/logs",
         "yarn.nodemanager.resource.memory-mb": str(min(g.memory_bytes for g in guests) >> 20),
         "yarn.nodemanager.resource.cpu-vcores": str(min(g.vcpus for g in guests)),
-        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
         "yarn.application.classpath": _container_classpath(spec),
         "yarn.nodemanager.env-whitelist": ",".join((*_YARN_VARIABLES, *LAB_VARIABLES)),
         "yarn.nodemanager.vmem-check-enabled": "false",

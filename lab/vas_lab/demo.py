@@ -13,6 +13,7 @@ from pathlib import Path
 from vas_core.errors import BadInput, VasError
 from vas_core.progress import Step, Steps
 from vas_core.sizes import format_size
+from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 
@@ -26,6 +27,12 @@ _INPUT_BYTES = "BYTES_READ"
 _LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"
 _CHECKSUM = "CHECKSUM"
 _CHECKSUM_BITS = 64
+# At an arm's end: the input, the maps' output, what the reducers fetched of it, the output.
+COPIES = 4
+WHAT_IT_SHOWS = (
+    "DATA-LOCAL and FROM LOCAL OST are what differs. JOB s and CPU s compare nothing here: all "
+    "OSTs lie on one local disk, so a remote read costs no more than a local one."
+)
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,13 @@ class Sizes:
         return cls(size_bytes // ROW_BYTES, max(_MIN_SPLIT_BYTES, aligned), hosts, hosts)
 
 
+def check_room(size_bytes: int, state_dir: Path) -> None:
+    """Raises BadInput when the arms do not fit on the disk; what they replace counts as free."""
+    old = (state_dir / f"lustre/data{_DIRECTORY}", state_dir / "nodes")
+    free = free_bytes(state_dir) + sum(map(used_bytes, old))
+    check_disk(free, size=size_bytes, copies=COPIES)
+
+
 START = "start the lab"
 GENERATE = "TeraGen"
 
@@ -121,12 +135,14 @@ def run_arms(lab: Lab, sizes: Sizes, progress: Steps) -> Iterator[ArmResult]:
     for arm in ARMS:
         output = f"{_DIRECTORY}/{arm.name.replace(' ', '-')}"
         properties = _properties(sizes) | dict(arm.properties)
+        lab.refuse_broken()
         with progress.step(_sort(arm)):
             sorted_ = lab.run_job(["terasort", _INPUT, output], properties)
         with progress.step(_validate(arm)):
             lab.run_job(["teravalidate", output, f"{output}-report"], properties)
             checksum = _checksum(lab, f"{output}-report", made)
         _remove_tree(lab, output)
+        lab.refuse_broken()
         yield _result(arm, sorted_, checksum)
 
 

@@ -18,8 +18,7 @@ from vas_lab.lab import OnEvent
 class Display:
     """Shows the events of one thing that takes a while, on stderr.
 
-    `expected_seconds` is how long it took before; without it, the time left follows from
-    how much is done.
+    `expected_seconds` is how long it took before; without it, no time left is shown.
     """
 
     def __init__(self, title: str, expected_seconds: float | None, status: Status | None) -> None:
@@ -32,21 +31,15 @@ class Display:
         if event.kind == "output":
             return
         if self._status:
-            self._status.update(escape(f"{self._title}: {event.text}{self._left(event.done)}"))
+            self._status.update(escape(f"{self._title}: {event.text}{self._left()}"))
         elif event.kind == "progress" and event.text != self._shown:
-            print(
-                f"{self._title}: {event.text}{self._left(event.done)}", file=sys.stderr, flush=True
-            )
+            print(f"{self._title}: {event.text}{self._left()}", file=sys.stderr, flush=True)
         self._shown = event.text
 
-    def _left(self, done: float) -> str:
-        elapsed = time.monotonic() - self._started
-        if self._expected is not None:
-            left = self._expected - elapsed
-        elif done > 0.1:
-            left = elapsed * (1 - done) / done
-        else:
+    def _left(self) -> str:
+        if self._expected is None:
             return ""
+        left = self._expected - (time.monotonic() - self._started)
         return f", about {left:.0f} s left" if left >= 1 else ""
 
 

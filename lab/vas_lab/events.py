@@ -13,13 +13,11 @@ DETACH = b"detach\n"  # on the supervisor's stdin: live on alone
 class Event(BaseModel):
     """`progress` and `output` any number of times, then `ready` (it is done) or `failed`.
 
-    `done` goes from 0 to 1. `output` is a line that a job printed. The text of a job's
-    `ready` is its result as JSON.
+    `output` is a line that a job printed. The text of a job's `ready` is its result as JSON.
     """
 
     kind: Literal["progress", "output", "ready", "failed"]
     text: str
-    done: float = 0.0
 
 
 def emit(event: Event) -> None:

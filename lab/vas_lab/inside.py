@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -70,6 +71,8 @@ class Inside:
         """The variables of every program in the lab."""
         spec = self._spec
         env = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+        # Last, so that in the lab's shell there is a `vas` and the system's own python3.
+        env["PATH"] = f"{env.get('PATH', os.defpath)}:{Path(sys.executable).parent}"
         env["JAVA_HOME"] = str(spec.java_home)
         env["HADOOP_CONF_DIR"] = str(spec.conf)
         env["VAS_CLUSTER"] = str(spec.cluster_file)

@@ -28,6 +28,9 @@ EXAMPLES = (
 )
 
 
+PROGRAMS = (*EXAMPLES, "dfsio")
+
+
 class JobRequest(BaseModel):
     """A Hadoop program: `java` arguments after the class path, and properties for its jobs."""
 
@@ -90,7 +93,7 @@ def program(spec: LabSpec, argv: tuple[str, ...]) -> tuple[str, ...]:
     Raises BadInput for anything else.
     """
     if not argv:
-        raise BadInput("no program given", hint=f"one of {', '.join(EXAMPLES)}, dfsio, or a jar")
+        raise BadInput("no program given", hint=f"one of {', '.join(PROGRAMS)}, or a jar")
     name, arguments = argv[0], argv[1:]
     if name in EXAMPLES:
         return (_EXAMPLES, name, *arguments)
@@ -100,7 +103,7 @@ def program(spec: LabSpec, argv: tuple[str, ...]) -> tuple[str, ...]:
     if name.endswith(".jar") and Path(name).is_file():
         return ("org.apache.hadoop.util.RunJar", str(Path(name).resolve()), *arguments)
     raise BadInput(
-        "no such program", where=name, hint=f"one of {', '.join(EXAMPLES)}, dfsio, or a jar's path"
+        "no such program", where=name, hint=f"one of {', '.join(PROGRAMS)}, or a jar's path"
     )
 
 

@@ -12,7 +12,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -21,14 +22,16 @@ from vas_core.files import write_atomically
 from vas_core.process import Completed, run
 from vas_core.root import Root
 from vas_lab.control import Answer, Request, ask
+from vas_lab.disk import disk_error, says_full
 from vas_lab.enter import into_lab, into_node, with_environment
 from vas_lab.events import DETACH, Event, read_events
+from vas_lab.health import Problem, find_problems
 from vas_lab.job import JobRequest, JobResult, program
 from vas_lab.options import LabOptions, prepare
 from vas_lab.polling import poll
 from vas_lab.procfs import processes
 from vas_lab.spec import LabSpec
-from vas_lab.state import Running, hold, is_running, running_file
+from vas_lab.state import Running, hold, is_running, name_option, running_file
 from vas_lab.topology import plan_topology
 
 OnEvent = Callable[[Event], None]
@@ -56,9 +59,7 @@ class Lab:
         start, nothing is left. Raises VasError, with the reason, when it does not come up.
         """
         began = time.time()
-        with hold(options.state_dir) as lock:
-            spec = prepare(options)
-            process = _spawn(spec, lock)
+        spec, process = _launch(options)
         try:
             _until_ready(process, on_event, spec)
             running = Running(
@@ -78,7 +79,8 @@ class Lab:
         """The lab that runs in a directory. Raises VasError when none does."""
         noted = running_file(state_dir)
         if not is_running(state_dir) or not noted.exists():
-            raise VasError("no lab is up", where=str(state_dir), hint="run `vas lab up`")
+            hint = f"run `vas lab up{name_option(state_dir)}`"
+            raise VasError("no lab is up", where=str(state_dir), hint=hint)
         spec = LabSpec.model_validate_json((state_dir / "spec.json").read_bytes())
         return cls(spec, Running.model_validate_json(noted.read_bytes()), None)
 
@@ -94,7 +96,7 @@ class Lab:
         if self._starter:
             _end(self._starter)
         elif is_running(self.spec.state_dir):
-            os.kill(self.running.supervisor, signal.SIGKILL)
+            _kill(self.running.supervisor)
         poll(
             lambda: is_running(self.spec.state_dir),
             lambda running: not running,
@@ -121,6 +123,8 @@ class Lab:
         if node not in (None, *self.nodes()):
             raise BadInput("no such node", where=node, hint=f"one of {', '.join(self.nodes())}")
         variables["VAS_NODE"] = node or master
+        variables["PATH"] += f":{Path(sys.executable).parent}"
+        variables["VAS_PROGRAM"] = "vas"
         lab = into_lab(self.running.supervisor, self.spec.user_namespace)
         inner = with_environment(variables, Path.cwd(), argv)
         return [*lab, *into_node(holders.get(node or master)), *inner]
@@ -149,29 +153,85 @@ class Lab:
         """Runs a Hadoop program (`teragen 1000 /in`, `dfsio ...`, `FILE.jar ...`) to its end.
 
         `conf` are properties of its jobs. Interrupted, it kills them. Raises VasError with
-        the end of the program's output when it fails.
+        the end of the program's output when it fails, or with what the lab lacks.
         """
         log = self.spec.logs / f"client-{time.strftime('%H%M%S')}-{Path(argv[0]).name}.log"
         request = JobRequest(
             main=program(self.spec, tuple(argv)), properties=dict(conf or {}), log=log
         )
         command = [sys.executable, "-m", "vas_lab.runner", str(self.spec.state_dir)]
-        process = subprocess.Popen(
-            self.enter(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        with process:
-            assert process.stdin is not None
-            try:
-                process.stdin.write(request.model_dump_json().encode() + b"\n")
-                process.stdin.flush()
+        line = request.model_dump_json().encode() + b"\n"
+        try:
+            with wanted(self.enter(command), line, _CANCEL_TIMEOUT_SECONDS) as process:
                 return JobResult.model_validate_json(_finish(process, on_event, log))
-            finally:
-                # The end of its stdin makes the runner kill a job that is not over yet.
+        except VasError as failed:
+            raise self._cause(failed, log) from failed
+
+    def problems(self) -> list[Problem]:
+        """What is broken in it. Raises VasError when it does not answer."""
+        return find_problems(self.ask(Request(ask="status")), self.spec.state_dir)
+
+    def refuse_broken(self) -> None:
+        """Raises VasError, with the fix, if anything of it is broken."""
+        for problem in self.problems():
+            raise VasError(problem.what, where=f"lab {self.spec.name}", hint=problem.fix)
+
+    def _cause(self, failed: VasError, log: Path) -> VasError:
+        """What broke in the lab, if that explains a job's failure better than its output."""
+        where = f"lab {self.spec.name}"
+        if not is_running(self.spec.state_dir):
+            hint = f"see {self.spec.state_dir / 'supervisor.log'}"
+            return VasError("ended while a job ran", where=where, hint=hint)
+        if log.exists() and says_full(log.read_text(errors="replace")):
+            fix = f"free some space at {self.spec.state_dir}, or give less data"
+            return VasError("the disk is full", where=where, hint=fix)
+        fatal = [problem for problem in self.problems() if problem.stops_jobs]
+        return VasError(fatal[0].what, where=where, hint=fatal[0].fix) if fatal else failed
+
+
+@contextmanager
+def wanted(
+    argv: Sequence[str], line: bytes, timeout_seconds: float
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that is given a line and then works until its stdin ends, with the body.
+
+    Raises VasError if it lives `timeout_seconds` longer than that; it is killed then.
+    """
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    with process:
+        assert process.stdin is not None
+        try:
+            # One that has ended already says so by the end of its stdout.
+            with suppress(BrokenPipeError):
+                process.stdin.write(line)
+                process.stdin.flush()
+            yield process
+        finally:
+            with suppress(BrokenPipeError):
                 process.stdin.close()
-                process.wait(_CANCEL_TIMEOUT_SECONDS)
+            _wait(process, timeout_seconds)
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_seconds: float) -> None:
+    try:
+        process.wait(timeout_seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise VasError(
+            f"a job that was cancelled goes on after {timeout_seconds:g} s",
+            hint="`vas lab down` ends it with its lab",
+        ) from None
+
+
+def _launch(options: LabOptions) -> tuple[LabSpec, subprocess.Popen[bytes]]:
+    try:
+        with hold(options.state_dir) as lock:
+            spec = prepare(options)
+            return spec, _spawn(spec, lock)
+    except OSError as wrong:
+        raise disk_error(wrong, options.state_dir) from wrong
 
 
 def _spawn(spec: LabSpec, lock: int) -> subprocess.Popen[bytes]:
@@ -208,12 +268,20 @@ def _finish(process: subprocess.Popen[bytes], on_event: OnEvent, log: Path) -> s
 
 
 def _child_of(parent: int) -> int:
-    return next(process.pid for process in processes(Root()) if process.parent == parent)
+    for process in processes(Root()):
+        if process.parent == parent:
+            return process.pid
+    raise VasError("the lab ended as soon as it was up", hint="see `vas lab logs supervisor`")
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):  # it has just ended by itself
+        os.kill(pid, signal.SIGKILL)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     # unshare --kill-child: the supervisor dies with it, and all processes with the supervisor.
     for child in [p.pid for p in processes(Root()) if p.parent == process.pid] or [process.pid]:
-        os.kill(child, signal.SIGKILL)
+        _kill(child)
     with process:
         process.wait(_STOP_TIMEOUT_SECONDS)

@@ -12,6 +12,7 @@ from vas_core.errors import BadInput, NotHere
 from vas_core.files import write_atomically
 from vas_core.process import run
 from vas_core.root import Root
+from vas_lab.disk import check_disk, free_bytes
 from vas_lab.procfs import available_memory
 from vas_lab.sites import check_memory, lab_site_yaml
 from vas_lab.spec import LabSpec, find_hadoop, find_java, find_plugins
@@ -38,6 +39,7 @@ def prepare(options: LabOptions) -> LabSpec:
     state_dir = options.state_dir.resolve()
     if state_dir.is_relative_to("/run"):
         raise BadInput("a lab has a /run of its own", where=str(state_dir), hint="choose another")
+    check_disk(free_bytes(state_dir))
     text = read_site(options)
     check_site(parse_cluster(text, options.cluster_file or "lab"))
     spec = LabSpec(

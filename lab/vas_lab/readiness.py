@@ -11,11 +11,10 @@ from vas_lab.spec import LabSpec
 
 @dataclass(frozen=True)
 class State:
-    """How far the lab is; `done` goes from 0 to 1."""
+    """How far the lab is."""
 
     ready: bool
     text: str
-    done: float
 
 
 class Readiness:
@@ -39,15 +38,13 @@ class Readiness:
         """One look, without waiting."""
         nodes = self.nodes()
         if not nodes:
-            return State(False, "waiting for the ResourceManager", 0.0)
+            return State(False, "waiting for the ResourceManager")
         running = sum(state == "RUNNING" for state in nodes.values())
-        steps = len(nodes) + 2
         if running < len(nodes):
-            text = f"{running} of {len(nodes)} NodeManagers are RUNNING"
-            return State(False, text, (1 + running) / steps)
+            return State(False, f"{running} of {len(nodes)} NodeManagers are RUNNING")
         if not self._history_answers():
-            return State(False, "waiting for the JobHistoryServer", (steps - 1) / steps)
-        return State(True, f"{running} NodeManagers are RUNNING", 1.0)
+            return State(False, "waiting for the JobHistoryServer")
+        return State(True, f"{running} NodeManagers are RUNNING")
 
     def _history_answers(self) -> bool:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vas_lab.control import Request
+from vas_lab.health import find_problems
 from vas_lab.lab import Lab
 
 REAL = {
@@ -24,9 +25,12 @@ def describe(lab: Lab) -> dict[str, Any]:
     """A lab that is up, as `vas lab status --json` prints it."""
     answer = lab.ask(Request(ask="status"))
     spec = lab.spec
+    problems = find_problems(answer, spec.state_dir)
     return {
         "name": spec.name,
         "up": True,
+        "ok": not problems,
+        "problems": [problem.as_json() for problem in problems],
         "state_dir": str(spec.state_dir),
         "rootless": spec.user_namespace,
         "plugins": spec.plugin_jar is not None,

@@ -25,6 +25,7 @@ from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.configuration import configuration
 from vas_lab.daemons import java
+from vas_lab.disk import disk_error
 from vas_lab.events import Event, emit
 from vas_lab.job import JobRequest, JobResult, add_counters
 from vas_lab.polling import poll
@@ -93,9 +94,8 @@ class Runner:
             self._applications.append(submitted[1])
             emit(Event(kind="progress", text=f"{submitted[1]} waits for its first container"))
         elif progress := _PROGRESS.search(line):
-            maps, reduces = int(progress[1]), int(progress[2])
-            text = f"{self._applications[-1]}: map {maps} %, reduce {reduces} %"
-            emit(Event(kind="progress", text=text, done=(maps + reduces) / 200))
+            text = f"{self._applications[-1]}: map {progress[1]} %, reduce {progress[2]} %"
+            emit(Event(kind="progress", text=text))
         elif not _LOG_LINE.match(line):
             emit(Event(kind="output", text=line))
 
@@ -177,9 +177,10 @@ def main() -> None:
     spec = LabSpec.model_validate_json((Path(sys.argv[1]) / "spec.json").read_bytes())
     try:
         request = JobRequest.model_validate_json(_first_line())
-        emit(Event(kind="ready", text=Runner(spec, request).run().model_dump_json(), done=1.0))
-    except VasError as wrong:
-        emit(Event(kind="failed", text=str(wrong)))
+        emit(Event(kind="ready", text=Runner(spec, request).run().model_dump_json()))
+    except (VasError, OSError) as wrong:
+        error = disk_error(wrong, spec.state_dir) if isinstance(wrong, OSError) else wrong
+        emit(Event(kind="failed", text=str(error)))
         sys.exit(1)
 
 

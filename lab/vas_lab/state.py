@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput, VasError
+from vas_lab.spec import REPOSITORY
 
 _LOCK = "lock"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -44,15 +45,30 @@ def last_up_seconds(state_dir: Path) -> float | None:
         return None
 
 
+def labs_directory() -> Path:
+    """Where the labs are: $VAS_LABS, else build/lab in the clone, wherever one is."""
+    return Path(os.environ.get("VAS_LABS") or REPOSITORY / "build/lab").absolute()
+
+
+def labs() -> list[str]:
+    """The names of all labs there, whether they are up or not."""
+    return sorted(path.parent.name for path in labs_directory().glob(f"*/{_LOCK}"))
+
+
+def labs_up() -> list[str]:
+    """The names of those that are up."""
+    return [name for name in labs() if is_running(default_directory(name))]
+
+
 def default_directory(name: str) -> Path:
-    """build/lab/NAME, below the current directory. Raises BadInput for what is no name."""
+    """The directory of the lab of that name. Raises BadInput for what is no name."""
     if not _NAME.fullmatch(name):
         raise BadInput(
             "not a lab's name",
             where=f"--name {name}",
             hint="use letters, digits, '_', '.' and '-', a letter or digit first",
         )
-    return Path.cwd() / "build/lab" / name
+    return labs_directory() / name
 
 
 def name_option(state_dir: Path) -> str:

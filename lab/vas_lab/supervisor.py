@@ -13,13 +13,15 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab import control
-from vas_lab.children import Children
+from vas_lab.children import Children, DaemonStatus
 from vas_lab.daemons import yarn_daemons
+from vas_lab.disk import disk_error
 from vas_lab.events import DETACH, Event, emit
 from vas_lab.inside import Inside
 from vas_lab.procfs import cpu_seconds
@@ -82,6 +84,7 @@ class Supervisor:
 
     def _reap(self) -> None:
         for daemon in self._children.reap():
+            _log_death(daemon, self._spec.logs)
             if not self._ready:
                 raise VasError(
                     f"{daemon.ended}; the end of its log:\n{self._children.excerpt(daemon.name)}",
@@ -91,7 +94,7 @@ class Supervisor:
     def _check(self, deadline: float) -> None:
         state = self._readiness.check()
         self._ready = state.ready
-        emit(Event(kind="ready" if state.ready else "progress", text=state.text, done=state.done))
+        emit(Event(kind="ready" if state.ready else "progress", text=state.text))
         if not state.ready and time.monotonic() > deadline:
             raise VasError(
                 f"not up after {_READY_TIMEOUT_SECONDS:g} s: {state.text}",
@@ -118,13 +121,21 @@ class Supervisor:
             self._children.start(self._children.daemon(request.daemon))
         elif request.ask == "serve":
             self._inside.lustre.serve(request.ost, request.nid)
-        self._children.reap()
+        self._reap()
         return control.Answer(
             ready=self._ready,
             nodes=self._readiness.nodes(),
             daemons=self._children.status(),
             cpu_seconds=cpu_seconds(Root()),
         )
+
+
+def _log_death(daemon: DaemonStatus, logs: Path) -> None:
+    """Says so in supervisor.log, which stderr is."""
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
+    what = f"{daemon.name} on {daemon.node}: {daemon.ended}"
+    with suppress(OSError):  # a full disk must not end the lab
+        print(f"{now} {what}; its log is {logs / daemon.name}.log", file=sys.stderr)
 
 
 def _child_signals() -> int:
@@ -142,8 +153,9 @@ def main() -> None:
     spec = LabSpec.model_validate_json((Path(sys.argv[1]) / "spec.json").read_bytes())
     try:
         Supervisor(spec).run()
-    except VasError as wrong:
-        emit(Event(kind="failed", text=str(wrong)))
+    except (VasError, OSError) as wrong:
+        error = disk_error(wrong, spec.state_dir) if isinstance(wrong, OSError) else wrong
+        emit(Event(kind="failed", text=str(error)))
         sys.exit(1)
 
 

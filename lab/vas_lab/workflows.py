@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 _ROW_BYTES = 100
 _PAIR_BYTES = 14
 _DFSIO_FILES = 4
+_SPLITS = 8
+_MIN_SPLIT_BYTES = 1 << 20
+_MAX_SPLIT_BYTES = 128 << 20
 _CLEAR = 'rm -rf "$1"'
 
 
@@ -15,13 +18,15 @@ _CLEAR = 'rm -rf "$1"'
 class Workflow:
     """Programs to run one after another in `directory`, a path as jobs see it.
 
-    `prepare` is a shell command to run before; $1 is the directory's real path.
+    `prepare` is a shell command to run before; $1 is the directory's real path. `copies` is
+    how often the data lies on the disk at the worst moment.
     """
 
     directory: str
     steps: tuple[tuple[str, ...], ...]
     properties: dict[str, str] = field(default_factory=dict)
     prepare: str = _CLEAR
+    copies: int = 4
 
 
 def workflow(program: str, size_bytes: int) -> Workflow | None:
@@ -37,15 +42,18 @@ def _terasort(directory: str, size_bytes: int) -> Workflow:
         ("terasort", source, output),
         ("teravalidate", output, f"{directory}/report"),
     )
-    return Workflow(directory=directory, steps=steps)
+    return Workflow(directory=directory, steps=steps, properties=_in_splits(size_bytes))
 
 
 def _wordcount(directory: str, size_bytes: int) -> Workflow:
     source = f"{directory}/in"
+    text = ("-outFormat", "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat")
+    amount = {"mapreduce.randomtextwriter.totalbytes": str(size_bytes)}
     return Workflow(
         directory=directory,
-        steps=(("randomtextwriter", source), ("wordcount", source, f"{directory}/out")),
-        properties={"mapreduce.randomtextwriter.totalbytes": str(size_bytes)},
+        steps=(("randomtextwriter", *text, source), ("wordcount", source, f"{directory}/out")),
+        properties=amount | _in_splits(size_bytes),
+        copies=2,
     )
 
 
@@ -65,7 +73,14 @@ def _dfsio(directory: str, size_bytes: int) -> Workflow:
         directory=directory,
         steps=(("dfsio", "-write", *amount), ("dfsio", "-read", *amount)),
         properties={"test.build.data": directory},
+        copies=1,
     )
+
+
+def _in_splits(size_bytes: int) -> dict[str, str]:
+    """The input in several stripes, each one split, so that placement shows."""
+    even = size_bytes // _SPLITS // _MIN_SPLIT_BYTES * _MIN_SPLIT_BYTES
+    return {"vas.lustre.block-size": str(min(max(_MIN_SPLIT_BYTES, even), _MAX_SPLIT_BYTES))}
 
 
 _WORKFLOWS: dict[str, Callable[[str, int], Workflow]] = {

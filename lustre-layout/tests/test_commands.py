@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import io
 import json
 import sys
@@ -14,6 +15,8 @@ from layout_samples import VECTORS, site, vector
 
 from vas_core.cli import run_command
 from vas_layout.codec import decode
+from vas_layout.model import Layout
+from vas_layout.reasons import unavailable
 from vas_layout.store import XattrStore
 
 MOUNTS = "; `findmnt -t lustre` lists the mounts"
@@ -30,6 +33,19 @@ def map_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def no_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "none.yaml"))
+
+
+@pytest.fixture
+def mounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Directories answer as on Lustre: they have no default of their own. Files do not."""
+    read = XattrStore.read
+
+    def answer(store: XattrStore, path: Path) -> Layout:
+        if path.is_dir():
+            raise unavailable(OSError(errno.ENODATA, ""), str(path))
+        return read(store, path)
+
+    monkeypatch.setattr(XattrStore, "read", answer)
 
 
 @pytest.mark.parametrize("name", ["c4", "pfl-written", "foreign", "hsm-released", "made-sel"])
@@ -117,6 +133,7 @@ def test_show_goes_on_after_a_bad_path(capsys: pytest.CaptureFixture[str]) -> No
     ]
 
 
+@pytest.mark.usefixtures("mounted")
 def test_locality_goes_on_after_what_it_cannot_read(
     tmp_path: Path, map_file: Path, closed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +173,7 @@ def test_put_plans_without_touching(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
 
 
+@pytest.mark.machine
 def test_put_to_an_ordinary_file_system_changes_nothing(
     tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +184,7 @@ def test_put_to_an_ordinary_file_system_changes_nothing(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
 
 
+@pytest.mark.machine
 def test_put_refuses_a_pool_that_does_not_exist(
     tmp_path: Path,
     no_map: None,
@@ -181,6 +200,33 @@ def test_put_refuses_a_pool_that_does_not_exist(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lfs"]
 
 
+@pytest.mark.parametrize("words", [["fix"], ["fix", "--json"], ["locality"]])
+def test_a_tree_outside_lustre_is_one_error(
+    words: list[str], tmp_path: Path, map_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tree").mkdir()
+    for name in "abc":
+        (tmp_path / "tree" / name).write_bytes(b"x")
+    assert run_command(["layout", *words, str(tmp_path / "tree")]) == 1
+    said = capsys.readouterr()
+    assert said.err == f"vas: {tmp_path}/tree: not on a Lustre file system{MOUNTS}\n"
+    assert said.out == ""
+
+
+@pytest.mark.parametrize("words", [["plan", "--size", "1G"], ["put", "S", "D"], ["fix", "."]])
+def test_a_split_that_no_stripe_has_is_refused(
+    words: list[str], tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s").write_bytes(b"x")
+    places = {"S": str(tmp_path / "s"), "D": str(tmp_path / "d"), ".": str(tmp_path)}
+    asked = [places.get(word, word) for word in words]
+    assert run_command(["layout", *asked, "--split", "5"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("vas: --split: 5 bytes are no multiple of 64 KiB")
+    assert "; give --split 65536, " in said and said.count("\n") == 1
+
+
+@pytest.mark.usefixtures("mounted")
 def test_fix_reports_what_it_cannot_read(
     tmp_path: Path, no_map: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -127,6 +127,7 @@ def test_the_checksum_does_not_depend_on_interruptions(ingest: Ingest, tmp_path:
     assert ingest.put(threads=3).sha256 == resumed
 
 
+@pytest.mark.machine
 def test_kill_9_leaves_what_the_next_put_needs(ingest: Ingest) -> None:
     script = textwrap.dedent(
         """
@@ -325,3 +326,19 @@ def test_a_fifo_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(BadInput, match="fifo: is not a regular file"):
         put(tmp_path / "fifo", tmp_path / "f", plan_stripes(0, STRIPE, 1), store=STORE)
+
+
+def test_a_full_file_system_says_what_to_do_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    ingest = Ingest(tmp_path)
+
+    def fill_up(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(VasError) as full:
+        ingest.put(fill_up)
+    assert str(full.value) == (
+        f"{ingest.final}: no OST has room; free some space: `lfs df` shows where; "
+        "then run the same command again to go on"
+    )
+    ingest.put()
+    assert ingest.arrived()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
+import pytest
 from layout_samples import site, vector
 
 from vas_core.root import Root
 from vas_layout.codec import decode
-from vas_layout.locate import Locality, Placement, Share, placements
+from vas_layout.locate import SPREAD, Locality, Placement, Share, placements, split_placements
 from vas_layout.owners import OstOwners, Source
 from vas_layout.table import layout_rows
 
@@ -35,6 +37,30 @@ def test_what_is_not_known_says_why(tmp_path: Path) -> None:
     assert range_.reason == "the OST's server is not in the map"
     (mdt,) = placements(decode(vector("domonly")), 0, MIB, _owners(tmp_path))
     assert (mdt.ost, mdt.source, mdt.reason) == (None, Source.UNKNOWN, "on the MDT")
+
+
+def test_a_split_has_the_vm_that_owns_more_than_half_of_it(tmp_path: Path) -> None:
+    layout = decode(vector("made-pfl-1-in-1"))
+    found = list(split_placements(layout, 2 * MIB, 4 * MIB, 4 * MIB, _owners(tmp_path)))
+    assert [(p.offset, p.length, p.vm, p.reason) for p in found] == [
+        (2 * MIB, 2 * MIB, None, SPREAD),
+        (4 * MIB, 2 * MIB, None, SPREAD),
+    ]
+    (whole,) = split_placements(layout, 2 * MIB + 9, MIB, 4 * MIB, _owners(tmp_path))
+    assert (whole.ost, whole.oss, whole.vm, whole.reason) == (0, "oss1", "vm1", None)
+
+
+def test_a_terabyte_of_small_stripes_is_located_split_by_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vas_layout.locate.runs", lambda *_: pytest.fail("walked the stripes"))
+    found = split_placements(decode(vector("S1M")), 0, 1 << 40, 128 * MIB, _owners(tmp_path))
+    assert Counter((p.vm, p.reason) for p in found) == {(None, SPREAD): 8192}
+
+
+def test_a_split_nobody_owns_says_why(tmp_path: Path) -> None:
+    found = split_placements(decode(vector("hsm-released")), 0, MIB, MIB, _owners(tmp_path))
+    assert [p.reason for p in found] == ["released to the archive"]
 
 
 def test_locality_adds_up_and_measures_balance(tmp_path: Path) -> None:

@@ -116,6 +116,7 @@ def _migrating_lfs(tmp_path: Path, name: str) -> Lfs:
     return Lfs(str(program))
 
 
+@pytest.mark.machine
 def test_migration_is_checked(tmp_path: Path) -> None:
     _file(tmp_path / "d/f", "c4")
     (found,) = find_mismatches(tmp_path / "d", WISH, READER)

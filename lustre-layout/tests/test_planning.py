@@ -23,15 +23,24 @@ def _as_made(plan: StripePlan, osts: int) -> Plain:
     return Plain(Magic.V1, RAID0, plan.stripe_size, count, 0, objects=objects)
 
 
-@given(st.integers(0, 64 * GIB), st.integers(1, GIB), st.integers(1, 64), st.booleans())
+@given(st.integers(0, 64 * GIB), st.integers(1, GIB >> 16), st.integers(1, 64), st.booleans())
 def test_every_split_of_a_planned_file_is_whole(
-    size: int, split: int, osts: int, known: bool
+    size: int, units: int, osts: int, known: bool
 ) -> None:
+    split = units << 16
     plan = plan_stripes(size, split, osts if known else None)
-    assert plan.stripe_size % 65536 == 0
-    assert 0 <= plan.stripe_size - split < 65536
-    # The job's split is the stripe then, which is what the plan says.
-    assert first_broken_split(_as_made(plan, osts), min(size, GIB), plan.stripe_size) is None
+    assert plan.stripe_size == split
+    assert first_broken_split(_as_made(plan, osts), min(size, GIB), split) is None
+
+
+@given(st.integers(1, GIB).filter(lambda split: split % 65536))
+def test_a_split_that_no_stripe_has_is_refused_with_the_next_that_one_has(split: int) -> None:
+    with pytest.raises(BadInput, match="no multiple of 64 KiB") as refused:
+        plan_stripes(GIB, split, 4)
+    hint = refused.value.hint or ""
+    aligned = int(hint.removeprefix("give --split ").partition(",")[0])
+    assert 0 < aligned - split < 65536
+    assert plan_stripes(GIB, aligned, 4).stripe_size == aligned
 
 
 def test_a_plan_uses_no_more_osts_than_there_are_splits() -> None:
@@ -43,14 +52,11 @@ def test_a_plan_uses_no_more_osts_than_there_are_splits() -> None:
 
 
 def test_a_plan_explains_itself() -> None:
-    plan = plan_stripes(10 * GIB, 100_000_000, 3, "fast")
-    assert plan.stripe_size == 100_007_936
-    assert plan.lfs_arguments == ["-S", "100007936", "-c", "3", "-p", "fast"]
+    plan = plan_stripes(10 * GIB, 96 * MIB, 3, "fast")
+    assert plan.lfs_arguments == ["-S", "100663296", "-c", "3", "-p", "fast"]
     assert plan.reasons == (
-        "stripe size = split size = 95.4 MiB: a map reads from one OST only",
-        "100000000 is not a multiple of 64 KiB: set the split to 100007936 in the job"
-        " (mapreduce.input.fileinputformat.split.minsize and .maxsize)",
-        "108 splits over 3 OSTs: 36 each",
+        "stripe size = split size = 96 MiB: a map reads from one OST only",
+        "107 splits over 3 OSTs: 35 to 36 each",
     )
 
 

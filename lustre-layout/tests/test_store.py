@@ -19,6 +19,8 @@ from vas_layout.model import Layout, Plain
 from vas_layout.reasons import unavailable
 from vas_layout.store import Created, LayoutReader, XattrStore, create_with_layout
 
+pytestmark = pytest.mark.machine
+
 STORE = XattrStore("user.lustre.lov")
 MIB = 1 << 20
 ODD_NAMES = ["plain", "-dash", "new\nline", " lead", "quote's", "star*", "bad\udcff\udcfeutf"]

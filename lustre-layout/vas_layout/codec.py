@@ -25,12 +25,13 @@ from vas_layout.model import (
     StripeObject,
 )
 
-_PLAIN_MAGICS = {0x0BD10BD0: Magic.V1, 0x0BD30BD0: Magic.V3, 0x0BD50BD0: Magic.SPECIFIC}
-_COMPOSITE_MAGIC = 0x0BD60BD0
+PLAIN_MAGICS = {Magic.V1: 0x0BD10BD0, Magic.V3: 0x0BD30BD0, Magic.SPECIFIC: 0x0BD50BD0}
+COMPOSITE_MAGIC = 0x0BD60BD0
 # The same structure: the MDS stores this magic when a component is extensible (SEL), so that
 # clients that do not know extension components refuse the file.
 _COMPOSITE_SEL_MAGIC = 0x0BD80BD0
-_FOREIGN_MAGIC = 0x0BD70BD0
+FOREIGN_MAGIC = 0x0BD70BD0
+_BY_MAGIC = {number: magic for magic, number in PLAIN_MAGICS.items()}
 
 _V1 = struct.Struct("<IIQQIHH")
 _POOL_BYTES = 16
@@ -49,7 +50,7 @@ def decode(data: bytes) -> Layout:
     """The layout that `data` holds. Raises LayoutError, and nothing else, if it holds none."""
     if len(data) > MAX_XATTR_BYTES:
         raise LayoutError(f"oversized: {MAX_XATTR_BYTES} bytes at most, {len(data)} given")
-    if _magic(data) in (_COMPOSITE_MAGIC, _COMPOSITE_SEL_MAGIC):
+    if _magic(data) in (COMPOSITE_MAGIC, _COMPOSITE_SEL_MAGIC):
         return _composite(data)
     return _simple(data)
 
@@ -77,9 +78,9 @@ def _need(data: bytes, size: int, what: str) -> None:
 
 def _simple(data: bytes) -> Plain | Foreign:
     number = _magic(data)
-    if number == _FOREIGN_MAGIC:
+    if number == FOREIGN_MAGIC:
         return _foreign(data)
-    magic = _PLAIN_MAGICS.get(number)
+    magic = _BY_MAGIC.get(number)
     if magic is None:
         raise LayoutError(f"unknown magic 0x{number:08x}")
     return _plain(data, magic)
@@ -188,7 +189,7 @@ def _component(data: bytes, entry: tuple[int, ...], free: int) -> Component:
 def _plain_bytes(layout: Plain) -> bytes:
     last = layout.layout_gen if layout.objects else layout.stripe_offset
     header = _V1.pack(
-        _number_of(layout.magic),
+        PLAIN_MAGICS[layout.magic],
         layout.pattern,
         *layout.owner,
         layout.stripe_size,
@@ -204,12 +205,8 @@ def _plain_bytes(layout: Plain) -> bytes:
     )
 
 
-def _number_of(magic: Magic) -> int:
-    return next(number for number, known in _PLAIN_MAGICS.items() if known is magic)
-
-
 def _foreign_bytes(layout: Foreign) -> bytes:
-    header = _FOREIGN.pack(_FOREIGN_MAGIC, len(layout.value), layout.foreign_type, layout.flags)
+    header = _FOREIGN.pack(FOREIGN_MAGIC, len(layout.value), layout.foreign_type, layout.flags)
     return header + layout.value
 
 
@@ -226,7 +223,7 @@ def _composite_bytes(layout: Composite) -> bytes:
         blobs += blob
         offset += len(blob)
     header = _COMPOSITE.pack(
-        _COMPOSITE_MAGIC,
+        COMPOSITE_MAGIC,
         offset,
         layout.layout_gen,
         layout.flags,

@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
 from vas_cluster import Cluster, default_path, load_cluster
-from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.sizes import format_size
+from vas_layout import views
 from vas_layout.as_json import layout_json
 from vas_layout.codec import decode
 from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.hexdump import attribute_bytes
-from vas_layout.ingest import Ingested, destination_of, put
+from vas_layout.ingest import destination_of, put
 from vas_layout.lfs import Lfs
-from vas_layout.locate import Locality, Placement, placements
+from vas_layout.locate import Locality, placements, split_placements
 from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
 from vas_layout.model import MAX_XATTR_BYTES
 from vas_layout.owners import OstOwners
 from vas_layout.paths import is_directory, size_of, walk
-from vas_layout.planning import StripePlan, plan_stripes
+from vas_layout.planning import plan_stripes
 from vas_layout.store import LayoutReader
-from vas_layout.table import layout_rows
 
 _DEFAULT_SPLIT = "128MiB"
 # Hexadecimal text with spaces is some three times as long as its bytes.
@@ -79,11 +68,7 @@ def show(paths: tuple[Path, ...], as_json: bool) -> int:
         except LayoutUnavailableError as unreadable:
             note(f"vas: {unreadable}")
             failed = 1
-    if as_json:
-        print_json([{"path": _shown(path), "layout": layout_json(one)} for path, one in found])
-    elif found:
-        columns = ("path", "extent", "stripes", "size", "OSTs", "pool", "pattern", "flags")
-        print_table(columns, (row for path, one in found for row in layout_rows(str(path), one)))
+    views.print_layouts(found, as_json)
     return failed
 
 
@@ -112,28 +97,40 @@ def decode_command(file: Any, as_json: bool) -> None:
 @click.argument("path", type=_path)
 @click.option("--offset", type=SizeType(), default=0, help="First byte [default: 0].")
 @click.option("--length", type=SizeType(), help="Number of bytes [default: to the file's end].")
+@click.option(
+    "--split", type=SizeType(), help="Show the VM that owns most of each split, as YARN is told."
+)
 @_cluster_option
 @json_option
 def locate(
-    path: Path, offset: int, length: int | None, map_file: Path | None, as_json: bool
+    path: Path,
+    offset: int,
+    length: int | None,
+    split: int | None,
+    map_file: Path | None,
+    as_json: bool,
 ) -> None:
     """Show the OST, OSS and VM of each byte range of a file.
 
     \b
-    Example: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
+    Examples: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
+              vas layout locate /lustre/input/part-00000 --split 128M
     """
+    if split == 0:
+        raise BadInput("--split: a split must not be empty", hint="give 128M or so")
     if is_directory(path):
         raise BadInput(
             "is a directory", where=str(path), hint="`vas layout locality` adds up trees"
         )
     size = size_of(path)
     rest = max(0, size - offset) if length is None else length
-    found = placements(LayoutReader().read(path), offset, rest, _owners(load_map(map_file)))
-    if as_json:
-        print_json({"path": _shown(path), "size": size, "ranges": [_placed(p) for p in found]})
-    else:
-        columns = ("offset", "length", "OST", "OSS", "VM", "known from", "note")
-        print_table(columns, (_row(placement) for placement in found))
+    layout, owners = LayoutReader().read(path), _owners(load_map(map_file))
+    found = (
+        split_placements(layout, offset, rest, split, owners)
+        if split
+        else placements(layout, offset, rest, owners)
+    )
+    views.print_placements(path, size, found, as_json)
 
 
 @layout.command()
@@ -148,7 +145,7 @@ def locality(paths: tuple[Path, ...], map_file: Path | None, as_json: bool) -> i
     """
     reader, total = LayoutReader(), Locality(_owners(load_map(map_file)))
     count = unreadable = 0
-    for file in _files_of(paths):
+    for file in _files_of(paths, reader):
         try:
             if isinstance(file, LayoutUnavailableError):
                 raise file
@@ -160,35 +157,20 @@ def locality(paths: tuple[Path, ...], map_file: Path | None, as_json: bool) -> i
             note(f"vas: {refused}")
             unreadable += 1
     if count or as_json:
-        _print_locality(total, count, as_json)
+        views.print_locality(total, count, as_json)
     return 1 if unreadable else 0
 
 
-def _files_of(paths: tuple[Path, ...]) -> Iterator[Path | LayoutUnavailableError]:
+def _files_of(
+    paths: tuple[Path, ...], reader: LayoutReader
+) -> Iterator[Path | LayoutUnavailableError]:
     for path in paths:
         size_of(path)
         if is_directory(path):
+            reader.refuse_other_file_systems(path)
             yield from walk(path)
         else:
             yield path
-
-
-def _print_locality(total: Locality, count: int, as_json: bool) -> None:
-    shares = total.shares()
-    size = sum(share.owned_bytes for share in shares)
-    unknown = sum(share.owned_bytes for share in shares if share.vm is None)
-    if as_json:
-        owners = [asdict(share) for share in shares]
-        summary = {"files": count, "bytes": size, "bytes_without_vm": unknown}
-        print_json({**summary, "balance": round(total.balance(), 4), "owners": owners})
-        return
-    rows = (
-        (s.vm or "-", s.oss or "-", s.owned_bytes, f"{100 * s.owned_bytes / size:.1f}%")
-        for s in shares
-    )
-    print_table(("VM", "OSS", "bytes", "share"), rows)
-    even = f"; the largest VM has {total.balance():.2f} times the mean" if size > unknown else ""
-    note(f"{count} files, {format_size(size)}, {format_size(unknown)} without a VM{even}")
 
 
 @layout.command()
@@ -248,16 +230,16 @@ def put_command(
     final = destination_of(source, destination)
     planned = plan_stripes(size, split, _count(osts, pool, map_file), pool)
     if dry_run:
-        _say_plan(f"would put {source} to {final}", planned, as_json)
+        views.say_plan(f"would put {source} to {final}", planned, as_json)
         return
     _check_pool(pool, final.parent)
     try:
-        with _progress(f"put {final.name}", size) as advance:
+        with views.progress(f"put {final.name}", size) as advance:
             done = put(source, final, planned, threads=parallel, progress=advance)
     except KeyboardInterrupt:
         note("stopped: run the same command again to go on from here")
         raise
-    _say_put(done, planned, as_json)
+    views.say_put(done, planned, as_json)
 
 
 @layout.command()
@@ -289,6 +271,7 @@ def fix(
     """
     reader, wish = LayoutReader(), Wish(split, _count(osts, pool, map_file), pool)
     plan_stripes(0, split, wish.osts, pool)
+    reader.refuse_other_file_systems(directory)
     _check_pool(pool, directory)
     found: list[Mismatch | LeftAlone] = []
     unreadable = 0
@@ -300,30 +283,12 @@ def fix(
             found.append(one)
     changing = apply and not dry_run
     results = {one.path: _result(one, changing, wish, reader) for one in found}
-    _print_mismatches(found, results, as_json)
+    views.print_mismatches(found, results, as_json)
     if unreadable:
         note(f"{unreadable} files or directories could not be read")
     elif not found and not as_json:
         note("every split lies on one OST")
     return 1 if unreadable or "failed" in results.values() else 0
-
-
-def _say_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
-    for change in done.adjusted:
-        note(f"Lustre made {change}")
-    if as_json:
-        print_json(
-            {
-                "path": _shown(done.destination),
-                "size": planned.file_size,
-                "resumed_stripes": done.resumed_stripes,
-                "sha256_of_stripes": done.sha256,
-                "layout": layout_json(done.layout),
-            }
-        )
-    else:
-        size = format_size(planned.file_size)
-        note(f"{done.destination}: {size} in {planned.splits} stripes, verified")
 
 
 def _result(one: Mismatch | LeftAlone, changing: bool, wish: Wish, reader: LayoutReader) -> str:
@@ -340,36 +305,6 @@ def _migrated(one: Mismatch, wish: Wish, reader: LayoutReader) -> str:
         note(f"vas: {failed}")
         return "failed"
     return "migrated"
-
-
-def _print_mismatches(
-    found: list[Mismatch | LeftAlone], results: dict[Path, str], as_json: bool
-) -> None:
-    if as_json:
-        print_json(
-            [
-                {
-                    "path": _shown(one.path),
-                    "size": one.file_size,
-                    "why": one.why,
-                    "lfs": one.plan.lfs_arguments if isinstance(one, Mismatch) else [],
-                    "result": results[one.path],
-                }
-                for one in found
-            ]
-        )
-    elif found:
-        rows = ((one.path, one.file_size, one.why, results[one.path]) for one in found)
-        print_table(("path", "size", "why", "result"), rows)
-
-
-def _say_plan(what: str, planned: StripePlan, as_json: bool) -> None:
-    if as_json:
-        print_json({**asdict(planned), "splits": planned.splits, "lfs": planned.lfs_arguments})
-        return
-    note(what)
-    for reason in planned.reasons:
-        note(reason)
 
 
 def load_map(map_file: Path | None) -> Cluster:
@@ -408,32 +343,3 @@ def _owners(cluster: Cluster) -> OstOwners:
             return None
 
     return OstOwners(cluster, instance=instance)
-
-
-def _shown(path: Path) -> str:
-    """A path for JSON: bytes that are not UTF-8 as \\xNN."""
-    return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
-
-
-def _placed(placement: Placement) -> dict[str, Any]:
-    return {**asdict(placement), "source": placement.source.value}
-
-
-def _row(p: Placement) -> tuple[object, ...]:
-    ost = "-" if p.ost is None else p.ost
-    return p.offset, p.length, ost, p.oss or "-", p.vm or "-", p.source.value, p.reason or ""
-
-
-@contextmanager
-def _progress(what: str, size: int) -> Iterator[Callable[[int], None]]:
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(binary_units=True),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task(what, total=size)
-        yield lambda done: progress.advance(task, done)

@@ -23,7 +23,7 @@ from vas_layout.model import Layout
 from vas_layout.paths import is_directory
 from vas_layout.planning import StripePlan
 from vas_layout.publish import publish
-from vas_layout.reasons import unavailable
+from vas_layout.reasons import refusal, unavailable
 from vas_layout.requests import stripes
 from vas_layout.store import LayoutReader, XattrStore, create_with_layout
 from vas_layout.stripe_journal import Identity, StripeJournal
@@ -85,9 +85,10 @@ def put(
             error.where = error.where or str(final)
             raise
         except OSError as error:
-            raise VasError(
-                f"{error.strerror}", where=str(final), hint="run the same command again to go on"
-            ) from error
+            what, fix = refusal(error.errno or 0)
+            again = "run the same command again to go on"
+            hint = f"{fix}; then {again}" if fix else again
+            raise VasError(what, where=str(final), hint=hint) from error
         finally:
             partial.close()
 

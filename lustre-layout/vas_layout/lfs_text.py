@@ -27,8 +27,10 @@ from vas_layout.model import (
     StripeObject,
 )
 
-# `lfs` calls OVERSTRIPING so; the rest are names only newer versions print.
-_PATTERNS = {name: bit for bit, name in PATTERN_NAMES.items()} | {"overstriped": 0x200}
+# Ours -> what `lfs` prints, where that differs.
+PATTERN_WORDS = {"overstriping": "overstriped"}
+_PATTERNS = {PATTERN_WORDS.get(name, name): bit for bit, name in PATTERN_NAMES.items()}
+# The flags added are names only newer versions print.
 _FLAGS = {name: bit for bit, name in COMPONENT_FLAG_NAMES.items()} | {
     "parity": 0x80,
     "compress": 0x100,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from vas_layout.model import Layout
 from vas_layout.owners import OstOwners, Owner, Source
-from vas_layout.ownership import owned_bytes, runs
+from vas_layout.ownership import Run, owned_bytes, runs
+
+SPREAD = "no VM owns more than half: `vas layout fix` gives each split one owner"
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,66 @@ class Share:
 def placements(layout: Layout, offset: int, length: int, owners: OstOwners) -> Iterator[Placement]:
     """The owners of a byte range, in order and without a gap."""
     for run in runs(layout, offset, length):
-        owner = owners.owner(run.ost_idx) if run.ost_idx is not None else _NOBODY
-        vm, why_not = _vm(owner)
-        reason = run.reason or why_not
-        oss = owner.host.name if owner.host else None
-        yield Placement(run.offset, run.length, run.ost_idx, oss, vm, owner.source, reason)
+        yield _placement(run, owners)
+
+
+def main_owner(parts: Sequence[Placement]) -> Placement:
+    """The bytes of all parts as one, with the VM that owns more than half of them.
+
+    That VM is the one that the file system names to YARN for a block of these parts; where there
+    is none, `reason` says why. `ost` is None where the VM's parts are on several. `parts` is not
+    empty.
+    """
+    total = sum(part.length for part in parts)
+    owned: Counter[str] = Counter()
+    for part in parts:
+        if part.vm:
+            owned[part.vm] += part.length
+    vm = next((vm for vm, size in owned.items() if 2 * size > total), None)
+    chosen = [part for part in parts if part.vm == vm] if vm else list(parts)
+    osts = {part.ost for part in chosen}
+    servers = {part.oss for part in chosen}
+    return Placement(
+        parts[0].offset,
+        total,
+        osts.pop() if len(osts) == 1 else None,
+        servers.pop() if len(servers) == 1 else None,
+        vm,
+        chosen[0].source,
+        None if vm else _why_no_vm(parts, total - owned.total()),
+    )
+
+
+def split_placements(
+    layout: Layout, offset: int, length: int, split: int, owners: OstOwners
+) -> Iterator[Placement]:
+    """The splits (of `split` bytes, from byte 0) in a range, each with its main owner.
+
+    The first and the last are cut to the range. The time of each depends on the number of objects.
+    """
+    end = offset + length
+    for border in range(offset // split * split, end, split):
+        start, stop = max(border, offset), min(border + split, end)
+        shares = owned_bytes(layout, start, stop - start)
+        parts = [_placement(Run(start, size, ost), owners) for ost, size in shares.items() if size]
+        if shares[None]:
+            lost = next(run for run in runs(layout, start, stop - start) if run.reason)
+            parts = [replace(p, reason=lost.reason) if p.ost is None else p for p in parts]
+        yield main_owner(parts)
+
+
+def _why_no_vm(parts: Sequence[Placement], without_vm: int) -> str | None:
+    if 2 * without_vm < sum(part.length for part in parts):
+        return SPREAD
+    return max((p for p in parts if p.vm is None), key=lambda part: part.length).reason
+
+
+def _placement(run: Run, owners: OstOwners) -> Placement:
+    owner = owners.owner(run.ost_idx) if run.ost_idx is not None else _NOBODY
+    vm, why_not = _vm(owner)
+    reason = run.reason or why_not
+    oss = owner.host.name if owner.host else None
+    return Placement(run.offset, run.length, run.ost_idx, oss, vm, owner.source, reason)
 
 
 class Locality:

@@ -38,32 +38,34 @@ def plan_stripes(
 ) -> StripePlan:
     """One stripe per split, over `osts` OSTs (None: all there are).
 
-    Raises BadInput when no stripe can hold a split.
+    Raises BadInput when no stripe is as long as a split.
     """
     if file_size < 0 or split_size < 1:
         raise BadInput("the size must not be negative and the split must not be empty")
     if osts is not None and osts < 1:
         raise BadInput(f"{osts} OSTs cannot hold a file", hint="give at least one")
-    stripe_size = -(-split_size // STRIPE_ALIGNMENT) * STRIPE_ALIGNMENT
-    if stripe_size > _MAX_STRIPE_SIZE:
+    if split_size > _MAX_STRIPE_SIZE:
         raise BadInput(
             f"a split of {format_size(split_size)} is larger than the largest stripe",
             hint="stripes end below 4 GiB: use smaller splits",
         )
-    splits = -(-file_size // stripe_size)
+    if split_size % STRIPE_ALIGNMENT:
+        aligned = -(-split_size // STRIPE_ALIGNMENT) * STRIPE_ALIGNMENT
+        raise BadInput(
+            f"{split_size} bytes are no multiple of 64 KiB, as every stripe is",
+            where="--split",
+            hint=f"give --split {aligned}, and the job the same split"
+            " (mapreduce.input.fileinputformat.split.minsize and .maxsize)",
+        )
+    splits = -(-file_size // split_size)
     limit = min(osts or MAX_STRIPES, MAX_STRIPES)
     count = ALL_OSTS if osts is None and splits > 1 else max(1, min(splits, limit))
-    reasons = tuple(_reasons(split_size, stripe_size, splits, count))
-    return StripePlan(file_size, stripe_size, count, pool, reasons)
+    reasons = tuple(_reasons(split_size, splits, count))
+    return StripePlan(file_size, split_size, count, pool, reasons)
 
 
-def _reasons(split_size: int, stripe_size: int, splits: int, count: int) -> list[str]:
-    said = [f"stripe size = split size = {format_size(stripe_size)}: a map reads from one OST only"]
-    if stripe_size != split_size:
-        said.append(
-            f"{split_size} is not a multiple of 64 KiB: set the split to {stripe_size} in the job"
-            " (mapreduce.input.fileinputformat.split.minsize and .maxsize)"
-        )
+def _reasons(split_size: int, splits: int, count: int) -> list[str]:
+    said = [f"stripe size = split size = {format_size(split_size)}: a map reads from one OST only"]
     if count == ALL_OSTS:
         said.append(f"{splits} splits over all OSTs")
     else:

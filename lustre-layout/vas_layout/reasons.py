@@ -9,10 +9,10 @@ from vas_layout.errors import LayoutUnavailableError
 
 _MOUNTS = "`findmnt -t lustre` lists the mounts"
 _RIGHTS = "ask the owner for it, or run as the owner"
+NOT_LUSTRE = (errno.ENOTTY, errno.EOPNOTSUPP)
 _REASONS: dict[int, tuple[str, str | None]] = {
     errno.ENOENT: ("no such file or directory", None),
-    errno.ENOTTY: ("not on a Lustre file system", _MOUNTS),
-    errno.EOPNOTSUPP: ("not on a Lustre file system", _MOUNTS),
+    **dict.fromkeys(NOT_LUSTRE, ("not on a Lustre file system", _MOUNTS)),
     errno.EACCES: ("no permission", _RIGHTS),
     errno.EPERM: ("no permission", _RIGHTS),
     errno.ENODATA: ("has no layout of its own", None),
@@ -21,8 +21,9 @@ _REASONS: dict[int, tuple[str, str | None]] = {
         "Lustre refuses this layout",
         "check the OST indices and the pool with `lfs osts` and `lfs pool_list`",
     ),
-    errno.ENOSPC: ("no OST has room", None),
-    errno.EDQUOT: ("quota exceeded", None),
+    errno.ENOSPC: ("no OST has room", "free some space: `lfs df` shows where"),
+    errno.EDQUOT: ("quota exceeded", "free some space: `lfs quota` shows how much"),
+    errno.EIO: ("input/output error", "see `lfs check all` and the kernel's log"),
     errno.ENOTCONN: ("an OST or the MDT is not connected", "see `lfs check all`"),
 }
 

@@ -16,7 +16,7 @@ from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.lfs import Lfs
 from vas_layout.model import ALL_OSTS, Composite, Layout, Plain
 from vas_layout.paths import is_directory
-from vas_layout.reasons import unavailable
+from vas_layout.reasons import NOT_LUSTRE, unavailable
 
 XATTR_NAME = "lustre.lov"
 
@@ -66,6 +66,14 @@ class LayoutReader:
             if refused.errno not in (errno.EACCES, errno.EPERM):
                 raise
         return self.lfs.getstripe(path, directory_itself=is_directory(path))
+
+    def refuse_other_file_systems(self, directory: Path) -> None:
+        """Raises LayoutUnavailableError for a directory that is not on a Lustre file system."""
+        try:
+            self.store.read(directory)
+        except LayoutUnavailableError as refused:
+            if refused.errno in NOT_LUSTRE:
+                raise
 
 
 @dataclass(frozen=True)

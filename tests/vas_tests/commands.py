@@ -6,11 +6,15 @@ import click
 
 from vas_core.cli import print_table
 from vas_core.errors import ExitStatus
-from vas_tests.checks import CHECKS, run_checks
+from vas_tests.checks import chosen_checks, run_checks
 
 
 @click.command()
-@click.option("--fast", is_flag=True, help="Only linters and unit tests: under a minute.")
+@click.option(
+    "--fast",
+    is_flag=True,
+    help="Linters, Python's unit tests, Java's layout module: a minute. No daemons.",
+)
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @click.option(
     "--list", "only_list", is_flag=True, help="Print the commands instead of running them."
@@ -20,10 +24,10 @@ def test(fast: bool, yes: bool, only_list: bool) -> int:
 
     \b
     Examples: ./vas test          everything: Python, Java, the lab
-              ./vas test --fast   linters and unit tests
+              ./vas test --fast   what takes a minute
               ./vas test --list   the commands, to run one by one
     """
-    chosen = [check for check in CHECKS if check.fast or not fast]
+    chosen = chosen_checks(fast=fast)
     if only_list:
         print_table(("CHECK", "COMMAND"), [(c.name, " ".join(c.argv)) for c in chosen])
         return ExitStatus.DONE

@@ -65,6 +65,36 @@ def test_the_grant_of_the_maps_own_container_comes_before_any_relaxation(
     assert row.why == "vm4: dead-node; relaxed to any after 7.0 s"
 
 
+def test_the_maps_own_host_is_the_reason_if_it_was_open_whoever_opened_the_container(
+    cluster: Cluster,
+) -> None:
+    decisions = [
+        Decision("a", "relaxed-any", "vm1", "", "dead-node", 5_000),
+        Decision("a", "relaxed-any", "vm4", "", "timeout", 25_000),
+        Decision("a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote"),
+    ]
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, decisions)
+    assert row.why == "vm1: dead-node; relaxed to any after 5.0 s"
+
+
+def test_a_host_open_to_its_partner_only_or_strict_again_is_no_reason_elsewhere(
+    cluster: Cluster,
+) -> None:
+    grant = Decision("a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote")
+    to_partner = Decision("a", "relaxed-partner", "vm1", "", "timeout", 20_000)
+    opened = Decision("a", "relaxed-any", "vm1", "", "timeout", 25_000)
+    strict = Decision("a", "strict", "vm1", "", "none", 0)
+    for before in ([to_partner], [opened, strict]):
+        row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, [*before, grant])
+        assert row.why == "vm4: timeout; relaxed to any after 26.0 s"
+
+
+def test_a_container_meant_for_another_map_is_said(cluster: Cluster) -> None:
+    grant = Decision("a", "grant", "vm3", "vm3", "none", 0, "container_1", "local")
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, [grant])
+    assert row.why == "MapReduce gave it a container on vm3 that was granted for another map"
+
+
 @pytest.mark.parametrize(
     ("split", "placements", "why"),
     [
@@ -82,6 +112,18 @@ def test_what_is_not_known_is_said(
     split: Split | None, placements: list[Placement], why: str, cluster: Cluster
 ) -> None:
     assert judge(attempt("vm3"), split, placements, cluster, []).why == why
+
+
+def test_a_split_that_no_vm_owns_most_of_is_no_vms(cluster: Cluster) -> None:
+    spread = [owned("vm1", 32), owned("vm2", 32), owned("vm3", 32)]
+    row = judge(attempt("vm1"), SPLIT, spread, cluster, [])
+    assert (row.where, row.vm, row.ost, row.local_bytes) == (Where.UNKNOWN, None, None, 32)
+    assert row.why == "no VM owns more than half: `vas layout fix` gives each split one owner"
+
+
+def test_the_vm_of_most_of_a_split_counts_not_that_of_its_first_byte(cluster: Cluster) -> None:
+    row = judge(attempt("vm2"), SPLIT, [owned("vm1", 32), owned("vm2", 64)], cluster, [])
+    assert (row.where, row.vm, row.local_bytes) == (Where.LOCAL, "vm2", 64)
 
 
 def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:
@@ -115,3 +157,13 @@ def test_command_refuses_a_wrong_id(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["job", "locality", "wordcount", "--cluster", str(EXAMPLE)]
     assert run_command(arguments) == 2
     assert "'wordcount' is not an application id" in capsys.readouterr().err
+
+
+def test_command_without_a_map_points_to_the_lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "none.yaml"))
+    assert run_command(["job", "locality", "application_17_0001"]) == 2
+    said = capsys.readouterr().err
+    assert "`vas lab shell -- vas job locality application_17_0001`" in said
+    assert said.count("\n") == 1

@@ -12,7 +12,7 @@ import click
 
 from vas_cluster import Cluster, default_path, load_cluster
 from vas_core.cli import json_option, note, print_json, print_table
-from vas_core.errors import VasError
+from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
 from vas_layout.locate import Placement, placements
 from vas_layout.owners import OstOwners
@@ -36,7 +36,6 @@ def job() -> None:
     "--cluster",
     "cluster_file",
     type=click.Path(path_type=Path),
-    default=default_path,
     help="The site's map. [default: $VAS_CLUSTER, else /etc/vas/cluster.yaml]",
 )
 @click.option("--history", help="The JobHistoryServer. [default: http://RESOURCEMANAGER:19888]")
@@ -50,18 +49,20 @@ def job() -> None:
 @json_option
 def locality(
     application_id: str,
-    cluster_file: Path,
+    cluster_file: Path | None,
     history: str | None,
     logs: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Show where each map ran, where its stripe is, and why.
 
+    A lab's jobs are known in the lab only: `vas lab shell -- vas job locality ...`.
+
     \b
     Example: vas job locality application_1700000000000_0001
              vas job locality job_1700000000000_0001 --log /var/log/hadoop/rm.log --json
     """
-    cluster = load_cluster(cluster_file)
+    cluster = _site(cluster_file, application_id)
     server = History(history or f"http://{cluster.yarn.resourcemanager.name}:19888")
     from_environment = [Path(p) for p in (os.environ.get("VAS_PLACEMENT_LOG"),) if p]
     decisions = placement_log.read(logs or from_environment)
@@ -70,6 +71,14 @@ def locality(
         print_json([row.as_json() for row in rows])
     else:
         _print(rows)
+
+
+def _site(cluster_file: Path | None, application_id: str) -> Cluster:
+    if cluster_file is None and not default_path().exists():
+        hint = "name it by --cluster; a lab's job is asked for in the lab: "
+        hint += f"`vas lab shell -- vas job locality {application_id}`"
+        raise BadInput("there is no map of the site", where=str(default_path()), hint=hint)
+    return load_cluster(cluster_file or default_path())
 
 
 def _rows(

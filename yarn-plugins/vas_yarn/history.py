@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from vas_core.errors import BadInput, VasError
+from vas_yarn.rest import Server
 
-_TIMEOUT_SECONDS = 30
 _APPLICATION = re.compile(r"(?:application|job)_(\d+_\d+)")
 # MapTask logs this line when it starts on a FileSplit: the only record of a map's split.
 _SPLIT = re.compile(r"Processing split: (?P<uri>\S.*?):(?P<offset>\d+)\+(?P<length>\d+)\s*$", re.M)
@@ -59,9 +56,12 @@ class History:
     """A JobHistoryServer, by the URL of its web interface (`http://rm:19888`)."""
 
     def __init__(self, url: str) -> None:
-        if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-            raise BadInput(f"{url!r} is not a URL", hint="write it like http://rm:19888")
-        self._base = url.rstrip("/") + "/ws/v1/history"
+        self._server = Server(
+            "the JobHistoryServer",
+            url,
+            refused_hint="a job shows up some seconds after its end; check the id",
+            silent_hint="give its address with --history; a lab's answers in `vas lab shell` only",
+        )
 
     def job(self, job: str) -> dict[str, Any]:
         """The job's summary, as the server words it."""
@@ -113,24 +113,7 @@ class History:
         return found
 
     def _read(self, path: str) -> str:
-        url = f"{self._base}/{path}"
-        request = urllib.request.Request(url, headers={"Accept": "application/json, text/plain"})  # noqa: S310 (__init__ checks the scheme)
-        try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310
-                text: str = answer.read().decode(errors="replace")
-                return text
-        except urllib.error.HTTPError as refused:
-            raise VasError(
-                f"the JobHistoryServer answers {refused.code} {refused.reason}",
-                where=url,
-                hint="a job shows up some seconds after its end; check the id",
-            ) from refused
-        except OSError as unreachable:
-            raise VasError(
-                f"the JobHistoryServer does not answer: {unreachable}",
-                where=url,
-                hint="give its address with --history",
-            ) from unreachable
+        return self._server.read(f"ws/v1/history/{path}").text
 
 
 def _list(found: dict[str, Any] | None, key: str) -> list[Any]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from vas_lab.lfs.view import Lines, Show, View
+from vas_layout.codec import COMPOSITE_MAGIC, FOREIGN_MAGIC, PLAIN_MAGICS
+from vas_layout.lfs_text import PATTERN_WORDS
+from vas_layout.model import Magic
 
-MAGICS = {"v1": 0x0BD10BD0, "v3": 0x0BD30BD0}
-COMPOSITE_MAGIC = 0x0BD60BD0
-FOREIGN_MAGIC = 0x0BD70BD0
 _HEADER_BYTES = {"v1": 32, "v3": 48}
 _FLR_STATES = ("0", "ro", "wp", "sp")
-_PATTERN_TEXT = {"overstriping": "overstriped"}
 
 Layout = dict[str, Any]
 
@@ -66,7 +65,7 @@ def _foreign(out: Lines, layout: Layout, view: View) -> None:
 
 def pattern_text(names: list[str]) -> str:
     """`raid0,overstriped` of the codec's names."""
-    return ",".join(_PATTERN_TEXT.get(name, name) for name in names)
+    return ",".join(PATTERN_WORDS.get(name, name) for name in names)
 
 
 def _attributes(layout: Layout, view: View, first: int | None) -> list[tuple[Show, str, str]]:
@@ -90,7 +89,7 @@ def _attributes(layout: Layout, view: View, first: int | None) -> list[tuple[Sho
 def _file_body(out: Lines, layout: Layout, fid: str, view: View, indent: str) -> None:
     if Show.DETAIL in view.show:
         sequence, object_id = fid.split(":")[:2]
-        out.add(f"{indent}{'lmm_magic:':19}0x{MAGICS[layout['magic']]:08X}")
+        out.add(f"{indent}{'lmm_magic:':19}0x{PLAIN_MAGICS[Magic(layout['magic'])]:08X}")
         out.add(f"{indent}{'lmm_seq:':19}{sequence}")
         out.add(f"{indent}{'lmm_object_id:':19}{object_id}")
     if Show.FID in view.show:

@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -40,16 +41,27 @@ class DistributionJarTest {
         .map(name -> name.replaceFirst("^(org/vas/[^/]+)/.*", "$1"))
         .collect(Collectors.toCollection(TreeSet::new));
     assertTrue(Set.of("org/vas/layout", "org/vas/filesystem", "org/vas/scheduler",
-        "org/vas/shaded").containsAll(packages), packages::toString);
+        "org/vas/shuffle", "org/vas/shaded").containsAll(packages), packages::toString);
     assertTrue(packages.containsAll(Set.of("org/vas/layout", "org/vas/shaded")));
   }
 
   @Test
-  void metadataIsTheManifestTheNoticeAndTheServices() throws IOException {
+  void metadataIsTheManifestTheLicenceTheNoticeAndTheServices() throws IOException {
     List<String> others = entries().stream()
         .filter(name -> name.startsWith("META-INF/") && !name.startsWith(SERVICES))
         .collect(Collectors.toList());
-    assertEquals(List.of("META-INF/MANIFEST.MF", "META-INF/NOTICE"), others);
+    assertEquals(
+        List.of("META-INF/LICENSE", "META-INF/MANIFEST.MF", "META-INF/NOTICE"), others);
+  }
+
+  @Test
+  void theLicenceIsTheRepositorysAndTheNoticeNamesWhatIsBundled() throws IOException {
+    Path licence = Path.of(System.getProperty("basedir", "")).toAbsolutePath()
+        .resolve("../../LICENSE").normalize();
+    try (JarFile file = new JarFile(jar.toFile())) {
+      assertEquals(Files.readString(licence), read(file, "META-INF/LICENSE"));
+      assertTrue(read(file, "META-INF/NOTICE").contains("SnakeYAML Engine"));
+    }
   }
 
   @Test

@@ -30,6 +30,9 @@ final class BlockSize {
    * anywhere. Of a composite layout the component at the end counts: it holds the bulk.
    */
   long of(StripeLayout layout, long length) {
+    if (isOneBlock(length)) {
+      return normal;
+    }
     Optional<PlainLayout> last = layout.at(Math.max(0, length - 1));
     return last.filter(plain -> plain.objects().size() > 1)
         .map(PlainLayout::stripeSize)

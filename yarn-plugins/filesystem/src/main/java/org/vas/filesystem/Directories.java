@@ -6,6 +6,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
@@ -64,8 +65,20 @@ final class Directories {
     return entries;
   }
 
+  /** Removes one entry, or with {@code recursive} all below it too; false when there is none. */
+  static boolean delete(Path file, boolean recursive) throws IOException {
+    if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      return false;
+    }
+    if (recursive) {
+      deleteTree(file);
+      return true;
+    }
+    return Files.deleteIfExists(file);
+  }
+
   /** Removes a file, a link (never what it leads to), or a directory with all it holds. */
-  static void deleteTree(Path root) throws IOException {
+  private static void deleteTree(Path root) throws IOException {
     Files.walkFileTree(root, new SimpleFileVisitor<>() {
       @Override
       public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)

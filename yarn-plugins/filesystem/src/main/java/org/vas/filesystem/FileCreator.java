@@ -9,8 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Optional;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.vas.layout.LayoutRequest;
 
 /**
@@ -18,11 +20,12 @@ import org.vas.layout.LayoutRequest;
  *
  * <p>To overwrite is not to truncate: that would keep the old layout, and pull the bytes away from
  * whoever is reading them. A new file is made beside the old one and renamed over it once it has
- * its layout and is open: the name always leads to a whole file, old or new, also when this
- * process dies (a file {@code .vas-create-*} may then be left over). Readers of the old file keep
- * it, as HDFS's do until their leases end.
+ * its layout and is open, before its first byte: the name always leads to the old file or to the
+ * new one, also when this process dies (a file {@code .vas-create-*} may then be left over).
+ * Readers of the old file keep it, as HDFS's do until their leases end.
  */
 final class FileCreator {
+  private static final Logger LOG = LoggerFactory.getLogger(FileCreator.class);
   private static final int MAX_LINKS = 40;  // the kernel's own bound
 
   private static final int OWNER_MAY_READ_AND_WRITE = 0600;
@@ -39,28 +42,29 @@ final class FileCreator {
    * An open, empty file.
    *
    * @param mode the exact permission bits: no umask is applied to them
-   * @param layout what to set; none leaves it to the directory
+   * @param layouts what to set: the first that Lustre does not refuse; none leaves it to the
+   *     directory
    */
-  OpenFile create(Path file, int mode, boolean overwrite, Optional<LayoutRequest> layout)
+  OpenFile create(Path file, int mode, boolean overwrite, List<LayoutRequest> layouts)
       throws IOException {
     try {
-      return createNew(file, mode, layout);
+      return createNew(file, mode, layouts);
     } catch (ErrnoException e) {
       if (!e.is(Errno.EEXIST) || !overwrite) {
         throw e;
       }
     }
-    return replace(resolved(file), mode, layout);
+    return replace(resolved(file), mode, layouts);
   }
 
-  private OpenFile replace(Path file, int mode, Optional<LayoutRequest> layout)
+  private OpenFile replace(Path file, int mode, List<LayoutRequest> layouts)
       throws IOException {
     if (Files.isDirectory(file)) {
       throw new FileAlreadyExistsException(file.toString());
     }
     Path fresh = file.resolveSibling(
         ".vas-create-" + Long.toHexString(ThreadLocalRandom.current().nextLong()));
-    OpenFile open = createNew(fresh, mode, layout);
+    OpenFile open = createNew(fresh, mode, layouts);
     try {
       Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
       return open;
@@ -70,14 +74,14 @@ final class FileCreator {
     }
   }
 
-  private OpenFile createNew(Path file, int mode, Optional<LayoutRequest> layout)
+  private OpenFile createNew(Path file, int mode, List<LayoutRequest> layouts)
       throws IOException {
     // Reading the layout back and opening both need what the final mode may not allow.
     int initial = mode | OWNER_MAY_READ_AND_WRITE;
-    if (layout.isPresent()) {
-      files.createWithLayout(file, initial, layout.get(), layoutRequired);
-    } else {
+    if (layouts.isEmpty()) {
       files.createPlain(file, initial);
+    } else {
+      createWithFirst(file, initial, layouts);
     }
     OpenFile open = opened(file);
     try {
@@ -87,6 +91,20 @@ final class FileCreator {
       abandon(open, file);
       throw e;
     }
+  }
+
+  private void createWithFirst(Path file, int mode, List<LayoutRequest> layouts)
+      throws IOException {
+    int last = layouts.size() - 1;
+    for (LayoutRequest preferred : layouts.subList(0, last)) {
+      try {
+        files.createWithLayout(file, mode, preferred, layoutRequired);
+        return;
+      } catch (LayoutRefusedException e) {
+        LOG.warn("{}; it gets {} instead", e.getMessage(), layouts.get(last));
+      }
+    }
+    files.createWithLayout(file, mode, layouts.get(last), layoutRequired);
   }
 
   private static OpenFile opened(Path file) throws IOException {

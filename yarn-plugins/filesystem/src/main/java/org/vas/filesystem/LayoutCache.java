@@ -4,32 +4,47 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.vas.layout.LayoutException;
 import org.vas.layout.StripeLayout;
 
 /**
- * Layouts of files, each read once while the file stays as it is. A layout is only a hint about
- * where to run a task, so a file without a readable one is a file of unknown owners, not an error.
+ * Layouts of files, each read once while the file stays as it is, for a bounded time: to release
+ * an archived file takes its objects away and leaves its ctime as it was. A layout is only a hint
+ * about where to run a task, so a file without a readable one is a file of unknown owners, not an
+ * error.
  */
 final class LayoutCache {
   private static final Logger LOG = LoggerFactory.getLogger(LayoutCache.class);
 
   private final LustreFiles files;
-  private final Map<Key, Optional<StripeLayout>> known;
+  private final Map<Key, Known> known;
+  private final long ttlNanos;
+  private final LongSupplier nanoClock;
 
-  LayoutCache(LustreFiles files, int capacity) {
+  /**
+   * Empty.
+   *
+   * @param capacity layouts kept; of more, those not asked for the longest time go
+   * @param ttl how long each is good for
+   * @param nanoClock a monotonic clock in nanoseconds
+   */
+  LayoutCache(LustreFiles files, int capacity, Duration ttl, LongSupplier nanoClock) {
     this.files = requireNonNull(files, "files");
+    this.ttlNanos = ttl.toNanos();
+    this.nanoClock = requireNonNull(nanoClock, "nanoClock");
     this.known = new LinkedHashMap<>(16, 0.75f, true) {
       private static final long serialVersionUID = 1L;
 
       @Override
-      protected boolean removeEldestEntry(Map.Entry<Key, Optional<StripeLayout>> eldest) {
+      protected boolean removeEldestEntry(Map.Entry<Key, Known> eldest) {
         return size() > capacity;
       }
     };
@@ -38,20 +53,21 @@ final class LayoutCache {
   /** The layout of the file whose attributes were just read. */
   Optional<StripeLayout> layoutOf(Path file, FileAttributes attributes) {
     Key key = new Key(file, attributes);
+    long now = nanoClock.getAsLong();
     synchronized (known) {
-      Optional<StripeLayout> layout = known.get(key);
-      if (layout != null) {
-        return layout;
+      Known found = known.get(key);
+      if (found != null && now - found.readAt < ttlNanos) {
+        return found.layout;
       }
     }
-    return read(key);
+    return read(key, now);
   }
 
-  private Optional<StripeLayout> read(Key key) {
+  private Optional<StripeLayout> read(Key key, long now) {
     try {
       Optional<StripeLayout> layout = decode(key.file, files.layout(key.file));
       synchronized (known) {
-        known.put(key, layout);
+        known.put(key, new Known(layout, now));
       }
       return layout;
     } catch (IOException e) {
@@ -69,6 +85,16 @@ final class LayoutCache {
     } catch (LayoutException e) {
       LOG.warn("{}: lustre.lov: {}; its blocks have no location", file, e.getMessage());
       return Optional.empty();
+    }
+  }
+
+  private static final class Known {
+    private final Optional<StripeLayout> layout;
+    private final long readAt;
+
+    Known(Optional<StripeLayout> layout, long readAt) {
+      this.layout = layout;
+      this.readAt = readAt;
     }
   }
 

@@ -44,22 +44,25 @@ final class LayoutPolicy {
   }
 
   /**
-   * The layout for a new file, or none when its directory is to decide.
+   * The layouts for a new file, the best first; none when its directory is to decide. A private
+   * file is better on another OST than not written, so it has a second one.
    *
    * @param path within the file system
    * @param blockSize bytes, rounded up to what Lustre can do; not positive means the default
    */
-  Optional<LayoutRequest> layoutFor(String path, long blockSize) throws IOException {
+  List<LayoutRequest> layoutsFor(String path, long blockSize) throws IOException {
     long stripeSize = stripeSize(path, blockSize);
     Optional<Integer> local = localOst(path);
     if (local.isPresent()) {
-      return Optional.of(LayoutRequest.stripes(stripeSize, 1).startingAt(local.get()));
+      LayoutRequest one = LayoutRequest.stripes(stripeSize, 1);
+      return List.of(one.startingAt(local.get()), inPool(one));
     }
-    if (stripeCount == 0) {
-      return Optional.empty();
-    }
-    LayoutRequest request = LayoutRequest.stripes(stripeSize, stripeCount);
-    return Optional.of(pool.isEmpty() ? request : request.pool(pool));
+    return stripeCount == 0
+        ? List.of() : List.of(inPool(LayoutRequest.stripes(stripeSize, stripeCount)));
+  }
+
+  private LayoutRequest inPool(LayoutRequest request) {
+    return pool.isEmpty() ? request : request.pool(pool);
   }
 
   private long stripeSize(String path, long blockSize) throws IOException {

@@ -3,6 +3,8 @@ package org.vas.filesystem;
 import com.sun.jna.LastErrorException;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
+import com.sun.jna.ptr.LongByReference;
+import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -29,6 +31,11 @@ final class Libc implements XattrCalls {
         throws LastErrorException;
 
     int mknod(byte[] path, int mode, long device) throws LastErrorException;
+
+    /** What mknod was an inline function around, before glibc 2.33. */
+    @SuppressWarnings("MemberName")
+    int __xmknod(int version, byte[] path, int mode, LongByReference device)
+        throws LastErrorException;
 
     int renameat2(int fromDirectory, byte[] from, int toDirectory, byte[] to, int flags)
         throws LastErrorException;
@@ -74,20 +81,45 @@ final class Libc implements XattrCalls {
   }
 
   @Override
-  public void mknod(Path file, int mode) throws ErrnoException {
+  public void mknod(Path file, int mode) throws IOException {
+    mknod(InThisProcess.CALLS, file, mode);
+  }
+
+  static void mknod(Calls calls, Path file, int mode) throws IOException {
     try {
-      InThisProcess.CALLS.mknod(bytes(file), REGULAR_FILE | mode, 0);
+      mknod(calls, bytes(file), REGULAR_FILE | mode);
     } catch (LastErrorException e) {
       throw new ErrnoException(file, "mknod", e.getErrorCode());
+    } catch (UnsatisfiedLinkError e) {
+      throw new IOException(file + ": this C library has neither mknod nor __xmknod;"
+          + " run the JVM with glibc", e);
     }
   }
 
-  /** Renames in one step, and only if nothing has the new name: {@code EEXIST} else. */
-  static void renameNoReplace(Path from, Path to) throws ErrnoException {
+  private static void mknod(Calls calls, byte[] file, int mode) {
     try {
-      InThisProcess.CALLS.renameat2(AT_CWD, bytes(from), AT_CWD, bytes(to), NO_REPLACE);
+      calls.mknod(file, mode, 0);
+    } catch (UnsatisfiedLinkError olderThanGlibc233) {
+      // _MKNOD_VER of its bits/stat.h: 0 where a long has 64 bits, 1 where it has 32.
+      calls.__xmknod(Native.LONG_SIZE == 8 ? 0 : 1, file, mode, new LongByReference());
+    }
+  }
+
+  /**
+   * Renames in one step, and only if nothing has the new name: {@code EEXIST} else, and
+   * {@code ENOSYS} where the C library is older than the call.
+   */
+  static void renameNoReplace(Path from, Path to) throws ErrnoException {
+    renameNoReplace(InThisProcess.CALLS, from, to);
+  }
+
+  static void renameNoReplace(Calls calls, Path from, Path to) throws ErrnoException {
+    try {
+      calls.renameat2(AT_CWD, bytes(from), AT_CWD, bytes(to), NO_REPLACE);
     } catch (LastErrorException e) {
       throw new ErrnoException(to, "rename from " + from, e.getErrorCode());
+    } catch (UnsatisfiedLinkError olderThanGlibc228) {
+      throw new ErrnoException(to, "rename from " + from, Errno.ENOSYS);
     }
   }
 

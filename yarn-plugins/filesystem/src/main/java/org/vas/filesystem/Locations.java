@@ -14,7 +14,7 @@ enum Locations {
     String value = LustreConf.LOCATIONS.get(conf);
     return Arrays.stream(values()).filter(each -> each.name().equalsIgnoreCase(value)).findFirst()
         .orElseThrow(() -> new IllegalArgumentException(
-            LustreConf.LOCATIONS.name() + ": '" + value + "' is neither vm nor none"));
+            LustreConf.LOCATIONS.name() + ": '" + value + "' is not known; use vm or none"));
   }
 
   boolean needSite() {

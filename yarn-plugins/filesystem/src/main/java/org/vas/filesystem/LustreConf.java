@@ -1,5 +1,6 @@
 package org.vas.filesystem;
 
+import java.time.Duration;
 import org.vas.layout.ConfKey;
 
 /** What can be configured about {@link LustreFileSystem}. */
@@ -34,6 +35,10 @@ public interface LustreConf {
 
   ConfKey<Integer> LAYOUT_CACHE = ConfKey.integer("vas.layout.cache-size", 10000, 0, 1000000,
       "Layouts of files to remember in one process.");
+
+  ConfKey<Duration> LAYOUT_TTL = ConfKey.duration("vas.layout.cache-ttl", "1m", "0s", "1d",
+      "How long to remember a layout. A change of the file is noticed at once, by its ctime; this"
+          + " bounds what leaves the ctime alone, as the release of an archived file does.");
 
   ConfKey<String> LOCATIONS = ConfKey.text("vas.locations", "vm",
       "What a block's location is: vm (the VM of the storage server that serves its OST) or none"

@@ -6,11 +6,7 @@ import static org.apache.hadoop.fs.impl.PathCapabilitiesSupport.validatePathCapa
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.channels.FileChannel;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -44,6 +40,7 @@ public class LustreFileSystem extends FileSystem {
   private final XattrCalls calls;
   private Statistics localStatistics;
   private Mounted mounted;
+  private Operations operations;
   private URI uri;
   private Path workingDirectory;
 
@@ -63,20 +60,13 @@ public class LustreFileSystem extends FileSystem {
   public void initialize(URI name, Configuration conf) throws IOException {
     super.initialize(name, conf);
     setConf(conf);
-    mounted = new Mounted(conf, System.getenv(), calls);
+    mounted = Mounted.configured(conf, System.getenv(), calls);
+    operations = new Operations(statistics, this::shown, mounted.paths());
     String authority = name.getAuthority();
-    checkAuthority(authority);
+    mounted.checkAuthority(authority);
     uri = URI.create(SCHEME + "://" + (authority == null ? "/" : authority));
     workingDirectory = getHomeDirectory();
     localStatistics = getStatistics(LOCAL_SCHEME, LocalOst.class);
-  }
-
-  private void checkAuthority(String authority) throws IOException {
-    String fsname = mounted.fsname();
-    if (authority != null && !fsname.isEmpty() && !fsname.equals(authority)) {
-      throw new IOException(SCHEME + "://" + authority + ": the site's Lustre is '" + fsname
-          + "'; write " + SCHEME + ":///PATH");
-    }
   }
 
   @Override
@@ -116,29 +106,22 @@ public class LustreFileSystem extends FileSystem {
     return makeQualified(path);
   }
 
-  private java.nio.file.Path local(Path path) throws IOException {
-    return mounted.paths().local(shown(path));
-  }
-
   // ---- Reading.
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    statistics.incrementReadOps(1);
-    return new FSDataInputStream(IoErrors.reading(path, () ->
-        mounted.open(shown(path), local(path), bufferSize, statistics, localStatistics)));
+    return new FSDataInputStream(operations.reading(path, (shown, file) ->
+        mounted.open(shown, file, bufferSize, statistics, localStatistics)));
   }
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
-    statistics.incrementReadOps(1);
-    return IoErrors.reading(path, () -> mounted.status(shown(path), local(path)));
+    return operations.reading(path, mounted::status);
   }
 
   @Override
   public FileStatus getFileLinkStatus(Path path) throws IOException {
-    statistics.incrementReadOps(1);
-    FileStatus status = IoErrors.reading(path, () -> mounted.linkStatus(shown(path), local(path)));
+    FileStatus status = operations.reading(path, mounted::linkStatus);
     if (status.isSymlink()) {
       status.setSymlink(
           FSLinkResolver.qualifySymlinkTarget(uri, status.getPath(), status.getSymlink()));
@@ -148,12 +131,10 @@ public class LustreFileSystem extends FileSystem {
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    statistics.incrementLargeReadOps(1);
-    return IoErrors.reading(path, () -> mounted.list(shown(path), local(path)))
-        .toArray(new FileStatus[0]);
+    return operations.listing(path, mounted::list).toArray(new FileStatus[0]);
   }
 
-  /** One location for each run of bytes on one OST; see {@link BlockLocator} for its hosts. */
+  /** One location for each block; see {@link BlockLocator} for its hosts. */
   @Override
   public BlockLocation[] getFileBlockLocations(FileStatus file, long start, long length)
       throws IOException {
@@ -164,30 +145,24 @@ public class LustreFileSystem extends FileSystem {
       throw new IllegalArgumentException(
           "Invalid start or len parameter: " + start + ", " + length);
     }
-    statistics.incrementReadOps(1);
     long inFile = Math.min(length, file.getLen() - start);
     return inFile <= 0
         ? new BlockLocation[0]
-        : IoErrors.reading(file.getPath(), () ->
-            mounted.locate(local(file.getPath()), start, inFile));
+        : operations.reading(file.getPath(), (shown, local) ->
+            mounted.locate(local, file.getLen(), start, inFile));
   }
 
   @Override
   public FsStatus getStatus(Path path) throws IOException {
-    statistics.incrementReadOps(1);
-    return IoErrors.reading(path, () -> {
-      FileStore store = Files.getFileStore(local(path == null ? new Path("/") : path));
-      return new FsStatus(store.getTotalSpace(),
-          store.getTotalSpace() - store.getUnallocatedSpace(), store.getUsableSpace());
-    });
+    return operations.reading(
+        path == null ? new Path("/") : path, (shown, file) -> Mounted.space(file));
   }
 
   /** As the kernel sees this process, which is what a later open meets. */
   @Override
   public void access(Path path, FsAction mode) throws IOException {
-    statistics.incrementReadOps(1);
-    IoErrors.reading(path, () -> {
-      Modes.check(local(path), mode);
+    operations.reading(path, (shown, file) -> {
+      Modes.check(file, mode);
       return null;
     });
   }
@@ -239,16 +214,12 @@ public class LustreFileSystem extends FileSystem {
   }
 
   private FSDataOutputStream create(Path path, NewFile wanted) throws IOException {
-    statistics.incrementWriteOps(1);
-    if (mounted.paths().isRoot(local(path))) {
-      throw new FileAlreadyExistsException(path + ": is the root directory");
-    }
-    return new FSDataOutputStream(IoErrors.translating(path, () ->
-        mounted.create(shown(path), local(path), wanted)), statistics);
+    return new FSDataOutputStream(operations.naming(path, (shown, file) ->
+        mounted.create(shown, file, wanted)), statistics);
   }
 
   private void makeParent(Path path) throws IOException {
-    java.nio.file.Path parent = local(path).getParent();
+    java.nio.file.Path parent = operations.file(path).getParent();
     IoErrors.translating(path, () -> {
       Directories.make(parent, masked(FsPermission.getDirDefault()));
       return null;
@@ -269,26 +240,20 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
       throws IOException {
-    statistics.incrementWriteOps(1);
     FileStatus status = existingFile(path, "append to");
-    return new FSDataOutputStream(IoErrors.reading(path, () ->
-        mounted.append(shown(path), local(path), bufferSize)), statistics, status.getLen());
+    return new FSDataOutputStream(operations.writing(path, (shown, file) ->
+        mounted.append(shown, file, bufferSize)), statistics, status.getLen());
   }
 
   @Override
   public boolean truncate(Path path, long newLength) throws IOException {
-    statistics.incrementWriteOps(1);
     FileStatus status = existingFile(path, "truncate");
     if (newLength < 0 || newLength > status.getLen()) {
       throw new IllegalArgumentException(path + ": cannot truncate to " + newLength
           + " bytes, the file has " + status.getLen());
     }
-    return IoErrors.reading(path, () -> {
-      try (FileChannel channel = FileChannel.open(local(path), StandardOpenOption.WRITE)) {
-        channel.truncate(newLength);
-        return true;
-      }
-    });
+    operations.change(path, file -> Mounted.truncate(file, newLength));
+    return true;
   }
 
   private FileStatus existingFile(Path path, String action) throws IOException {
@@ -319,9 +284,8 @@ public class LustreFileSystem extends FileSystem {
   }
 
   private boolean makeDirectories(Path path, int mode) throws IOException {
-    statistics.incrementWriteOps(1);
-    return IoErrors.translating(path, () -> {
-      Directories.make(local(path), mode);
+    return operations.naming(path, (shown, directory) -> {
+      Directories.make(directory, mode);
       return true;
     });
   }
@@ -329,19 +293,17 @@ public class LustreFileSystem extends FileSystem {
   /** As HDFS does: into a directory that exists, over nothing; false when it cannot be. */
   @Override
   public boolean rename(Path source, Path destination) throws IOException {
-    statistics.incrementWriteOps(1);
-    return !mounted.paths().isRoot(local(source)) && IoErrors.translating(source, () ->
-        Renamer.rename(local(source), local(destination)));
+    return operations.naming(source, (shown, file) ->
+        !mounted.isRoot(file) && Renamer.rename(file, operations.file(destination)));
   }
 
   @Override
   @SuppressWarnings("deprecation") // FileContext calls it.
   protected void rename(Path source, Path destination, Options.Rename... options)
       throws IOException {
-    statistics.incrementWriteOps(1);
     boolean overwrite = List.of(options).contains(Options.Rename.OVERWRITE);
-    IoErrors.translating(source, () -> {
-      Renamer.renameOrThrow(local(source), local(destination), overwrite);
+    operations.naming(source, (shown, file) -> {
+      Renamer.renameOrThrow(file, operations.file(destination), overwrite);
       return null;
     });
   }
@@ -349,52 +311,31 @@ public class LustreFileSystem extends FileSystem {
   /** The root itself is the mount point, and stays: false. */
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
-    statistics.incrementWriteOps(1);
-    java.nio.file.Path file = local(path);
-    if (mounted.paths().isRoot(file)) {
-      if (!recursive && !Directories.list(file).isEmpty()) {
-        throw new PathIsNotEmptyDirectoryException(path.toString());
-      }
-      return false;
+    return operations.naming(path, (shown, file) -> mounted.isRoot(file)
+        ? keepRoot(shown, file, recursive) : Directories.delete(file, recursive));
+  }
+
+  private static boolean keepRoot(Path shown, java.nio.file.Path root, boolean recursive)
+      throws IOException {
+    if (!recursive && !Directories.list(root).isEmpty()) {
+      throw new PathIsNotEmptyDirectoryException(shown.toString());
     }
-    return IoErrors.translating(path, () -> {
-      if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-        return false;
-      }
-      if (recursive) {
-        Directories.deleteTree(file);
-        return true;
-      }
-      return Files.deleteIfExists(file);
-    });
+    return false;
   }
 
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
-    change(path, file -> Modes.change(file, permission.toShort()));
+    operations.change(path, file -> Modes.change(file, permission.toShort()));
   }
 
   @Override
   public void setOwner(Path path, String user, String group) throws IOException {
-    change(path, file -> Owners.set(file, user, group));
+    operations.change(path, file -> Owners.set(file, user, group));
   }
 
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
-    change(path, file -> Times.set(file, modified, accessed));
-  }
-
-  @FunctionalInterface
-  private interface Change {
-    void apply(java.nio.file.Path file) throws IOException;
-  }
-
-  private void change(Path path, Change change) throws IOException {
-    statistics.incrementWriteOps(1);
-    IoErrors.reading(path, () -> {
-      change.apply(local(path));
-      return null;
-    });
+    operations.change(path, file -> Times.set(file, modified, accessed));
   }
 
   // Null is a caller without a wish, as in Hadoop's other file systems.
@@ -415,18 +356,16 @@ public class LustreFileSystem extends FileSystem {
 
   @Override
   public void createSymlink(Path target, Path link, boolean createParent) throws IOException {
-    statistics.incrementWriteOps(1);
     if (createParent) {
       makeParent(link);
     }
-    IoErrors.translating(link, () ->
-        Files.createSymbolicLink(local(link), mounted.paths().storedTarget(target, SCHEME)));
+    operations.naming(link, (shown, file) ->
+        Files.createSymbolicLink(file, mounted.paths().storedTarget(target, SCHEME)));
   }
 
   @Override
   public Path getLinkTarget(Path path) throws IOException {
-    statistics.incrementReadOps(1);
-    FileStatus status = IoErrors.reading(path, () -> mounted.linkStatus(shown(path), local(path)));
+    FileStatus status = operations.reading(path, mounted::linkStatus);
     if (!status.isSymlink()) {
       throw new IOException("Path " + shown(path) + " is not a symbolic link");
     }

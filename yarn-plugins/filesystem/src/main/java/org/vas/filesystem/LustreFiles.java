@@ -52,6 +52,7 @@ public final class LustreFiles {
    *
    * @param mode permission bits; the owner's read bit must be among them, to read back
    * @param required whether to fail where layouts cannot be set; else the file has Lustre's choice
+   * @throws LayoutRefusedException when the layout is refused, or is another than asked for
    * @throws IOException one line with path, reason and hint; the file does not exist then
    */
   public void createWithLayout(Path file, int mode, LayoutRequest request, boolean required)
@@ -75,7 +76,8 @@ public final class LustreFiles {
       calls.set(file, LOV, request.encode());
     } catch (ErrnoException e) {
       if (!e.is(Errno.EOPNOTSUPP)) {
-        throw new IOException(e.getMessage() + "; the layout asked for is " + request, e);
+        throw new LayoutRefusedException(
+            e.getMessage() + "; the layout asked for is " + request, e);
       }
       if (required) {
         throw new IOException(file + ": no layout can be set here: EOPNOTSUPP; mount Lustre there,"
@@ -88,12 +90,12 @@ public final class LustreFiles {
   }
 
   private void verify(Path file, LayoutRequest request) throws IOException {
-    byte[] got = layout(file).orElseThrow(() -> new IOException(
-        file + ": the layout " + request + " was accepted and is not there"));
+    byte[] got = layout(file).orElseThrow(() -> new LayoutRefusedException(
+        file + ": the layout " + request + " was accepted and is not there", null));
     StripeLayout layout = decode(file, got);
     if (!request.isMetBy(layout)) {
-      throw new IOException(file + ": asked for the layout " + request + " and got " + layout
-          + "; are the OSTs up and not full ('lfs df')?");
+      throw new LayoutRefusedException(file + ": asked for the layout " + request + " and got "
+          + layout + "; are the OSTs up and not full ('lfs df')?", null);
     }
   }
 

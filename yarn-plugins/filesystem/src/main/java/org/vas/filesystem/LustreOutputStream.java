@@ -12,14 +12,17 @@ import org.apache.hadoop.fs.Syncable;
 import org.apache.hadoop.fs.impl.StoreImplementationUtils;
 
 /**
- * Writes a file through one buffer. After {@link #hflush} and {@link #hsync} the bytes are on the
- * storage servers' disks: less would leave them in this client's page cache, which is lost with it.
+ * Writes a file through one buffer. After an error nothing more is written, and every later call
+ * fails with it, {@link #close} too: a file with a gap must never look complete. After
+ * {@link #hflush} and {@link #hsync} the bytes are on the storage servers' disks: less would leave
+ * them in this client's page cache, which is lost with it.
  */
 final class LustreOutputStream extends OutputStream implements Syncable, StreamCapabilities {
   private final Path path;
   private final OpenFile file;
   private final ByteBuffer buffer;
   private long position;
+  private IOException firstError;
 
   /**
    * @param file open for writing; closed with the stream
@@ -34,7 +37,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
 
   @Override
   public synchronized void write(int value) throws IOException {
-    checkOpen();
+    checkUsable();
     if (!buffer.hasRemaining()) {
       drain();
     }
@@ -43,7 +46,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
 
   @Override
   public synchronized void write(byte[] bytes, int offset, int length) throws IOException {
-    checkOpen();
+    checkUsable();
     if (length > buffer.remaining()) {
       drain();
     }
@@ -57,7 +60,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
   /** Hands the bytes to the operating system: readers on every client see them. */
   @Override
   public synchronized void flush() throws IOException {
-    checkOpen();
+    checkUsable();
     drain();
   }
 
@@ -80,6 +83,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
   public synchronized void close() throws IOException {
     try (OpenFile closing = file) {
       if (closing.isOpen()) {
+        checkUsable();
         drain();
       }
     }
@@ -90,7 +94,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
     try {
       file.force(metadata);
     } catch (IOException e) {
-      throw IoErrors.explained(path, "fsync", e);
+      throw remembered("fsync", e);
     }
   }
 
@@ -108,15 +112,25 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
     try {
       file.write(bytes, position);
     } catch (IOException e) {
-      throw IoErrors.explained(path, "write", e);
+      throw remembered("write", e);
     } finally {
       position += bytes.position() - before;
     }
   }
 
-  private void checkOpen() throws IOException {
+  private IOException remembered(String call, IOException error) {
+    firstError = IoErrors.explained(path, call, error);
+    return firstError;
+  }
+
+  // A new exception each time: try-with-resources cannot suppress one by itself.
+  private void checkUsable() throws IOException {
     if (!file.isOpen()) {
       throw new IOException(path + ": " + FSExceptionMessages.STREAM_IS_CLOSED);
+    }
+    if (firstError != null) {
+      throw new IOException(
+          path + ": not complete after an earlier error: " + firstError.getMessage(), firstError);
     }
   }
 }

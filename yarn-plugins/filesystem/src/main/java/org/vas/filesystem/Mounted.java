@@ -2,6 +2,7 @@ package org.vas.filesystem;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -12,8 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem.Statistics;
+import org.apache.hadoop.fs.FsStatus;
 import org.vas.layout.StripeLayout;
 
 /** The mounted Lustre in this process: files by their local paths, with their layouts. */
@@ -28,26 +31,50 @@ final class Mounted {
   private final Locations locations;
   private final int bufferSize;
 
-  Mounted(Configuration conf, Map<String, String> environment, XattrCalls calls)
+  private Mounted(Configuration conf, Map<String, String> environment, XattrCalls calls)
       throws IOException {
     LustreFiles files = new LustreFiles(calls);
     this.site = Site.load(conf, environment);
     this.paths = new MountPaths(site.mount());
     this.policy = new LayoutPolicy(conf, site::localOsts);
     this.creator = new FileCreator(files, LustreConf.LAYOUT_REQUIRED.get(conf));
-    this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf));
+    this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf),
+        LustreConf.LAYOUT_TTL.get(conf), System::nanoTime);
     this.blockSize = new BlockSize(conf);
     this.locator = new BlockLocator(site::guestOf);
     this.locations = Locations.of(conf);
     this.bufferSize = Math.toIntExact(LustreConf.BUFFER_SIZE.get(conf));
   }
 
+  /**
+   * As the configuration says.
+   *
+   * @throws IOException one line with the key and the fix, also where a value is not valid
+   */
+  static Mounted configured(
+      Configuration conf, Map<String, String> environment, XattrCalls calls) throws IOException {
+    try {
+      return new Mounted(conf, environment, calls);
+    } catch (IllegalArgumentException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
   MountPaths paths() {
     return paths;
   }
 
-  String fsname() {
-    return site.fsname();
+  boolean isRoot(Path file) {
+    return paths.isRoot(file);
+  }
+
+  /** Refuses the name of another Lustre than the site's; null is any. */
+  void checkAuthority(String authority) throws IOException {
+    String fsname = site.fsname();
+    if (authority != null && !fsname.isEmpty() && !fsname.equals(authority)) {
+      throw new IOException(LustreFileSystem.SCHEME + "://" + authority + ": the site's Lustre is '"
+          + fsname + "'; write " + LustreFileSystem.SCHEME + ":///PATH");
+    }
   }
 
   boolean answersLocations() {
@@ -104,8 +131,11 @@ final class Mounted {
   /** A new file with the layout that the policy wants for it. */
   LustreOutputStream create(org.apache.hadoop.fs.Path shown, Path file, NewFile wanted)
       throws IOException {
+    if (isRoot(file)) {
+      throw new FileAlreadyExistsException(shown + ": is the root directory");
+    }
     OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
-        policy.layoutFor(paths.within(file), wanted.blockSize()));
+        policy.layoutsFor(paths.within(file), wanted.blockSize()));
     return new LustreOutputStream(shown, open, 0, Math.max(bufferSize, wanted.bufferSize()));
   }
 
@@ -125,11 +155,27 @@ final class Mounted {
     }
   }
 
-  /** The locations of a range that lies within the file. */
-  BlockLocation[] locate(Path file, long offset, long length) throws IOException {
+  /** Cuts a file to that many bytes. */
+  static void truncate(Path file, long length) throws IOException {
+    try (OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE)) {
+      open.truncate(length);
+    }
+  }
+
+  /** How full the file system is. */
+  static FsStatus space(Path file) throws IOException {
+    FileStore store = Files.getFileStore(file);
+    return new FsStatus(store.getTotalSpace(),
+        store.getTotalSpace() - store.getUnallocatedSpace(), store.getUsableSpace());
+  }
+
+  /** The locations of a range that lies within the file of that length. */
+  BlockLocation[] locate(Path file, long fileLength, long offset, long length)
+      throws IOException {
     Optional<StripeLayout> layout = layouts.layoutOf(file, FileAttributes.of(file));
     return layout.isPresent()
-        ? locator.locate(layout.get(), offset, length)
+        ? locator.locate(
+            layout.get(), fileLength, blockSize.of(layout.get(), fileLength), offset, length)
         : new BlockLocation[] {BlockLocator.nowhere(offset, length)};
   }
 

@@ -68,6 +68,11 @@ final class OpenFile implements Closeable {
     return channel.size();
   }
 
+  /** Cuts the file to that many bytes; one that is shorter stays as it is. */
+  void truncate(long length) throws IOException {
+    channel.truncate(length);
+  }
+
   /** Waits until the bytes are on disk, and with {@code metadata} the times too. */
   void force(boolean metadata) throws IOException {
     channel.force(metadata);
@@ -101,14 +106,13 @@ final class OpenFile implements Closeable {
       work.run();
     }
 
+    // It has no threads to stop, and the JDK stops no executor that it was given.
     @Override
-    public void shutdown() {
-      throw new UnsupportedOperationException("shared by all files");
-    }
+    public void shutdown() {}
 
     @Override
     public List<Runnable> shutdownNow() {
-      throw new UnsupportedOperationException("shared by all files");
+      return List.of();
     }
 
     @Override

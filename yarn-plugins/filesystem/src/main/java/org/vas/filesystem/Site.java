@@ -39,6 +39,8 @@ final class Site {
   static Site load(Configuration conf, Map<String, String> environment) throws IOException {
     ConfKey.refuseUnknown(conf, "vas.lustre.", LustreConf.class);
     ConfKey.refuseUnknown(conf, "vas.layout.", LustreConf.class, LayoutConf.class);
+    ConfKey.refuseUnknown(conf, "vas.local.", LustreConf.class);
+    ConfKey.refuseUnknown(conf, "vas.location", LustreConf.class);
     Path file = LayoutConf.clusterFile(conf, environment);
     String mount = LustreConf.MOUNT.get(conf);
     if (!mount.isEmpty() && !Locations.of(conf).needSite() && !Files.exists(file)) {

@@ -1,5 +1,6 @@
 package org.vas.filesystem;
 
+import java.io.IOException;
 import java.nio.file.Path;
 
 /** The system calls that Java lacks for layouts: {@link Libc}, and in tests a stand-in. */
@@ -10,6 +11,10 @@ interface XattrCalls {
   /** Sets an extended attribute. */
   void set(Path file, String name, byte[] value) throws ErrnoException;
 
-  /** Makes an empty regular file that must not exist, without opening it. */
-  void mknod(Path file, int mode) throws ErrnoException;
+  /**
+   * Makes an empty regular file that must not exist, without opening it.
+   *
+   * @throws IOException an {@link ErrnoException}, unless the call itself is missing here
+   */
+  void mknod(Path file, int mode) throws IOException;
 }

@@ -46,7 +46,7 @@ final class FakeMds implements XattrCalls {
   }
 
   @Override
-  public void mknod(Path file, int mode) throws ErrnoException {
+  public void mknod(Path file, int mode) throws IOException {
     libc.mknod(file, mode);
     // An inode number may have been another file's.
     layouts.remove(inode(file, "mknod"));

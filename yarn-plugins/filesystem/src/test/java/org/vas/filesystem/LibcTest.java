@@ -7,9 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.jna.FunctionMapper;
+import com.sun.jna.Library;
+import com.sun.jna.Native;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +39,35 @@ class LibcTest {
     ErrnoException error = assertThrows(ErrnoException.class, () -> libc.mknod(file, 0600));
     assertTrue(error.is(Errno.EEXIST));
     assertEquals(file + ": mknod: EEXIST (File exists)", error.getMessage());
+  }
+
+  @Test
+  void makesAFileWithTheCallOfGlibcBefore233() throws IOException {
+    Libc.Calls old = without("mknod");
+    Path file = directory.resolve("f");
+    Libc.mknod(old, file, 0600);
+    assertTrue(FileAttributes.of(file).isRegularFile());
+    assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+    assertEquals(file + ": mknod: EEXIST (File exists)",
+        assertThrows(ErrnoException.class, () -> Libc.mknod(old, file, 0600)).getMessage());
+  }
+
+  @Test
+  void saysWhichCallTheLibraryLacks() {
+    Path file = directory.resolve("f");
+    IOException error = assertThrows(IOException.class,
+        () -> Libc.mknod(without("mknod", "__xmknod"), file, 0600));
+    assertEquals(file + ": this C library has neither mknod nor __xmknod; run the JVM with glibc",
+        error.getMessage());
+    assertTrue(assertThrows(ErrnoException.class,
+        () -> Libc.renameNoReplace(without("renameat2"), file, file)).is(Errno.ENOSYS));
+  }
+
+  /** This C library as if it did not have some functions. */
+  private static Libc.Calls without(String... missing) {
+    FunctionMapper names = (library, method) -> List.of(missing).contains(method.getName())
+        ? "vas_no_such_function" : method.getName();
+    return Native.load(Libc.Calls.class, Map.of(Library.OPTION_FUNCTION_MAPPER, names));
   }
 
   @Test

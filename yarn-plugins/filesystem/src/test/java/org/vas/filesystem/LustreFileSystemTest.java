@@ -99,6 +99,24 @@ class LustreFileSystemTest {
   }
 
   @Test
+  void aWrongKeyOrValueIsAnIoExceptionWithTheKeyAndTheFix() {
+    assertRefused("vas.location", "none", "vas.location: unknown key; did you mean vas.locations?");
+    assertRefused("vas.locations.mode", "none", "vas.locations.mode: unknown key; known keys: ");
+    assertRefused("vas.local.gest", "vm1",
+        "vas.local.gest: unknown key; did you mean vas.local.guest?");
+    assertRefused("vas.locations", "all", "vas.locations: 'all' is not known; use vm or none");
+    assertRefused("vas.lustre.buffer-size", "1",
+        "vas.lustre.buffer-size: '1' is not a valid size; use 4k to 16m");
+  }
+
+  private static void assertRefused(String key, String value, String message) {
+    Configuration wrong = TestMount.configuration();
+    wrong.set(key, value);
+    IOException error = assertThrows(IOException.class, () -> TestMount.fileSystem(wrong));
+    assertTrue(error.getMessage().startsWith(message), error.getMessage());
+  }
+
+  @Test
   void anErrorNamesPathErrnoAndMeaning() {
     IOException error = assertThrows(FileNotFoundException.class,
         () -> files.getFileStatus(new Path("/a/b")));

@@ -20,8 +20,10 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import org.vas.layout.LayoutException;
 import org.vas.layout.PlainLayout;
 import org.vas.layout.StripeLayout;
@@ -200,6 +202,58 @@ class NewFileLayoutTest {
   }
 
   @Test
+  void aFullLocalOstIsNoReasonToFailAReduceAttempt() throws Exception {
+    LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(FileCreator.class));
+    filesOn(new Misbehaving() {
+      @Override
+      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
+        if (startOf(value) == 0) {
+          throw new ErrnoException(file, "setxattr " + name, Errno.ENOSPC);
+        }
+        super.set(file, name, value);
+      }
+    }).create(new Path(REDUCE_ATTEMPT)).close();
+    log.stopCapturing();
+    assertEquals(1, layoutOf(REDUCE_ATTEMPT).stripeCount());
+    assertEquals(1, log.getOutput().lines().count(), log::getOutput);
+    assertTrue(log.getOutput().contains("ENOSPC") && log.getOutput().contains("from OST 0"),
+        log::getOutput);
+  }
+
+  @Test
+  void anOtherOstThanTheLocalOneIsTakenInThePoolOfTheSite() throws Exception {
+    conf.set("vas.lustre.pool", "fast");
+    filesOn(new Misbehaving() {
+      @Override
+      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
+        byte[] elsewhere = value.clone();
+        if (startOf(value) == 0) {
+          elsewhere[30] = 3;
+        }
+        super.set(file, name, elsewhere);
+      }
+    }).create(new Path(REDUCE_ATTEMPT)).close();
+    assertEquals(1, layoutOf(REDUCE_ATTEMPT).stripeCount());
+    assertEquals("fast", layoutOf(REDUCE_ATTEMPT).pool().orElseThrow());
+  }
+
+  @Test
+  void aPrivateFileThatNoOstTakesFailsClosed() throws Exception {
+    FileSystem full = filesOn(new Misbehaving() {
+      @Override
+      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
+        throw new ErrnoException(file, "setxattr " + name, Errno.ENOSPC);
+      }
+    });
+    assertThrows(IOException.class, () -> full.create(new Path(REDUCE_ATTEMPT)));
+    assertFalse(Files.exists(local(REDUCE_ATTEMPT)));
+  }
+
+  private static int startOf(byte[] request) {
+    return Byte.toUnsignedInt(request[30]) | Byte.toUnsignedInt(request[31]) << 8;
+  }
+
+  @Test
   void saysHowToGoOnWhereTheMountIsNotLustre() throws Exception {
     XattrCalls notLustre = new Misbehaving() {
       @Override
@@ -243,7 +297,7 @@ class NewFileLayoutTest {
     }
 
     @Override
-    public void mknod(java.nio.file.Path file, int mode) throws ErrnoException {
+    public void mknod(java.nio.file.Path file, int mode) throws IOException {
       TestMount.MDS.mknod(file, mode);
     }
   }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -18,6 +19,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 class StreamsTest {
   private static final Path FILE = new Path("/a");
@@ -52,6 +54,16 @@ class StreamsTest {
     }
     assertTrue(Thread.interrupted());
     assertArrayEquals(new byte[] {1, 2, 3, 1, 2, 3}, got);
+  }
+
+  @Test
+  void anInterruptedThreadTruncates() throws IOException {
+    Files.write(local(), new byte[] {1, 2, 3});
+    Thread.currentThread().interrupt();
+    boolean done = files.truncate(FILE, 2);
+    assertTrue(Thread.interrupted());
+    assertTrue(done);
+    assertArrayEquals(new byte[] {1, 2}, Files.readAllBytes(local()));
   }
 
   @Test
@@ -123,11 +135,51 @@ class StreamsTest {
     }
   }
 
+  private LustreOutputStream streamTo(String device) throws IOException {
+    Files.createSymbolicLink(local(), java.nio.file.Path.of(device));
+    OpenFile file = OpenFile.of(local(), StandardOpenOption.WRITE);
+    return new LustreOutputStream(FILE, file, 0, 4096);
+  }
+
+  private static void assertIncomplete(LustreOutputStream out, String error) {
+    for (Executable call : List.<Executable>of(
+        () -> out.write(1), () -> out.write(new byte[9000]), out::hsync, out::close)) {
+      String message = assertThrows(IOException.class, call).getMessage();
+      assertTrue(message.startsWith("/a: not complete after an earlier error: /a: " + error),
+          message);
+    }
+  }
+
+  // The bytes of a large write are in no buffer: nothing would try them again.
+  @Test
+  void afterAFailedWriteEveryLaterCallFails() throws IOException {
+    LustreOutputStream out = streamTo("/dev/full");
+    assertThrows(IOException.class, () -> out.write(new byte[9000]));
+    assertIncomplete(out, "write: ENOSPC");
+  }
+
+  // After a failed fsync the kernel holds the lost pages for clean.
+  @Test
+  void afterAFailedSyncEveryLaterCallFails() throws IOException {
+    LustreOutputStream out = streamTo("/dev/null");
+    out.write(1);
+    assertThrows(IOException.class, out::hsync);
+    assertIncomplete(out, "fsync: EINVAL");
+  }
+
+  @Test
+  void theFirstErrorIsTheOneThatTryWithResourcesThrows() throws IOException {
+    IOException error = assertThrows(IOException.class, () -> {
+      try (LustreOutputStream out = streamTo("/dev/full")) {
+        out.write(new byte[9000]);
+      }
+    });
+    assertTrue(error.getMessage().startsWith("/a: write: ENOSPC"), error.getMessage());
+  }
+
   @Test
   void anErrorNamesPathCallAndErrno() throws IOException {
-    Files.createSymbolicLink(local(), java.nio.file.Path.of("/dev/full"));
-    OpenFile full = OpenFile.of(local(), StandardOpenOption.WRITE);
-    LustreOutputStream out = new LustreOutputStream(FILE, full, 0, 4096);
+    LustreOutputStream out = streamTo("/dev/full");
     out.write(1);
     IOException error = assertThrows(IOException.class, out::flush);
     assertEquals("/a: write: ENOSPC (No space left on device); 'lfs df -h' and 'lfs df -i' show"

@@ -30,6 +30,10 @@ final class ClusterFile {
   }
 
   private static String text(Path file, List<Problem> problems) {
+    if (Files.isDirectory(file)) {
+      problems.add(unreadable("is a directory", "name the map in " + LayoutConf.CLUSTER_FILE.name()));
+      return "";
+    }
     try {
       return Files.readString(file);
     } catch (NoSuchFileException e) {

@@ -57,16 +57,25 @@ final class ClusterRules {
       unique(guest.get("disks").items().stream().map(disk -> disk.get("path")),
           "give every disk a path of its own");
     }
+    for (Cursor host : hosts) {
+      unique(Stream.of("pf", "vf", "bridge").map(host.get("nics")::get),
+          "give every interface a name of its own");
+    }
   }
 
   private void unique(Stream<Cursor> values, String fix) {
     Map<Object, KeyPath> first = new HashMap<>();
     values.forEach(at -> {
-      KeyPath before = first.putIfAbsent(at.value(), at.path());
+      KeyPath before = first.putIfAbsent(oneSpelling(at.value()), at.path());
       if (before != null) {
         add(at, at.value() + " is also " + before, fix);
       }
     });
+  }
+
+  // An IP address, also that of a NID, as one value however it is written; else the value.
+  private static Object oneSpelling(Object value) {
+    return value instanceof String ? IpText.oneSpelling((String) value) : value;
   }
 
   private Stream<Cursor> ofNodes(String key) {
@@ -119,7 +128,8 @@ final class ClusterRules {
     if (known == null && !address.exists()) {
       add(name, "no host or guest is named " + name.value(), "add its address");
     }
-    if (known != null && address.exists() && !address.value().equals(known)) {
+    if (known != null && address.exists()
+        && !oneSpelling(address.value()).equals(oneSpelling(known))) {
       add(address, address.value() + " is not the address of " + name.value() + ", which is "
           + known, "leave the address out");
     }

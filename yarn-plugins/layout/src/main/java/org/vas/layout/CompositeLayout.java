@@ -62,6 +62,20 @@ public final class CompositeLayout implements StripeLayout {
     runs.finish();
   }
 
+  @Override
+  public void forEachShare(long offset, long length, ShareSink sink) {
+    long start = offset;
+    for (long border : borders(offset, RunBuilder.endOf(offset, length))) {
+      Optional<PlainLayout> plain = placedAt(start);
+      if (plain.isPresent()) {
+        plain.get().addShares(start, border, sink);
+      } else if (border > start) {
+        sink.add(StripeRun.UNKNOWN, border - start);
+      }
+      start = border;
+    }
+  }
+
   // Where another component may come into force within the range, and the range's end.
   private long[] borders(long start, long end) {
     LongStream borders = components.stream()

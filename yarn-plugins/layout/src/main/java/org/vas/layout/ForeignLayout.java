@@ -34,6 +34,11 @@ public final class ForeignLayout implements StripeLayout {
   }
 
   @Override
+  public void forEachShare(long offset, long length, ShareSink sink) {
+    forEachRun(offset, length, run -> sink.add(StripeRun.UNKNOWN, run.length()));
+  }
+
+  @Override
   public Optional<PlainLayout> at(long offset) {
     return Optional.empty();
   }

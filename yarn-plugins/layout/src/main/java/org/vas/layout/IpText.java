@@ -1,10 +1,12 @@
 package org.vas.layout;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Tells whether a text is an IP address, without asking a name server. */
+/** Tells whether a text is an IP address, and which one, without asking a name server. */
 final class IpText {
   private static final Pattern V4 =
       Pattern.compile("((25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)(\\.(?!$)|$)){4}");
@@ -16,6 +18,22 @@ final class IpText {
 
   static boolean isAddress(String text) {
     return text.indexOf(':') < 0 ? V4.matcher(text).matches() : isV6(text);
+  }
+
+  /** {@code ADDRESS} or {@code ADDRESS@NETWORK}, the same for every spelling of the address. */
+  static String oneSpelling(String text) {
+    int end = text.indexOf('@') < 0 ? text.length() : text.indexOf('@');
+    String address = text.substring(0, end);
+    if (!isAddress(address)) {
+      return text;
+    }
+    int scope = address.indexOf('%') < 0 ? end : address.indexOf('%');
+    try {
+      return InetAddress.getByName(text.substring(0, scope)).getHostAddress()
+          + text.substring(scope);
+    } catch (UnknownHostException e) {
+      return text;
+    }
   }
 
   private static boolean isV6(String text) {

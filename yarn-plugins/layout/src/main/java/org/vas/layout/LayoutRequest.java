@@ -147,6 +147,7 @@ public final class LayoutRequest {
   @Override
   public String toString() {
     return stripeSize + " x " + stripeCount + (osts.isEmpty() ? "" : " on OSTs " + osts)
+        + (start == PlainLayout.NOT_TOLD ? "" : " from OST " + start)
         + pool.map(name -> " in pool " + name).orElse("");
   }
 }

@@ -151,6 +151,35 @@ public final class PlainLayout implements StripeLayout {
     }
   }
 
+  @Override
+  public void forEachShare(long offset, long length, ShareSink sink) {
+    addShares(offset, RunBuilder.endOf(offset, length), sink);
+  }
+
+  /** Tells the shares of {@code [start, end)}. */
+  void addShares(long start, long end, ShareSink sink) {
+    if (start >= end) {
+      return;
+    }
+    if (!isPlaced()) {
+      sink.add(StripeRun.UNKNOWN, end - start);
+      return;
+    }
+    long first = start / stripeSize;
+    long stripes = Math.min((end - 1) / stripeSize - first + 1, objects.size());
+    for (long stripe = first; stripe < first + stripes; stripe++) {
+      int index = (int) (stripe % objects.size());
+      sink.add(owner(index), bytesBelow(index, end) - bytesBelow(index, start));
+    }
+  }
+
+  // What the object holds of the file's first bytes: whole rounds, and a part of the last one.
+  private long bytesBelow(int index, long offset) {
+    long round = stripeSize * objects.size();
+    long inLastRound = offset % round - index * stripeSize;
+    return offset / round * stripeSize + Math.max(0, Math.min(stripeSize, inLastRound));
+  }
+
   private int owner(long stripe) {
     return Math.max(objects.get((int) (stripe % objects.size())).ostIndex(), StripeRun.UNKNOWN);
   }

@@ -11,13 +11,18 @@ final class RunBuilder {
   private int ostIndex = StripeRun.UNKNOWN;
 
   RunBuilder(long offset, long length, Consumer<StripeRun> sink) {
-    if (offset < 0 || length < 0) {
-      throw new IllegalArgumentException("negative range: " + offset + " + " + length);
-    }
     this.sink = sink;
     this.start = offset;
     this.position = offset;
-    this.end = length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
+    this.end = endOf(offset, length);
+  }
+
+  /** The first byte after a range, at most the last number there is. */
+  static long endOf(long offset, long length) {
+    if (offset < 0 || length < 0) {
+      throw new IllegalArgumentException("negative range: " + offset + " + " + length);
+    }
+    return length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
   }
 
   /** The first byte without an owner so far. */

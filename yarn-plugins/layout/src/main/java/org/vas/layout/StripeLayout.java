@@ -28,6 +28,22 @@ public interface StripeLayout {
    */
   void forEachRun(long offset, long length, Consumer<StripeRun> sink);
 
+  /**
+   * Tells how many bytes of a range each OST holds. An OST may be told several times; bytes that
+   * no known OST holds are told as {@link StripeRun#UNKNOWN}. The time depends on the number of
+   * objects, and never on that of stripes.
+   *
+   * @param offset first byte
+   * @param length bytes; none gives no share
+   */
+  void forEachShare(long offset, long length, ShareSink sink);
+
+  /** Gets what one OST holds of a byte range. */
+  @FunctionalInterface
+  interface ShareSink {
+    void add(int ostIndex, long bytes);
+  }
+
   /** The owners of a byte range as a list; see {@link #forEachRun}. */
   default List<StripeRun> ownersOf(long offset, long length) {
     List<StripeRun> runs = new ArrayList<>();

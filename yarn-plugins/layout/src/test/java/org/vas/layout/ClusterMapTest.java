@@ -105,6 +105,21 @@ class ClusterMapTest {
   }
 
   @Test
+  void aDirectoryIsNoMap() {
+    assertEquals(folder.getFileName() + ": is a directory; name the map in vas.cluster.file",
+        refusal(folder));
+  }
+
+  @Test
+  void theResourceManagersAddressMayBeSpelledOtherwise() throws Exception {
+    String text = Files.readString(Repository.path("cluster/examples/laptop-lab.yaml"));
+    String address = ClusterMap.load(write(text)).host("oss1").orElseThrow().address();
+    String manager = "resourcemanager: {name: oss1, address: \"::ffff:" + address + "\"}\n";
+    String before = text.substring(0, text.indexOf("resourcemanager:"));
+    assertEquals("laptop-lab", ClusterMap.load(write(before + manager)).site());
+  }
+
+  @Test
   void aFileThatIsNoTextIsRefused() throws IOException {
     Path file = folder.resolve("x.yaml");
     Files.write(file, new byte[] {(byte) 0xff, (byte) 0xfe, 0});

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.vas.layout.Layouts.plain;
 import static org.vas.layout.StripeRun.UNKNOWN;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -32,5 +34,20 @@ class OwnershipPropertyTest {
       before = run.ostIndex();
     }
     assertEquals(offset + length, position);
+  }
+
+  @Property
+  void sharesAreTheSumsOfTheRuns(
+      @ForAll @IntRange(min = 1, max = 50) int stripeSize,
+      @ForAll @Size(min = 1, max = 8) List<@IntRange(max = 5) Integer> osts,
+      @ForAll @LongRange(max = 1_000_000_000_000L) long offset,
+      @ForAll @IntRange(max = 500) int length) {
+    PlainLayout layout = plain(stripeSize, osts.stream().mapToInt(ost -> ost).toArray());
+    Map<Integer, Long> byRuns = new HashMap<>();
+    layout.forEachRun(offset, length,
+        run -> byRuns.merge(run.ostIndex(), run.length(), Long::sum));
+    Map<Integer, Long> byShares = new HashMap<>();
+    layout.forEachShare(offset, length, (ost, bytes) -> byShares.merge(ost, bytes, Long::sum));
+    assertEquals(byRuns, byShares);
   }
 }

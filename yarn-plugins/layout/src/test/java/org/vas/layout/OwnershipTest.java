@@ -11,7 +11,10 @@ import static org.vas.layout.Layouts.withPattern;
 import static org.vas.layout.StripeRun.UNKNOWN;
 
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class OwnershipTest {
@@ -112,6 +115,24 @@ class OwnershipTest {
     assertEquals(10, pfl.at(29).orElseThrow().stripeSize());
     assertEquals(20, pfl.at(30).orElseThrow().stripeSize());
     assertTrue(pfl.at(60).isEmpty());
+  }
+
+  @Test
+  void sharesOfATerabyteAreToldOnceForEachObject() {
+    List<Long> bytes = new ArrayList<>();
+    plain(1 << 20, 0, 1, 2, 3).forEachShare(5, 1L << 40, (ost, share) -> bytes.add(share));
+    assertEquals(4, bytes.size());
+    assertEquals(1L << 40, bytes.stream().mapToLong(Long::longValue).sum());
+  }
+
+  @Test
+  void sharesOfComponentsAreToldWithWhatNobodyOwns() {
+    CompositeLayout pfl = composite(
+        component(0, INIT, 0, 10, withPattern(LayoutBits.PATTERN_MDT, 10)),
+        component(0, INIT, 10, 30, plain(10, 4, 5)));
+    Map<Integer, Long> owned = new TreeMap<>();
+    pfl.forEachShare(3, 32, (ost, share) -> owned.merge(ost, share, Long::sum));
+    assertEquals(Map.of(UNKNOWN, 12L, 4, 10L, 5, 10L), owned);
   }
 
   @Test

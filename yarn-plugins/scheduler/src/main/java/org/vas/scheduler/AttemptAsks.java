@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ExecutionType;
+import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceBlacklistRequest;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.vas.scheduler.policy.AskKey;
@@ -38,7 +39,7 @@ final class AttemptAsks {
    */
   List<ResourceRequest> rewrite(List<ResourceRequest> asks, List<ResourceRequest> live,
       ResourceBlacklistRequest blacklist, long nowMillis) {
-    cluster.refresh();
+    cluster.refresh(live, asks);
     if (blacklist != null) {
       policy.blacklist(
           orEmpty(blacklist.getBlacklistAdditions()), orEmpty(blacklist.getBlacklistRemovals()));
@@ -61,6 +62,11 @@ final class AttemptAsks {
     return answer;
   }
 
+  /** What the queue's limits leave to the application. */
+  void headroom(Resource left) {
+    cluster.headroom(left);
+  }
+
   void granted(Container container, long nowMillis, Consumer<PlacementEvent> grants) {
     AskKey key =
         new AskKey(container.getPriority().getPriority(), container.getAllocationRequestId());
@@ -74,11 +80,9 @@ final class AttemptAsks {
     }
   }
 
-  /** Whoever names a label, another execution type or a strict row places its tasks itself. */
+  /** Whoever names another execution type or a strict row places its tasks itself. */
   private static boolean isOthers(ResourceRequest row) {
-    String label = row.getNodeLabelExpression();
     return !row.getRelaxLocality()
-        || (label != null && !label.trim().isEmpty())
         || (row.getExecutionTypeRequest() != null
             && row.getExecutionTypeRequest().getExecutionType() == ExecutionType.OPPORTUNISTIC);
   }

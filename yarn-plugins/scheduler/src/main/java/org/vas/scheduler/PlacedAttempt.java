@@ -57,6 +57,7 @@ final class PlacedAttempt {
 
   void after(AllocateResponse response) {
     try {
+      asks.headroom(response.getAvailableResources());
       for (Container container : failed ? List.<Container>of() : response.getAllocatedContainers()) {
         asks.granted(container, clock.getAsLong(), event -> granted(container, event));
       }

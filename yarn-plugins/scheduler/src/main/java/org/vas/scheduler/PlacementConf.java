@@ -14,8 +14,8 @@ public interface PlacementConf {
       "Whether the ResourceManager places tasks on the VM that owns their split.");
 
   ConfKey<Duration> NODE_WAIT = ConfKey.duration("vas.placement.node-wait", "20s", "0s", "1h",
-      "How long asks for a live node wait without a grant there before its HA partner may serve"
-          + " them; at least the time of a map. 0s: do not wait.");
+      "How long asks for a live node wait without a grant there, or in sum beside an idle node,"
+          + " before its HA partner may serve them; at least the time of a map. 0s: do not wait.");
 
   ConfKey<Duration> PARTNER_WAIT = ConfKey.duration("vas.placement.partner-wait", "5s", "0s", "1h",
       "How long the HA partner alone may serve them, before any node may.");
@@ -33,9 +33,13 @@ public interface PlacementConf {
 
   /** The types of the applications that are placed. */
   static Set<String> applicationTypes(Configuration conf) {
-    return Stream.of(APPLICATION_TYPES.get(conf).split(","))
+    Set<String> types = Stream.of(APPLICATION_TYPES.get(conf).split(","))
         .map(String::trim)
         .filter(type -> !type.isEmpty())
         .collect(Collectors.toUnmodifiableSet());
+    if (types.isEmpty()) {
+      throw new IllegalArgumentException(APPLICATION_TYPES.name() + ": names no type");
+    }
+    return types;
   }
 }

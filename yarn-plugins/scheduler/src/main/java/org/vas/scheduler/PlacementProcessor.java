@@ -1,6 +1,7 @@
 package org.vas.scheduler;
 
 import java.io.IOException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -38,6 +39,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   /** Empty when placement is switched off: nothing is read, and nothing is done. */
   private Optional<PlacementSettings> settings = Optional.empty();
   private PlacementMetrics metrics;
+  private RmNodes nodes;
 
   /** For the ResourceManager. */
   public PlacementProcessor() {
@@ -57,6 +59,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
     settings = PlacementSettings.read(conf);
     if (settings.isPresent()) {
       metrics = PlacementMetrics.register();
+      nodes = new RmNodes(rm, clock);
     }
   }
 
@@ -91,9 +94,24 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
 
   private Optional<PlacedAttempt> placement(ApplicationAttemptId attempt) {
     RMApp app = rm.getRMApps().get(attempt.getApplicationId());
-    return settings.filter(conf -> conf.places(app)).map(conf ->
-        new PlacedAttempt(
-            attempt, new RmCluster(rm, conf.racks()), conf.waits(), metrics, clock));
+    return settings.filter(conf -> conf.places(app)).map(conf -> new PlacedAttempt(attempt,
+        new RmCluster(rm, nodes, conf.racks(), defaultLabel(app)), conf.waits(), metrics, clock));
+  }
+
+  /** The partition that YARN gives asks without a label: the application's, else the queue's. */
+  private String defaultLabel(RMApp app) {
+    String label = app.getApplicationSubmissionContext().getNodeLabelExpression();
+    try {
+      return Objects.requireNonNullElse(label != null ? label : rm.getScheduler()
+          .getQueueInfo(app.getQueue(), false, false).getDefaultNodeLabelExpression(), "").trim();
+    } catch (IOException queueIsGone) {
+      return "";
+    }
+  }
+
+  /** How often the ResourceManager's nodes were gone through. */
+  long nodeBuilds() {
+    return nodes.builds();
   }
 
   /** Killed applications and failed attempts never say goodbye. */

@@ -1,8 +1,12 @@
 package org.vas.scheduler;
 
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.vas.layout.ClusterMap;
@@ -36,13 +40,25 @@ final class PlacementSettings {
       // Before anything is read: the switch itself may be the misspelt key.
       ConfKey.refuseUnknown(conf, "vas.placement.", PlacementConf.class);
       return PlacementConf.ENABLED.get(conf)
-          ? Optional.of(new PlacementSettings(conf, new SiteRacks(
-              ClusterMap.load(LayoutConf.clusterFile(conf, System.getenv())))))
+          ? Optional.of(new PlacementSettings(conf, racks(conf)))
           : Optional.empty();
     } catch (ClusterMapException | IllegalArgumentException e) {
-      throw new YarnRuntimeException("VAS placement: " + e.getMessage()
+      throw new YarnRuntimeException("VAS placement: " + oneLine(e)
           + "; correct it, or set " + PlacementConf.ENABLED.name() + "=false", e);
     }
+  }
+
+  /** The racks of the site that the configuration names. */
+  static SiteRacks racks(Configuration conf) throws ClusterMapException {
+    Path file = LayoutConf.clusterFile(conf, System.getenv());
+    return new SiteRacks(ClusterMap.load(file), NetUtils::normalizeHostName);
+  }
+
+  /** The first of what may be many lines, and how many more there are. */
+  static String oneLine(Exception error) {
+    List<String> lines = error.getMessage().lines().collect(Collectors.toList());
+    return lines.size() == 1 ? lines.get(0)
+        : lines.get(0) + " (and " + (lines.size() - 1) + " more: vas cluster check)";
   }
 
   SiteRacks racks() {

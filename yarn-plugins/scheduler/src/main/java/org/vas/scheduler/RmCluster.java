@@ -1,36 +1,55 @@
 package org.vas.scheduler;
 
+import java.io.IOException;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.net.NetworkTopology;
-import org.apache.hadoop.yarn.api.records.NodeState;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNode;
+import org.apache.hadoop.yarn.util.resource.Resources;
+import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.Cause;
 import org.vas.scheduler.policy.ClusterView;
 
-/** The cluster as the ResourceManager knows it, taken anew at every heartbeat. */
+/** The cluster as the ResourceManager knows it, for the asks of one application attempt. */
 final class RmCluster implements ClusterView {
   private final RMContext rm;
+  private final RmNodes known;
   private final SiteRacks site;
+  private final String defaultLabel;
   private Map<String, RMNode> nodes = Map.of();
+  private Optional<Resource> headroom = Optional.empty();
 
-  RmCluster(RMContext rm, SiteRacks site) {
+  /** What one container of a key is, and for which partition: its ANY row. */
+  private final Map<AskKey, ResourceRequest> containers = new HashMap<>();
+
+  /** {@code defaultLabel}: the partition of asks that name none. */
+  RmCluster(RMContext rm, RmNodes known, SiteRacks site, String defaultLabel) {
     this.rm = rm;
+    this.known = known;
     this.site = site;
+    this.defaultLabel = defaultLabel;
   }
 
-  /** YARN keys nodes by host and port; asks name hosts, and a host has one NodeManager here. */
-  void refresh() {
-    Map<String, RMNode> byHost = new HashMap<>();
-    rm.getRMNodes().values().forEach(node ->
-        byHost.merge(node.getHostName(), node, RmCluster::runningOne));
-    nodes = byHost;
+  /** The asks as they stand: the scheduler's, and over them what the application changed. */
+  void refresh(List<ResourceRequest> live, List<ResourceRequest> asks) {
+    nodes = known.byHost();
+    containers.clear();
+    for (List<ResourceRequest> rows : List.of(live, asks)) {
+      rows.stream().filter(row -> ResourceRequest.isAnyLocation(row.getResourceName()))
+          .forEach(row -> containers.put(RowSet.key(row), row));
+    }
   }
 
-  private static RMNode runningOne(RMNode one, RMNode other) {
-    return one.getState() == NodeState.RUNNING ? one : other;
+  /** What the queue's limits leave to the application, as its last heartbeat was told. */
+  void headroom(Resource left) {
+    headroom = Optional.ofNullable(left);
   }
 
   @Override
@@ -39,19 +58,41 @@ final class RmCluster implements ClusterView {
   }
 
   @Override
-  public Cause trouble(String host) {
+  public Cause trouble(AskKey key, String host) {
     RMNode node = nodes.get(host);
     if (node == null) {
-      return Cause.DEAD_NODE;
+      return Cause.NO_SUCH_NODE;
     }
     switch (node.getState()) {
       case RUNNING:
-        return Cause.NONE;
+        return isInPartition(key, node) ? Cause.NONE : Cause.PARTITION_MISMATCH;
       case DECOMMISSIONING:
       case DECOMMISSIONED:
         return Cause.DECOMMISSIONING;
       default:
         return Cause.DEAD_NODE;
+    }
+  }
+
+  /** As YARN has it: a partition that is not exclusive lends its nodes to asks without a label. */
+  private boolean isInPartition(AskKey key, RMNode node) {
+    String asked = partitionOf(key);
+    SchedulerNode scheduled = rm.getScheduler().getSchedulerNode(node.getNodeID());
+    String partition = scheduled == null ? "" : scheduled.getPartition();
+    return partition.equals(asked) || (asked.isEmpty() && isShared(partition));
+  }
+
+  private String partitionOf(AskKey key) {
+    ResourceRequest any = containers.get(key);
+    String label = any == null ? null : any.getNodeLabelExpression();
+    return label == null ? defaultLabel : label.trim();
+  }
+
+  private boolean isShared(String partition) {
+    try {
+      return !rm.getNodeLabelManager().isExclusiveNodeLabel(partition);
+    } catch (IOException removedMeanwhile) {
+      return false;
     }
   }
 
@@ -66,5 +107,28 @@ final class RmCluster implements ClusterView {
   @Override
   public Optional<String> partnerOf(String host) {
     return site.partnerOf(host);
+  }
+
+  @Override
+  public Collection<String> nodes() {
+    return nodes.keySet();
+  }
+
+  @Override
+  public boolean hasRoom(AskKey key, String host) {
+    RMNode node = nodes.get(host);
+    ResourceRequest container = containers.get(key);
+    if (node == null || container == null) {
+      return false;
+    }
+    SchedulerNode scheduled = rm.getScheduler().getSchedulerNode(node.getNodeID());
+    return scheduled != null
+        && fits(container, scheduled.getUnallocatedResource())
+        && headroom.map(left -> fits(container, left)).orElse(true);
+  }
+
+  private boolean fits(ResourceRequest container, Resource left) {
+    return Resources.fitsIn(
+        rm.getScheduler().getResourceCalculator(), container.getCapability(), left);
   }
 }

@@ -3,18 +3,29 @@ package org.vas.scheduler;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import org.vas.layout.ClusterMap;
 import org.vas.layout.Guest;
 import org.vas.layout.Host;
 
 /** The site as racks: two hosts that take over each other's OSTs, and their guests, are one. */
 final class SiteRacks {
+  private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|.*:.*");
+
   private final Map<String, String> racks = new HashMap<>();
   private final Map<String, String> partners = new HashMap<>();
+  private final Map<String, String> guestsByShortName = new HashMap<>();
   private final ClusterMap site;
+  private final UnaryOperator<String> addressOf;
 
-  SiteRacks(ClusterMap site) {
+  /** The racks by what the names of the site resolve to; looked up for the first other address. */
+  private Map<String, String> racksByAddress;
+
+  /** {@code addressOf}: the IP address of a host name, or what was given if it has none. */
+  SiteRacks(ClusterMap site, UnaryOperator<String> addressOf) {
     this.site = site;
+    this.addressOf = addressOf;
     site.hosts().forEach(this::add);
   }
 
@@ -25,6 +36,7 @@ final class SiteRacks {
     host.guest().ifPresent(guest -> {
       racks.put(guest.name(), rack);
       racks.put(guest.address(), rack);
+      guestsByShortName.put(shortName(guest.name()), guest.name());
       site.partnerOf(host).flatMap(Host::guest).map(Guest::name)
           .ifPresent(partner -> partners.put(guest.name(), partner));
     });
@@ -39,9 +51,21 @@ final class SiteRacks {
     return "/ha/" + pair;
   }
 
-  /** The rack of a host or guest, by name or by data-fabric address. */
+  /** The rack of a host or guest: by name or data-fabric address, else by what these resolve to. */
   Optional<String> rackOf(String nameOrAddress) {
-    return Optional.ofNullable(racks.get(nameOrAddress));
+    return Optional.ofNullable(racks.get(nameOrAddress))
+        .or(() -> otherSpelling(nameOrAddress).map(racks::get))
+        .or(() -> Optional.ofNullable(ADDRESS.matcher(nameOrAddress).matches()
+            ? byAddress().get(nameOrAddress) : racks.get(addressOf.apply(nameOrAddress))));
+  }
+
+  private synchronized Map<String, String> byAddress() {
+    if (racksByAddress == null) {
+      Map<String, String> resolved = new HashMap<>();
+      racks.forEach((name, rack) -> resolved.put(addressOf.apply(name), rack));
+      racksByAddress = resolved;
+    }
+    return racksByAddress;
   }
 
   boolean isGuest(String name) {
@@ -51,5 +75,19 @@ final class SiteRacks {
   /** The guest on the HA partner of this guest's host. */
   Optional<String> partnerOf(String guestName) {
     return Optional.ofNullable(partners.get(guestName));
+  }
+
+  /**
+   * The guest that is the same but for the domain, as {@code vm1} for {@code vm1.example}: YARN
+   * takes the two for different nodes.
+   */
+  Optional<String> otherSpelling(String name) {
+    return Optional.ofNullable(guestsByShortName.get(shortName(name)))
+        .filter(guest -> !guest.equals(name))
+        .filter(guest -> guest.equals(shortName(guest)) != name.equals(shortName(name)));
+  }
+
+  private static String shortName(String name) {
+    return name.split("\\.", 2)[0];
   }
 }

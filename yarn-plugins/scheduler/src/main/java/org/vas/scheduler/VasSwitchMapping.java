@@ -8,9 +8,7 @@ import org.apache.hadoop.net.DNSToSwitchMapping;
 import org.apache.hadoop.net.NetworkTopology;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.vas.layout.ClusterMap;
 import org.vas.layout.ClusterMapException;
-import org.vas.layout.LayoutConf;
 
 /**
  * Makes every HA pair of the site a rack: {@code net.topology.node.switch.mapping.impl}.
@@ -21,6 +19,7 @@ import org.vas.layout.LayoutConf;
 public final class VasSwitchMapping extends Configured implements DNSToSwitchMapping {
   private static final Logger LOG = LoggerFactory.getLogger(VasSwitchMapping.class);
 
+  private final UnknownNames unknown = new UnknownNames();
   private volatile SiteRacks racks;
 
   @Override
@@ -34,9 +33,15 @@ public final class VasSwitchMapping extends Configured implements DNSToSwitchMap
   @Override
   public List<String> resolve(List<String> names) {
     SiteRacks site = racks;
-    return names.stream()
-        .map(name -> site.rackOf(name).orElse(NetworkTopology.DEFAULT_RACK))
-        .collect(Collectors.toList());
+    return names.stream().map(name -> resolve(site, name)).collect(Collectors.toList());
+  }
+
+  private String resolve(SiteRacks site, String name) {
+    site.otherSpelling(name).ifPresent(guest -> unknown.spelledOtherwise(name, guest));
+    return site.rackOf(name).orElseGet(() -> {
+      unknown.inNoRack(name);
+      return NetworkTopology.DEFAULT_RACK;
+    });
   }
 
   /** Reads the site description again; a broken one leaves the racks as they were. */
@@ -56,9 +61,11 @@ public final class VasSwitchMapping extends Configured implements DNSToSwitchMap
 
   private static SiteRacks read(Configuration conf) {
     try {
-      return new SiteRacks(ClusterMap.load(LayoutConf.clusterFile(conf, System.getenv())));
-    } catch (ClusterMapException e) {
-      throw new IllegalArgumentException(e.getMessage(), e);
+      return PlacementSettings.racks(conf);
+    } catch (ClusterMapException | IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "net.topology.node.switch.mapping.impl=" + VasSwitchMapping.class.getName() + ": "
+              + PlacementSettings.oneLine(e) + "; correct it, or remove the key", e);
     }
   }
 }

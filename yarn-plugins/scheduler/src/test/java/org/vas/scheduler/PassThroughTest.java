@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
@@ -66,6 +67,10 @@ class PassThroughTest {
 
   @BeforeEach
   void start() throws Exception {
+    start("");
+  }
+
+  private void start(String defaultLabel) throws Exception {
     Configuration conf = RmHarness.conf();
     conf.set(YarnConfiguration.RM_APPLICATION_MASTER_SERVICE_PROCESSORS,
         RmHarness.Clocked.class.getName() + "," + Recorder.class.getName());
@@ -74,6 +79,7 @@ class PassThroughTest {
     conf.set("yarn.scheduler.capacity.root.accessible-node-labels.x.capacity", "100");
     conf.set("yarn.scheduler.capacity.root.default.accessible-node-labels", "x");
     conf.set("yarn.scheduler.capacity.root.default.accessible-node-labels.x.capacity", "100");
+    conf.set("yarn.scheduler.capacity.root.default.default-node-label-expression", defaultLabel);
     yarn = new RmHarness(conf);
     yarn.rm().getRMContext().getNodeLabelManager()
         .addToCluserNodeLabelsWithDefaultExclusivity(Set.of("x"));
@@ -124,12 +130,50 @@ class PassThroughTest {
     assertUntouched(job, rows);
   }
 
-  @Test
-  void labelledAsksAreUntouched() throws Exception {
-    RmHarness.Job job = yarn.submit("MAPREDUCE");
+  private static List<ResourceRequest> labelled(RmHarness.Job job, String label) throws Exception {
     List<ResourceRequest> rows = job.rows("vm1", 1);
-    rows.get(2).setNodeLabelExpression("x");
-    assertUntouched(job, rows);
+    rows.get(2).setNodeLabelExpression(label);
+    return rows;
+  }
+
+  private void putInPartition(String label, String... nodes) throws Exception {
+    for (String node : nodes) {
+      yarn.rm().getRMContext().getNodeLabelManager()
+          .replaceLabelsOnNode(Map.of(yarn.node(node).getNodeId(), Set.of(label)));
+    }
+    yarn.rm().drainEvents();
+  }
+
+  @Test
+  void asksForAPartitionTheHostIsNotInAreUntouched() throws Exception {
+    RmHarness.Job job = yarn.submit("MAPREDUCE");
+    assertUntouched(job, labelled(job, "x"));
+  }
+
+  @Test
+  void asksThatGetSuchAPartitionFromTheirQueueAreUntouched() throws Exception {
+    yarn.close();
+    start("x");
+    putInPartition("x", "am");
+    RmHarness.Job job = yarn.submit("MAPREDUCE");
+    assertUntouched(job, job.rows("vm1", 1));
+  }
+
+  @Test
+  void asksForThePartitionOfTheHostAreSentOnStrict() throws Exception {
+    RmHarness.Job job = yarn.submit("MAPREDUCE");
+    putInPartition("x", "vm1", "vm2");
+    job.master().allocate(labelled(job, "x"), List.of());
+    assertEquals(List.of(true, false, false), relaxed(Recorder.SEEN.get()));
+    yarn.beat("vm2", "vm1");
+    assertEquals(List.of("vm1"), job.granted());
+  }
+
+  @Test
+  void asksWithoutALabelAreNotHeldForAHostInAnotherPartition() throws Exception {
+    RmHarness.Job job = yarn.submit("MAPREDUCE");
+    putInPartition("x", "vm1", "vm2");
+    assertUntouched(job, job.rows("vm1", 1));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
 import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.ResourceBlacklistRequest;
@@ -69,13 +70,53 @@ class PlacementProcessorTest {
   }
 
   @Test
-  void grantsOnTheHostKeepItsOtherMapsWaiting() throws Exception {
+  void grantsOnTheHostKeepItsOtherMapsWaitingWhileNoOtherNodeHasRoom() throws Exception {
+    RmHarness.Job other = fill("vm2", "vm3", "vm4");
+    other.ask("am", 1);
+    yarn.beat("am");
     RmHarness.Job job = yarn.submit(MAPREDUCE);
+    assertEquals(List.of("am"), other.granted());
     job.ask("vm1", 6);
     RmHarness.pass(RmHarness.NODE_WAIT - 1);
     assertEquals(4, job.grantedAfterBeatOf("vm1").size());
     RmHarness.pass(RmHarness.NODE_WAIT - 1);
-    assertEquals(List.of(), job.grantedAfterBeatOf("vm2", "vm3"));
+    job.granted();
+    other.endContainerOn("vm3");
+    assertEquals(List.of(), job.grantedAfterBeatOf("vm3"));
+  }
+
+  @Test
+  void grantsOnTheHostDoNotKeepAnIdleNodeWaiting() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 8);
+    assertEquals(4, job.grantedAfterBeatOf("vm1").size());
+    RmHarness.pass(RmHarness.NODE_WAIT - 1);
+    job.granted();
+    job.endContainerOn("vm1");
+    assertEquals(List.of("vm1"), job.grantedAfterBeatOf("vm1", "vm3"));
+    RmHarness.pass(RmHarness.PARTNER_WAIT + 1);
+    assertEquals(List.of("vm3", "vm3", "vm3"), job.grantedAfterBeatOf("vm3"));
+  }
+
+  @Test
+  void anIdleNodeIsNoneToAnApplicationWhoseQueueIsFull() throws Exception {
+    yarn.close();
+    Configuration conf = RmHarness.conf();
+    // Of the 19 GB of the nodes: the application's master and five maps.
+    conf.set("yarn.scheduler.capacity.root.queues", "default,rest");
+    conf.set("yarn.scheduler.capacity.root.default.capacity", "32");
+    conf.set("yarn.scheduler.capacity.root.default.maximum-capacity", "32");
+    conf.set("yarn.scheduler.capacity.root.rest.capacity", "68");
+    yarn = new RmHarness(conf);
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 8);
+    job.ask("vm2", 1);
+    assertEquals(5, job.grantedAfterBeatOf("vm1", "vm2").size());
+    for (int map = 0; map < 4; map++) {
+      RmHarness.pass(RmHarness.NODE_WAIT / 2);
+      job.endContainerOn("vm1");
+      assertEquals(List.of("vm1"), job.grantedAfterBeatOf("vm3", "vm1"));
+    }
   }
 
   @Test
@@ -155,12 +196,15 @@ class PlacementProcessorTest {
     yarn.rm().drainEvents();
   }
 
-  /** Another framework's containers take all of a node. */
-  private void fill(String name) throws Exception {
+  /** Another framework's containers take all of the nodes. */
+  private RmHarness.Job fill(String... names) throws Exception {
     RmHarness.Job other = yarn.submit("SPARK");
-    other.ask(name, 4);
-    yarn.beat(name);
-    assertEquals(List.of(name, name, name, name), other.granted());
+    for (String name : names) {
+      other.ask(name, 4);
+      yarn.beat(name);
+      assertEquals(List.of(name, name, name, name), other.granted());
+    }
+    return other;
   }
 
   @Test
@@ -174,6 +218,23 @@ class PlacementProcessorTest {
     assertEquals(1, yarn.attemptsKnown(), "the killed one is forgotten when another registers");
     finished.master().unregisterAppAttempt(false);
     assertEquals(0, yarn.attemptsKnown());
+  }
+
+  @Test
+  void theNodesAreGoneThroughWhenTheyChangeOrOnceASecond() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    long before = yarn.nodeBuilds();
+    for (int beat = 0; beat < 10; beat++) {
+      job.granted();
+    }
+    assertEquals(before, yarn.nodeBuilds());
+    yarn.rm().sendNodeLost(yarn.node("vm4"));
+    job.granted();
+    assertEquals(before + 1, yarn.nodeBuilds());
+    RmHarness.pass(1_000);
+    job.granted();
+    assertEquals(before + 2, yarn.nodeBuilds());
   }
 
   @Test

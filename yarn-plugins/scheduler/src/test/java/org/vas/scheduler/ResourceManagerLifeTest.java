@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.StringWriter;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -13,18 +15,33 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
 import org.apache.hadoop.yarn.server.resourcemanager.recovery.MemoryRMStateStore;
-import org.apache.log4j.Level;
-import org.apache.log4j.LogManager;
-import org.apache.log4j.Logger;
-import org.apache.log4j.PatternLayout;
-import org.apache.log4j.WriterAppender;
+import org.apache.hadoop.yarn.util.RackResolver;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.vas.layout.LayoutConf;
 
 /** Start, restart, and what an administrator sees in between. */
 @Timeout(60)
 class ResourceManagerLifeTest {
+  /** YARN resolves racks by the first mapping of the process: a broken one would stay for all. */
+  @BeforeAll
+  static void resolveRacks() {
+    RackResolver.init(RmHarness.conf());
+  }
+
+  @Test
+  void keepsItsFilesInTheBuild() throws Exception {
+    try (RmHarness yarn = new RmHarness(RmHarness.conf())) {
+      yarn.beat("vm1");
+      assertTrue(Files.exists(RmHarness.STORES.resolve("attributes/nodeattribute.mirror")));
+      assertTrue(RmHarness.STORES.startsWith(Path.of("target").toAbsolutePath()));
+    }
+  }
+
   @Test
   void placesOnAfterARestart() throws Exception {
     Configuration conf = RmHarness.conf();
@@ -76,15 +93,9 @@ class ResourceManagerLifeTest {
 
   @Test
   void countsAndLogsWhatItDecides() throws Exception {
-    StringWriter lines = new StringWriter();
-    WriterAppender appender = new WriterAppender(new PatternLayout("%m%n"), lines);
-    Logger log = Logger.getLogger("vas.placement");
-    log.setLevel(Level.INFO);
-    log.setAdditivity(false);
-    log.addAppender(appender);
-    try (RmHarness yarn = new RmHarness(RmHarness.conf())) {
-      Logger.getRootLogger().setLevel(Level.OFF);
-      LogManager.getLoggerRepository().setThreshold(Level.INFO);
+    // The ResourceManager's test classes set levels, so the log is captured when it is up.
+    try (RmHarness yarn = new RmHarness(RmHarness.conf());
+        CapturedLog log = new CapturedLog("vas.placement")) {
       RmHarness.Job job = yarn.submit("MAPREDUCE");
       job.ask("vm1", 2);
       yarn.beat("vm1");
@@ -98,17 +109,62 @@ class ResourceManagerLifeTest {
       assertEquals(1L, metric("RelaxedDeadNode"));
       assertTrue((Long) metric("AsksRewritten") >= 2);
       String app = job.app().getApplicationId().toString();
-      assertTrue(lines.toString().contains(
-          "event=strict app=" + app + " key=20 host=vm1 waited_ms=0 cause=none"), lines.toString());
-      assertTrue(lines.toString().contains("event=relaxed-partner app=" + app
-          + " key=20 host=vm3 waited_ms=0 cause=dead-node"), lines.toString());
-      assertTrue(lines.toString().contains("event=grant app=" + app
+      assertTrue(log.text().contains(
+          "event=strict app=" + app + " key=20 host=vm1 waited_ms=0 cause=none"), log.text());
+      assertTrue(log.text().contains("event=relaxed-partner app=" + app
+          + " key=20 host=vm3 waited_ms=0 cause=dead-node"), log.text());
+      assertTrue(log.text().contains("event=grant app=" + app
           + " key=20 host=vm3 node=vm4 locality=partner waited_ms=0 cause=dead-node container=container_"),
-          lines.toString());
-    } finally {
-      log.removeAppender(appender);
-      LogManager.getLoggerRepository().setThreshold(Level.FATAL);
+          log.text());
     }
+  }
+
+  @Test
+  void aGuestThatYarnKnowsByAnotherNameIsNotWaitedFor(@TempDir Path dir) throws Exception {
+    Path site = dir.resolve("cluster.yaml");
+    Configuration conf = RmHarness.conf();
+    Files.writeString(site, Files.readString(Path.of(conf.get(LayoutConf.CLUSTER_FILE.name())))
+        .replace("name: vm1", "name: vm1.example"));
+    conf.set(LayoutConf.CLUSTER_FILE.name(), site.toString());
+    try (RmHarness yarn = new RmHarness(conf);
+        CapturedLog log = new CapturedLog("vas.placement")) {
+      RmHarness.Job job = yarn.submit("MAPREDUCE");
+      job.ask("vm1.example", 1);
+      assertTrue(log.text().contains("host=vm1.example waited_ms=0 cause=no-such-node"), log.text());
+      assertEquals(List.of("vm1"), job.grantedAfterBeatOf("vm3", "vm1"), "it is in the pair's rack");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"true", "false"})
+  void doesNotStartWithAMisspeltKeyWhetherSwitchedOnOrOff(boolean enabled) {
+    Configuration conf = RmHarness.conf();
+    conf.setBoolean(PlacementConf.ENABLED.name(), enabled);
+    conf.set("vas.placement.node-wiat", "5s");
+    Exception error = assertThrows(Exception.class, () -> new MockRM(conf));
+    assertEquals("VAS placement: vas.placement.node-wiat: unknown key; did you mean"
+        + " vas.placement.node-wait?; correct it, or set vas.placement.enabled=false",
+        error.getMessage());
+  }
+
+  @Test
+  void whatIsWrongIsOneLine(@TempDir Path dir) throws IOException {
+    Path site = Files.writeString(dir.resolve("cluster.yaml"), "lustre: {}\nhosts: []\n");
+    Configuration conf = RmHarness.conf();
+    conf.set(LayoutConf.CLUSTER_FILE.name(), site.toString());
+    String message = assertThrows(Exception.class, () -> new MockRM(conf)).getMessage();
+    assertEquals(1, message.lines().count(), message);
+    assertTrue(message.startsWith("VAS placement: " + site), message);
+    assertTrue(message.endsWith("correct it, or set vas.placement.enabled=false"), message);
+  }
+
+  @Test
+  void doesNotStartWithNoApplicationType() {
+    Configuration conf = RmHarness.conf();
+    conf.set(PlacementConf.APPLICATION_TYPES.name(), " , ");
+    Exception error = assertThrows(Exception.class, () -> new MockRM(conf));
+    assertTrue(error.getMessage().contains("vas.placement.application-types: names no type"),
+        error.getMessage());
   }
 
   private static Object metric(String name) throws Exception {

@@ -37,6 +37,9 @@ import org.vas.layout.LayoutConf;
  * application masters; the nodes' and applications' ends of the wire are Hadoop's own test classes.
  */
 final class RmHarness implements AutoCloseable {
+  /** What a ResourceManager keeps on disk. */
+  static final Path STORES = Path.of("target/yarn").toAbsolutePath();
+
   static final int CONTAINER_MB = 1024;
   static final long NODE_WAIT = 10_000;
   static final long PARTNER_WAIT = 5_000;
@@ -84,6 +87,10 @@ final class RmHarness implements AutoCloseable {
         Path.of("../../cluster/examples/laptop-lab.yaml").toAbsolutePath().toString());
     conf.set(PlacementConf.NODE_WAIT.name(), NODE_WAIT + "ms");
     conf.set(PlacementConf.PARTNER_WAIT.name(), PARTNER_WAIT + "ms");
+    // Left alone, these lie in /tmp.
+    conf.set("hadoop.tmp.dir", STORES.toString());
+    conf.set(YarnConfiguration.FS_NODE_ATTRIBUTE_STORE_ROOT_DIR, STORES.toUri() + "/attributes");
+    conf.set(YarnConfiguration.FS_NODE_LABELS_STORE_ROOT_DIR, STORES.toUri() + "/labels");
     conf.setBoolean("yarn.scheduler.capacity.schedule-asynchronously.enable", false);
     conf.setInt("yarn.scheduler.capacity.node-locality-delay", 0);
     conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "1.0");
@@ -135,6 +142,10 @@ final class RmHarness implements AutoCloseable {
     return Clocked.LATEST.get().attemptsKnown();
   }
 
+  long nodeBuilds() {
+    return Clocked.LATEST.get().nodeBuilds();
+  }
+
   static void pass(long millis) {
     CLOCK.addAndGet(millis);
   }
@@ -164,6 +175,7 @@ final class RmHarness implements AutoCloseable {
     private final RMApp app;
     private final MockAM master;
     private final Map<String, Integer> asked = new HashMap<>();
+    private final List<Container> running = new ArrayList<>();
 
     Job(RMApp app, MockAM master) {
       this.app = app;
@@ -206,10 +218,20 @@ final class RmHarness implements AutoCloseable {
     /** A heartbeat without asks; the names of the nodes on which containers were granted. */
     List<String> granted() throws Exception {
       AllocateResponse response = master.allocate(List.of(), List.of());
+      running.addAll(response.getAllocatedContainers());
       List<String> granted = response.getAllocatedContainers().stream()
           .map(Container::getNodeId).map(node -> node.getHost()).collect(Collectors.toList());
       granted.forEach(this::assign);
       return granted;
+    }
+
+    /** Gives one of its containers on the node back. */
+    void endContainerOn(String node) throws Exception {
+      Container ended = running.stream()
+          .filter(container -> container.getNodeId().getHost().equals(node)).findFirst().get();
+      running.remove(ended);
+      master.allocate(List.of(), List.of(ended.getId()));
+      rm.drainEvents();
     }
 
     /** As MapReduce does: to a map of that host, else of its rack, else to any. */
@@ -233,7 +255,8 @@ final class RmHarness implements AutoCloseable {
   }
 
   static String rackOf(String host) {
-    return Set.of("vm1", "vm2").contains(host) ? "/ha/oss1+oss2"
-        : Set.of("vm3", "vm4").contains(host) ? "/ha/oss3+oss4" : "/default-rack";
+    String guest = host.split("\\.", 2)[0];
+    return Set.of("vm1", "vm2").contains(guest) ? "/ha/oss1+oss2"
+        : Set.of("vm3", "vm4").contains(guest) ? "/ha/oss3+oss4" : "/default-rack";
   }
 }

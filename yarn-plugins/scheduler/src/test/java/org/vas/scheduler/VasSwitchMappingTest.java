@@ -2,6 +2,7 @@ package org.vas.scheduler;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -45,7 +46,56 @@ class VasSwitchMappingTest {
   }
 
   @Test
+  void takesAGuestByItsOtherSpellingAndSaysSoOnce() {
+    VasSwitchMapping mapping = mapping(EXAMPLE);
+    try (CapturedLog log = new CapturedLog(VasSwitchMapping.class.getName())) {
+      for (int i = 0; i < 3; i++) {
+        assertEquals(List.of("/ha/oss1+oss2"), mapping.resolve(List.of("vm1.example.org")));
+      }
+      assertEquals(1, log.text().lines().count(), log.text());
+      assertTrue(log.text().contains("vm1.example.org: the site description calls this guest vm1"),
+          log.text());
+    }
+  }
+
+  @Test
+  void warnsOnceOfWhatTheSiteDoesNotHaveAndNotForEver() {
+    VasSwitchMapping mapping = mapping(EXAMPLE);
+    try (CapturedLog log = new CapturedLog(VasSwitchMapping.class.getName())) {
+      for (int i = 0; i < 2_000; i++) {
+        String address = "192.0.2." + i % 250;
+        assertEquals(List.of("/default-rack"), mapping.resolve(List.of(address)));
+      }
+      assertEquals(250, log.text().lines().count());
+      assertTrue(log.text().startsWith("192.0.2.0: not in the site description"), log.text());
+      for (int i = 0; i < 2_000; i++) {
+        mapping.resolve(List.of("10.9." + i / 250 + "." + i % 250));
+      }
+      assertEquals(1_000 + 1, log.text().lines().count());
+      assertTrue(log.text().endsWith("no more are told\n"));
+    }
+  }
+
+  @Test
+  void takesAHostByAnAddressThatItsNameResolvesTo() throws IOException {
+    Path site = dir.resolve("cluster.yaml");
+    Files.writeString(site, Files.readString(EXAMPLE).replace("name: vm3", "name: localhost"));
+    assertEquals(List.of("/ha/oss3+oss4"), mapping(site).resolve(List.of("127.0.0.1")));
+  }
+
+  @Test
   void refusesASiteItCannotRead() {
     assertThrows(IllegalArgumentException.class, () -> mapping(dir.resolve("missing.yaml")));
+  }
+
+  @Test
+  void saysInOneLineWhatIsWrongAndWhichKeyToMend() throws IOException {
+    Path site = Files.writeString(dir.resolve("cluster.yaml"), "lustre: {}\nhosts: []\n");
+    String message =
+        assertThrows(IllegalArgumentException.class, () -> mapping(site)).getMessage();
+    assertEquals(1, message.lines().count(), message);
+    assertTrue(message.startsWith("net.topology.node.switch.mapping.impl="), message);
+    assertTrue(message.contains(site.toString()), message);
+    assertTrue(message.endsWith("more: vas cluster check); correct it, or remove the key"), message);
   }
 }

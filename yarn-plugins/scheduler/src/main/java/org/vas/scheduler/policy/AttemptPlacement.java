@@ -104,10 +104,10 @@ public final class AttemptPlacement {
     }
 
     @Override
-    public Cause trouble(String host) {
+    public Cause trouble(AskKey key, String host) {
       return blacklist.contains(host) || blacklist.contains(rackOf(host))
           ? Cause.BLACKLISTED
-          : cluster.trouble(host);
+          : cluster.trouble(key, host);
     }
 
     @Override
@@ -118,6 +118,16 @@ public final class AttemptPlacement {
     @Override
     public Optional<String> partnerOf(String host) {
       return cluster.partnerOf(host);
+    }
+
+    @Override
+    public Collection<String> nodes() {
+      return cluster.nodes();
+    }
+
+    @Override
+    public boolean hasRoom(AskKey key, String node) {
+      return cluster.hasRoom(key, node);
     }
   }
 }

@@ -5,8 +5,14 @@ public enum Cause {
   NONE("none"),
   /** The host is alive but granted nothing for as long as we wait. */
   TIMEOUT("timeout"),
-  /** The host runs no NodeManager known to the ResourceManager, or an unhealthy one. */
+  /** The host works through its asks, but other nodes stood idle for as long as we wait. */
+  SKEW("skew"),
+  /** The host's NodeManager is lost or unhealthy. */
   DEAD_NODE("dead-node"),
+  /** The ResourceManager never saw a node of this name: it may know it by another. */
+  NO_SUCH_NODE("no-such-node"),
+  /** The host is in another partition (node label) than the ask. */
+  PARTITION_MISMATCH("partition-mismatch"),
   DECOMMISSIONING("decommissioning"),
   BLACKLISTED("blacklisted"),
   /** The ask names no rack row for the host's rack, so YARN cannot grant it node-locally. */

@@ -1,11 +1,18 @@
 package org.vas.scheduler.policy;
 
-/** How long the asks of one key have waited for one host, and what that allows. */
+/**
+ * How long the asks of one key have waited for one host, and what that allows.
+ *
+ * <p>Two clocks run. One counts since the last grant on the host: a host that grants nothing is full
+ * of other work. The other counts the time in which some other node stood idle, and no grant sets it
+ * back: a host may grant all the time and still have more asks than its share.
+ */
 final class HostWait {
   private static final long NEVER = Long.MIN_VALUE;
 
   private final String host;
   private long since = NEVER;
+  private long idled;
   private long troubleSince = NEVER;
   private Stage stage;
   private Cause cause = Cause.NONE;
@@ -26,8 +33,19 @@ final class HostWait {
     return cause;
   }
 
+  /** The longer of the two clocks. */
   long waited(long now) {
+    return Math.max(sinceGrant(now), idled);
+  }
+
+  /** Since the first ask or the last grant on the host. */
+  long sinceGrant(long now) {
     return since == NEVER ? 0 : now - since;
+  }
+
+  /** For so long another node stood idle while something was outstanding here. */
+  void idled(long millis) {
+    idled += since == NEVER ? 0 : millis;
   }
 
   /** Starts the wait when something became outstanding; a running wait goes on. */
@@ -40,6 +58,7 @@ final class HostWait {
   /** Nothing is outstanding: the next ask starts anew. */
   void end() {
     since = NEVER;
+    idled = 0;
     troubleSince = NEVER;
     stage = null;
     cause = Cause.NONE;
@@ -60,7 +79,8 @@ final class HostWait {
     long waited = waited(now);
     if (trouble == Cause.NONE) {
       troubleSince = NEVER;
-      cause = waited < limits.nodeMillis() ? Cause.NONE : Cause.TIMEOUT;
+      cause = waited < limits.nodeMillis() ? Cause.NONE
+          : sinceGrant(now) < limits.nodeMillis() ? Cause.SKEW : Cause.TIMEOUT;
       return cause == Cause.NONE ? Stage.STRICT
           : beside(waited - limits.nodeMillis(), partnerUsable, limits);
     }

@@ -19,6 +19,7 @@ final class KeyPlacement {
   private final WaitLimits limits;
   private final Map<String, Row> rows = new HashMap<>();
   private final Map<String, HostWait> waits = new LinkedHashMap<>();
+  private final IdleTime idle;
   private final HostWait unplaced = new HostWait(PlacementEvent.NO_HOST);
   private boolean untouched;
   private boolean owned;
@@ -33,6 +34,7 @@ final class KeyPlacement {
   KeyPlacement(AskKey key, WaitLimits limits) {
     this.key = key;
     this.limits = limits;
+    idle = new IdleTime(key);
   }
 
   static boolean isHost(String name) {
@@ -91,7 +93,11 @@ final class KeyPlacement {
     if (!isManaged()) {
       return;
     }
-    waits.values().forEach(wait -> decideHost(wait, now, view, events));
+    long idled = idle.until(now, view, node -> live(node) > 0);
+    waits.values().forEach(wait -> {
+      wait.idled(idled);
+      decideHost(wait, now, view, events);
+    });
     decideUnplaced(now, events);
     anyStrict = !racks.isEmpty() && anyOpenedBy == null;
   }
@@ -105,7 +111,7 @@ final class KeyPlacement {
     }
     wait.begin(now);
     String rack = view.rackOf(wait.host());
-    Cause trouble = asked(rack) == 0 ? Cause.RACK_MISMATCH : view.trouble(wait.host());
+    Cause trouble = asked(rack) == 0 ? Cause.RACK_MISMATCH : view.trouble(key, wait.host());
     if (wait.advance(now, trouble, partnerUsable(wait.host(), rack, view), limits)) {
       events.accept(event(wait, now));
     }
@@ -115,7 +121,7 @@ final class KeyPlacement {
   private boolean partnerUsable(String host, String rack, ClusterView view) {
     Optional<String> partner = view.partnerOf(host);
     return partner.isPresent()
-        && view.trouble(partner.get()) == Cause.NONE
+        && view.trouble(key, partner.get()) == Cause.NONE
         && asked(rack) > 0
         && view.rackOf(partner.get()).equals(rack);
   }
@@ -173,7 +179,7 @@ final class KeyPlacement {
 
   private PlacementEvent local(String node, long now) {
     HostWait wait = waits.get(node);
-    long waited = wait == null ? 0 : wait.waited(now);
+    long waited = wait == null ? 0 : wait.sinceGrant(now);
     if (wait != null) {
       wait.granted(now);
     }
@@ -182,7 +188,7 @@ final class KeyPlacement {
 
   /** Rows and hosts looked at so far: what a decision costs, counted. */
   long work() {
-    return work;
+    return work + idle.work();
   }
 
   private static HostWait longer(HostWait one, HostWait other, long now) {

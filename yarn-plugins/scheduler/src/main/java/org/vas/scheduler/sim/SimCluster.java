@@ -4,8 +4,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.Cause;
 import org.vas.scheduler.policy.ClusterView;
 
@@ -14,13 +16,17 @@ final class SimCluster implements ClusterView {
   private final List<String> nodes;
   private final Map<String, Integer> index = new HashMap<>();
   private final Map<String, Cause> troubles = new HashMap<>();
+  private final Predicate<String> hasRoom;
 
-  SimCluster(int size) {
+  /** {@code hasRoom}: whether a node has a free slot. */
+  SimCluster(int size, Predicate<String> hasRoom) {
+    this.hasRoom = hasRoom;
     nodes = IntStream.range(0, size).mapToObj(i -> "vm" + i).collect(Collectors.toUnmodifiableList());
     IntStream.range(0, size).forEach(i -> index.put(nodes.get(i), i));
   }
 
-  List<String> nodes() {
+  @Override
+  public List<String> nodes() {
     return nodes;
   }
 
@@ -39,7 +45,16 @@ final class SimCluster implements ClusterView {
   }
 
   @Override
-  public Cause trouble(String host) {
+  public boolean hasRoom(AskKey key, String node) {
+    return hasRoom.test(node);
+  }
+
+  @Override
+  public Cause trouble(AskKey key, String host) {
+    return trouble(host);
+  }
+
+  Cause trouble(String host) {
     return troubles.getOrDefault(host, Cause.NONE);
   }
 

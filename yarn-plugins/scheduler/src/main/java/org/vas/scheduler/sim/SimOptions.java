@@ -9,6 +9,7 @@ final class SimOptions {
   private int slots = 4;
   private int deadNodes;
   private int slowNodes;
+  private int skew;
   private boolean uneven;
   private long nodeWaitMillis = 20_000;
   private long partnerWaitMillis = 5_000;
@@ -36,6 +37,7 @@ final class SimOptions {
       case "--slots": slots = value; break;
       case "--dead": deadNodes = value; break;
       case "--slow": slowNodes = value; break;
+      case "--skew": skew = value; break;
       case "--uneven": uneven = value != 0; break;
       case "--node-wait-ms": nodeWaitMillis = value; break;
       case "--partner-wait-ms": partnerWaitMillis = value; break;
@@ -55,6 +57,9 @@ final class SimOptions {
   private SimOptions checked() {
     if (nodes < 1 || slots < 1 || deadNodes >= nodes || slowNodes > nodes - deadNodes) {
       throw new IllegalArgumentException("--nodes: at least one must be alive and have a slot");
+    }
+    if (skew > nodes) {
+      throw new IllegalArgumentException("--skew: there are only " + nodes + " nodes");
     }
     return this;
   }
@@ -79,6 +84,11 @@ final class SimOptions {
   /** Nodes whose tasks take four times as long. */
   int slowNodes() {
     return slowNodes;
+  }
+
+  /** All splits lie on so many nodes, the first ones; 0: on all. */
+  int skew() {
+    return skew;
   }
 
   /** Whether splits are drawn at random instead of striped over all nodes. */

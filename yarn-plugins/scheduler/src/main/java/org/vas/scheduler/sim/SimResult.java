@@ -30,6 +30,10 @@ final class SimResult {
     return placed.getOrDefault(locality, 0);
   }
 
+  long virtualMillis() {
+    return virtualMillis;
+  }
+
   /** Rows and hosts the policy looked at for one container. */
   double workPerDecision() {
     return (double) work / Math.max(1, decisions());

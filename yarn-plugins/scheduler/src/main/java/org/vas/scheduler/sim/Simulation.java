@@ -34,7 +34,7 @@ final class Simulation {
   Simulation(SimOptions options, WaitLimits waits) {
     this.options = options;
     random = new Random(options.seed());
-    cluster = new SimCluster(options.nodes());
+    cluster = new SimCluster(options.nodes(), this::hasFreeSlot);
     policy = new AttemptPlacement(waits, cluster, event -> { });
     app = new SimApp(cluster, policy, scheduler);
     cluster.nodes().subList(0, options.deadNodes())
@@ -44,9 +44,15 @@ final class Simulation {
     }
   }
 
-  /** Stripes go round the OSTs; files of one stripe each lie where the allocator put them. */
+  /** Stripes go round the OSTs (all, or those of the first nodes only); files of one stripe each lie where the allocator put them. */
   private int owner(int split) {
-    return options.uneven() ? random.nextInt(options.nodes()) : split % options.nodes();
+    int owners = options.skew() == 0 ? options.nodes() : options.skew();
+    return options.uneven() ? random.nextInt(owners) : split % owners;
+  }
+
+  private boolean hasFreeSlot(String node) {
+    PriorityQueue<Long> tasks = running.get(node);
+    return tasks == null || tasks.size() < options.slots();
   }
 
   SimResult run() {
@@ -80,7 +86,7 @@ final class Simulation {
     while (!tasks.isEmpty() && tasks.peek() <= now) {
       tasks.remove();
     }
-    while (tasks.size() < options.slots()
+    while (hasFreeSlot(node)
         && scheduler.grant(node, cluster.rackOf(node)).isPresent()) {
       tasks.add(GRANTED);
       granted.add(node);

@@ -15,6 +15,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.ShrinkingMode;
+import net.jqwik.api.constraints.IntRange;
 import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.AttemptPlacement;
 import org.vas.scheduler.policy.Cause;
@@ -23,7 +24,7 @@ import org.vas.scheduler.policy.WaitLimits;
 
 /**
  * Whatever happens, in whatever order: an ask is held for its host only while that host is worth
- * waiting for, and never longer than the two waits.
+ * waiting for, and never longer than the two waits without a grant there or beside an idle node.
  */
 class PlacementPropertyTest {
   private static final int NODES = 6;
@@ -61,7 +62,7 @@ class PlacementPropertyTest {
 
   @Property(tries = 1000, shrinking = ShrinkingMode.BOUNDED)
   void anAskThatWaitedLongEnoughMayRunOnAnyLiveNode(@ForAll("histories") List<Step> history) {
-    World world = new World();
+    World world = new World(false);
     for (Step step : history) {
       world.apply(step);
       world.heartbeat();
@@ -71,7 +72,7 @@ class PlacementPropertyTest {
 
   @Property(tries = 1000, shrinking = ShrinkingMode.BOUNDED)
   void everyAskIsServedInTheEnd(@ForAll("histories") List<Step> history) {
-    World world = new World();
+    World world = new World(false);
     history.forEach(step -> {
       world.apply(step);
       world.heartbeat();
@@ -83,7 +84,7 @@ class PlacementPropertyTest {
   @Property(tries = 500, shrinking = ShrinkingMode.BOUNDED)
   void nodesThatWereNotAskedForGetNothingWhileTheOwnersAreWorthWaitingFor(
       @ForAll("histories") List<Step> history) {
-    World world = new World();
+    World world = new World(false);
     for (Step step : history) {
       if (step.kind == Step.Kind.ASK || step.kind == Step.Kind.GRANT) {
         world.apply(step);
@@ -93,18 +94,52 @@ class PlacementPropertyTest {
     }
   }
 
+  @Property(tries = 500, shrinking = ShrinkingMode.BOUNDED)
+  void grantsOnTheOwnerDoNotKeepAnIdleNodeWaiting(
+      @ForAll @IntRange(min = 1, max = 5) int secondsBetweenGrants) {
+    World world = new World(true);
+    world.ask("vm0", 100);
+    for (long end = world.now + WAITS.totalMillis(); world.now <= end;) {
+      world.heartbeat();
+      world.grant("vm0");
+      world.now += 1_000L * secondsBetweenGrants;
+    }
+    world.heartbeat();
+    assertTrue(world.offered("vm4"), "an idle node is offered nothing");
+    world.grant("vm0");
+    world.heartbeat();
+    assertTrue(world.offered("vm4"), "a grant on the owner closed the row again");
+  }
+
+  @Property(tries = 500, shrinking = ShrinkingMode.BOUNDED)
+  void everyAskIsServedInTheEndWithIdleNodesToo(@ForAll("histories") List<Step> history) {
+    World world = new World(true);
+    history.forEach(step -> {
+      world.apply(step);
+      world.heartbeat();
+    });
+    world.revive(5);
+    world.serveAll();
+  }
+
   /** The policy, the scheduler and the application, driven by hand. */
   private static final class World {
     private static final AskKey KEY = new AskKey(20, -1);
 
-    private final SimCluster cluster = new SimCluster(NODES);
+    private final SimCluster cluster;
     private final SimScheduler scheduler = new SimScheduler();
-    private final AttemptPlacement policy = new AttemptPlacement(WAITS, cluster, event -> { });
+    private final AttemptPlacement policy;
     private final Map<String, Integer> asked = new HashMap<>();
     private final Map<String, Integer> changed = new HashMap<>();
     private final Map<String, Long> progress = new HashMap<>();
     private final Set<String> blacklist = new HashSet<>();
     private long now;
+
+    /** {@code idle}: whether nodes have room, so that one without asks of its own stands idle. */
+    World(boolean idle) {
+      cluster = new SimCluster(NODES, node -> idle);
+      policy = new AttemptPlacement(WAITS, cluster, event -> { });
+    }
 
     void apply(Step step) {
       // Before the step: what it asks reaches the policy at this time's heartbeat.

@@ -5,10 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.vas.scheduler.policy.Locality;
 
 class PlacementSimTest {
+  private static final long WAITS_AND_LAST_MAPS = 25_000 + 30_000;
+
   private static SimResult simulate(String options) {
     return PlacementSim.simulate(SimOptions.parse(List.of(options.split(" ", -1))));
   }
@@ -26,6 +31,28 @@ class PlacementSimTest {
     assertEquals(2000, result.decisions());
     assertTrue(result.placed(Locality.PARTNER) > 0, result.toJson());
     assertTrue(result.placed(Locality.REMOTE) > 0, result.toJson());
+  }
+
+  /** Remote reads cost nothing here: the worst case for waiting. */
+  @ParameterizedTest
+  @ValueSource(strings = {
+    "--nodes 20 --splits 400 --skew 2", "--nodes 20 --splits 400 --skew 1",
+    "--nodes 100 --splits 10000 --skew 5", "--nodes 20 --splits 2000 --skew 10 --uneven 1",
+    "--nodes 20 --splits 2000", "--nodes 20 --splits 2000 --slow 2"})
+  void takesNoMoreThanTheTwoWaitsLongerThanWithoutPlacement(String job) {
+    SimResult placed = simulate(job);
+    SimResult free = simulate(job + " --node-wait-ms 0 --partner-wait-ms 0");
+    assertTrue(placed.virtualMillis() <= free.virtualMillis() + WAITS_AND_LAST_MAPS,
+        placed.toJson() + free.toJson());
+  }
+
+  @Test
+  void smallBalancedJobsAreLocal() {
+    int local = IntStream.range(1, 21)
+        .map(seed -> simulate("--nodes 4 --slots 2 --splits 48 --seed " + seed)
+            .placed(Locality.LOCAL))
+        .sum();
+    assertTrue(local >= 0.98 * 20 * 48, local + " of " + 20 * 48);
   }
 
   @Test

@@ -1,0 +1,21 @@
+"""What the guests of a site's map need of a machine, as `vas doctor` shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vas_core.doctor import Finding
+from vas_core.root import Root
+
+
+def check(root: Root) -> Iterator[Finding]:
+    """Whether this machine can be the host of a guest."""
+    there = root.path("dev/kvm").exists()
+    yield Finding(
+        name="KVM",
+        ok=there,
+        found="/dev/kvm (present; whether it boots a guest is not tried)" if there else "no",
+        needed_for="real guests (not the lab)",
+        fix="on a site: enable virtualisation in the firmware and load kvm_intel or kvm_amd",
+        optional=True,
+    )

@@ -1,0 +1,49 @@
+"""What holds for every test: a unit test leaves this machine alone.
+
+A test that is not marked `machine` (or `slow`) fails when it starts a program or opens anything
+in /sys or /proc/sys, whichever way: the interpreter itself reports both.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+_PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pty.spawn"}
+_PATHS = {"open", "os.listdir", "os.scandir", "os.chmod", "os.remove", "os.mkdir"}
+_KERNEL = ("/sys", "/proc/sys")
+_guarded = False
+
+
+def _audit(event: str, arguments: tuple[object, ...]) -> None:
+    if not _guarded:
+        return
+    if event in _PROGRAMS:
+        pytest.fail(f"a unit test starts a program: {arguments[:2]}; mark it `machine`")
+    if event in _PATHS and isinstance(arguments[0], str | bytes):
+        path = os.path.normpath(os.fsdecode(arguments[0]))
+        if any(path == tree or path.startswith(f"{tree}/") for tree in _KERNEL):
+            pytest.fail(f"a unit test touches {path}; give it a Root, or mark it `machine`")
+
+
+sys.addaudithook(_audit)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Guards the test and the fixtures that are made for it."""
+    global _guarded
+    _guarded = not (item.get_closest_marker("machine") or item.get_closest_marker("slow"))
+    try:
+        return (yield)
+    finally:
+        _guarded = False
+
+
+@pytest.fixture(autouse=True)
+def _called_as_vas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages name the program as `vas`, however these tests were started."""
+    monkeypatch.delenv("VAS_PROGRAM", raising=False)

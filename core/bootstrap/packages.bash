@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# Installs the packages of packages.tsv that are missing. Sourced by ./vas, which sets `here`,
+# `yes`, `say` and `die`; sets `python` to the newest Python found.
+
+packages=$here/core/vas_core/packages.tsv
+python=
+find_python() {
+    local candidate
+    for candidate in python3.13 python3.12 python3.11 python3; do
+        if "$candidate" -c "import sys; sys.exit(sys.version_info < (${1/./, }))" 2>/dev/null; then
+            python=$candidate
+            return
+        fi
+    done
+    return 1
+}
+
+# Whether the java that Maven and the lab start is new enough and has its compiler beside it.
+is_jdk() {
+    local java
+    java=$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}java") || return 1
+    [[ -x $(dirname -- "$(readlink -f -- "$java")")/javac ]] || return 1
+    [[ $("$java" -version 2>&1) =~ version\ \"(1\.)?([0-9]+) ]] && ((BASH_REMATCH[2] >= $1))
+}
+
+is_there() {
+    case $1 in
+        python:*) find_python "${1#python:}" ;;
+        module:*) [[ -n $python ]] && "$python" -c "import ${1#module:}" 2>/dev/null ;;
+        jdk:*) is_jdk "${1#jdk:}" ;;
+        c:*) cc -E -x c - <<<"#include <${1#c:}>" >/dev/null 2>&1 ;;
+        *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+# Sets `lacking` to the probes that fail, of the scopes given, and `missing` to their packages.
+look() {
+    local probe scope debian rocky why
+    lacking=() missing=()
+    while IFS=$'\t' read -r probe scope debian rocky why; do
+        [[ $probe == \#* || " $* " != *" $scope "* ]] && continue
+        is_there "$probe" && continue
+        lacking+=("$probe ($why)")
+        [[ $manager == apt-get ]] || debian=$rocky
+        [[ " ${missing[*]} " == *" $debian "* ]] || missing+=("$debian")
+    done <"$packages"
+}
+
+install_packages() {
+    local answer=no manager as_root=() lacking missing
+    manager=$(basename -- "$(command -v apt-get || command -v dnf || true)")
+    look "$@"
+    [[ ${#lacking[@]} -gt 0 ]] || return 0
+    for probe in "${lacking[@]}"; do say "missing: $probe"; done
+    [[ -n $manager ]] || die "neither apt-get nor dnf is here; install the above by hand" 77
+    [[ $(id -u) -eq 0 ]] || as_root=(sudo)
+    local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$manager" install -y -q)
+    [[ $manager == apt-get ]] && install+=(--no-install-recommends)
+    say "to install, from the distribution's repositories: ${missing[*]}"
+    if [[ $yes == true ]]; then
+        answer=y
+    elif [[ -t 0 ]]; then
+        read -r -p "vas: install them now? [y/N] " answer || true
+    fi
+    [[ $answer == [yY]* ]] || die "nothing was installed; install them, or give --yes before the command" 77
+    [[ $manager != apt-get ]] || "${as_root[@]}" apt-get update -qq >&2
+    "${install[@]}" "${missing[@]}" >&2 || die "$manager did not install them; see above"
+    hash -r
+    look "$@"
+    [[ ${#lacking[@]} -eq 0 ]] || die "installed, but not found: ${lacking[*]}; put it first on PATH (a JDK: set JAVA_HOME)" 77
+}

@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# Builds the YARN plugins and assembles Hadoop, when a source is newer than the jars. Sourced by
+# ./vas, which sets `here`, `build`, `say` and `die`.
+
+# A source of the plugins that is newer than the last build.
+newer_source() {
+    cd "$here" && find yarn-plugins cluster/cluster.schema.json -name target -prune -o \
+        \( -path '*/src/*' -o -name pom.xml -o -name '*.json' \) -newer "$1" -print -quit
+}
+
+# Sets `why` to the reason for a build; fails when the jars are as the sources are.
+is_stale() {
+    local jars newer took
+    jars=$(compgen -G "$here/yarn-plugins/dist/target/vas-yarn-plugins-*.jar" &&
+        compgen -G "$here/yarn-plugins/hadoop/target/lib/hadoop-common-*.jar") || jars=
+    if [[ ! -e $1 || -z $jars ]]; then
+        why="building the plugins and fetching Hadoop from Maven Central (first time: 1 to 3 minutes)"
+    elif newer=$(newer_source "$1") && [[ -n $newer ]]; then
+        took=$(<"$1")
+        why="building the plugins again, because $newer has changed${took:+ (the last build took $took s)}"
+    else
+        return 1
+    fi
+}
+
+# A JVM that loads from a jar that is replaced fails in odd ways, so no lab may run on them.
+refuse_under_a_lab() {
+    local file words state where
+    for file in /proc/[0-9]*/cmdline; do
+        { mapfile -d '' -t words <"$file"; } 2>/dev/null || continue
+        [[ " ${words[*]} " == *" vas_lab.supervisor "* ]] || continue
+        state=${words[-1]}
+        grep -qsF "$here/yarn-plugins/" "$state/spec.json" || continue
+        where=
+        [[ ${state%/*} == "${VAS_LABS:-$here/build/lab}" ]] || printf -v where 'VAS_LABS=%q ' "${state%/*}"
+        die "the lab in $state runs on the jars that are to be built anew; end it first: \`${where}$VAS_PROGRAM lab down --name ${state##*/}\`"
+    done
+}
+
+build_plugins() {
+    local stamp=$build/plugins-built log=$build/maven.log why
+    is_stale "$stamp" || return 0
+    refuse_under_a_lab
+    say "$why"
+    SECONDS=0
+    : >"$stamp.new"
+    (cd "$here" && mvn -q -B -f yarn-plugins/pom.xml package -DskipTests) >"$log" 2>&1 || {
+        tail -n 30 "$log" >&2
+        die "the build failed; the whole log is $log"
+    }
+    echo "$SECONDS" >"$stamp"
+    touch -r "$stamp.new" "$stamp"
+    rm "$stamp.new"
+}

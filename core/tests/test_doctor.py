@@ -1,0 +1,170 @@
+"""`vas doctor`: every room's checks, each with its fix, whatever the machine lacks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vas_cluster.checks import check as cluster_check
+from vas_core import packages
+from vas_core.cli import run_command
+from vas_core.doctor import Finding, checks, examine
+from vas_core.errors import VasError
+from vas_core.root import Root
+from vas_lab.checks import check as lab_check
+from vas_layout.checks import check as layout_check
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory that is all there is on PATH."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    monkeypatch.setenv("PATH", str(directory))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    return directory
+
+
+def _program(path: Path, script: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def _jdk(directory: Path, version: str) -> None:
+    _program(directory / "java", f"echo 'openjdk version \"{version}\" 2025-04-15' >&2")
+    _program(directory / "javac", "exit 0")
+
+
+def _by_name(findings: Iterator[Finding]) -> dict[str, Finding]:
+    return {finding.name: finding for finding in findings}
+
+
+def _jdk_finding(tmp_path: Path) -> Finding:
+    return _by_name(packages.check(Root(tmp_path)))["jdk 17"]
+
+
+def test_each_room_declares_its_checks() -> None:
+    rooms = checks()
+    assert list(rooms) == ["core", "cluster", "lab", "lustre-layout"]
+    assert rooms["lab"] is lab_check
+
+
+@pytest.mark.machine
+def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("VAS_LABS", str(tmp_path / "file"))
+    found = [f for check in checks().values() for f in check(Root(tmp_path / "none"))]
+    lacking = {finding.name for finding in found if not finding.ok}
+    assert {"git", "jdk 17", "mvn", "ip", "unshare", "cc", "c stdio.h"} <= lacking
+    assert {"namespaces", "lab files", "memory", "Lustre client", "KVM"} <= lacking
+    assert all(finding.fix for finding in found if not finding.ok)
+    assert {f.name for f in found if f.optional} == {"Lustre client", "KVM"}
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("version", ["1.8.0_402", "11.0.22", "16-ea"])
+def test_a_jdk_older_than_17_is_too_old(version: str, programs: Path, tmp_path: Path) -> None:
+    _jdk(programs, version)
+    finding = _jdk_finding(tmp_path)
+    assert not finding.ok
+    assert "older than 17" in finding.found
+    assert "openjdk-17-jdk-headless" in finding.fix
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("version", ["17", "17.0.15", "25.0.1"])
+def test_a_jdk_of_17_or_newer_will_do(version: str, programs: Path, tmp_path: Path) -> None:
+    _jdk(programs, version)
+    assert _jdk_finding(tmp_path).ok
+
+
+@pytest.mark.machine
+def test_a_runtime_without_its_compiler_is_no_jdk(programs: Path, tmp_path: Path) -> None:
+    _jdk(programs, "17.0.15")
+    (programs / "javac").unlink()
+    assert "without javac" in _jdk_finding(tmp_path).found
+
+
+@pytest.mark.machine
+def test_java_home_goes_before_path(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _jdk(programs, "17.0.15")
+    _jdk(tmp_path / "old" / "bin", "11.0.22")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
+    finding = _jdk_finding(tmp_path)
+    assert not finding.ok
+    assert "JAVA_HOME" in finding.fix
+
+
+@pytest.mark.machine
+def test_the_lab_wants_its_directory_and_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAS_LABS", str(tmp_path / "not" / "yet"))
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   1048576 kB\n")
+    found = _by_name(lab_check(Root(tmp_path)))
+    assert found["memory"].found == "1 GiB available"
+    assert not found["memory"].ok
+    assert str(tmp_path) in found["lab files"].found
+
+
+@pytest.mark.machine
+def test_a_directory_that_cannot_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("VAS_LABS", str(tmp_path / "file"))
+    found = _by_name(lab_check(Root(tmp_path)))
+    assert "not writable" in found["lab files"].found
+
+
+def test_what_is_mounted_and_present_is_found(tmp_path: Path) -> None:
+    (tmp_path / "sys/fs/lustre").mkdir(parents=True)
+    (tmp_path / "sys/fs/lustre/version").write_text("2.15.6\n")
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/kvm").touch()
+    found = [*layout_check(Root(tmp_path)), *cluster_check(Root(tmp_path))]
+    assert [finding.ok for finding in found] == [True, True]
+    assert found[0].found == "2.15.6"
+
+
+def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(tmp_path: Path) -> None:
+    def broken(_root: Root) -> Iterator[Finding]:
+        raise VasError("no such luck", where="/proc/x")
+        yield
+
+    findings = list(examine(Root(tmp_path), {"odd": broken, "cluster": cluster_check}))
+    assert [finding.name for finding in findings] == ["odd", "KVM"]
+    assert "/proc/x: no such luck" in findings[0].found
+
+
+def test_what_a_site_needs_does_not_fail_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacking(*, optional: bool) -> dict[str, object]:
+        finding = Finding(
+            name="x", ok=False, found="no", needed_for="y", fix="z", optional=optional
+        )
+        return {"room": lambda _root: [finding]}
+
+    monkeypatch.setattr("vas_core.commands.checks", lambda: lacking(optional=True))
+    assert run_command(["doctor", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [
+        {"name": "x", "ok": False, "found": "no", "needed_for": "y", "fix": "z", "optional": True}
+    ]
+    monkeypatch.setattr("vas_core.commands.checks", lambda: lacking(optional=False))
+    assert run_command(["doctor"]) == 1
+
+
+def test_the_readmes_package_table_is_packages_tsv() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    for package in packages.packages():
+        assert f"| {package.why} | `{package.debian}` | `{package.rocky}` |" in readme

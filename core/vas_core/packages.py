@@ -1,0 +1,108 @@
+"""The system packages of packages.tsv, and whether this machine has what each brings.
+
+`./vas` has the same probes in bash: it installs what is missing before there is a Python to ask.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from vas_core.doctor import Finding
+from vas_core.process import run
+from vas_core.root import Root
+
+_NEEDED_FOR = {"base": "every command", "lab": "demo, test, lab, bench"}
+_JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
+
+
+@dataclass(frozen=True)
+class Package:
+    """A row of packages.tsv: what to install where `probe` fails."""
+
+    probe: str
+    scope: str
+    debian: str
+    rocky: str
+    why: str
+
+
+def packages() -> list[Package]:
+    """The system packages VAS uses, with their Debian and Rocky 9 names."""
+    text = resources.files("vas_core").joinpath("packages.tsv").read_text()
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    return [Package(*row) for row in csv.reader(lines, delimiter="\t")]
+
+
+def check(_root: Root) -> Iterator[Finding]:
+    """A finding for each system package."""
+    return (_finding(package) for package in packages())
+
+
+def _finding(package: Package) -> Finding:
+    kind, _, name = package.probe.rpartition(":")
+    found = _LOOKS[kind](name)
+    install = f"apt-get install {package.debian} (Rocky 9: dnf install {package.rocky})"
+    if kind == "jdk" and "JAVA_HOME" in os.environ:
+        install = f"set JAVA_HOME to a JDK {name} or newer, or unset it"
+    return Finding(
+        name=package.probe.replace(":", " "),
+        ok=found.ok,
+        found=found.text if found.ok else f"{found.text}: {package.why}",
+        needed_for=_NEEDED_FOR[package.scope],
+        fix=install,
+    )
+
+
+@dataclass(frozen=True)
+class _Look:
+    ok: bool
+    text: str
+
+
+def _program(name: str) -> _Look:
+    path = shutil.which(name)
+    return _Look(path is not None, path or "no")
+
+
+def _python(version: str) -> _Look:
+    major, minor = map(int, version.split("."))
+    return _Look(sys.version_info >= (major, minor), sys.version.split()[0])
+
+
+def _module(name: str) -> _Look:
+    there = importlib.util.find_spec(name) is not None
+    return _Look(there, "yes" if there else "no")
+
+
+def _header(name: str) -> _Look:
+    there = shutil.which("cc") is not None and (
+        run(["cc", "-E", "-x", "c", "-"], stdin=f"#include <{name}>\n", check=False).status == 0
+    )
+    return _Look(there, "yes" if there else "no")
+
+
+def _jdk(oldest: str) -> _Look:
+    """The `java` that Maven and the lab start, if its compiler lies beside it."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which(f"{home}/bin/java" if home else "java")
+    if java is None:
+        return _Look(False, f"no bin/java in JAVA_HOME={home}" if home else "no")
+    said = run([java, "-version"], check=False).stderr
+    match = _JAVA_VERSION.search(said)
+    if match is None or int(match[1]) < int(oldest):
+        return _Look(False, f"{java} is {match[1] if match else 'not a Java'}, older than {oldest}")
+    if not Path(java).resolve().with_name("javac").exists():
+        return _Look(False, f"{java} is {match[1]}, without javac")
+    return _Look(True, f"{match[1]}, {java}")
+
+
+_LOOKS = {"": _program, "python": _python, "module": _module, "c": _header, "jdk": _jdk}

@@ -1,0 +1,28 @@
+"""The program as the user called it, in every command that a hint or a help text tells to run.
+
+Texts name a command in one form, `vas COMMAND`; what is printed has the program in its place:
+`./vas` in a clone, `vas` where it is on PATH. The script `./vas` says which, by VAS_PROGRAM.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+_IN_HINT = re.compile(r"`(?:\./)?vas (?=[a-z-])")
+_IN_HELP = re.compile(r"(?<![\w./-])(?:\./)?vas (?=[a-z-])")
+
+
+def program() -> str:
+    """What to type to run VAS."""
+    return os.environ.get("VAS_PROGRAM") or "vas"
+
+
+def as_called(text: str) -> str:
+    """A message, with the program as called in the commands that stand in backquotes."""
+    return _IN_HINT.sub(lambda _: f"`{program()} ", text)
+
+
+def help_as_called(text: str) -> str:
+    """The same for a help text, whose examples stand without backquotes."""
+    return _IN_HELP.sub(lambda _: f"{program()} ", text)

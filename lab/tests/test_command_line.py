@@ -1,0 +1,156 @@
+"""`vas lab` and `vas demo` where no lab is up: refusals, names, completion."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from vas_core.cli import run_command, vas
+from vas_lab import views
+from vas_lab.demo import ARMS, ArmResult
+from vas_lab.display import Display
+from vas_lab.events import Event
+from vas_lab.spec import REPOSITORY
+from vas_lab.state import default_directory, hold
+from vas_lab.workflows import workflow
+
+
+@pytest.fixture(autouse=True)
+def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the labs are."""
+    monkeypatch.setenv("VAS_LABS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("lab status", 1, "lab lab is not up"),
+        ("lab run terasort", 1, "no lab is up; run `vas lab up`"),
+        ("lab run --name x terasort", 1, "no lab is up; run `vas lab up --name x`"),
+        ("lab shell", 1, "no lab is up"),
+        ("lab logs", 2, "lab: no lab of that name; `vas lab up` makes one"),
+        ("lab logs nothing", 2, "lab: no lab of that name"),
+        ("lab up -D nonsense", 2, "-D nonsense: not KEY=VALUE"),
+        ("lab down", 0, "lab lab is not up"),
+        ("lab down --name never-made", 0, "lab never-made is not up"),
+        ("lab down --dry-run --wipe", 0, "would end the lab in"),
+        ("demo --size 9999T", 2, "disk: 39.1 PiB are needed, and "),
+        ("demo --size 1M", 2, "--size: 1 MiB are too few for 4 hosts"),
+    ],
+)
+def test_the_command_line_refuses_in_one_line(
+    words: str, status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(words.split()) == status
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert printed.err.count("\n") == 1 and not printed.out
+
+
+def test_a_disk_too_small_is_said_with_a_size_that_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["demo", "--size", "9999T"]) == 2
+    hint = capsys.readouterr().err.partition("give --size ")[2]
+    assert hint.partition("M, or free")[0].isdigit() or hint == ""
+
+
+@pytest.mark.parametrize("command", ["demo", "lab up"])
+@pytest.mark.parametrize("hosts", ["0", "-1", "65", "many"])
+def test_impossible_hosts_are_refused_at_the_option(
+    command: str, hosts: str, labs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command([*command.split(), "--hosts", hosts]) == 2
+    assert "invalid value for '--hosts': " in capsys.readouterr().err
+    assert list(labs.iterdir()) == []
+
+
+def test_labs_are_the_clones_wherever_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VAS_LABS")
+    monkeypatch.chdir(tmp_path)
+    assert default_directory("x") == REPOSITORY / "build/lab/x"
+
+
+def test_down_names_the_labs_that_are_up(labs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with hold(labs / "demo"):
+        assert run_command(["lab", "down", "--name", "dmeo"]) == 0
+    assert capsys.readouterr().err == "lab dmeo is not up; up: demo\n"
+
+
+@pytest.mark.machine
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    mount = f"mount -t tmpfs -o size=1m tmpfs {tmp_path} && exec"
+    up = f"{mount} {sys.executable} -m vas_core lab up --hosts 1 --plain"
+    argv = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", up]
+    if subprocess.run([*argv[:-3], "true"], check=False).returncode:
+        pytest.skip("no user namespaces")
+    done = subprocess.run(argv, check=False, capture_output=True, text=True, env=os.environ)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "disk: 512 MiB are needed" in done.stderr
+    assert done.stderr.endswith("; free some space\n")
+
+
+def test_a_map_and_a_number_of_hosts_exclude_one_another(
+    labs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["lab", "up", "--hosts", "2", "--cluster", "site.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert said == "vas: --hosts: the map of --cluster says how many; give one of the two\n"
+    assert list(labs.iterdir()) == []
+
+
+def test_the_demo_explains_its_rows_and_what_its_times_do_not_say(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arm = ArmResult("VAS", 8, 0, 0, 8, 100, 100, 1.0, 2.0, "c0ffee")
+    views.print_arms([arm])
+    table, _, text = capsys.readouterr().out.partition("\n\n")
+    assert table.splitlines()[1].split()[:2] == ["VAS", "8"]
+    assert [line.partition(":")[0] for line in text.splitlines()[:3]] == [a.name for a in ARMS]
+    assert "JOB s and CPU s compare nothing here" in text
+
+
+def offered(*words: str) -> list[str]:
+    """What a shell completes the last word to."""
+    complete = ShellComplete(vas, {}, "vas", "_VAS_COMPLETE")
+    return [item.value for item in complete.get_completions(list(words[:-1]), words[-1])]
+
+
+def test_a_shell_completes_values(labs: Path) -> None:
+    (labs / "small/logs").mkdir(parents=True)
+    for name in ("lock", "supervisor.log", "logs/nodemanager-vm1.log", "logs/jobhistory.log"):
+        (labs / "small" / name).touch()
+    assert offered("lab", "run", "tera") == ["teragen", "terasort", "teravalidate"]
+    assert offered("lab", "run", "my.j") == ["my.j"]
+    assert offered("lab", "status", "--name", "s") == ["small"]
+    assert offered("lab", "logs", "--name", "small", "node") == ["nodemanager-vm1"]
+    assert offered("lab", "logs", "--name", "small", "s") == ["supervisor"]
+    assert offered("lab", "shell", "--name", "small", "v") == []
+
+
+@pytest.mark.parametrize(
+    ("size", "split"), [(64 << 20, 8 << 20), (1, 1 << 20), (1 << 40, 128 << 20)]
+)
+def test_an_input_is_made_in_several_splits(size: int, split: int) -> None:
+    for name in ("terasort", "wordcount"):
+        made_up = workflow(name, size)
+        assert made_up is not None
+        assert made_up.properties["vas.lustre.block-size"] == str(split)
+
+
+def test_no_time_left_is_made_up(capsys: pytest.CaptureFixture[str]) -> None:
+    Display("terasort", None, None).show(Event(kind="progress", text="map 50 %, reduce 0 %"))
+    assert capsys.readouterr().err == "terasort: map 50 %, reduce 0 %\n"
+    Display("lab", 1000, None).show(Event(kind="progress", text="wiring"))
+    assert "left" in capsys.readouterr().err
+
+
+def test_a_dry_run_prints_the_network(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["lab", "up", "--hosts", "1", "--dry-run"]) == 0
+    assert "ip -n vm1 addr add 10.77.0.21/24 dev vf0" in capsys.readouterr().out

@@ -1,0 +1,74 @@
+"""What a lab needs of a machine, as `vas doctor` shows it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from vas_core.doctor import Finding
+from vas_core.errors import VasError
+from vas_core.process import run
+from vas_core.root import Root
+from vas_core.sizes import format_size
+from vas_lab.disk import free_bytes
+from vas_lab.procfs import available_memory
+from vas_lab.sites import memory_needed
+from vas_lab.state import labs_directory
+
+_HOSTS = 4
+_DISK_BYTES = 6 << 30
+
+
+def check(root: Root) -> Iterator[Finding]:
+    """Findings for a lab of four hosts."""
+    wished = labs_directory()
+    directory = next(path for path in (wished, *wished.parents) if path.exists())
+    yield _namespaces()
+    yield _state(directory)
+    yield _disk(directory)
+    yield _memory(root)
+
+
+def _namespaces() -> Finding:
+    fix = "sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=1000, or run as root"
+    try:
+        rootless = run(["unshare", "-Urmpnf", "true"], check=False)
+        if rootless.status == 0:
+            return _finding("namespaces", True, "rootless: the lab runs in a user namespace")
+        as_root = run(["unshare", "-mpnf", "true"], check=False).status == 0
+    except VasError as missing:
+        return _finding("namespaces", False, missing.what, "install unshare (see above)")
+    return _finding("namespaces", as_root, "root only" if as_root else rootless.stderr.strip(), fix)
+
+
+def _state(directory: Path) -> Finding:
+    """Whether the lab can keep its files there, with stripe layouts in user xattrs."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=directory) as probe:
+            try:
+                os.setxattr(probe.name, "user.vas.probe", b"x")
+            except OSError as refused:
+                fix = "set VAS_LABS to a directory on ext4, XFS or btrfs: layouts are user xattrs"
+                return _finding("lab files", False, f"{directory}: {refused.strerror}", fix)
+    except OSError as refused:
+        found = f"{directory} is not writable: {refused.strerror}"
+        return _finding("lab files", False, found, "set VAS_LABS to one that is")
+    return _finding("lab files", True, f"{directory}: writable, with user xattrs")
+
+
+def _disk(directory: Path) -> Finding:
+    fix = f"free disk space: jars, logs and data want {format_size(_DISK_BYTES)}"
+    free = free_bytes(directory)
+    return _finding("disk", free >= _DISK_BYTES, f"{format_size(free)} free at {directory}", fix)
+
+
+def _memory(root: Root) -> Finding:
+    available, wanted = available_memory(root), memory_needed(_HOSTS)
+    fix = f"free memory: a lab of {_HOSTS} hosts wants {format_size(wanted)}, or give --hosts 2"
+    return _finding("memory", available >= wanted, f"{format_size(available)} available", fix)
+
+
+def _finding(name: str, ok: bool, found: str, fix: str = "") -> Finding:
+    return Finding(name=name, ok=ok, found=found, needed_for="demo, test, lab, bench", fix=fix)

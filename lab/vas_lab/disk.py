@@ -1,0 +1,64 @@
+"""Room on the disk that a lab's state lies on: how much there must be, what to say without."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from vas_core.errors import BadInput, VasError
+from vas_core.sizes import format_size
+
+# Configuration, logs and YARN's state of a lab that has run a dozen jobs.
+LAB_BYTES = 512 << 20
+_MIB = 1 << 20
+# What the JVM, Python and YARN print of the same condition.
+_FULL = ("No space left on device", "Disk quota exceeded", "any valid local directory")
+_HINTS = {
+    errno.ENOSPC: "the disk is full: free some space",
+    errno.EDQUOT: "the quota is used up: free some space",
+    errno.EIO: "the disk fails: see the kernel's log",
+}
+
+
+def free_bytes(directory: Path) -> int:
+    """What one may still write where `directory` is, or will be made."""
+    there = next(path for path in (directory, *directory.parents) if path.exists())
+    return shutil.disk_usage(there).free
+
+
+def used_bytes(directory: Path) -> int:
+    """What the files of a tree would leave free; one that vanishes meanwhile counts as nothing."""
+    total = 0
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            with suppress(OSError):
+                total += Path(parent, name).lstat().st_size
+    return total
+
+
+def check_disk(free: int, *, size: int = 0, copies: int = 0) -> None:
+    """Raises BadInput unless a lab and `copies` copies of `size` bytes fit into `free` bytes."""
+    needed = LAB_BYTES + copies * size
+    if needed <= free:
+        return
+    fitting = max(0, free - LAB_BYTES) // (copies * _MIB) if copies else 0
+    raise BadInput(
+        f"{format_size(needed)} are needed, and {format_size(free)} are free",
+        where="disk",
+        hint=f"give --size {fitting}M, or free some space" if fitting else "free some space",
+    )
+
+
+def disk_error(wrong: OSError, where: Path) -> VasError:
+    """The operating system's refusal as ours, with the fix where there is one."""
+    path = os.fsdecode(wrong.filename) if wrong.filename else str(where)
+    what = wrong.strerror or str(wrong)
+    return VasError(what, where=path, hint=_HINTS.get(wrong.errno or 0))
+
+
+def says_full(text: str) -> bool:
+    """Whether a program's output tells of a disk without room."""
+    return any(words in text for words in _FULL)

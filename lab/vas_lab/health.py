@@ -1,0 +1,61 @@
+"""What is broken in a lab that is up. Pure: the supervisor's answer in, problems out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from vas_lab.control import Answer
+from vas_lab.daemons import RESOURCE_MANAGER, node_manager
+from vas_lab.state import name_option
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that does not work; `stops_jobs`: without it no job ends."""
+
+    what: str
+    fix: str
+    stops_jobs: bool
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.fix}"
+
+    def as_json(self) -> dict[str, object]:
+        """The problem as `vas lab status --json` prints it."""
+        return asdict(self)
+
+
+def find_problems(answer: Answer, state_dir: Path) -> list[Problem]:
+    """Daemons that are dead, and nodes that are not RUNNING though theirs is alive."""
+    dead = {daemon.name for daemon in answer.daemons if daemon.ended is not None}
+    found = list(_dead_daemons(answer, name_option(state_dir)))
+    if RESOURCE_MANAGER not in dead:
+        found += _lost_nodes(answer, dead, state_dir)
+    return found
+
+
+def _dead_daemons(answer: Answer, option: str) -> Iterator[Problem]:
+    for daemon in answer.daemons:
+        if daemon.ended is not None:
+            yield Problem(
+                f"{daemon.name} is dead ({daemon.ended})",
+                f"`vas lab logs{option} {daemon.name}` says why, "
+                f"`vas lab down{option}` and `vas lab up{option}` start anew",
+                stops_jobs=daemon.name != node_manager(daemon.node),
+            )
+
+
+def _lost_nodes(answer: Answer, dead: set[str], state_dir: Path) -> Iterator[Problem]:
+    option = name_option(state_dir)
+    if not answer.nodes:
+        fix = f"`vas lab logs{option} {RESOURCE_MANAGER}` may say why"
+        yield Problem("the ResourceManager does not answer", fix, stops_jobs=True)
+    for node, state in answer.nodes.items():
+        if state == "RUNNING" or node_manager(node) in dead:
+            continue
+        fix = f"`vas lab logs{option} {node_manager(node)}` may say why"
+        if state == "UNHEALTHY":
+            fix = f"free some space at {state_dir}: YARN takes a node with a full disk for ill"
+        yield Problem(f"{node} is {state} at the ResourceManager", fix, stops_jobs=False)

@@ -1,0 +1,11 @@
+"""The logs a lab leaves in its directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def known_logs(state_dir: Path) -> dict[str, Path]:
+    """Name -> file: one per daemon and job client, and the supervisor's own."""
+    files = [*sorted((state_dir / "logs").glob("*.log")), state_dir / "supervisor.log"]
+    return {path.stem: path for path in files if path.is_file()}

@@ -1,0 +1,81 @@
+"""What `vas lab` and `vas demo` print for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from vas_core.cli import note, print_table
+from vas_core.sizes import format_size
+from vas_lab.demo import ARMS, WHAT_IT_SHOWS, ArmResult
+from vas_lab.job import JobResult
+from vas_lab.network import configuration, creation
+from vas_lab.topology import Topology
+
+_ARM_COLUMNS = (
+    *("ARM", "MAPS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),
+    *("JOB s", "CPU s", "CHECKSUM"),
+)
+
+
+def print_arms(results: Iterable[ArmResult]) -> None:
+    """The demo's table, what its rows are, and what its columns say and do not say."""
+    print_table(_ARM_COLUMNS, (_arm_row(result) for result in results))
+    click.echo()
+    for arm in ARMS:
+        click.echo(f"{arm.name}: {arm.explanation}")
+    click.echo(WHAT_IT_SHOWS)
+
+
+def _arm_row(arm: ArmResult) -> tuple[object, ...]:
+    maps = (arm.total_maps, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
+    share = f"{100 * arm.local_input_bytes / max(1, arm.input_bytes):.1f}%"
+    times = (f"{arm.job_seconds:.1f}", f"{arm.cpu_seconds:.1f}")
+    return (arm.name, *maps, share, *times, arm.checksum)
+
+
+def print_network(topology: Topology) -> None:
+    """The `ip` commands that make a lab's network."""
+    for command in creation(topology):
+        click.echo(f"ip {command}")
+    for node in topology.nodes:
+        for command in configuration(topology, node):
+            click.echo(f"ip -n {node} {command}")
+
+
+def note_job(program: str, result: JobResult) -> None:
+    """A job that ended, in one line."""
+    note(
+        f"{program}: {result.state} after {result.seconds:.1f} s, {result.cpu_seconds:.0f} CPU s; "
+        f"maps: {result.data_local_maps} data-local, {result.rack_local_maps} rack-local, "
+        f"{result.other_maps} other; {result.application_id}"
+    )
+
+
+def print_status(found: dict[str, Any]) -> None:
+    """A lab that is up, of `report.describe`: its daemons, what is broken, what is real."""
+    how = "rootless, in a user namespace" if found["rootless"] else "as root"
+    state = "BROKEN" if found["problems"] else "up"
+    click.echo(f"lab {found['name']} is {state} ({how}), its state in {found['state_dir']}")
+    click.echo(f"Lustre mount {found['mount']}; daemons use {format_size(found['rss_bytes'])}\n")
+    columns = ("DAEMON", "NODE", "STATE", "PID", "MEMORY", "YARN STATE")
+    print_table(columns, (_daemon_row(found, daemon) for daemon in found["daemons"]))
+    if found["problems"]:
+        click.echo("\nbroken:")
+    for problem in found["problems"]:
+        click.echo(f"  {problem['what']}; {problem['fix']}")
+    for title, lines in (("real", found["real"]), ("not real", found["not_real"])):
+        click.echo(f"\n{title}:")
+        for name, text in lines.items():
+            click.echo(f"  {name}: {text}")
+
+
+def _daemon_row(found: dict[str, Any], daemon: dict[str, Any]) -> tuple[object, ...]:
+    is_manager = daemon["name"].startswith("nodemanager-")
+    yarn = found["nodes"].get(daemon["node"], "unknown") if is_manager else ""
+    if daemon["ended"] is not None:
+        return (daemon["name"], daemon["node"], f"dead: {daemon['ended']}", "-", "-", yarn)
+    size = format_size(daemon["rss_bytes"])
+    return (daemon["name"], daemon["node"], "running", daemon["pid"], size, yarn)

@@ -1,0 +1,21 @@
+"""What `vas layout` needs of a machine, as `vas doctor` shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vas_core.doctor import Finding
+from vas_core.root import Root
+
+
+def check(root: Root) -> Iterator[Finding]:
+    """Whether a Lustre client runs here."""
+    version = root.read("sys/fs/lustre/version")
+    yield Finding(
+        name="Lustre client",
+        ok=version is not None,
+        found=version or "no",
+        needed_for="layout show, put, fix outside the lab",
+        fix="on a site: mount the Lustre client; in the lab a stand-in answers",
+        optional=True,
+    )

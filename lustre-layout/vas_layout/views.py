@@ -1,0 +1,148 @@
+"""What `vas layout` prints: tables and notes for people, JSON for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from vas_core.cli import note, print_json, print_table
+from vas_core.sizes import format_size
+from vas_layout.as_json import layout_json
+from vas_layout.ingest import Ingested
+from vas_layout.locate import Locality, Placement
+from vas_layout.mismatch import LeftAlone, Mismatch
+from vas_layout.model import Layout
+from vas_layout.planning import StripePlan
+from vas_layout.table import layout_rows
+
+
+def print_layouts(found: list[tuple[Path, Layout]], as_json: bool) -> None:
+    """The layouts of paths, a row for each component."""
+    if as_json:
+        print_json([{"path": _shown(path), "layout": layout_json(one)} for path, one in found])
+    elif found:
+        columns = ("path", "extent", "stripes", "size", "OSTs", "pool", "pattern", "flags")
+        print_table(columns, (row for path, one in found for row in layout_rows(str(path), one)))
+
+
+def print_placements(path: Path, size: int, found: Iterable[Placement], as_json: bool) -> None:
+    """The byte ranges of a file with their owners."""
+    if as_json:
+        print_json({"path": _shown(path), "size": size, "ranges": [_placed(p) for p in found]})
+    else:
+        columns = ("offset", "length", "OST", "OSS", "VM", "known from", "note")
+        print_table(columns, (_row(placement) for placement in found))
+
+
+def print_locality(total: Locality, count: int, as_json: bool) -> None:
+    """Each VM's share of the bytes."""
+    shares = total.shares()
+    size = sum(share.owned_bytes for share in shares)
+    unknown = sum(share.owned_bytes for share in shares if share.vm is None)
+    if as_json:
+        owners = [asdict(share) for share in shares]
+        summary = {"files": count, "bytes": size, "bytes_without_vm": unknown}
+        print_json({**summary, "balance": round(total.balance(), 4), "owners": owners})
+        return
+    rows = (
+        (s.vm or "-", s.oss or "-", s.owned_bytes, f"{100 * s.owned_bytes / size:.1f}%")
+        for s in shares
+    )
+    print_table(("VM", "OSS", "bytes", "share"), rows)
+    even = f"; the largest VM has {total.balance():.2f} times the mean" if size > unknown else ""
+    note(f"{count} files, {format_size(size)}, {format_size(unknown)} without a VM{even}")
+
+
+def say_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
+    """A file that arrived."""
+    for change in done.adjusted:
+        note(f"Lustre made {change}")
+    if as_json:
+        print_json(
+            {
+                "path": _shown(done.destination),
+                "size": planned.file_size,
+                "resumed_stripes": done.resumed_stripes,
+                "sha256_of_stripes": done.sha256,
+                "layout": layout_json(done.layout),
+            }
+        )
+    else:
+        size = format_size(planned.file_size)
+        note(f"{done.destination}: {size} in {planned.splits} stripes, verified")
+
+
+def print_mismatches(
+    found: list[Mismatch | LeftAlone], results: dict[Path, str], as_json: bool
+) -> None:
+    """Files whose stripes do not fit, each with its result: path -> word."""
+    if as_json:
+        print_json(
+            [
+                {
+                    "path": _shown(one.path),
+                    "size": one.file_size,
+                    "why": one.why,
+                    "lfs": one.plan.lfs_arguments if isinstance(one, Mismatch) else [],
+                    "result": results[one.path],
+                }
+                for one in found
+            ]
+        )
+    elif found:
+        rows = ((one.path, one.file_size, one.why, results[one.path]) for one in found)
+        print_table(("path", "size", "why", "result"), rows)
+
+
+def say_plan(what: str, planned: StripePlan, as_json: bool) -> None:
+    """What would be done, and why so."""
+    if as_json:
+        print_json({**asdict(planned), "splits": planned.splits, "lfs": planned.lfs_arguments})
+        return
+    note(what)
+    for reason in planned.reasons:
+        note(reason)
+
+
+@contextmanager
+def progress(what: str, size: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal; gives what is to be called with the bytes done."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=size)
+        yield lambda done: bar.advance(task, done)
+
+
+def _shown(path: Path) -> str:
+    """A path for JSON: bytes that are not UTF-8 as \\xNN."""
+    return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def _placed(placement: Placement) -> dict[str, Any]:
+    return {**asdict(placement), "source": placement.source.value}
+
+
+def _row(p: Placement) -> tuple[object, ...]:
+    ost = "-" if p.ost is None else p.ost
+    return p.offset, p.length, ost, p.oss or "-", p.vm or "-", p.source.value, p.reason or ""

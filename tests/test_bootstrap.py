@@ -1,0 +1,288 @@
+"""The script `./vas` on machines that lack things: a PATH of recorded stand-ins, both managers.
+
+Nothing is installed: `apt-get` and `dnf` here write down their arguments and put the programs
+of a package into the directory that is all of PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.machine
+
+REPOSITORY = Path(__file__).parents[1]
+_TOOLS = (
+    "basename", "bash", "cat", "chmod", "cmp", "cp", "dirname", "env", "find", "flock", "grep",
+    "ln", "mkdir", "mv", "readlink", "rm", "sh", "tail", "touch",
+)  # fmt: skip
+_PYTHON = """#!/bin/sh
+case "$1 $2" in
+    "-c import sys"*) [ {version} -ge 11 ] ;;
+    "-c "*) exit 0 ;;
+    "-m venv")
+        for last; do :; done
+        mkdir -p "$last/bin"; touch "$last/pyvenv.cfg"
+        cp "$0" "$last/bin/python"
+        printf '#!/bin/sh\\necho "ran: $*, as $VAS_PROGRAM"\\n' >"$last/bin/vas"
+        chmod +x "$last/bin/vas" ;;
+    "-m pip") [ -z "$PIP_FAILS" ] ;;
+esac
+"""
+_MAVEN = """#!/bin/sh
+echo "mvn $*" >>"$RECORD"
+mkdir -p yarn-plugins/dist/target yarn-plugins/hadoop/target/lib
+touch yarn-plugins/dist/target/vas-yarn-plugins-1.jar
+touch yarn-plugins/hadoop/target/lib/hadoop-common-3.jar
+"""
+_MANAGER = """#!/bin/sh
+echo "{name} $*" >>"$RECORD"
+[ "$1" = update ] && exit 0
+for package; do
+    [ -d "$STORE/$package" ] && cp "$STORE/$package"/* "$BIN/"
+done
+exit 0
+"""
+_INSTALLED = ("git", "mvn", "ip", "unshare", "cc", "java", "javac")
+
+_BOOTSTRAP = (
+    "vas",
+    "pyproject.toml",
+    "core/bootstrap/packages.bash",
+    "core/bootstrap/plugins.bash",
+    "core/vas_core/packages.tsv",
+)
+
+
+class Machine:
+    """A clone of the script, and the programs it can find."""
+
+    def __init__(self, directory: Path, manager: str) -> None:
+        self.clone, self.bin, self.store = (directory / n for n in ("clone", "bin", "store"))
+        self.record = directory / "record"
+        self.manager = manager
+        for path in (self.bin, self.store, self.clone / "cluster"):
+            path.mkdir(parents=True)
+        (self.clone / "yarn-plugins/layout/src").mkdir(parents=True)
+        (self.clone / "cluster/cluster.schema.json").touch()
+        for name in _BOOTSTRAP:
+            (self.clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPOSITORY / name, self.clone / name)
+        for tool in _TOOLS:
+            found = shutil.which(tool)
+            assert found
+            (self.bin / tool).symlink_to(found)
+        self.program("id", "#!/bin/sh\necho 0\n")
+        self.program(manager, _MANAGER.format(name=manager))
+        self.python("python3.11", 11)
+        for name in _INSTALLED:
+            self.program(name, "#!/bin/sh\nexit 0\n")
+        self.java(17)
+        self.program("mvn", _MAVEN)
+
+    def program(self, name: str, script: str, package: str | None = None) -> None:
+        """A program on PATH; with a package, one that its installation brings."""
+        directory = self.store / package if package else self.bin
+        directory.mkdir(exist_ok=True)
+        (directory / name).write_text(script)
+        (directory / name).chmod(0o755)
+
+    def python(self, name: str, minor: int, package: str | None = None) -> None:
+        self.program(name, _PYTHON.replace("{version}", str(minor)), package)
+
+    def java(self, version: int, package: str | None = None) -> None:
+        self.program("java", f"#!/bin/sh\necho 'x version \"{version}.0.1\"' >&2\n", package)
+        self.program("javac", "#!/bin/sh\n", package)
+
+    def lacks(self, *names: str) -> None:
+        for name in names:
+            (self.bin / name).unlink()
+
+    def vas(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": str(self.bin), "HOME": str(self.clone), "RECORD": str(self.record)}
+        env |= {"STORE": str(self.store), "BIN": str(self.bin), **variables}
+        return subprocess.run(
+            ["./vas", *words],
+            cwd=self.clone, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    def installed(self) -> list[str]:
+        """The packages that the manager was asked for."""
+        lines = self.record.read_text().splitlines() if self.record.exists() else []
+        words = [line.split() for line in lines if line.startswith(f"{self.manager} install")]
+        return [word for line in words for word in line[2:] if not word.startswith("-")]
+
+    def builds(self) -> int:
+        lines = self.record.read_text().splitlines() if self.record.exists() else []
+        return sum(line.startswith("mvn ") for line in lines)
+
+
+@pytest.fixture(params=["apt-get", "dnf"])
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
+    return Machine(tmp_path, request.param)
+
+
+@pytest.fixture
+def debian(tmp_path: Path) -> Machine:
+    return Machine(tmp_path, "apt-get")
+
+
+def test_a_machine_with_everything_installs_nothing(machine: Machine) -> None:
+    done = machine.vas("cluster", "check", "a b")
+    assert (done.returncode, done.stdout) == (0, "ran: cluster check a b, as ./vas\n")
+    assert "once; about a minute" in done.stderr
+    assert machine.vas("--version").stderr == ""
+    assert machine.installed() == []
+
+
+def test_a_python_too_old_is_installed_and_the_command_goes_on(machine: Machine) -> None:
+    machine.lacks("python3.11")
+    machine.python("python3", 9)
+    newer = {"apt-get": "python3", "dnf": "python3.11"}[machine.manager]
+    machine.python(newer, 11, package=newer)
+    done = machine.vas("--yes", "--version")
+    assert done.stdout == "ran: --yes --version, as ./vas\n"
+    assert machine.installed()[0] == newer
+    assert "missing: python:3.11 (runs VAS)" in done.stderr
+
+
+@pytest.mark.parametrize("old", [None, 11])
+def test_a_jdk_and_maven_are_installed_for_what_needs_them(
+    old: int | None, machine: Machine
+) -> None:
+    names = {
+        "apt-get": ("openjdk-17-jdk-headless", "maven"),
+        "dnf": ("java-17-openjdk-devel", "maven-openjdk17"),
+    }[machine.manager]
+    machine.lacks("mvn", "java", "javac")
+    if old:
+        machine.java(old)
+    machine.java(17, package=names[0])
+    machine.program("mvn", _MAVEN, package=names[1])
+    assert machine.vas("cluster").returncode == 0
+    assert machine.installed() == []
+    assert machine.vas("demo", "--yes").stdout == "ran: demo --yes, as ./vas\n"
+    assert machine.installed() == list(names)
+    assert machine.builds() == 1
+
+
+def test_without_yes_and_a_terminal_nothing_is_installed(machine: Machine) -> None:
+    machine.lacks("git")
+    done = machine.vas("lab", "shell", "--", "apt", "--yes")
+    assert done.returncode == 77
+    assert "missing: git (to get and build the sources)" in done.stderr
+    assert "nothing was installed" in done.stderr
+    assert machine.installed() == []
+
+
+def test_what_is_installed_and_still_not_found_is_said(debian: Machine) -> None:
+    debian.java(11)
+    done = debian.vas("--yes", "demo")
+    assert done.returncode == 77
+    assert "installed, but not found: jdk:17" in done.stderr
+    assert "set JAVA_HOME" in done.stderr
+
+
+def test_neither_manager(debian: Machine) -> None:
+    debian.lacks("apt-get", "git")
+    done = debian.vas("--yes", "--version")
+    assert done.returncode == 77
+    assert "neither apt-get nor dnf is here" in done.stderr
+
+
+def test_help_and_completion_build_nothing(debian: Machine) -> None:
+    debian.lacks("mvn")
+    assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stdout == ""
+    assert debian.vas("demo", "--help").returncode == 0
+    assert debian.vas("lab", "status").returncode == 77
+    assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stdout != ""
+    assert debian.builds() == 0
+
+
+def test_a_failed_installation_of_the_libraries_is_made_again(debian: Machine) -> None:
+    assert debian.vas("demo", PIP_FAILS="1").returncode != 0
+    done = debian.vas("demo")
+    assert done.returncode == 0
+    assert "making the Python environment" in done.stderr
+
+
+def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
+    for words in (("lab", "status"), ("lab", "down"), ("cluster",), ("layout",)):
+        assert debian.vas(*words).returncode == 0
+    assert debian.builds() == 0
+    for words in (("lab", "up", "--name", "x"), ("bench", "layout"), ("build",), ("demo",)):
+        assert debian.vas(*words).returncode == 0
+    assert debian.builds() == 1
+
+
+def test_a_rebuild_says_why_and_how_long_the_last_one_took(debian: Machine) -> None:
+    assert "first time: 1 to 3 minutes" in debian.vas("build").stderr
+    assert debian.vas("build").stderr == ""
+    source = debian.clone / "yarn-plugins/layout/src/A.java"
+    source.touch()
+    os.utime(source, (2**33, 2**33))
+    said = debian.vas("build").stderr
+    assert "yarn-plugins/layout/src has changed" in said or "src/A.java has changed" in said
+    assert "(the last build took " in said
+    assert "first time" not in said
+
+
+def test_jars_that_are_gone_are_built_again(debian: Machine) -> None:
+    debian.vas("build")
+    shutil.rmtree(debian.clone / "yarn-plugins/dist/target")
+    debian.vas("build")
+    assert debian.builds() == 2
+
+
+@pytest.fixture
+def lab_on(debian: Machine, tmp_path: Path) -> Iterator[Path]:
+    """The state of a lab that runs on the clone's jars, as far as the script looks."""
+    state = tmp_path / "elsewhere/build/lab/kept"
+    state.mkdir(parents=True)
+    jar = debian.clone / "yarn-plugins/dist/target/vas-yarn-plugins-1.jar"
+    (state / "spec.json").write_text(f'{{"plugin_jar": "{jar}"}}')
+    wait = "print(flush=True); import sys; sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", wait, "vas_lab.supervisor", str(state)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as supervisor:
+        assert supervisor.stdout
+        supervisor.stdout.readline()
+        yield state
+        assert supervisor.stdin
+        supervisor.stdin.close()
+
+
+def test_no_jar_is_replaced_while_a_lab_runs_on_it(debian: Machine, lab_on: Path) -> None:
+    refused = debian.vas("demo")
+    assert refused.returncode == 1
+    assert f"the lab in {lab_on} runs on the jars" in refused.stderr
+    assert f"`VAS_LABS={lab_on.parent} ./vas lab down --name kept`" in refused.stderr
+    beside = debian.vas("demo", VAS_LABS=str(lab_on.parent))
+    assert "`./vas lab down --name kept`" in beside.stderr
+    assert debian.vas("test").returncode == 1
+    assert debian.vas("test", "--fast").returncode == 0
+    assert debian.vas("lab", "down", "--name", "kept").returncode == 0
+    assert debian.builds() == 0
+
+
+def test_the_program_is_named_as_it_is_called(debian: Machine) -> None:
+    path = debian.clone / "vas"
+    absolute = subprocess.run(
+        [path], env={"PATH": str(debian.bin)}, capture_output=True, text=True, check=True
+    )
+    assert absolute.stdout == f"ran: , as {path}\n"
+    (debian.bin / "vas").symlink_to(path)
+    on_path = subprocess.run(
+        ["bash", "-c", "vas doctor"],
+        env={"PATH": str(debian.bin)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert on_path.stdout == "ran: doctor, as vas\n"

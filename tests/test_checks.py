@@ -1,0 +1,39 @@
+"""What `./vas test` runs, and what its fast form does."""
+
+from __future__ import annotations
+
+import pytest
+
+from vas_core.cli import run_command
+from vas_tests.checks import REPOSITORY, chosen_checks, other_hadoops
+
+
+def listed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    assert run_command(["test", "--list", *options]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_plugins_compile_against_every_hadoop_that_the_readme_names(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert f"| Hadoop {', '.join(other_hadoops())} |" in (REPOSITORY / "README.md").read_text()
+    assert {"3.3.6", "3.4.2"} <= set(other_hadoops())
+    commands = listed(capsys)
+    for version in other_hadoops():
+        assert f"-Dhadoop.version={version} " in commands
+    assert "hadoop.version" not in listed(capsys, "--fast")
+
+
+def test_the_fast_run_has_java_and_no_daemon() -> None:
+    fast = [check.name for check in chosen_checks(fast=True)]
+    assert fast == ["ruff", "ruff format", "mypy", "shellcheck", "python", "java layout"]
+
+
+def test_the_jars_are_built_before_the_lab_needs_them() -> None:
+    full = [check.name for check in chosen_checks(fast=False)]
+    assert full.index("java") < full.index("lab")
+    assert "java layout" not in full
+
+
+def test_the_list_is_commands_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "yarn-plugins/pom.xml -pl layout test\n" in listed(capsys, "--fast")

@@ -1,0 +1,86 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.util.function.UnaryOperator;
+import org.apache.hadoop.fs.FileSystem.Statistics;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Runs the calls of a file system, each on one path: counts it, finds the file below the mount,
+ * and gives its errors the types that Hadoop's callers expect, naming the path as the caller did.
+ */
+final class Operations {
+  private final Statistics statistics;
+  private final UnaryOperator<Path> qualified;
+  private final MountPaths paths;
+
+  /**
+   * For one file system.
+   *
+   * @param qualified a path as it is shown to callers; it refuses those of other file systems
+   */
+  Operations(Statistics statistics, UnaryOperator<Path> qualified, MountPaths paths) {
+    this.statistics = requireNonNull(statistics, "statistics");
+    this.qualified = requireNonNull(qualified, "qualified");
+    this.paths = requireNonNull(paths, "paths");
+  }
+
+  /** What to do with a file: its path as shown to callers, and below the mount. */
+  @FunctionalInterface
+  interface Operation<T> {
+    T apply(Path shown, java.nio.file.Path file) throws IOException;
+  }
+
+  /** Something done to a file below the mount. */
+  @FunctionalInterface
+  interface Change {
+    void apply(java.nio.file.Path file) throws IOException;
+  }
+
+  /** Reads a file or what is known about it. */
+  <T> T reading(Path path, Operation<T> operation) throws IOException {
+    statistics.incrementReadOps(1);
+    return existing(path, operation);
+  }
+
+  /** Reads a directory. */
+  <T> T listing(Path path, Operation<T> operation) throws IOException {
+    statistics.incrementLargeReadOps(1);
+    return existing(path, operation);
+  }
+
+  /** Changes a file that is there. */
+  <T> T writing(Path path, Operation<T> operation) throws IOException {
+    statistics.incrementWriteOps(1);
+    return existing(path, operation);
+  }
+
+  /** As {@link #writing}, without an answer. */
+  void change(Path path, Change change) throws IOException {
+    writing(path, (shown, file) -> {
+      change.apply(file);
+      return null;
+    });
+  }
+
+  /** Makes, moves or removes a name; a file in the place of a directory is told as such. */
+  <T> T naming(Path path, Operation<T> operation) throws IOException {
+    statistics.incrementWriteOps(1);
+    return IoErrors.translating(path, () -> operation.apply(shown(path), file(path)));
+  }
+
+  /** The file below the mount. */
+  java.nio.file.Path file(Path path) throws IOException {
+    return paths.local(shown(path));
+  }
+
+  private <T> T existing(Path path, Operation<T> operation) throws IOException {
+    return IoErrors.reading(path, () -> operation.apply(shown(path), file(path)));
+  }
+
+  private Path shown(Path path) {
+    return qualified.apply(path);
+  }
+}

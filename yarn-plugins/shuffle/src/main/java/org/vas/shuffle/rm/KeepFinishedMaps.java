@@ -1,0 +1,87 @@
+package org.vas.shuffle.rm;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.yarn.ams.ApplicationMasterServiceContext;
+import org.apache.hadoop.yarn.ams.ApplicationMasterServiceProcessor;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
+import org.apache.hadoop.yarn.api.protocolrecords.FinishApplicationMasterRequest;
+import org.apache.hadoop.yarn.api.protocolrecords.FinishApplicationMasterResponse;
+import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterRequest;
+import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterResponse;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.NodeReport;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A plug for {@code yarn.resourcemanager.application-master-service.processors}: an application
+ * with the tag {@link #TAG} is not told which nodes became unusable.
+ *
+ * <p>MapReduce's application master runs the finished maps of such a node again, because stock map
+ * output lies on the node. With our shuffle it lies on Lustre. What ran there when the node was lost
+ * still ends: by its container's status, which comes in the same heartbeat.
+ */
+public class KeepFinishedMaps implements ApplicationMasterServiceProcessor {
+  /** Among {@code mapreduce.job.tags}: the map output of this job does not die with a node. */
+  public static final String TAG = "vas-shuffle";
+
+  private static final Logger LOG = LoggerFactory.getLogger(KeepFinishedMaps.class);
+
+  private ApplicationMasterServiceProcessor next;
+  private RMContext rm;
+
+  @Override
+  public void init(
+      ApplicationMasterServiceContext context, ApplicationMasterServiceProcessor nextProcessor) {
+    next = nextProcessor;
+    rm = (RMContext) context;
+  }
+
+  @Override
+  public void registerApplicationMaster(ApplicationAttemptId attempt,
+      RegisterApplicationMasterRequest request, RegisterApplicationMasterResponse response)
+      throws IOException, YarnException {
+    next.registerApplicationMaster(attempt, request, response);
+  }
+
+  @Override
+  public void allocate(ApplicationAttemptId attempt, AllocateRequest request,
+      AllocateResponse response) throws YarnException {
+    next.allocate(attempt, request, response);
+    List<NodeReport> nodes = response.getUpdatedNodes();
+    if (nodes != null && !nodes.isEmpty() && keepsMaps(attempt)) {
+      response.setUpdatedNodes(withoutUnusable(attempt, nodes));
+    }
+  }
+
+  @Override
+  public void finishApplicationMaster(ApplicationAttemptId attempt,
+      FinishApplicationMasterRequest request, FinishApplicationMasterResponse response) {
+    next.finishApplicationMaster(attempt, request, response);
+  }
+
+  private boolean keepsMaps(ApplicationAttemptId attempt) {
+    RMApp app = rm.getRMApps().get(attempt.getApplicationId());
+    return app != null && app.getApplicationTags().contains(TAG);
+  }
+
+  private static List<NodeReport> withoutUnusable(
+      ApplicationAttemptId attempt, List<NodeReport> nodes) {
+    List<NodeReport> usable = new ArrayList<>();
+    for (NodeReport node : nodes) {
+      if (node.getNodeState().isUnusable()) {
+        LOG.info("{}: keeps its finished maps of {}, which is {}",
+            attempt, node.getNodeId(), node.getNodeState());
+      } else {
+        usable.add(node);
+      }
+    }
+    return usable;
+  }
+}

@@ -1,0 +1,2 @@
+/** In the ResourceManager: a lost node does not take its finished maps with it. */
+package org.vas.shuffle.rm;

@@ -1,0 +1,205 @@
+package org.vas.shuffle.node;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import javax.management.ObjectName;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hadoop.test.MetricsAsserts;
+import org.apache.hadoop.yarn.api.ApplicationClientProtocol;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.api.ApplicationTerminationContext;
+import org.apache.hadoop.yarn.server.api.ContainerInitializationContext;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMAppState;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The service as a NodeManager calls it, next to a real ResourceManager and real directories. */
+@Timeout(60)
+class ShuffleNodeServiceTest {
+  @TempDir
+  private Path staging;
+
+  private MockRM rm;
+  private ShuffleNodeService service;
+
+  /** Asks the ResourceManager of this JVM. */
+  private static final class InProcess extends Applications {
+    private final MockRM rm;
+
+    InProcess(MockRM rm) {
+      this.rm = rm;
+    }
+
+    @Override
+    ApplicationClientProtocol connect(Configuration conf) {
+      return rm.getClientRMService();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @BeforeEach
+  void start() {
+    Configuration conf = new YarnConfiguration();
+    conf.set("yarn.app.mapreduce.am.staging-dir", "file://" + staging);
+    rm = new MockRM(conf);
+    rm.start();
+    DefaultMetricsSystem.initialize("NodeManager");
+    service = new ShuffleNodeService(new InProcess(rm));
+    service.init(conf);
+    service.start();
+  }
+
+  @AfterEach
+  void stop() {
+    service.stop();
+    rm.stop();
+    DefaultMetricsSystem.shutdown();
+  }
+
+  @Test
+  void removesWhatAnApplicationThatIsOverLeft() throws Exception {
+    ApplicationId application = over();
+    Path job = mapOutput(application, "alice");
+    ended(application, "alice");
+    assertFalse(Files.exists(job.resolve("shuffle")));
+    assertTrue(Files.exists(job.resolve("job.xml")), "not ours");
+    assertEquals(1L, metric("ApplicationsCleaned"));
+    assertEquals(2L, metric("FilesRemoved"));
+    assertEquals(9L, metric("BytesRemoved"));
+    assertEquals(0L, metric("Failures"));
+    assertFalse(ManagementFactory.getPlatformMBeanServer()
+        .queryNames(new ObjectName("Hadoop:name=VasShuffle,*"), null).isEmpty());
+  }
+
+  @Test
+  void aNodeThatShutsDownTouchesNothingOfALiveApplication() throws Exception {
+    ApplicationId application = submit().getApplicationId();
+    Path job = mapOutput(application, "alice");
+    ended(application, "alice");
+    assertTrue(Files.exists(job.resolve("shuffle/attempt_m_0/packed.mof")));
+    assertEquals(1L, metric("ApplicationsUndecided"));
+  }
+
+  @Test
+  void anApplicationTheResourceManagerDoesNotKnowIsLeftAlone() throws Exception {
+    ApplicationId application = ApplicationId.newInstance(17, 1);
+    Path job = mapOutput(application, "alice");
+    ended(application, "alice");
+    assertTrue(Files.exists(job.resolve("shuffle/attempt_m_0/packed.mof")));
+    assertEquals(1L, metric("ApplicationsUndecided"));
+  }
+
+  @Test
+  void nothingLeftIsNoFailure() throws Exception {
+    ended(over(), "alice");
+    assertEquals(1L, metric("Applications"));
+    assertEquals(0L, metric("ApplicationsCleaned"));
+    assertEquals(0L, metric("Failures"));
+  }
+
+  @Test
+  void linksAreRemovedAndNeverFollowed() throws Exception {
+    ApplicationId application = over();
+    Path job = mapOutput(application, "alice");
+    Path elsewhere = Files.createDirectory(staging.resolve("elsewhere"));
+    Path precious = Files.writeString(elsewhere.resolve("precious"), "x");
+    Files.createSymbolicLink(job.resolve("shuffle/attempt_m_0/dir"), elsewhere);
+    Files.createSymbolicLink(job.resolve("shuffle/attempt_m_0/file"), precious);
+    ended(application, "alice");
+    assertFalse(Files.exists(job.resolve("shuffle")));
+    assertTrue(Files.exists(precious));
+  }
+
+  @Test
+  void aLinkInPlaceOfADirectoryIsNotEntered() throws Exception {
+    ApplicationId application = over();
+    Path real = mapOutput(application, "bob");
+    Path staged = Files.createDirectories(staging.resolve("alice/.staging"));
+    Files.createSymbolicLink(staged.resolve(real.getFileName()), real);
+    ended(application, "alice");
+    assertTrue(Files.exists(real.resolve("shuffle/attempt_m_0/packed.mof")));
+    assertEquals(1L, metric("Failures"));
+  }
+
+  @Test
+  void aUserIsOneName() throws Exception {
+    ApplicationId application = over();
+    Path job = mapOutput(application, "bob");
+    ended(application, "../" + staging.getFileName() + "/bob");
+    assertTrue(Files.exists(job.resolve("shuffle")));
+    assertEquals(1L, metric("Failures"));
+  }
+
+  @Test
+  void aStagingDirectoryElsewhereIsRefusedAtStart() {
+    Configuration conf = new YarnConfiguration();
+    conf.set("yarn.app.mapreduce.am.staging-dir", "hdfs://nn/staging");
+    Exception e = assertThrows(IOException.class, () -> StagingRoot.of(conf, System.getenv()));
+    assertEquals("yarn.app.mapreduce.am.staging-dir: 'hdfs://nn/staging' is not on Lustre; name a"
+        + " lustre:/// path", e.getMessage());
+  }
+
+  @Test
+  void theStagingDirectoryIsBelowTheMount() throws IOException {
+    Configuration conf = new YarnConfiguration();
+    conf.set("fs.defaultFS", "lustre:///");
+    conf.set("vas.lustre.mount", "/scratch");
+    assertEquals(Path.of("/scratch/tmp/hadoop-yarn/staging"),
+        StagingRoot.of(conf, System.getenv()));
+  }
+
+  private Path mapOutput(ApplicationId application, String user) throws IOException {
+    Path job = staging.resolve(user).resolve(".staging")
+        .resolve(application.toString().replace("application", "job"));
+    Path attempt = Files.createDirectories(job.resolve("shuffle/attempt_m_0"));
+    Files.writeString(attempt.resolve("packed.mof"), "12345678");
+    Files.writeString(attempt.resolve("manifest"), "9");
+    Files.writeString(job.resolve("job.xml"), "<configuration/>");
+    return job;
+  }
+
+  /** What a NodeManager tells its services, and the end of their work. */
+  private void ended(ApplicationId application, String user) {
+    ContainerId container =
+        ContainerId.newContainerId(ApplicationAttemptId.newInstance(application, 1), 2);
+    service.initializeContainer(new ContainerInitializationContext(user, container, null));
+    service.stopApplication(new ApplicationTerminationContext(application));
+    service.stop();
+  }
+
+  private ApplicationId over() throws Exception {
+    RMApp application = submit();
+    rm.killApp(application.getApplicationId());
+    rm.waitForState(application.getApplicationId(), RMAppState.KILLED);
+    return application.getApplicationId();
+  }
+
+  private RMApp submit() throws Exception {
+    return MockRMAppSubmitter.submit(rm,
+        MockRMAppSubmissionData.Builder.createWithMemory(1024, rm).build());
+  }
+
+  private static long metric(String name) {
+    return MetricsAsserts.getLongCounter(name, MetricsAsserts.getMetrics(NodeMetrics.NAME));
+  }
+}

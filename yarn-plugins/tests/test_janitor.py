@@ -1,0 +1,209 @@
+"""`vas shuffle gc` over real directories, with a ResourceManager that answers over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_rm import FakeRm, running
+from map_output import JOB, publish
+
+from vas_core.cli import run_command
+from vas_core.errors import VasError
+from vas_yarn.shuffle.janitor.store import QUARANTINE, JobDirectory, StagingStore
+
+OTHER = JOB.replace("_0001", "_0002")
+
+
+@pytest.fixture
+def rm() -> Iterator[FakeRm]:
+    with running() as manager:
+        yield manager
+
+
+@pytest.fixture
+def staging(tmp_path: Path) -> Path:
+    root = tmp_path / "staging"
+    publish(root / "ann" / ".staging" / JOB, 0, [100])
+    (root / "history" / "done").mkdir(parents=True)
+    return root
+
+
+def job_dir(staging: Path, job: str = JOB, user: str = "ann") -> Path:
+    return staging / user / ".staging" / job
+
+
+def gc(rm: FakeRm, staging: Path, *more: str) -> int:
+    options = ["--staging", str(staging), "--resourcemanager", rm.url, *more]
+    return run_command(["shuffle", "gc", *options])
+
+
+def tree(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for path in root.rglob("*")}
+
+
+def test_what_is_over_for_long_is_quarantined_then_deleted(rm: FakeRm, staging: Path) -> None:
+    rm.over(JOB, hours_ago=25)
+    assert gc(rm, staging) == 0
+    assert not job_dir(staging).exists()
+    (kept,) = (staging / QUARANTINE).glob("job_*")
+    assert (kept / "shuffle").is_dir()
+    rm.now += 23 * 3600
+    assert gc(rm, staging) == 0
+    assert kept.exists()
+    rm.now += 3600
+    assert gc(rm, staging) == 0
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("state", ["NEW", "ACCEPTED", "RUNNING", "SUBMITTED", "somethingElse"])
+def test_what_lives_stays(state: str, rm: FakeRm, staging: Path) -> None:
+    before = tree(staging)
+    rm.live(JOB, state)
+    assert gc(rm, staging, "--grace", "0s") == 0
+    assert tree(staging) == before
+
+
+def test_what_is_over_for_a_short_time_stays(rm: FakeRm, staging: Path) -> None:
+    rm.over(JOB, hours_ago=23.9, state="KILLED")
+    assert gc(rm, staging) == 0
+    assert job_dir(staging).exists()
+
+
+def test_what_the_resourcemanager_never_knew_stays(
+    rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree(staging)
+    assert gc(rm, staging, "--grace", "0s", "--json") == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["verdict"] == "unknown"
+    assert tree(staging) == before
+
+
+def test_what_was_seen_to_be_over_goes_when_it_is_forgotten(rm: FakeRm, staging: Path) -> None:
+    rm.over(JOB, hours_ago=1)
+    assert gc(rm, staging) == 0
+    rm.apps.clear()
+    rm.now += 24 * 3600
+    assert gc(rm, staging) == 0
+    assert not job_dir(staging).exists()
+
+
+@pytest.mark.parametrize(
+    "doubt",
+    [
+        lambda rm: rm.apps.update({OTHER.replace("job", "application"): 500}),
+        lambda rm: rm.apps.update({OTHER.replace("job", "application"): 401}),
+        lambda rm: rm.apps.update({OTHER.replace("job", "application"): {"id": "another"}}),
+        lambda rm: rm.over(OTHER, hours_ago=rm.now / 3600),
+        lambda rm: setattr(rm, "ha_state", "STANDBY"),
+        lambda rm: setattr(rm, "url", "http://127.0.0.1:9"),
+    ],
+)
+def test_a_doubt_about_one_touches_nothing_at_all(
+    doubt: object, rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert callable(doubt)
+    publish(job_dir(staging, OTHER), 0, [100])
+    rm.over(JOB, hours_ago=100)
+    doubt(rm)
+    before = tree(staging)
+    assert gc(rm, staging) == 1
+    assert tree(staging) == before
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+
+
+def test_the_active_one_of_two_is_asked(rm: FakeRm, staging: Path) -> None:
+    with running() as standby:
+        standby.ha_state = "STANDBY"
+        rm.over(JOB, hours_ago=25)
+        assert gc(standby, staging, "--resourcemanager", rm.url) == 0
+        assert standby.asked == []
+    assert not job_dir(staging).exists()
+
+
+def test_a_dry_run_touches_nothing(
+    rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree(staging)
+    rm.over(JOB, hours_ago=25)
+    assert gc(rm, staging, "--dry-run", "--json") == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["verdict"], row["done"]) == ("quarantine", False)
+    assert tree(staging) == before
+
+
+def test_jobs_without_our_map_output_are_not_ours(rm: FakeRm, staging: Path) -> None:
+    job_dir(staging, OTHER).mkdir()
+    rm.over(JOB, hours_ago=25)
+    rm.over(OTHER, hours_ago=25)
+    assert gc(rm, staging) == 0
+    assert job_dir(staging, OTHER).exists()
+    assert rm.asked == [JOB.replace("job", "application")]
+
+
+def test_links_lead_nowhere(
+    rm: FakeRm, staging: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = publish(tmp_path / "elsewhere" / ".staging" / OTHER, 0, [100])
+    (staging / "bob").symlink_to(tmp_path / "elsewhere")
+    job_dir(staging, OTHER).symlink_to(outside.parents[1])
+    third = job_dir(staging, OTHER.replace("_0002", "_0003"))
+    third.mkdir()
+    (third / "shuffle").symlink_to(outside.parent)
+    (job_dir(staging) / "shuffle" / "link").symlink_to(outside)
+    for job in (JOB, OTHER, third.name):
+        rm.over(job, hours_ago=100)
+    assert gc(rm, staging) == 0
+    assert "bob/.staging: is a link or no directory; it stays" in capsys.readouterr().err
+    rm.now += 25 * 3600
+    assert gc(rm, staging) == 0
+    assert list((staging / QUARANTINE).glob("job_*")) == []
+    assert outside.exists()
+    assert (third / "shuffle").is_symlink()
+
+
+def test_another_owners_directory_stays(rm: FakeRm, staging: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root gives files away")
+    os.chown(job_dir(staging), 12345, -1)
+    rm.over(JOB, hours_ago=25)
+    assert gc(rm, staging) == 0
+    assert job_dir(staging).exists()
+
+
+def test_a_directory_put_in_its_place_meanwhile_goes_back(staging: Path) -> None:
+    store = StagingStore(staging)
+    (found,) = store.jobs()
+    assert isinstance(found, JobDirectory)
+    job_dir(staging).rename(job_dir(staging, OTHER))
+    job_dir(staging).mkdir()
+    with pytest.raises(VasError, match="another directory took its place"):
+        store.move(found, 1)
+    assert job_dir(staging).exists()
+    store.close()
+
+
+def test_a_quarantine_of_others_is_not_used(
+    rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (staging / QUARANTINE).mkdir()
+    (staging / QUARANTINE).chmod(0o777)
+    rm.over(JOB, hours_ago=25)
+    assert gc(rm, staging) == 1
+    assert job_dir(staging).exists()
+    assert "not a directory of this user alone" in capsys.readouterr().err
+
+
+def test_a_staging_root_that_is_a_link_is_refused(
+    rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = staging.with_name("link")
+    link.symlink_to(staging)
+    assert gc(rm, link) == 2
+    assert "--staging" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Contradictions in the configuration of a MapReduce job."""

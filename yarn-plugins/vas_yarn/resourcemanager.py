@@ -1,0 +1,89 @@
+"""The ResourceManager's REST interface, as far as VAS reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vas_core.errors import VasError
+from vas_yarn.rest import NotKnown, Server
+
+_OVER = ("FINISHED", "FAILED", "KILLED")
+
+
+@dataclass(frozen=True)
+class Life:
+    """What the ResourceManager says about one application: over since (Unix ms), or not over."""
+
+    over_since_ms: int | None
+
+
+class ResourceManager:
+    """The active one of a cluster's ResourceManagers (`http://rm:8088`)."""
+
+    def __init__(self, server: Server, now_ms: int) -> None:
+        self._server = server
+        self.now_ms = now_ms
+        """Its clock when it was asked first: the one its times are to be compared with."""
+
+    @classmethod
+    def active(cls, urls: Sequence[str]) -> ResourceManager:
+        """The first that says it is active. Raises VasError when none does."""
+        problems: list[str] = []
+        for url in urls:
+            server = Server(
+                "the ResourceManager",
+                url,
+                refused_hint="check --resourcemanager",
+                silent_hint="give its address with --resourcemanager",
+            )
+            try:
+                return cls(server, _active_since(server))
+            except VasError as wrong:
+                problems.append(str(wrong))
+        raise VasError(" / ".join(problems) or "no ResourceManager is named")
+
+    def life(self, application: str) -> Life | None:
+        """None when it does not know the application. Raises VasError for any other doubt."""
+        path = f"ws/v1/cluster/apps/{application}"
+        try:
+            app = _document(self._server, path)["app"]
+        except NotKnown:
+            return None
+        over = app.get("state") in _OVER
+        since = app.get("finishedTime")
+        if app.get("id") != application or (over and not (isinstance(since, int) and since > 0)):
+            raise VasError(f"cannot tell the state of {application}", where=self._server.url)
+        return Life(since if over else None)
+
+
+def _active_since(server: Server) -> int:
+    answer = server.read("ws/v1/cluster/info")
+    info = _parse(server, answer.text).get("clusterInfo", {})
+    if info.get("haState") != "ACTIVE" or info.get("state") != "STARTED":
+        raise VasError(
+            f"is {info.get('haState')} and {info.get('state')}, not ACTIVE and STARTED",
+            where=server.url,
+        )
+    if answer.server_ms is None:
+        raise VasError("does not tell its time (no Date header)", where=server.url)
+    return answer.server_ms
+
+
+def _document(server: Server, path: str) -> dict[str, Any]:
+    document = _parse(server, server.read(path).text)
+    if not isinstance(document.get("app"), dict):
+        raise VasError("answers something else than an application", where=f"{server.url}/{path}")
+    return document
+
+
+def _parse(server: Server, text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError as wrong:
+        raise VasError(f"answers no JSON: {wrong}", where=server.url) from wrong
+    if not isinstance(document, dict):
+        raise VasError("answers something else than a JSON object", where=server.url)
+    return document

@@ -1,0 +1,1 @@
+"""Map output on Lustre, seen from outside: manifests, their sizes and damage, and what is left."""

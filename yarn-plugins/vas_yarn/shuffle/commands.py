@@ -1,0 +1,227 @@
+"""`vas shuffle`: map output on Lustre."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vas_cluster import default_path, load_cluster
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import ExitStatus, FoundDifferent, VasError
+from vas_core.sizes import format_size
+from vas_yarn.resourcemanager import ResourceManager
+from vas_yarn.shuffle.janitor.store import StagingStore
+from vas_yarn.shuffle.janitor.sweep import Row, sweep
+from vas_yarn.shuffle.job import Attempt, attempts, find
+from vas_yarn.shuffle.manifest import Manifest
+from vas_yarn.shuffle.sizes import ReducerInput, reducer_inputs
+from vas_yarn.shuffle.verify import Damage
+from vas_yarn.shuffle.verify import verify as damage_of
+
+# Hadoop's default of yarn.app.mapreduce.am.staging-dir, below the mount.
+_STAGING = "tmp/hadoop-yarn/staging"
+_DURATION = re.compile(r"(\d+)(s|m|h|d)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+_staging = click.option(
+    "--staging",
+    type=click.Path(path_type=Path),
+    help="yarn.app.mapreduce.am.staging-dir on this machine."
+    f" [default: $VAS_STAGING, else {_STAGING} below the site's mount]",
+)
+
+
+class _Duration(click.ParamType[int]):
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = _DURATION.fullmatch(str(value))
+        if not match:
+            self.fail(f"{value!r} is not a time; write it like 24h or 30m", param, ctx)
+        return int(match[1]) * _SECONDS[match[2]] * 1000
+
+
+@click.group()
+def shuffle() -> None:
+    """Look at map output on Lustre, and remove what is left of it."""
+
+
+@shuffle.command()
+@click.argument("job")
+@_staging
+@json_option
+def ls(job: str, staging: Path | None, as_json: bool) -> int:
+    """List the map attempts of a job and what each published.
+
+    \b
+    Example: vas shuffle ls job_1700000000000_0001
+             vas shuffle ls /scratch/yarn/staging/ann/.staging/job_1700000000000_0001 --json
+    """
+    found = list(_attempts(job, staging))
+    if as_json:
+        print_json([_listed(attempt) for attempt in found])
+    else:
+        columns = ("ATTEMPT", "STATE", "HOST", "RUNS", "FILES", "SEGMENTS", "RECORDS", "STORED")
+        print_table(columns, (_cells(attempt) for attempt in found))
+    return _status(any(attempt.damage for attempt in found))
+
+
+@shuffle.command()
+@click.argument("job")
+@_staging
+@json_option
+def inspect(job: str, staging: Path | None, as_json: bool) -> int:
+    """Show what each reducer of a job reads, and how uneven that is.
+
+    Counts one published attempt of each map: the first.
+    """
+    found = list(_attempts(job, staging))
+    rows = reducer_inputs(_one_of_each_map(found))
+    if as_json:
+        print_json([row.as_json() for row in rows])
+    else:
+        columns = ("REDUCER", "MAPS", "SEGMENTS", "RECORDS", "RAW", "STORED", "SKEW")
+        print_table(columns, (_reducer_cells(row) for row in rows))
+    return _status(any(attempt.damage for attempt in found))
+
+
+@shuffle.command()
+@click.argument("job")
+@_staging
+@json_option
+def verify(job: str, staging: Path | None, as_json: bool) -> None:
+    """Read all map output of a job and compare it with what was published.
+
+    Status 3 when something is damaged, 1 when the file system fails.
+    """
+    published, damages = 0, list[Damage]()
+    for attempt in _attempts(job, staging):
+        published += attempt.manifest is not None
+        damages += damage_of(attempt)
+    if as_json:
+        print_json({"published": published, "damage": [damage.as_json() for damage in damages]})
+    elif damages:
+        rows = (
+            (d.attempt, d.file, _or_dash(d.partition), _or_dash(d.offset), d.what) for d in damages
+        )
+        print_table(("ATTEMPT", "FILE", "REDUCER", "OFFSET", "DAMAGE"), rows)
+    else:
+        click.echo(f"{published} map outputs are what was published")
+    if damages:
+        raise FoundDifferent(
+            f"{len(damages)} damaged places in map output",
+            where=job,
+            hint="those maps run again when a reducer of a live job meets them",
+        )
+
+
+@shuffle.command()
+@_staging
+@click.option(
+    "--resourcemanager",
+    "managers",
+    multiple=True,
+    help="Its web address; several for HA. [default: http://RESOURCEMANAGER:8088 of the map]",
+)
+@click.option("--grace", type=_Duration(), default="24h", show_default=True)
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@json_option
+def gc(
+    staging: Path | None, managers: tuple[str, ...], grace: int, dry_run: bool, as_json: bool
+) -> int:
+    """Remove what jobs left that are over for longer than the grace.
+
+    A job's directory is moved to a quarantine first and deleted one grace later. Nothing is
+    touched when the ResourceManager leaves any doubt.
+    """
+    manager = ResourceManager.active(managers or _managers())
+    store = StagingStore(_root(staging))
+    try:
+        rows = sweep(store, manager, grace, dry_run=dry_run)
+    except OSError as wrong:
+        raise VasError(f"the file system fails: {wrong}", where=str(store.root)) from wrong
+    finally:
+        store.close()
+    if as_json:
+        print_json([row.as_json() for row in rows])
+    else:
+        print_table(("WHERE", "VERDICT", "DONE", "WHY"), (_gc_cells(row) for row in rows))
+    for row in rows:
+        if row.failed or row.verdict == "refused":
+            note(f"vas: {row.where}: {row.why}; it stays")
+    return ExitStatus.FAILED if any(row.failed for row in rows) else ExitStatus.DONE
+
+
+def _gc_cells(row: Row) -> tuple[object, ...]:
+    return (row.where, row.verdict, "yes" if row.done else "no", row.why)
+
+
+def _attempts(job: str, staging: Path | None) -> Iterator[Attempt]:
+    is_id = "/" not in job and not Path(job).exists()
+    yield from attempts(find(job, _root(staging) if is_id else Path()))
+
+
+def _root(staging: Path | None) -> Path:
+    if staging is not None:
+        return staging
+    if named := os.environ.get("VAS_STAGING"):
+        return Path(named)
+    return Path(load_cluster(default_path()).lustre.mount) / _STAGING
+
+
+def _managers() -> tuple[str, ...]:
+    return (f"http://{load_cluster(default_path()).yarn.resourcemanager.name}:8088",)
+
+
+def _one_of_each_map(found: list[Attempt]) -> Iterator[Manifest]:
+    seen: set[str] = set()
+    for attempt in found:
+        task = attempt.path.name.rpartition("_")[0]
+        if attempt.manifest and task not in seen:
+            seen.add(task)
+            yield attempt.manifest
+
+
+def _listed(attempt: Attempt) -> dict[str, object]:
+    manifest = attempt.manifest
+    row: dict[str, object] = {"attempt": attempt.path.name, "state": attempt.state}
+    if manifest is None:
+        return row | {"damage": attempt.damage}
+    return row | {
+        "host": manifest.host,
+        "compressed": manifest.compressed,
+        "encrypted": manifest.encrypted,
+        "partitions": manifest.partitions,
+        "runs": manifest.runs,
+        "files": {file.name: file.length for file in manifest.files},
+        "segments": len(manifest.segments),
+        "records": manifest.records,
+        "stored_bytes": manifest.stored_bytes,
+    }
+
+
+def _cells(attempt: Attempt) -> tuple[object, ...]:
+    manifest = attempt.manifest
+    if manifest is None:
+        return (attempt.path.name, attempt.damage or attempt.state, *"------")
+    counts = (manifest.runs, len(manifest.files), len(manifest.segments), manifest.records)
+    stored = format_size(manifest.stored_bytes)
+    return (attempt.path.name, attempt.state, manifest.host or "-", *counts, stored)
+
+
+def _reducer_cells(row: ReducerInput) -> tuple[object, ...]:
+    sizes = (format_size(row.raw_bytes), format_size(row.stored_bytes))
+    return (row.partition, row.maps, row.segments, row.records, *sizes, f"{row.skew:.2f}")
+
+
+def _or_dash(number: int | None) -> object:
+    return "-" if number is None else number
+
+
+def _status(damaged: bool) -> int:
+    return ExitStatus.DIFFERENT if damaged else ExitStatus.DONE

@@ -1,0 +1,1 @@
+"""Removes what applications left below the staging root, once they are over for long."""

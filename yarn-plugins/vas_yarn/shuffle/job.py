@@ -1,0 +1,105 @@
+"""The map output of one job: where it lies, and what its map attempts published."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.errors import BadInput, VasError
+from vas_yarn.history import job_id
+from vas_yarn.shuffle.manifest import Manifest, decode
+from vas_yarn.shuffle.wire import Damaged
+
+SHUFFLE = "shuffle"
+_MANIFEST = "manifest"
+_ID = re.compile(r"(?:application|job)_\d+_\d+")
+_MAP_ATTEMPT = re.compile(r"attempt_\d+_\d+_m_\d+_\d+")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A map attempt's directory. No manifest and no damage: it has not published."""
+
+    path: Path
+    manifest: Manifest | None
+    damage: str | None = None
+
+    @property
+    def state(self) -> str:
+        """`published`, `damaged` or `unpublished`."""
+        if self.damage:
+            return "damaged"
+        return "published" if self.manifest else "unpublished"
+
+
+def find(job: str, staging: Path) -> Path:
+    """The `shuffle` directory of a job, given its directory or its id. Raises BadInput if none."""
+    if not _ID.fullmatch(job):
+        directory = Path(job)
+        shuffle = directory if directory.name == SHUFFLE else directory / SHUFFLE
+        if not shuffle.is_dir():
+            raise BadInput("holds no map output", where=str(shuffle), hint="name a job's directory")
+        return shuffle
+    found = sorted(staging.glob(f"*/.staging/{job_id(job)}/{SHUFFLE}"))
+    if not found:
+        raise BadInput(
+            f"no map output of {job}",
+            where=str(staging),
+            hint="it is removed when the job ends; name the staging directory with --staging",
+        )
+    return found[0]
+
+
+def attempts(shuffle: Path) -> Iterator[Attempt]:
+    """Every map attempt's directory, in the order of their names.
+
+    Raises VasError where the file system fails: that is no damage.
+    """
+    try:
+        found = sorted(path for path in shuffle.iterdir() if _MAP_ATTEMPT.fullmatch(path.name))
+    except OSError as wrong:
+        raise VasError(f"cannot be read: {wrong.strerror}", where=str(shuffle)) from wrong
+    for path in found:
+        yield _attempt(path)
+
+
+def _attempt(path: Path) -> Attempt:
+    try:
+        descriptor = open_regular(path / _MANIFEST)
+    except FileNotFoundError:
+        return Attempt(path, None)
+    except Damaged as wrong:
+        return Attempt(path, None, f"{_MANIFEST}: {wrong}")
+    try:
+        with os.fdopen(descriptor, "rb") as stream:
+            manifest = decode(stream.read())
+    except Damaged as wrong:
+        return Attempt(path, None, f"{_MANIFEST}: {wrong}")
+    except OSError as wrong:
+        raise VasError(f"cannot be read: {wrong.strerror}", where=str(path / _MANIFEST)) from wrong
+    if manifest.attempt != path.name:
+        return Attempt(path, None, f"{_MANIFEST}: of another attempt, {manifest.attempt}")
+    return Attempt(path, manifest)
+
+
+def open_regular(path: Path) -> int:
+    """A descriptor of a regular file, never through a link, never waiting for a pipe's writer.
+
+    Raises FileNotFoundError, Damaged for anything that is no regular file, VasError else.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as wrong:
+        if path.is_symlink():
+            raise Damaged("a symbolic link") from wrong
+        raise VasError(f"cannot be read: {wrong.strerror}", where=str(path)) from wrong
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Damaged("not a regular file")
+    return descriptor

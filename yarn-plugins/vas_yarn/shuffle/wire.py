@@ -1,0 +1,69 @@
+"""Hadoop's primitive types as Java writes them: big-endian numbers, `vlong`, `Text`."""
+
+from __future__ import annotations
+
+import struct
+
+_LONGEST_TEXT = 4096
+_INT_MIN, _INT_MAX = -(1 << 31), (1 << 31) - 1
+
+
+class Damaged(Exception):
+    """The bytes are not what was written: cut, changed, or of another version."""
+
+
+class Reader:
+    """Reads from a buffer that ends at `end`; everything raises Damaged beyond it."""
+
+    def __init__(self, data: bytes, end: int) -> None:
+        self._data = data
+        self._at = 0
+        self._end = end
+
+    @property
+    def left(self) -> int:
+        """Bytes not yet read."""
+        return self._end - self._at
+
+    def take(self, count: int) -> bytes:
+        """The next `count` bytes."""
+        if count > self.left:
+            raise Damaged("does not add up: ends early")
+        self._at += count
+        return self._data[self._at - count : self._at]
+
+    def u8(self) -> int:
+        """An unsigned byte."""
+        return self.take(1)[0]
+
+    def u32s(self, count: int) -> tuple[int, ...]:
+        """`count` unsigned 32-bit numbers."""
+        return struct.unpack(f">{count}I", self.take(4 * count))
+
+    def vlong(self) -> int:
+        """A number as `WritableUtils.writeVLong` writes it."""
+        first = struct.unpack("b", self.take(1))[0]
+        if first >= -112:
+            return int(first)
+        length = -112 - first if first >= -120 else -120 - first
+        value = int.from_bytes(self.take(length), "big")
+        # Eight bytes wrap around as Java's long does.
+        value -= (1 << 64) if value >= 1 << 63 else 0
+        return ~value if first < -120 else value
+
+    def vint(self) -> int:
+        """A number that fits in 32 bits."""
+        value = self.vlong()
+        if not _INT_MIN <= value <= _INT_MAX:
+            raise Damaged("does not add up: value too long to fit in integer")
+        return value
+
+    def text(self) -> str:
+        """UTF-8 with its length in bytes before it."""
+        length = self.vint()
+        if not 0 <= length <= _LONGEST_TEXT:
+            raise Damaged(f"does not add up: a text of {length} bytes")
+        try:
+            return self.take(length).decode()
+        except UnicodeDecodeError as wrong:
+            raise Damaged("does not add up: a text that is not UTF-8") from wrong

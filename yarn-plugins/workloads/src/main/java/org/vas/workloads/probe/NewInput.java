@@ -1,0 +1,105 @@
+package org.vas.workloads.probe;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Writable;
+import org.apache.hadoop.mapreduce.InputFormat;
+import org.apache.hadoop.mapreduce.InputSplit;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.RecordReader;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+
+/** The probe's input for org.apache.hadoop.mapreduce. */
+final class NewInput {
+  private NewInput() {}
+
+  /** One split for each map; there is nothing to read. */
+  public static final class Numbers extends InputFormat<NullWritable, NullWritable> {
+    @Override
+    public List<InputSplit> getSplits(JobContext job) {
+      List<InputSplit> splits = new ArrayList<>();
+      for (int map = 0; map < ProbeConf.MAPS.get(job.getConfiguration()); map++) {
+        splits.add(new MapNumber(map));
+      }
+      return splits;
+    }
+
+    @Override
+    public RecordReader<NullWritable, NullWritable> createRecordReader(
+        InputSplit split, TaskAttemptContext context) {
+      return new Once();
+    }
+  }
+
+  /** A split that is its map's number. */
+  public static final class MapNumber extends InputSplit implements Writable {
+    private int map;
+
+    /** For Hadoop. */
+    public MapNumber() {}
+
+    MapNumber(int map) {
+      this.map = map;
+    }
+
+    int map() {
+      return map;
+    }
+
+    @Override
+    public long getLength() {
+      return 0;
+    }
+
+    @Override
+    public String[] getLocations() {
+      return new String[0];
+    }
+
+    @Override
+    public void write(DataOutput out) throws IOException {
+      out.writeInt(map);
+    }
+
+    @Override
+    public void readFields(DataInput in) throws IOException {
+      map = in.readInt();
+    }
+  }
+
+  private static final class Once extends RecordReader<NullWritable, NullWritable> {
+    private boolean read;
+
+    @Override
+    public void initialize(InputSplit split, TaskAttemptContext context) {}
+
+    @Override
+    public boolean nextKeyValue() {
+      boolean first = !read;
+      read = true;
+      return first;
+    }
+
+    @Override
+    public NullWritable getCurrentKey() {
+      return NullWritable.get();
+    }
+
+    @Override
+    public NullWritable getCurrentValue() {
+      return NullWritable.get();
+    }
+
+    @Override
+    public float getProgress() {
+      return read ? 1 : 0;
+    }
+
+    @Override
+    public void close() {}
+  }
+}
