@@ -23,7 +23,7 @@ public interface ShuffleConf {
   ConfKey<Long> ALIGNMENT = ConfKey.bytes("vas.shuffle.alignment", "4k", "1", "4m",
       "Where a partition starts in a packed MOF: a multiple of this, so that two readers never"
           + " share a page. Runs whose segments have less than 16 times this on average are not"
-          + " aligned: the gaps, which are zeros, would be more than 4 % of the bytes.");
+          + " aligned: the gaps, which are zeros, would be more than 3 % of the bytes.");
 
   ConfKey<Integer> MAX_RUNS = ConfKey.integer("vas.shuffle.max-runs", 16, 1, 10000,
       "Sorted runs a map attempt may leave to the reducers; at more, it merges them itself.");

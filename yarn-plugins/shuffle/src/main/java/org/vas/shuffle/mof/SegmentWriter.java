@@ -56,8 +56,7 @@ public final class SegmentWriter {
     mof = target;
     offset = target.position();
     stored = new ChecksummedOutput(target.stream());
-    encrypted = CryptoUtils.wrapIfNecessary(
-        job, new FSDataOutputStream(stored, null, offset), false);
+    encrypted = CryptoUtils.wrapIfNecessary(job, new FSDataOutputStream(stored, null, offset), false);
     summed = new IFileOutputStream(encrypted);
     compressor = codec == null ? null : CodecPool.getCompressor(codec);
     out = compressor == null ? summed : codec.createOutputStream(summed, compressor);

@@ -14,10 +14,9 @@ import org.apache.hadoop.mapred.JobConf;
 /**
  * The order of a job's serialised keys: first by an 8-byte prefix, then, on a tie, by more.
  *
- * <p>A prefix is an unsigned number. {@code prefix(a) < prefix(b)} means that a comes before b;
- * equal prefixes say nothing, unless {@link #decides()}. Where the comparator is not one of
- * Hadoop's own for Text, BytesWritable, IntWritable, LongWritable and NullWritable, every prefix
- * is 0.
+ * <p>A prefix is an unsigned number. {@code prefix(a) < prefix(b)} means that a comes before b; equal
+ * prefixes say nothing, unless {@link #decides()}. Where the comparator is not one of Hadoop's own
+ * for Text, BytesWritable, IntWritable, LongWritable and NullWritable, every prefix is 0.
  */
 public abstract class KeyOrder {
   private static final VarHandle LONG =
