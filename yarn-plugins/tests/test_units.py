@@ -22,6 +22,7 @@ def read(name: str) -> ConfigParser:
     return parser
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here")
 def test_systemd_accepts_them(tmp_path: Path) -> None:
     for name in (SERVICE, TIMER):
