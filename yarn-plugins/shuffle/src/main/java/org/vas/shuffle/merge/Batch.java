@@ -1,0 +1,72 @@
+package org.vas.shuffle.merge;
+
+/** Records on their way from the merge to reduce(): their bytes one after the other. */
+final class Batch {
+  // A record takes two ends; smaller ones than this many bytes make a batch full early.
+  private static final int BYTES_PER_RECORD = 16;
+
+  private final int size;
+  private final int[] ends;
+  private byte[] data;
+  private int records;
+  private int used;
+  private long rawBytes;
+
+  Batch(int size) {
+    this.size = size;
+    this.data = new byte[size];
+    this.ends = new int[2 * Math.max(1, size / BYTES_PER_RECORD)];
+  }
+
+  /** Bytes that a batch of a size takes. */
+  static long memory(int size) {
+    return size + 2L * Integer.BYTES * Math.max(1, size / BYTES_PER_RECORD);
+  }
+
+  /** Copies the record; false if there is no room. An empty batch has room for any record. */
+  boolean add(byte[] source, int offset, int keyLength, int valueLength) {
+    int length = keyLength + valueLength;
+    if (length > data.length - used || 2 * records == ends.length) {
+      if (records > 0) {
+        return false;
+      }
+      data = new byte[length];
+    }
+    System.arraycopy(source, offset, data, used, length);
+    int at = 2 * records;
+    ends[at] = used + keyLength;
+    used += length;
+    ends[at + 1] = used;
+    records++;
+    rawBytes += RawSize.of(keyLength, valueLength);
+    return true;
+  }
+
+  /** Forgets the records, and the memory that one large record needed. */
+  void clear() {
+    records = 0;
+    used = 0;
+    rawBytes = 0;
+    if (data.length > size) {
+      data = new byte[size];
+    }
+  }
+
+  byte[] data() {
+    return data;
+  }
+
+  /** Where each key and each value ends, in turn. */
+  int[] ends() {
+    return ends;
+  }
+
+  int records() {
+    return records;
+  }
+
+  /** Bytes of the records as IFile has them. */
+  long rawBytes() {
+    return rawBytes;
+  }
+}

@@ -1,0 +1,180 @@
+package org.vas.shuffle.merge;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.util.Progress;
+import org.apache.hadoop.util.Progressable;
+
+/**
+ * The records of a merge that runs in a thread of its own, some batches ahead: when all batches are
+ * full, it waits.
+ */
+public final class BatchedRecords implements RawKeyValueIterator {
+  private static final int WAIT_MILLIS = 1000;
+
+  private final Merge merge;
+  private final Conservation conservation;
+  private final Progressable alive;
+  private final BlockingQueue<Batch> full;
+  private final BlockingQueue<Batch> free;
+  private final Progress progress = new Progress();
+  private final DataInputBuffer key = new DataInputBuffer();
+  private final DataInputBuffer value = new DataInputBuffer();
+  private final Batch last = new Batch(1);
+  private final Thread thread;
+  private volatile Throwable failure;
+
+  private Batch batch = last;
+  private byte[] data;
+  private int[] ends;
+  private int index; // in ends, of the next record's key
+  private int limit;
+  private int offset;
+  private boolean ended;
+  private long records;
+  private long rawBytes;
+
+  /** Starts the merge. */
+  public BatchedRecords(Merge merge, Conservation conservation, MemoryPlan memory,
+      Progressable alive) {
+    this.merge = requireNonNull(merge, "merge");
+    this.conservation = requireNonNull(conservation, "conservation");
+    this.alive = requireNonNull(alive, "alive");
+    this.full = new ArrayBlockingQueue<>(MemoryPlan.BATCHES + 1);
+    this.free = new ArrayBlockingQueue<>(MemoryPlan.BATCHES);
+    for (int i = 0; i < MemoryPlan.BATCHES; i++) {
+      free.add(new Batch(memory.batchBytes()));
+    }
+    this.thread = Daemons.start("vas-merge", this::mergeAll);
+  }
+
+  // ---- The merge thread.
+
+  private void mergeAll() {
+    try {
+      Batch filling = free.take();
+      while (merge.next()) {
+        byte[] bytes = merge.data();
+        int at = merge.offset();
+        if (!filling.add(bytes, at, merge.keyLength(), merge.valueLength())) {
+          full.put(filling);
+          filling = free.take();
+          filling.add(bytes, at, merge.keyLength(), merge.valueLength());
+        }
+      }
+      full.put(filling);
+      full.put(last);
+    } catch (Throwable e) { // whatever it is, reduce() must not wait for more
+      failure = e;
+      full.offer(last);
+    }
+  }
+
+  // ---- The thread of reduce().
+
+  @Override
+  public boolean next() throws IOException {
+    if (index == limit && !nextBatch()) {
+      return false;
+    }
+    int middle = ends[index];
+    int end = ends[index + 1];
+    key.reset(data, offset, middle - offset);
+    value.reset(data, middle, end - middle);
+    offset = end;
+    index += 2;
+    return true;
+  }
+
+  private boolean nextBatch() throws IOException {
+    if (ended) {
+      return false;
+    }
+    if (batch != last) {
+      batch.clear();
+      free.add(batch);
+    }
+    do {
+      batch = take();
+      if (batch == last) {
+        end();
+        return false;
+      }
+    } while (batch.records() == 0);
+    records += batch.records();
+    rawBytes += batch.rawBytes();
+    progress.set((float) rawBytes / conservation.rawBytes());
+    data = batch.data();
+    ends = batch.ends();
+    offset = 0;
+    index = 0;
+    limit = 2 * batch.records();
+    return true;
+  }
+
+  private Batch take() throws IOException {
+    try {
+      Batch taken = null;
+      while (taken == null) {
+        taken = full.poll(WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        alive.progress();
+        throwFailure();
+      }
+      return taken;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw (IOException) new InterruptedIOException("interrupted").initCause(e);
+    }
+  }
+
+  private void throwFailure() throws IOException {
+    Throwable cause = failure;
+    if (cause != null) {
+      throw new IOException("the merge failed: " + cause.getMessage(), cause);
+    }
+  }
+
+  private void end() throws IOException {
+    conservation.check(records, rawBytes);
+    ended = true;
+    index = 0;
+    limit = 0;
+    Ended.set(key, value, progress);
+  }
+
+  @Override
+  public DataInputBuffer getKey() {
+    return key;
+  }
+
+  @Override
+  public DataInputBuffer getValue() {
+    return value;
+  }
+
+  @Override
+  public Progress getProgress() {
+    return progress;
+  }
+
+  /** Ends the merge, wherever it is. */
+  @Override
+  public void close() throws IOException {
+    thread.interrupt();
+    try {
+      thread.join(WAIT_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    if (!thread.isAlive()) {
+      merge.close();
+    }
+  }
+}

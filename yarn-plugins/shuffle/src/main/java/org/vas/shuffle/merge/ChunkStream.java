@@ -1,0 +1,51 @@
+package org.vas.shuffle.merge;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.io.InputStream;
+
+/** Chunks as a stream. */
+final class ChunkStream extends InputStream {
+  private final Chunks chunks;
+  private final byte[] one = new byte[1];
+  private int position;
+  private int limit;
+
+  ChunkStream(Chunks chunks) {
+    this.chunks = requireNonNull(chunks, "chunks");
+  }
+
+  @Override
+  public int read() throws IOException {
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) throws IOException {
+    if (length == 0) {
+      return 0;
+    }
+    while (position == limit) {
+      if (!chunks.next()) {
+        return -1;
+      }
+      position = chunks.start();
+      limit = chunks.end();
+    }
+    int count = Math.min(length, limit - position);
+    System.arraycopy(chunks.data(), position, bytes, offset, count);
+    position += count;
+    return count;
+  }
+
+  @Override
+  public int available() {
+    return limit - position;
+  }
+
+  @Override
+  public void close() throws IOException {
+    chunks.close();
+  }
+}

@@ -1,0 +1,34 @@
+package org.vas.shuffle.merge;
+
+import java.io.Closeable;
+import java.io.IOException;
+
+/** The bytes of an IFile stream, piece by piece. */
+public interface Chunks extends Closeable {
+  /**
+   * Goes to the next piece; the one before is lost.
+   *
+   * @return false at the end
+   */
+  boolean next() throws IOException;
+
+  /** Where the piece is. */
+  byte[] data();
+
+  /** The first byte of it. */
+  int start();
+
+  /** The byte after its last. */
+  int end();
+
+  /**
+   * Is called after the stream's end marker.
+   *
+   * @throws IOException if what follows is not what must follow
+   */
+  void finish() throws IOException;
+
+  /** Gives the memory back; may be called twice, and before the end. */
+  @Override
+  void close() throws IOException;
+}

@@ -1,0 +1,40 @@
+package org.vas.shuffle.merge;
+
+import java.io.IOException;
+import java.util.List;
+import org.vas.shuffle.mof.SegmentFile;
+
+/** Whether what reached reduce() is what the maps published, to the record and the byte. */
+public class Conservation {
+  private final long records;
+  private final long rawBytes;
+
+  Conservation(long records, long rawBytes) {
+    this.records = records;
+    this.rawBytes = rawBytes;
+  }
+
+  /** What these segments promise. */
+  public static Conservation of(List<SegmentFile> segments) {
+    long records = 0;
+    long bytes = 0;
+    for (SegmentFile each : segments) {
+      records += each.segment().records();
+      bytes += each.segment().rawBytes() - RawSize.END_MARKER;
+    }
+    return new Conservation(records, bytes);
+  }
+
+  /** Bytes of all records as IFile has them. */
+  public long rawBytes() {
+    return rawBytes;
+  }
+
+  /** @throws IOException if it is not what was promised */
+  void check(long gotRecords, long gotBytes) throws IOException {
+    if (gotRecords != records || gotBytes != rawBytes) {
+      throw new IOException("reduce() got " + gotRecords + " records in " + gotBytes
+          + " bytes, but the maps published " + records + " in " + rawBytes);
+    }
+  }
+}

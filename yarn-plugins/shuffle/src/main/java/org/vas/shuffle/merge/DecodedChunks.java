@@ -1,0 +1,94 @@
+package org.vas.shuffle.merge;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.io.InputStream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.IOUtils;
+import org.apache.hadoop.io.compress.CodecPool;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.Decompressor;
+import org.apache.hadoop.mapred.IFileInputStream;
+import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.vas.shuffle.mof.SegmentFile;
+
+/** The raw bytes of a segment that is stored compressed, encrypted or both, by Hadoop's streams. */
+final class DecodedChunks implements Chunks {
+  /** Bytes of the window, and about the same again in each of the streams below it. */
+  static final int WINDOW = 64 << 10;
+
+  private final Configuration conf;
+  private final CompressionCodec codec;
+  private final SegmentFile source;
+  private final ChunkStream stored;
+  private byte[] window;
+  private InputStream in;
+  private Decompressor decompressor;
+  private int length;
+
+  /** @param codec null where nothing is compressed */
+  DecodedChunks(Configuration conf, CompressionCodec codec, SegmentFile source, Chunks stored) {
+    this.conf = requireNonNull(conf, "conf");
+    this.codec = codec;
+    this.source = requireNonNull(source, "source");
+    this.stored = new ChunkStream(stored);
+  }
+
+  @Override
+  public boolean next() throws IOException {
+    if (in == null) {
+      in = open();
+      window = new byte[WINDOW];
+    }
+    length = Math.max(0, IOUtils.wrappedReadForCompressedData(in, window, 0, window.length));
+    return length > 0;
+  }
+
+  private InputStream open() throws IOException {
+    long bytes = source.segment().storedBytes();
+    InputStream plain = CryptoUtils.wrapIfNecessary(conf, stored, bytes);
+    InputStream checked =
+        new IFileInputStream(plain, bytes - CryptoUtils.cryptoPadding(conf), conf);
+    if (codec == null) {
+      return checked;
+    }
+    decompressor = CodecPool.getDecompressor(codec);
+    return decompressor == null ? checked : codec.createInputStream(checked, decompressor);
+  }
+
+  @Override
+  public byte[] data() {
+    return window;
+  }
+
+  @Override
+  public int start() {
+    return 0;
+  }
+
+  @Override
+  public int end() {
+    return length;
+  }
+
+  // Closing reads to the end, where IFile's checksum is.
+  @Override
+  public void finish() throws IOException {
+    if (next()) {
+      throw new IOException(source + ": bytes after the end marker");
+    }
+    in.close();
+  }
+
+  @Override
+  public void close() throws IOException {
+    window = null;
+    if (decompressor != null) {
+      decompressor.reset();
+      CodecPool.returnDecompressor(decompressor);
+      decompressor = null;
+    }
+    stored.close();
+  }
+}

@@ -1,0 +1,64 @@
+package org.vas.shuffle.merge;
+
+import java.util.List;
+import org.vas.shuffle.mof.Segment;
+import org.vas.shuffle.mof.SegmentFile;
+
+/** How a number of bytes is shared between read buffers, codecs and batches. */
+public final class MemoryPlan {
+  static final int BATCHES = 4;
+  private static final int LARGEST_BATCH = 256 << 10;
+  private static final int SMALLEST_BATCH = 4 << 10;
+  private static final int SMALLEST_BUFFER = Segment.CHECKSUM_BYTES;
+  private static final int FEWEST_INPUTS = 2;
+
+  private final long forInputs;
+  private final int batchBytes;
+  private final int readBytes;
+  private final long decodeBytes;
+
+  /**
+   * @param budget bytes for all of it; less than two inputs need counts as what they need
+   * @param readBytes wished for one read
+   * @param decodeBytes for what each open segment needs besides its two buffers
+   */
+  public MemoryPlan(long budget, long readBytes, long decodeBytes) {
+    this.batchBytes =
+        (int) Math.max(SMALLEST_BATCH, Math.min(LARGEST_BATCH, budget / (8 * BATCHES)));
+    this.forInputs = budget - BATCHES * Batch.memory(batchBytes);
+    this.readBytes = (int) (readBytes / SMALLEST_BUFFER * SMALLEST_BUFFER);
+    this.decodeBytes = decodeBytes;
+  }
+
+  int batchBytes() {
+    return batchBytes;
+  }
+
+  /** Whether all these can be open at once. */
+  public boolean fits(List<SegmentFile> segments) {
+    return segments.size() <= fanIn() || need(segments, SMALLEST_BUFFER) <= forInputs;
+  }
+
+  /** How many segments of any size can be open at once. */
+  public int fanIn() {
+    long fit = forInputs / (2L * SMALLEST_BUFFER + decodeBytes);
+    return (int) Math.max(FEWEST_INPUTS, Math.min(Integer.MAX_VALUE, fit));
+  }
+
+  /** The largest buffer with which all these fit: a multiple of 64 KiB. */
+  public int bufferBytes(List<SegmentFile> segments) {
+    int size = readBytes;
+    while (size > SMALLEST_BUFFER && need(segments, size) > forInputs) {
+      size = Math.max(SMALLEST_BUFFER, size / 2 / SMALLEST_BUFFER * SMALLEST_BUFFER);
+    }
+    return size;
+  }
+
+  private long need(List<SegmentFile> segments, int bufferBytes) {
+    long sum = 0;
+    for (SegmentFile each : segments) {
+      sum += ReadAhead.memory(each.segment(), bufferBytes) + decodeBytes;
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,86 @@
+package org.vas.shuffle.merge;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.util.Progressable;
+import org.vas.shuffle.mof.MofOutput;
+import org.vas.shuffle.mof.SegmentFile;
+import org.vas.shuffle.mof.SegmentWriter;
+
+/** Writes merged records as a segment of their own, compressed and encrypted as the job says. */
+public final class PassWriter {
+  private static final int PROGRESS_EVERY = 4096;
+  private static final FsPermission PRIVATE = new FsPermission((short) 0700);
+
+  private final FileSystem fs;
+  private final Path directory;
+  private final SegmentWriter writer;
+  private final Progressable alive;
+  private int written;
+
+  /** Writes into the directory of this attempt alone, which the first pass makes. */
+  public PassWriter(FileSystem fs, Path directory, JobConf job, Progressable alive) {
+    this.fs = requireNonNull(fs, "fs");
+    this.directory = requireNonNull(directory, "directory");
+    this.writer = new SegmentWriter(job);
+    this.alive = requireNonNull(alive, "alive");
+  }
+
+  /** Writes all that the merge has; it is closed in any case. */
+  SegmentFile write(Merge merge, int partition) throws IOException {
+    try (merge) {
+      if (written == 0) {
+        makeDirectory();
+      }
+      int run = written++;
+      Path file = new Path(directory, "pass-" + run + ".mof");
+      try (MofOutput mof = new MofOutput(file.getName(), 0, fs.create(file, false))) {
+        writer.open(mof);
+        copy(merge);
+        return new SegmentFile(file, writer.close(partition, run));
+      }
+    }
+  }
+
+  // A job that is over has no staging directory, and must not get one again.
+  private void makeDirectory() throws IOException {
+    Path jobDirectory = directory.getParent().getParent();
+    fs.getFileStatus(jobDirectory);
+    if (!fs.mkdirs(directory, PRIVATE)) {
+      throw new IOException(directory + ": cannot be made");
+    }
+    fs.setPermission(directory, PRIVATE);
+  }
+
+  private void copy(Merge merge) throws IOException {
+    long count = 0;
+    while (merge.next()) {
+      byte[] data = merge.data();
+      int key = merge.offset();
+      writer.append(data, key, merge.keyLength(), data, key + merge.keyLength(),
+          merge.valueLength());
+      if (++count % PROGRESS_EVERY == 0) {
+        alive.progress();
+      }
+    }
+  }
+
+  /** Removes it, if it is one of ours and not a map's. */
+  void discard(SegmentFile segment) throws IOException {
+    if (segment.file().getParent().equals(directory) && !fs.delete(segment.file(), false)) {
+      throw new IOException(segment.file() + ": cannot be deleted");
+    }
+  }
+
+  /** Removes all that is left. */
+  public void discardAll() throws IOException {
+    if (written > 0) {
+      fs.delete(directory, true);
+    }
+  }
+}

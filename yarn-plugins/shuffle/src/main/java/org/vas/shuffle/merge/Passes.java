@@ -1,0 +1,61 @@
+package org.vas.shuffle.merge;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.vas.shuffle.mof.SegmentFile;
+import org.vas.shuffle.order.KeyOrder;
+
+/** Merges segments into fewer and larger ones, until all that are left can be open at once. */
+public final class Passes {
+  private final SegmentOpener opener;
+  private final PassWriter writer;
+  private final MemoryPlan memory;
+  private final KeyOrder order;
+  private final Listener listener;
+
+  /** Is told of each pass. */
+  @FunctionalInterface
+  public interface Listener {
+    /** One pass wrote that many records; so many segments are left. */
+    void passed(long records, int left);
+  }
+
+  public Passes(SegmentOpener opener, PassWriter writer, MemoryPlan memory, KeyOrder order,
+      Listener listener) {
+    this.opener = requireNonNull(opener, "opener");
+    this.writer = requireNonNull(writer, "writer");
+    this.memory = requireNonNull(memory, "memory");
+    this.order = requireNonNull(order, "order");
+    this.listener = requireNonNull(listener, "listener");
+  }
+
+  /** The same records, in the same order, in few enough segments. */
+  public List<SegmentFile> fit(List<SegmentFile> segments) throws IOException {
+    List<SegmentFile> left = new ArrayList<>(segments);
+    while (!memory.fits(left)) {
+      int width = PassPlan.width(left.size(), memory.fanIn());
+      int first = PassPlan.smallest(bytes(left), width);
+      SegmentFile merged = merge(left.subList(first, first + width));
+      left.subList(first, first + width).clear();
+      left.add(first, merged);
+      listener.passed(merged.segment().records(), left.size());
+    }
+    return left;
+  }
+
+  private SegmentFile merge(List<SegmentFile> inputs) throws IOException {
+    Merge merge = new Merge(opener.open(inputs, memory.bufferBytes(inputs), 0), order);
+    SegmentFile merged = writer.write(merge, inputs.get(0).segment().partition());
+    for (SegmentFile input : inputs) {
+      writer.discard(input);
+    }
+    return merged;
+  }
+
+  private static long[] bytes(List<SegmentFile> segments) {
+    return segments.stream().mapToLong(each -> each.segment().storedBytes()).toArray();
+  }
+}

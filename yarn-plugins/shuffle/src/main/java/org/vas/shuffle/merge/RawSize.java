@@ -1,0 +1,15 @@
+package org.vas.shuffle.merge;
+
+import org.vas.shuffle.mof.VInts;
+
+/** How many bytes a record takes in an IFile before compression. */
+final class RawSize {
+  /** The two lengths of -1 at the end. */
+  static final int END_MARKER = 2;
+
+  private RawSize() {}
+
+  static long of(int keyLength, int valueLength) {
+    return (long) keyLength + valueLength + VInts.size(keyLength) + VInts.size(valueLength);
+  }
+}

@@ -1,0 +1,179 @@
+package org.vas.shuffle.merge;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.util.Progressable;
+import org.vas.shuffle.mof.ReadMeter;
+import org.vas.shuffle.mof.Segment;
+import org.vas.shuffle.mof.SegmentFile;
+import org.vas.shuffle.mof.SegmentReader;
+
+/**
+ * The stored bytes of a segment, verified; while one buffer is used, a thread of the pool fills the
+ * other. A segment has one read on its way at most.
+ */
+final class ReadAhead implements Chunks {
+  private static final int BUFFERS = 2;
+
+  private final SegmentFile source;
+  private final SegmentReader reader;
+  private final ReadPool pool;
+  private final Progressable progress;
+  private final int bufferBytes;
+
+  private final Deque<byte[]> free = new ArrayDeque<>();
+  private final Deque<Filled> filled = new ArrayDeque<>();
+  private Filled current;
+  private int buffers;
+  private long unrequested;
+  private boolean reading;
+  private boolean closed;
+  private Throwable failure;
+
+  private static final class Filled {
+    private final byte[] bytes;
+    private final int length;
+
+    private Filled(byte[] bytes, int length) {
+      this.bytes = bytes;
+      this.length = length;
+    }
+  }
+
+  /** @param bufferBytes of each of two buffers, a multiple of 64 KiB; see {@link #memory} */
+  ReadAhead(FileSystem fs, SegmentFile source, ReadMeter meter, ReadPool pool,
+      Progressable progress, int bufferBytes) {
+    this.source = requireNonNull(source, "source");
+    this.reader = new SegmentReader(fs, source, meter);
+    this.pool = requireNonNull(pool, "pool");
+    this.progress = requireNonNull(progress, "progress");
+    this.unrequested = source.segment().storedBytes();
+    this.bufferBytes = (int) Math.min(bufferBytes, unrequested);
+  }
+
+  /** Bytes of both buffers for that segment. */
+  static long memory(Segment segment, int bufferBytes) {
+    return Math.min((long) BUFFERS * bufferBytes, segment.storedBytes());
+  }
+
+  /** Begins to read. */
+  synchronized void request() {
+    if (closed || reading || failure != null || unrequested == 0
+        || (free.isEmpty() && buffers == BUFFERS)) {
+      return;
+    }
+    byte[] buffer = free.isEmpty() ? allocate() : free.poll();
+    unrequested -= Math.min(buffer.length, unrequested);
+    reading = true;
+    pool.submit(source.file(), () -> fill(buffer));
+  }
+
+  // The second buffer of a segment that is shorter than two need only hold the rest.
+  private byte[] allocate() {
+    buffers++;
+    return new byte[(int) Math.min(bufferBytes, unrequested)];
+  }
+
+  private void fill(byte[] buffer) {
+    Filled result = null;
+    Throwable error = null;
+    try {
+      result = new Filled(buffer, reader.read(buffer));
+    } catch (Throwable e) { // whatever it is, the one who waits gets it
+      error = e;
+    }
+    synchronized (this) {
+      reading = false;
+      failure = error;
+      if (closed) {
+        closeReader();
+      } else if (result != null) {
+        filled.add(result);
+        request();
+      }
+      notifyAll();
+    }
+  }
+
+  @Override
+  public synchronized boolean next() throws IOException {
+    if (current != null) {
+      free.add(current.bytes);
+      current = null;
+      request();
+    }
+    awaitRead();
+    if (!filled.isEmpty()) {
+      current = filled.poll();
+      return true;
+    }
+    if (failure != null) {
+      throw failed();
+    }
+    return false;
+  }
+
+  private IOException failed() {
+    String message = String.valueOf(failure.getMessage());
+    boolean named = message.contains(source.file().getName());
+    return new IOException(named ? message : source + ": " + message, failure);
+  }
+
+  private synchronized void awaitRead() throws IOException {
+    try {
+      while (filled.isEmpty() && reading) {
+        wait(pool.tick());
+        progress.progress();
+        pool.check();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw (IOException) new InterruptedIOException(source + ": interrupted").initCause(e);
+    }
+  }
+
+  @Override
+  public synchronized byte[] data() {
+    return current.bytes;
+  }
+
+  @Override
+  public int start() {
+    return 0;
+  }
+
+  @Override
+  public synchronized int end() {
+    return current.length;
+  }
+
+  // IFile's own checksum is left: every byte was verified by a better one.
+  @Override
+  public void finish() {}
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    free.clear();
+    filled.clear();
+    current = null;
+    if (!reading) {
+      closeReader();
+    }
+  }
+
+  private void closeReader() {
+    try {
+      reader.close();
+    } catch (IOException e) {
+      if (failure == null) {
+        failure = e;
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package org.vas.shuffle.merge;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.util.Progressable;
+import org.vas.shuffle.mof.ReadMeter;
+import org.vas.shuffle.mof.Segment;
+import org.vas.shuffle.mof.SegmentFile;
+
+/** Opens segments for a merge: plain ones are parsed in the read buffers, others are decoded. */
+public final class SegmentOpener {
+  private static final int DECODER_STREAMS = 3;
+
+  private final FileSystem fs;
+  private final JobConf job;
+  private final CompressionCodec codec;
+  private final ReadPool pool;
+  private final ReadMeter meter;
+  private final Progressable alive;
+
+  /** @param codec null where nothing is compressed */
+  public SegmentOpener(FileSystem fs, JobConf job, CompressionCodec codec, ReadPool pool,
+      ReadMeter meter, Progressable alive) {
+    this.fs = requireNonNull(fs, "fs");
+    this.job = requireNonNull(job, "job");
+    this.codec = codec;
+    this.pool = requireNonNull(pool, "pool");
+    this.meter = requireNonNull(meter, "meter");
+    this.alive = requireNonNull(alive, "alive");
+  }
+
+  /** Bytes that decoding takes in each open segment: windows, and two buffers of a cipher. */
+  public static long decodeBytes(JobConf job, CompressionCodec codec) {
+    boolean encrypted = CryptoUtils.isEncryptedSpillEnabled(job);
+    long cipher = 2L * 1024 * job.getInt(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA_BUFFER_KB,
+        MRJobConfig.DEFAULT_MR_ENCRYPTED_INTERMEDIATE_DATA_BUFFER_KB);
+    long window = encrypted || codec != null ? DecodedChunks.WINDOW : 0;
+    return window + (codec == null ? 0 : DECODER_STREAMS * window) + (encrypted ? cipher : 0);
+  }
+
+  /**
+   * Opens all of them, and begins to read: first the one at {@code first}, then those after it, then
+   * those before. Reducers that start at different maps do not queue at one OST.
+   */
+  public List<RecordCursor> open(List<SegmentFile> segments, int bufferBytes, int first) {
+    List<ReadAhead> stored = new ArrayList<>();
+    List<RecordCursor> cursors = new ArrayList<>();
+    for (SegmentFile source : segments) {
+      ReadAhead chunks = new ReadAhead(fs, source, meter, pool, alive, bufferBytes);
+      stored.add(chunks);
+      Segment segment = source.segment();
+      cursors.add(new RecordCursor(source.toString(), decoded(source, chunks),
+          segment.records(), segment.rawBytes()));
+    }
+    for (int i = 0; i < stored.size(); i++) {
+      stored.get((first + i) % stored.size()).request();
+    }
+    return cursors;
+  }
+
+  private Chunks decoded(SegmentFile source, ReadAhead stored) {
+    return codec == null && !CryptoUtils.isEncryptedSpillEnabled(job)
+        ? stored : new DecodedChunks(job, codec, source, stored);
+  }
+}

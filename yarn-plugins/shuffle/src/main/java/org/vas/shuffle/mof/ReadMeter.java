@@ -1,0 +1,19 @@
+package org.vas.shuffle.mof;
+
+/** Is told what was read of map outputs; called from several threads. */
+public interface ReadMeter {
+  /** Counts nothing. */
+  ReadMeter NONE = new ReadMeter() {
+    @Override
+    public void opened() {}
+
+    @Override
+    public void read(long bytes) {}
+  };
+
+  /** A file was opened. */
+  void opened();
+
+  /** That many stored bytes were read. */
+  void read(long bytes);
+}

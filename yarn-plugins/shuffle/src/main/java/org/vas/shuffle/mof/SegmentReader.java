@@ -1,0 +1,85 @@
+package org.vas.shuffle.mof;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.zip.CRC32C;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
+
+/**
+ * Reads the stored bytes of one segment from front to back, each once, and hands out none whose
+ * checksum is wrong. The file is opened by the first read and closed after the last one.
+ */
+public final class SegmentReader implements Closeable {
+  private final FileSystem fs;
+  private final SegmentFile source;
+  private final ReadMeter meter;
+  private final CRC32C crc = new CRC32C();
+  private FSDataInputStream in;
+  private long done;
+
+  public SegmentReader(FileSystem fs, SegmentFile source, ReadMeter meter) {
+    this.fs = requireNonNull(fs, "fs");
+    this.source = requireNonNull(source, "source");
+    this.meter = requireNonNull(meter, "meter");
+  }
+
+  /**
+   * Fills the buffer, whose length is a multiple of {@link Segment#CHECKSUM_BYTES} or reaches the
+   * segment's end.
+   *
+   * @return bytes read; 0 at the end
+   * @throws BadOutputException if the file ends early or a checksum is wrong
+   */
+  public int read(byte[] buffer) throws IOException {
+    int length = (int) Math.min(buffer.length, source.segment().storedBytes() - done);
+    if (length > 0) {
+      fill(buffer, length);
+      verify(buffer, length);
+      done += length;
+      meter.read(length);
+    }
+    if (done == source.segment().storedBytes()) {
+      close();
+    }
+    return length;
+  }
+
+  private void fill(byte[] buffer, int length) throws IOException {
+    if (in == null) {
+      in = fs.open(source.file());
+      meter.opened();
+    }
+    long offset = source.segment().offset() + done;
+    try {
+      in.readFully(offset, buffer, 0, length);
+    } catch (EOFException e) {
+      throw new BadOutputException(
+          source + ": the file ends before offset " + (offset + length), e);
+    }
+  }
+
+  private void verify(byte[] buffer, int length) throws BadOutputException {
+    int block = (int) (done / Segment.CHECKSUM_BYTES);
+    for (int at = 0; at < length; at += Segment.CHECKSUM_BYTES) {
+      crc.reset();
+      crc.update(buffer, at, Math.min(Segment.CHECKSUM_BYTES, length - at));
+      if ((int) crc.getValue() != source.segment().checksum(block++)) {
+        throw new BadOutputException(source + ": wrong checksum at offset "
+            + (source.segment().offset() + done + at));
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (in != null) {
+      FSDataInputStream open = in;
+      in = null;
+      open.close();
+    }
+  }
+}

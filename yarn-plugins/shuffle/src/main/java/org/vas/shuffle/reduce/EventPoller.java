@@ -1,0 +1,73 @@
+package org.vas.shuffle.reduce;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskCompletionEvent;
+import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Asks the application master for completion events, each once in the life of the task. */
+final class EventPoller {
+  private static final Logger LOG = LoggerFactory.getLogger(EventPoller.class);
+  // Stock's numbers (Shuffle.run, EventFetcher): thousands of reducers share one application master.
+  private static final int MOST = 10_000;
+  private static final int FEWEST = 100;
+  private static final int OUTSTANDING = 3_000_000;
+  private static final int FAILURES = 10;
+  private static final long PERIOD_MILLIS = 1000;
+  private static final long RETRY_MILLIS = 5000;
+
+  private final TaskUmbilicalProtocol umbilical;
+  private final TaskAttemptID reduce;
+  private final int most;
+  private int from;
+  private int failures;
+
+  EventPoller(TaskUmbilicalProtocol umbilical, TaskAttemptID reduce, int reducers) {
+    this.umbilical = requireNonNull(umbilical, "umbilical");
+    this.reduce = requireNonNull(reduce, "reduce");
+    this.most = Math.min(MOST, Math.max(FEWEST, OUTSTANDING / Math.max(1, reducers)));
+  }
+
+  /**
+   * Takes all events there are.
+   *
+   * @return milliseconds after which to ask again
+   * @throws IOException if the application master cannot be asked, ten times in a row
+   */
+  long poll(MapOutcomes<?> outcomes) throws IOException {
+    try {
+      int count = most;
+      while (count == most) {
+        count = ask(outcomes);
+      }
+      failures = 0;
+      return PERIOD_MILLIS;
+    } catch (IOException e) {
+      if (++failures >= FAILURES) {
+        throw new IOException("cannot get map completion events: " + e.getMessage(), e);
+      }
+      LOG.warn("Cannot get map completion events; asking again", e);
+      return RETRY_MILLIS;
+    }
+  }
+
+  private int ask(MapOutcomes<?> outcomes) throws IOException {
+    MapTaskCompletionEventsUpdate update =
+        umbilical.getMapCompletionEvents(reduce.getJobID(), from, most, reduce);
+    if (update.shouldReset()) {
+      from = 0;
+      outcomes.reset();
+    }
+    TaskCompletionEvent[] events = update.getMapTaskCompletionEvents();
+    for (TaskCompletionEvent event : events) {
+      outcomes.resolve(event.getTaskAttemptId(), event.getTaskStatus());
+    }
+    from += events.length;
+    return events.length;
+  }
+}

@@ -1,0 +1,107 @@
+package org.vas.shuffle.reduce;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.vas.shuffle.merge.ReadPool;
+import org.vas.shuffle.mof.ShuffleDirs;
+
+/**
+ * Waits until every map has an intact output. Outputs are looked at as their maps finish; a bad one
+ * is reported until the application master has taken it back.
+ */
+final class IntactOutputs {
+  private static final Logger LOG = LoggerFactory.getLogger(IntactOutputs.class);
+
+  private final EventPoller events;
+  private final MapOutcomes<MapOutput> outcomes;
+  private final Validator validator;
+  private final ReadPool pool;
+  private final ShuffleDirs dirs;
+  private final TaskStatus status;
+  private final ReduceCounters counters;
+  private final Runnable progress;
+  private final BlockingQueue<Verdict> verdicts = new LinkedBlockingQueue<>();
+
+  /** @param progress is called in every wait, and after every map */
+  IntactOutputs(EventPoller events, MapOutcomes<MapOutput> outcomes, Validator validator,
+      ReadPool pool, ShuffleDirs dirs, TaskStatus status, ReduceCounters counters,
+      Runnable progress) {
+    this.events = requireNonNull(events, "events");
+    this.outcomes = requireNonNull(outcomes, "outcomes");
+    this.validator = requireNonNull(validator, "validator");
+    this.pool = requireNonNull(pool, "pool");
+    this.dirs = requireNonNull(dirs, "dirs");
+    this.status = requireNonNull(status, "status");
+    this.counters = requireNonNull(counters, "counters");
+    this.progress = requireNonNull(progress, "progress");
+  }
+
+  /**
+   * The outputs to merge, in order of maps.
+   *
+   * @throws IOException if the file system is sick, or the application master cannot be asked
+   */
+  List<MapOutput> await() throws IOException, InterruptedException {
+    long next = System.nanoTime();
+    while (true) {
+      long now = System.nanoTime();
+      if (now - next >= 0) {
+        next = now + TimeUnit.MILLISECONDS.toNanos(events.poll(outcomes));
+        report();
+      }
+      outcomes.toLookAt().forEach(this::lookAt);
+      progress.run();
+      if (outcomes.done() == outcomes.maps()) {
+        return outcomes.chosen();
+      }
+      pool.check();
+      takeVerdicts(next - System.nanoTime());
+    }
+  }
+
+  private void lookAt(TaskAttemptID attempt) {
+    pool.submit(dirs.manifest(attempt), () -> verdicts.add(validator.look(attempt)));
+  }
+
+  private void takeVerdicts(long nanos) throws IOException, InterruptedException {
+    long wait = Math.min(nanos, TimeUnit.MILLISECONDS.toNanos(pool.tick()));
+    Verdict verdict = verdicts.poll(Math.max(0, wait), TimeUnit.NANOSECONDS);
+    while (verdict != null) {
+      take(verdict);
+      verdict = verdicts.poll();
+    }
+  }
+
+  private void take(Verdict verdict) throws IOException {
+    if (verdict.output() != null) {
+      outcomes.intact(verdict.attempt(), verdict.output());
+    } else if (verdict.diagnosis() == Diagnosis.BAD_MAP) {
+      LOG.warn("The output of {} is lost or damaged; reporting it until it is taken back",
+          verdict.attempt(), verdict.error());
+      outcomes.bad(verdict.attempt());
+      counters.validationFailed();
+      report();
+    } else {
+      throw new IOException("the file system is sick, not the output of " + verdict.attempt()
+          + ": " + verdict.error().getMessage(), verdict.error());
+    }
+  }
+
+  // The heartbeat empties the list; one that is still in it is not counted twice.
+  private void report() {
+    for (TaskAttemptID attempt : outcomes.toReport()) {
+      if (!status.getFetchFailedMaps().contains(attempt)) {
+        status.addFetchFailedMap(attempt);
+      }
+    }
+  }
+}

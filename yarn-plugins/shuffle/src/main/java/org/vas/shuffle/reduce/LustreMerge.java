@@ -1,0 +1,194 @@
+package org.vas.shuffle.reduce;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.io.RawComparator;
+import org.apache.hadoop.io.WritableComparator;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskStatus;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.task.reduce.Shuffle;
+import org.apache.hadoop.util.Progress;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.vas.shuffle.ShuffleConf;
+import org.vas.shuffle.merge.BatchedRecords;
+import org.vas.shuffle.merge.Conservation;
+import org.vas.shuffle.merge.MemoryPlan;
+import org.vas.shuffle.merge.Merge;
+import org.vas.shuffle.merge.MergedRecords;
+import org.vas.shuffle.merge.PassWriter;
+import org.vas.shuffle.merge.Passes;
+import org.vas.shuffle.merge.ReadPool;
+import org.vas.shuffle.merge.SegmentOpener;
+import org.vas.shuffle.mof.JobFormat;
+import org.vas.shuffle.mof.SegmentFile;
+import org.vas.shuffle.mof.ShuffleDirs;
+import org.vas.shuffle.order.KeyOrder;
+
+/**
+ * Merges the outputs of all maps from where they were written into reduce(). For
+ * {@code mapreduce.job.reduce.shuffle.consumer.plugin.class}; the stages are in docs/shuffle.md. In
+ * a job that runs in one process, outputs are stock's, and so is this.
+ *
+ * @param <K> key of the map output
+ * @param <V> its value
+ */
+public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
+  private static final Logger LOG = LoggerFactory.getLogger(LustreMerge.class);
+
+  private Context<K, V> context;
+  private Shuffle<K, V> stock;
+  private JobConf job;
+  private TaskAttemptID attempt;
+  private ReduceCounters counters;
+  private ReadPool pool;
+  private PassWriter passWriter;
+  private RawKeyValueIterator records;
+
+  @Override
+  public void init(Context<K, V> shuffleContext) {
+    context = shuffleContext;
+    if (context.getLocalMapFiles() != null) {
+      stock = new Shuffle<>();
+      stock.init(shuffleContext);
+      return;
+    }
+    job = context.getJobConf();
+    attempt = (TaskAttemptID) context.getReduceId();
+    counters = new ReduceCounters(context);
+  }
+
+  @Override
+  public RawKeyValueIterator run() throws IOException, InterruptedException {
+    if (stock != null) {
+      return stock.run();
+    }
+    ShuffleDirs dirs = new ShuffleDirs(job);
+    FileSystem fs = dirs.root().getFileSystem(job);
+    pool = new ReadPool(ShuffleConf.READ_TIMEOUT.get(job));
+    try {
+      List<MapOutput> outputs = outputs(fs, dirs);
+      counters.shuffled(outputs, new StockBytes(job));
+      leaveShuffle();
+      records = merged(fs, dirs, outputs);
+      return records;
+    } catch (Throwable e) {
+      pool.close();
+      throw e;
+    }
+  }
+
+  private List<MapOutput> outputs(FileSystem fs, ShuffleDirs dirs)
+      throws IOException, InterruptedException {
+    // An earlier attempt of this reduce may have failed by what only the checksums show.
+    boolean retry = attempt.getId() > 0;
+    int verifyBytes = retry ? Math.toIntExact(ShuffleConf.READ_SIZE.get(job)) : 0;
+    MapOutcomes<MapOutput> outcomes = new MapOutcomes<>(job.getNumMapTasks());
+    Validator validator = new Validator(fs, dirs, JobFormat.of(job), partition(),
+        verifyBytes / (64 << 10) * (64 << 10), counters);
+    EventPoller events =
+        new EventPoller(context.getUmbilical(), attempt, job.getNumReduceTasks());
+    return new IntactOutputs(events, outcomes, validator, pool, dirs, context.getStatus(),
+        counters, () -> copied(outcomes)).await();
+  }
+
+  private void copied(MapOutcomes<MapOutput> outcomes) {
+    int done = outcomes.done();
+    context.getCopyPhase().set((float) done / Math.max(1, outcomes.maps()));
+    context.getStatus().setStateString(done + " / " + outcomes.maps() + " map outputs intact.");
+    context.getReporter().progress();
+  }
+
+  private void leaveShuffle() throws IOException {
+    context.getCopyPhase().complete();
+    context.getStatus().setPhase(TaskStatus.Phase.SORT);
+    context.getReduceTask().statusUpdate(context.getUmbilical());
+  }
+
+  private RawKeyValueIterator merged(FileSystem fs, ShuffleDirs dirs, List<MapOutput> outputs)
+      throws IOException {
+    List<SegmentFile> promised = outputs.stream()
+        .flatMap(each -> each.segments().stream()).collect(Collectors.toList());
+    CompressionCodec codec = context.getCodec();
+    MemoryPlan memory = new MemoryPlan(budget(), ShuffleConf.READ_SIZE.get(job),
+        SegmentOpener.decodeBytes(job, codec));
+    SegmentOpener opener =
+        new SegmentOpener(fs, job, codec, pool, counters, context.getReporter());
+    passWriter = new PassWriter(fs, dirs.attempt(attempt), job, context.getReporter());
+    List<SegmentFile> segments =
+        new Passes(opener, passWriter, memory, KeyOrder.of(job), this::passed).fit(promised);
+
+    int first = (int) ((long) partition() * segments.size() / job.getNumReduceTasks());
+    LOG.info("Merging {} segments of {} maps", segments.size(), outputs.size());
+    Merge merge = new Merge(
+        opener.open(segments, memory.bufferBytes(segments), first), KeyOrder.of(job));
+    Conservation conservation = Conservation.of(promised);
+    return comparatorIsShared(job)
+        ? new MergedRecords(merge, conservation)
+        : new BatchedRecords(merge, conservation, memory, context.getReporter());
+  }
+
+  private void passed(long written, int left) {
+    counters.passed(written);
+    Progress sort = context.getMergePhase();
+    sort.setStatus("passes: " + left + " segments left");
+  }
+
+  private int partition() {
+    return attempt.getTaskID().getId();
+  }
+
+  /** As stock computes it, from the same two keys. */
+  private long budget() {
+    float share = job.getFloat(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT,
+        MRJobConfig.DEFAULT_SHUFFLE_INPUT_BUFFER_PERCENT);
+    if (share < 0 || share > 1) {
+      throw new IllegalArgumentException(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT + ": " + share
+          + " is not a share; use 0 to 1");
+    }
+    long heap =
+        job.getLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, Runtime.getRuntime().maxMemory());
+    return (long) (heap * (double) share);
+  }
+
+  /**
+   * Whether Hadoop hands out one comparator to all who ask, that may keep state: then reduce()
+   * groups with the object that the merge sorts with, and they have to take turns in one thread.
+   */
+  static boolean comparatorIsShared(JobConf job) {
+    RawComparator<?> comparator = job.getOutputKeyComparator();
+    Class<?> kind = comparator.getClass();
+    boolean stateless = kind != WritableComparator.class
+        && kind.getName().startsWith("org.apache.hadoop.io.");
+    return comparator == job.getOutputKeyComparator() && !stateless;
+  }
+
+  /** Ends the threads, and removes what passes left. Hadoop calls it after success only. */
+  @Override
+  public void close() {
+    if (stock != null) {
+      stock.close();
+      return;
+    }
+    try {
+      if (records != null) {
+        records.close();
+        passWriter.discardAll();
+      }
+    } catch (IOException e) {
+      LOG.warn("Cannot clean up after {}; the job's end will", attempt, e);
+    } finally {
+      records = null;
+      if (pool != null) {
+        pool.close();
+      }
+    }
+  }
+}

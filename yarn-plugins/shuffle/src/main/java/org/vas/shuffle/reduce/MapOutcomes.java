@@ -1,0 +1,147 @@
+package org.vas.shuffle.reduce;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskCompletionEvent;
+
+/**
+ * What is known of each map, from completion events and from looking at the outputs. Of a map's live
+ * attempts the one counts that succeeded first and is intact.
+ *
+ * @param <T> an intact output
+ */
+final class MapOutcomes<T> {
+  private final List<Set<TaskAttemptID>> succeeded = new ArrayList<>();
+  private final Set<TaskAttemptID> obsolete = new HashSet<>();
+  private final BitSet failedMaps = new BitSet();
+
+  // Maps that nothing more is to come from, and those that something changed of.
+  private final BitSet done = new BitSet();
+  private final BitSet changed = new BitSet();
+
+  private final Set<TaskAttemptID> looking = new HashSet<>();
+  private final Set<TaskAttemptID> bad = new HashSet<>();
+  private final Map<TaskAttemptID, T> intact = new HashMap<>();
+
+  MapOutcomes(int maps) {
+    for (int i = 0; i < maps; i++) {
+      succeeded.add(new LinkedHashSet<>());
+    }
+  }
+
+  /** Takes an event, in any order and as often as it comes. */
+  void resolve(TaskAttemptID attempt, TaskCompletionEvent.Status status) throws IOException {
+    int map = attempt.getTaskID().getId();
+    if (map >= succeeded.size()) {
+      throw new IOException("an event of " + attempt + ", but there are " + succeeded.size()
+          + " maps");
+    }
+    switch (status) {
+      case SUCCEEDED:
+        succeeded.get(map).add(attempt);
+        break;
+      case FAILED:
+      case KILLED:
+      case OBSOLETE:
+        obsolete.add(attempt);
+        break;
+      case TIPFAILED:
+        failedMaps.set(map);
+        break;
+      default:
+        throw new IOException("an event of " + attempt + " with the unknown status " + status);
+    }
+    change(map);
+  }
+
+  /** Events will come again from the first. What was seen of outputs stays true. */
+  void reset() {
+    succeeded.forEach(Set::clear);
+    obsolete.clear();
+    failedMaps.clear();
+    done.clear();
+    changed.clear();
+  }
+
+  /** Attempts to look at now, each named once. */
+  List<TaskAttemptID> toLookAt() {
+    List<TaskAttemptID> found = new ArrayList<>();
+    changed.andNot(done);
+    changed.stream().forEach(map -> succeeded.get(map).stream()
+        .filter(attempt -> live(attempt) && !bad.contains(attempt))
+        .findFirst()
+        .filter(looking::add)
+        .ifPresent(found::add));
+    changed.clear();
+    return found;
+  }
+
+  void intact(TaskAttemptID attempt, T output) {
+    intact.put(attempt, output);
+    change(attempt.getTaskID().getId());
+  }
+
+  void bad(TaskAttemptID attempt) {
+    bad.add(attempt);
+    change(attempt.getTaskID().getId());
+  }
+
+  /** Live attempts with a bad output, of maps that have no better one. */
+  List<TaskAttemptID> toReport() {
+    List<TaskAttemptID> found = new ArrayList<>();
+    for (TaskAttemptID attempt : bad) {
+      int map = attempt.getTaskID().getId();
+      if (live(attempt) && succeeded.get(map).contains(attempt) && !done.get(map)) {
+        found.add(attempt);
+      }
+    }
+    return found;
+  }
+
+  int maps() {
+    return succeeded.size();
+  }
+
+  /** Maps that nothing more is to come from. */
+  int done() {
+    return done.cardinality();
+  }
+
+  /** The outputs to merge, in order of maps; a map that failed for good, and may, has none. */
+  List<T> chosen() {
+    List<T> outputs = new ArrayList<>();
+    for (int map = 0; map < succeeded.size(); map++) {
+      TaskAttemptID attempt = chosen(map);
+      if (attempt != null) {
+        outputs.add(intact.get(attempt));
+      }
+    }
+    return outputs;
+  }
+
+  private void change(int map) {
+    changed.set(map);
+    done.set(map, failedMaps.get(map) || chosen(map) != null);
+  }
+
+  private TaskAttemptID chosen(int map) {
+    for (TaskAttemptID attempt : succeeded.get(map)) {
+      if (live(attempt) && intact.containsKey(attempt)) {
+        return attempt;
+      }
+    }
+    return null;
+  }
+
+  private boolean live(TaskAttemptID attempt) {
+    return !obsolete.contains(attempt);
+  }
+}

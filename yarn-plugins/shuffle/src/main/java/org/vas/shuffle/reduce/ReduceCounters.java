@@ -1,0 +1,57 @@
+package org.vas.shuffle.reduce;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.List;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
+import org.vas.shuffle.mof.ReadMeter;
+
+/** The counters of one reduce attempt: stock's, with stock's values, and our own. */
+final class ReduceCounters implements ReadMeter {
+  /** The group of our own. */
+  static final String GROUP = "VAS shuffle";
+
+  private final ShuffleConsumerPlugin.Context<?, ?> stock;
+  private final Reporter reporter;
+
+  ReduceCounters(ShuffleConsumerPlugin.Context<?, ?> stock) {
+    this.stock = requireNonNull(stock, "stock");
+    this.reporter = stock.getReporter();
+  }
+
+  @Override
+  public void opened() {
+    add("MOFS_OPENED", 1);
+  }
+
+  @Override
+  public void read(long bytes) {
+    add("MOF_BYTES_READ", bytes);
+  }
+
+  void validationFailed() {
+    add("VALIDATION_FAILURES", 1);
+    stock.getFailedShuffleCounter().increment(1);
+  }
+
+  void passed(long records) {
+    add("PASSES", 1);
+    stock.getSpilledRecordsCounter().increment(records);
+  }
+
+  /** What stock counts for fetching these, and for opening them in its merge. */
+  void shuffled(List<MapOutput> outputs, StockBytes bytes) {
+    stock.getShuffledMapsCounter().increment(outputs.size());
+    stock.getMergedMapOutputsCounter().increment(outputs.size());
+    stock.getReduceShuffleBytes().increment(outputs.stream().mapToLong(bytes::of).sum());
+  }
+
+  private void add(String name, long value) {
+    Counters.Counter counter = reporter.getCounter(GROUP, name);
+    if (counter != null) { // a reporter of tests has none
+      counter.increment(value);
+    }
+  }
+}

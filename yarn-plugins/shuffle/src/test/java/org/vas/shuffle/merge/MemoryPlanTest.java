@@ -1,0 +1,80 @@
+package org.vas.shuffle.merge;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.Size;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+import org.vas.shuffle.mof.Segment;
+import org.vas.shuffle.mof.SegmentFile;
+
+class MemoryPlanTest {
+  private static final int KIB = 1 << 10;
+
+  private static SegmentFile segment(int stored) {
+    return new SegmentFile(new Path("/x"), new Segment(0, 0, 0, 0, stored, stored, 1,
+        new int[(int) Segment.checksumsOf(stored)]));
+  }
+
+  @Property(tries = 500)
+  void theBoundHoldsWhereverAnyBufferFits(
+      @ForAll @LongRange(min = 600 << 10, max = 64 << 20) long budget,
+      @ForAll @IntRange(min = 0, max = 1 << 20) int decode,
+      @ForAll @Size(max = 60) List<@IntRange(min = 1, max = 3 << 20) Integer> sizes) {
+    MemoryPlan plan = new MemoryPlan(budget, 1 << 20, decode);
+    List<SegmentFile> segments = new ArrayList<>();
+    sizes.forEach(size -> segments.add(segment(size)));
+    int buffer = plan.bufferBytes(segments);
+    assertEquals(0, buffer % Segment.CHECKSUM_BYTES);
+    long used = MemoryPlan.BATCHES * Batch.memory(plan.batchBytes());
+    for (SegmentFile each : segments) {
+      used += ReadAhead.memory(each.segment(), buffer) + decode;
+    }
+    if (plan.fits(segments) && segments.size() > 2) {
+      assertTrue(used <= budget, used + " of " + budget);
+    }
+  }
+
+  @Test
+  void buffersShrinkBeforeAPassIsMade() {
+    List<SegmentFile> ten = Collections.nCopies(10, segment(4 << 20));
+    assertEquals(1 << 20, new MemoryPlan(64 << 20, 1 << 20, 0).bufferBytes(ten));
+    MemoryPlan small = new MemoryPlan(4 << 20, 1 << 20, 0);
+    assertEquals(128 * KIB, small.bufferBytes(ten));
+    assertTrue(small.fits(ten));
+    assertFalse(new MemoryPlan(1 << 20, 1 << 20, 0).fits(ten));
+    assertTrue(new MemoryPlan(1 << 20, 1 << 20, 0).fits(Collections.nCopies(500, segment(KIB))));
+  }
+
+  @Test
+  void anyMemoryIsEnoughForTwo() {
+    assertEquals(2, new MemoryPlan(0, 1 << 20, 1 << 20).fanIn());
+  }
+
+  @Property(tries = 500)
+  void passesEndAndTheLastIsFull(@ForAll @IntRange(min = 2, max = 50) int fanIn,
+      @ForAll @IntRange(min = 1, max = 500) int segments) {
+    int left = segments;
+    while (left > fanIn) {
+      int width = PassPlan.width(left, fanIn);
+      assertTrue(width >= 2 && width <= fanIn);
+      left -= width - 1;
+    }
+    assertTrue(segments <= fanIn || left == fanIn, left + " of " + fanIn);
+  }
+
+  @Test
+  void theSmallestNeighboursAreMerged() {
+    assertEquals(3, PassPlan.smallest(new long[] {9, 1, 9, 2, 2, 9}, 2));
+    assertEquals(0, PassPlan.smallest(new long[] {1, 1, 1}, 2));
+  }
+}

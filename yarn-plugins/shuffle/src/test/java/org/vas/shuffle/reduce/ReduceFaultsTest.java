@@ -1,0 +1,223 @@
+package org.vas.shuffle.reduce;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskCompletionEvent.Status;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Each fault ends in the right output or in a clear failure. */
+@Timeout(120)
+class ReduceFaultsTest {
+  private static final int MAPS = 3;
+  private static final TaskAttemptID FIRST = ReduceHarness.map(1, 0);
+  private static final TaskAttemptID SECOND = ReduceHarness.map(1, 1);
+
+  @TempDir Path dir;
+  private ReduceHarness harness;
+
+  @BeforeEach
+  void threeMaps() throws IOException {
+    harness = new ReduceHarness(dir, MAPS);
+    for (int map = 0; map < MAPS; map++) {
+      harness.map(map, records(map));
+    }
+  }
+
+  @AfterEach
+  void heal() {
+    FaultyFileSystem.heal();
+  }
+
+  private static List<List<Rec>> records(int map) {
+    return List.of(ReduceTaskTest.random(new Random(map), 20_000));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"no MOF", "cut MOF", "no manifest", "flipped bit in the manifest",
+      "another version", "empty manifest", "another map's manifest"})
+  void aBadOutputIsReportedUntilItsMapHasRunAgain(String damage) throws Exception {
+    damage(damage);
+    AtomicInteger reports = runAgainAfterReports(2);
+    harness.check();
+    assertTrue(reports.get() >= 2, "reported until it was taken back: " + reports);
+    assertEquals(1, harness.counter(TaskCounter.FAILED_SHUFFLE));
+    assertEquals(1, harness.counter("VALIDATION_FAILURES"));
+    assertEquals(MAPS, harness.counter(TaskCounter.SHUFFLED_MAPS));
+  }
+
+  private void damage(String damage) throws IOException {
+    Path mof = harness.file(FIRST, "packed.mof");
+    Path manifest = harness.file(FIRST, "manifest");
+    byte[] bytes = Files.readAllBytes(manifest);
+    switch (damage) {
+      case "no MOF":
+        Files.delete(mof);
+        break;
+      case "cut MOF":
+        Files.write(mof, Arrays.copyOf(Files.readAllBytes(mof), 1000));
+        break;
+      case "no manifest":
+        Files.delete(manifest);
+        break;
+      case "another version":
+        bytes[4]++;
+        Files.write(manifest, bytes);
+        break;
+      case "empty manifest":
+        Files.write(manifest, new byte[0]);
+        break;
+      case "another map's manifest":
+        Files.copy(harness.file(ReduceHarness.map(0, 0), "manifest"), manifest,
+            StandardCopyOption.REPLACE_EXISTING);
+        break;
+      default:
+        bytes[bytes.length / 2] ^= 4;
+        Files.write(manifest, bytes);
+    }
+  }
+
+  private AtomicInteger runAgainAfterReports(int count) {
+    AtomicInteger reports = new AtomicInteger();
+    harness.umbilical.onReport(attempt -> {
+      assertEquals(FIRST, attempt);
+      if (reports.incrementAndGet() == count) {
+        try {
+          harness.publish(SECOND, records(1));
+        } catch (IOException e) {
+          throw new AssertionError(e);
+        }
+        harness.umbilical.event(FIRST, Status.OBSOLETE);
+        harness.umbilical.event(SECOND, Status.SUCCEEDED);
+      }
+    });
+    return reports;
+  }
+
+  @Test
+  void aFlippedBitFailsTheFirstAttemptAndIsReportedByTheSecond() throws Exception {
+    flipABit();
+    IOException e = failure();
+    assertTrue(e.getMessage().contains("wrong checksum at offset"), e::getMessage);
+    assertTrue(e.getMessage().contains(FIRST.toString()), e::getMessage);
+
+    AtomicInteger reports = runAgainAfterReports(1);
+    harness.checkAttempt(1);
+    assertEquals(1, reports.get());
+  }
+
+  // The old interface wraps what the iterator throws.
+  private IOException failure() {
+    Throwable thrown = assertThrows(Exception.class, harness::run);
+    return (IOException) (thrown instanceof IOException ? thrown : thrown.getCause());
+  }
+
+  private void flipABit() throws IOException {
+    Path mof = harness.file(FIRST, "packed.mof");
+    byte[] bytes = Files.readAllBytes(mof);
+    bytes[bytes.length / 2] ^= 8;
+    Files.write(mof, bytes);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+      "open, Input/output error", "read, Input/output error", "status, Stale file handle",
+      "open, Permission denied", "read, No space left on device", "read, Disk quota exceeded"})
+  void aSickFileSystemFailsTheAttemptAndCostsNoMap(String call, String errno) {
+    harness.umbilical.onReport(attempt -> {
+      throw new AssertionError("reported " + attempt);
+    });
+    FaultyFileSystem.inject((at, path) -> {
+      if (at.equals(call) && path.toString().contains(FIRST.toString())) {
+        throw new IOException(path + ": " + errno);
+      }
+    });
+    IOException e = failure();
+    assertTrue(e.getMessage().contains(errno), e::getMessage);
+    assertTrue(e.getMessage().contains(FIRST.toString()), e::getMessage);
+  }
+
+  @Test
+  void aMountThatIsGoneIsNoBadMap() throws Exception {
+    Files.move(harness.shuffleDir().getParent(), dir.resolve("elsewhere"));
+    IOException e = failure();
+    assertTrue(e.getMessage().contains("cannot be listed"), e::getMessage);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"manifest", "packed.mof"})
+  void aReadThatHangsFailsTheAttempt(String file) {
+    harness.job.set("vas.shuffle.read-timeout", "1s");
+    CountDownLatch never = new CountDownLatch(1);
+    FaultyFileSystem.inject((at, path) -> {
+      if (at.equals("open") && path.getName().equals(file)) {
+        try {
+          never.await();
+        } catch (InterruptedException e) {
+          throw new IOException(e);
+        }
+      }
+    });
+    IOException e = failure();
+    assertTrue(e.getMessage().contains("vas.shuffle.read-timeout"), e::getMessage);
+    assertTrue(e.getMessage().contains(file) || e.getMessage().contains("manifest"),
+        e::getMessage);
+  }
+
+  @Test
+  void recordsThatAreMissingFailTheAttempt() throws Exception {
+    MofWriter writer = new MofWriter(harness.job).lying(1);
+    writer.segment(0, 0, List.of(new Rec(new Text("a"), new Text("b"))));
+    writer.publish(FIRST);
+    IOException e = failure();
+    assertTrue(e.getMessage().contains("were published"), e::getMessage);
+  }
+
+  @Test
+  void aMapThatFailedForGoodIsDoneWithoutData() throws Exception {
+    ReduceHarness other = new ReduceHarness(dir.resolve("2"), 2);
+    other.map(0, records(0));
+    other.umbilical.event(FIRST, Status.FAILED);
+    other.umbilical.event(FIRST, Status.TIPFAILED);
+    other.check();
+    assertEquals(1, other.counter(TaskCounter.SHUFFLED_MAPS));
+  }
+
+  @Test
+  void aSecondSuccessAndAReplayOfEventsChangeNothing() throws Exception {
+    harness.publish(SECOND, records(1));
+    harness.umbilical.event(SECOND, Status.SUCCEEDED);
+    harness.umbilical.event(SECOND, Status.KILLED);
+    harness.umbilical.event(ReduceHarness.map(2, 7), Status.KILLED);
+    harness.umbilical.reset();
+    harness.check();
+    assertEquals(MAPS, harness.counter(TaskCounter.SHUFFLED_MAPS));
+    assertEquals(1, harness.umbilical.asked());
+  }
+
+  @Test
+  void inputsAreStillThereForARetry() throws Exception {
+    harness.check();
+    harness.checkAttempt(1);
+  }
+}

@@ -1,0 +1,332 @@
+package org.vas.shuffle.reduce;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.WritableComparable;
+import org.apache.hadoop.io.WritableComparator;
+import org.apache.hadoop.io.compress.BZip2Codec;
+import org.apache.hadoop.io.compress.GzipCodec;
+import org.apache.hadoop.mapred.TaskStatus;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.security.TokenCache;
+import org.apache.hadoop.security.Credentials;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Hadoop's ReduceTask with the plugin, against a stable sort of the same records. */
+@Timeout(120)
+class ReduceTaskTest {
+  @TempDir Path dir;
+
+  @BeforeAll
+  static void encryptionKey() throws Exception {
+    Credentials credentials = new Credentials();
+    TokenCache.setEncryptedSpillKey(new byte[16], credentials);
+    UserGroupInformation.getCurrentUser().addCredentials(credentials);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+      "false, none, false", "true, none, false", "false, gzip, false", "true, bzip2, false",
+      "true, none, true", "false, gzip, true"})
+  void bothInterfacesCodecsAndEncryption(boolean newApi, String codec, boolean encrypted)
+      throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 5);
+    if (newApi) {
+      harness.newApi();
+    }
+    configure(harness, codec, encrypted);
+    Random random = new Random(7);
+    for (int map = 0; map < 5; map++) {
+      harness.map(map, List.of(random(random, 300), random(random, 2000), random(random, 1)));
+    }
+    harness.check();
+    assertEquals(15, harness.counter("MOFS_OPENED"));
+    assertEquals(5, harness.counter(TaskCounter.SHUFFLED_MAPS));
+    assertEquals(5, harness.counter(TaskCounter.MERGED_MAP_OUTPUTS));
+    assertEquals(5 * 2301, harness.counter(TaskCounter.REDUCE_INPUT_RECORDS));
+    assertEquals(0, harness.counter(TaskCounter.SPILLED_RECORDS));
+    assertEquals(0, harness.counter(TaskCounter.FAILED_SHUFFLE));
+  }
+
+  private static void configure(ReduceHarness harness, String codec, boolean encrypted) {
+    if (!codec.equals("none")) {
+      harness.job.setCompressMapOutput(true);
+      harness.job.setMapOutputCompressorClass(
+          codec.equals("gzip") ? GzipCodec.class : BZip2Codec.class);
+    }
+    harness.job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, encrypted);
+  }
+
+  @Test
+  void shuffleBytesAreStocks() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 3);
+    // Two lengths, "a" as Text, "b" as Text: 6 bytes a record; end marker and CRC32: 6 a map.
+    List<Rec> one = List.of(new Rec(new Text("a"), new Text("b")));
+    harness.map(0, List.of(one, one)).map(1, List.of(one)).map(2, List.of());
+    harness.run();
+    assertEquals(3 * 6 + 3 * 6, harness.counter(TaskCounter.REDUCE_SHUFFLE_BYTES));
+    assertEquals(1, harness.counter(TaskCounter.REDUCE_INPUT_GROUPS));
+  }
+
+  @Test
+  void noMapsAndEmptyMapsGiveNothing() throws Exception {
+    assertEquals(List.of(), new ReduceHarness(dir, 0).run());
+    ReduceHarness harness = new ReduceHarness(dir.resolve("2"), 2);
+    harness.map(0, List.of()).map(1, List.of(List.of()));
+    assertEquals(List.of(), harness.run());
+    assertEquals(2, harness.counter(TaskCounter.SHUFFLED_MAPS));
+    assertEquals(0, harness.counter("MOFS_OPENED"));
+  }
+
+  @Test
+  void anEmptyPartitionOpensNothing() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 1);
+    harness.job.setNumReduceTasks(3);
+    harness.map(0, List.of(random(new Random(1), 10)));
+    assertEquals(List.of(), harness.run(2, 0));
+    assertEquals(0, harness.counter("MOFS_OPENED"));
+  }
+
+  @Test
+  void fiveHundredMapsInLittleMemoryWithoutAPass() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 500).newApi();
+    harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, 2 << 20);
+    Random random = new Random(3);
+    for (int map = 0; map < 500; map++) {
+      harness.map(map, List.of(random(random, 20)));
+    }
+    harness.check();
+    assertEquals(0, harness.counter("PASSES"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"none, false", "gzip, true"})
+  void tooLittleMemoryMeansPassesInTheSameOrder(String codec, boolean encrypted) throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 12);
+    configure(harness, codec, encrypted);
+    harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, 300 << 10);
+    Random random = new Random(5);
+    for (int map = 0; map < 12; map++) {
+      harness.map(map, List.of(random(random, 9000), random(random, 10 + 1000 * map)));
+    }
+    harness.check();
+    assertTrue(harness.counter("PASSES") > 0);
+    assertTrue(harness.counter(TaskCounter.SPILLED_RECORDS) > 0);
+    try (var left = Files.list(harness.shuffleDir())) {
+      assertEquals(12, left.count(), "only the maps' directories are left");
+    }
+  }
+
+  @Test
+  void eachStoredByteIsReadOnce() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 4);
+    long stored = 0;
+    for (int map = 0; map < 4; map++) {
+      harness.map(map, List.of(random(new Random(map), 30_000)));
+      stored += Files.size(harness.file(ReduceHarness.map(map, 0), "packed.mof")) - 100;
+    }
+    FaultyFileSystem.heal();
+    harness.run();
+    assertEquals(stored, FaultyFileSystem.BYTES_READ.get());
+    assertEquals(stored, harness.counter("MOF_BYTES_READ"));
+  }
+
+  @Test
+  void oneHugeRecordBetweenSmallOnes() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 2).newApi();
+    Text huge = new Text("x".repeat(40 << 20));
+    harness.map(0, List.of(List.of(new Rec(new Text("b"), huge), new Rec(new Text("c"), huge))));
+    harness.map(1, List.of(random(new Random(1), 1000)));
+    harness.check();
+  }
+
+  @Test
+  void equalKeysComeInTheOrderOfMapsAndRuns() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 3);
+    for (int map = 0; map < 3; map++) {
+      List<List<Rec>> runs = new ArrayList<>();
+      for (int run = 0; run < 2; run++) {
+        List<Rec> records = new ArrayList<>();
+        for (int i = 0; i < 5000; i++) {
+          records.add(new Rec(new Text("the same key"), new Text(map + "." + run + "." + i)));
+        }
+        runs.add(records);
+      }
+      harness.map(map, runs);
+    }
+    harness.check();
+    assertEquals(1, harness.expected().size());
+  }
+
+  /** Descending, and grouped by the first letter: two comparators of the job's own. */
+  public static final class Descending extends WritableComparator {
+    public Descending() {
+      super(Text.class, true);
+    }
+
+    @Override
+    @SuppressWarnings({"rawtypes", "unchecked"})
+    public int compare(WritableComparable a, WritableComparable b) {
+      return b.compareTo(a);
+    }
+  }
+
+  /** Groups by the first letter. */
+  public static final class FirstLetter extends WritableComparator {
+    public FirstLetter() {
+      super(Text.class, true);
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes")
+    public int compare(WritableComparable a, WritableComparable b) {
+      return Integer.compare(((Text) a).charAt(0), ((Text) b).charAt(0));
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false", "true"})
+  void theJobsComparators(boolean newApi) throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 4);
+    if (newApi) {
+      harness.newApi();
+    }
+    harness.job.setOutputKeyComparatorClass(Descending.class);
+    harness.job.setOutputValueGroupingComparator(FirstLetter.class);
+    for (int map = 0; map < 4; map++) {
+      harness.map(map, List.of(random(new Random(map), 500)));
+    }
+    harness.check();
+    assertEquals(harness.expected().size(), harness.counter(TaskCounter.REDUCE_INPUT_GROUPS));
+  }
+
+  /** A key whose registered comparator keeps state, and is one object for all who ask. */
+  public static final class Stateful extends IntKey {
+    static {
+      WritableComparator.define(Stateful.class, new WritableComparator(Stateful.class, true) {});
+    }
+  }
+
+  /** An int that compares by its writable, not by its bytes. */
+  public static class IntKey implements WritableComparable<IntKey> {
+    private final IntWritable value = new IntWritable();
+
+    IntKey set(int number) {
+      value.set(number);
+      return this;
+    }
+
+    @Override
+    public int compareTo(IntKey other) {
+      return value.compareTo(other.value);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof IntKey && value.equals(((IntKey) other).value);
+    }
+
+    @Override
+    public int hashCode() {
+      return value.hashCode();
+    }
+
+    @Override
+    public void write(DataOutput out) throws IOException {
+      value.write(out);
+    }
+
+    @Override
+    public void readFields(DataInput in) throws IOException {
+      value.readFields(in);
+    }
+
+    @Override
+    public String toString() {
+      return value.toString();
+    }
+  }
+
+  @Test
+  void aSharedComparatorIsUsedByOneThread() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 6);
+    harness.job.setMapOutputKeyClass(Stateful.class);
+    new Stateful();
+    assertTrue(LustreMerge.comparatorIsShared(harness.job));
+    Random random = new Random(11);
+    for (int map = 0; map < 6; map++) {
+      List<Rec> records = new ArrayList<>();
+      for (int i = 0; i < 20_000; i++) {
+        records.add(new Rec(new Stateful().set(random.nextInt(5000)), new Text("" + i)));
+      }
+      harness.map(map, List.of(records));
+    }
+    harness.check();
+  }
+
+  @Test
+  void hadoopsOwnAndTheJobsComparatorsAreNotShared() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 1);
+    assertFalse(LustreMerge.comparatorIsShared(harness.job));
+    harness.job.setOutputKeyComparatorClass(Descending.class);
+    assertFalse(LustreMerge.comparatorIsShared(harness.job));
+  }
+
+  @Test
+  void aJobInOneProcessGetsStocksShuffle() throws Exception {
+    assertEquals(List.of(), new ReduceHarness(dir, 0).oneProcess().run());
+    IOException e = assertThrows(IOException.class, () -> {
+      ReduceHarness harness = new ReduceHarness(dir, 0);
+      harness.job.unset(MRJobConfig.MAPREDUCE_JOB_DIR);
+      harness.run();
+    });
+    assertTrue(e.getMessage().startsWith(MRJobConfig.MAPREDUCE_JOB_DIR), e::getMessage);
+  }
+
+  @Test
+  void closeMayComeTwiceOrBeforeAnything() {
+    LustreMerge<Text, Text> plugin = new LustreMerge<>();
+    plugin.close();
+    plugin.close();
+  }
+
+  @Test
+  void thePhasesAreStocks() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 1);
+    harness.map(0, List.of(random(new Random(1), 100)));
+    harness.run();
+    List<TaskStatus.Phase> phases = harness.umbilical.phases();
+    assertTrue(phases.indexOf(TaskStatus.Phase.SORT) >= 0, phases::toString);
+    assertTrue(phases.indexOf(TaskStatus.Phase.SORT)
+        < phases.indexOf(TaskStatus.Phase.REDUCE), phases::toString);
+  }
+
+  static List<Rec> random(Random random, int count) {
+    List<Rec> records = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      String key = Integer.toString(random.nextInt(1 << random.nextInt(20)), 36);
+      records.add(new Rec(new Text(key), new Text("v" + i + "x".repeat(random.nextInt(30)))));
+    }
+    return records;
+  }
+}

@@ -1,0 +1,95 @@
+package org.vas.shuffle.reduce;
+
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.hadoop.mapred.AMFeedback;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskCompletionEvent;
+import org.apache.hadoop.mapred.TaskStatus;
+import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
+
+/** An application master that knows nothing but completion events. */
+final class Umbilical {
+  private final List<TaskCompletionEvent> events = new ArrayList<>();
+  private final List<TaskStatus.Phase> phases = Collections.synchronizedList(new ArrayList<>());
+  private Consumer<TaskAttemptID> onReport = attempt -> {};
+  private boolean reset;
+  private int asked;
+  private volatile Counters counters = new Counters();
+
+  synchronized void event(TaskAttemptID attempt, TaskCompletionEvent.Status status) {
+    events.add(new TaskCompletionEvent(
+        events.size(), attempt, attempt.getTaskID().getId(), true, status, "http://here:0"));
+  }
+
+  /** What the application master does when a map's output is reported. */
+  void onReport(Consumer<TaskAttemptID> action) {
+    onReport = action;
+  }
+
+  /** The next answer starts again with the first event. */
+  synchronized void reset() {
+    reset = true;
+  }
+
+  synchronized int asked() {
+    return asked;
+  }
+
+  Counters counters() {
+    return counters;
+  }
+
+  List<TaskStatus.Phase> phases() {
+    return List.copyOf(phases);
+  }
+
+  TaskUmbilicalProtocol protocol() {
+    return (TaskUmbilicalProtocol) Proxy.newProxyInstance(getClass().getClassLoader(),
+        new Class<?>[] {TaskUmbilicalProtocol.class}, (proxy, method, args) -> {
+          switch (method.getName()) {
+            case "getMapCompletionEvents":
+              return events((int) args[1], (int) args[2]);
+            case "statusUpdate":
+              return statusUpdate((TaskStatus) args[1]);
+            case "canCommit":
+              return true;
+            default:
+              return null;
+          }
+        });
+  }
+
+  private synchronized MapTaskCompletionEventsUpdate events(int from, int most) {
+    asked++;
+    boolean again = reset;
+    reset = false;
+    int start = again ? 0 : from;
+    List<TaskCompletionEvent> part = events.subList(start, Math.min(events.size(), start + most));
+    return new MapTaskCompletionEventsUpdate(part.toArray(new TaskCompletionEvent[0]), again);
+  }
+
+  private AMFeedback statusUpdate(TaskStatus status) {
+    if (status != null) {
+      phases.add(status.getPhase());
+      if (status.getCounters() != null) {
+        counters = status.getCounters();
+      }
+      new ArrayList<>(status.getFetchFailedMaps()).forEach(onReport);
+    }
+    AMFeedback feedback = new AMFeedback();
+    feedback.setTaskFound(true);
+    return feedback;
+  }
+
+  @Override
+  public synchronized String toString() {
+    return Arrays.toString(events.toArray());
+  }
+}
