@@ -132,6 +132,7 @@ def counted(job: JobResult, case: Case) -> dict[str, int]:
 
 
 def left_behind(lab: Lab, job: JobResult) -> list[str]:
-    """What of the job is still in the staging directories."""
-    found = lab.call(["find", str(inside(lab, "yarn", "staging")), "-path", f"*{job.job_id}*"])
+    """What is still in the job's staging directory."""
+    staging = str(inside(lab, "yarn", "staging"))
+    found = lab.call(["find", staging, "-path", f"*/.staging/{job.job_id}*"])
     return found.stdout.splitlines()

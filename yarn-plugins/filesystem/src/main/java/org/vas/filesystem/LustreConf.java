@@ -24,11 +24,11 @@ public interface LustreConf {
       "The OST pool of new files; not set: any OST.");
 
   ConfKey<String> PRIVATE_PATHS = ConfKey.text("vas.lustre.private-paths",
-      ".*/_temporary/.*/attempt_[^/]*_r_[^/]*/.*",
+      ".*/(_temporary/.*/attempt_[^/]*_r_[^/]*|shuffle/attempt_[^/]*)/.*",
       "Files whose path matches this regular expression get one stripe on an OST of the host"
-          + " this VM runs on. The default is what reduce attempts write before commit. What map"
-          + " attempts write is left out: it is the next job's input and belongs on all OSTs."
-          + " Empty: no file is private.");
+          + " this VM runs on. The default is what reduce attempts write before commit, and the"
+          + " map output of vas.shuffle. What map attempts commit is left out: it is the next job's"
+          + " input and belongs on all OSTs. Empty: no file is private.");
 
   ConfKey<Boolean> LAYOUT_REQUIRED = ConfKey.flag("vas.layout.required", true,
       "Whether creating a file fails where the mount cannot set a layout (it is not Lustre).");
