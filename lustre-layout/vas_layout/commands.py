@@ -126,7 +126,7 @@ def locate(
     rest = max(0, size - offset) if length is None else length
     layout, owners = LayoutReader().read(path), _owners(load_map(map_file))
     found = (
-        split_placements(layout, offset, rest, split, owners)
+        split_placements(layout, size, split, owners, offset=offset, length=rest)
         if split
         else placements(layout, offset, rest, owners)
     )
