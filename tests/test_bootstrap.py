@@ -21,7 +21,7 @@ pytestmark = pytest.mark.machine
 REPOSITORY = Path(__file__).parents[1]
 _TOOLS = (
     "basename", "bash", "cat", "chmod", "cmp", "cp", "dirname", "env", "find", "flock", "grep",
-    "head", "ln", "mkdir", "mv", "readlink", "rm", "sh", "tail", "touch",
+    "head", "ln", "mkdir", "mv", "readlink", "rm", "sh", "sleep", "tail", "touch",
 )  # fmt: skip
 _PYTHON = """#!/bin/sh
 case "$1 $2" in
