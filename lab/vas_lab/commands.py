@@ -292,8 +292,8 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
                 here.detach()
                 ending.pop_all()
     if as_json:
-        arms = [result.as_json() for result in results]
-        print_json({"arms": arms, "note": the_demo.WHAT_IT_SHOWS})
+        print_json({"arms": [result.as_json() for result in results]})
+        note(the_demo.WHAT_IT_SHOWS)
     else:
         views.print_arms(results)
     if keep:
