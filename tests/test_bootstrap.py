@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.machine
 REPOSITORY = Path(__file__).parents[1]
 _TOOLS = (
     "basename", "bash", "cat", "chmod", "cmp", "cp", "dirname", "env", "find", "flock", "grep",
-    "ln", "mkdir", "mv", "readlink", "rm", "sh", "tail", "touch",
+    "head", "ln", "mkdir", "mv", "readlink", "rm", "sh", "sleep", "tail", "touch",
 )  # fmt: skip
 _PYTHON = """#!/bin/sh
 case "$1 $2" in
@@ -213,6 +214,35 @@ def test_a_failed_installation_of_the_libraries_is_made_again(debian: Machine) -
     assert "making the Python environment" in done.stderr
 
 
+def test_two_first_runs_make_one_environment(debian: Machine) -> None:
+    slow = _PYTHON.replace('-m venv")', '-m venv") sleep 0.5; echo "venv $*" >>"$RECORD"')
+    debian.program("python3.11", slow.replace("{version}", "11"))
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(debian.vas, "--version") for _ in range(3)]
+    assert [run.result().stdout for run in runs] == ["ran: --version, as ./vas\n"] * 3
+    assert debian.record.read_text().count("venv -m venv") == 1
+    assert sum("making the Python environment" in run.result().stderr for run in runs) == 1
+
+
+def test_a_clone_that_was_moved_makes_its_environment_anew(debian: Machine) -> None:
+    debian.vas("--version")
+    debian.clone = debian.clone.rename(debian.clone.with_name("moved"))
+    (debian.clone / ".venv/bin/vas").write_text("#!/no/such/python\n")
+    assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stdout == ""
+    done = debian.vas("doctor")
+    assert done.stdout == "ran: doctor, as ./vas\n"
+    assert "the clone has moved: making its Python environment anew" in done.stderr
+    assert debian.vas("doctor").stderr == ""
+
+
+def test_libraries_that_changed_are_installed(debian: Machine) -> None:
+    debian.vas("--version")
+    with (debian.clone / "pyproject.toml").open("a") as file:
+        file.write("\n")
+    assert "pyproject.toml has changed" in debian.vas("--version").stderr
+    assert debian.vas("--version").stderr == ""
+
+
 def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
     for words in (("lab", "status"), ("lab", "down"), ("cluster",), ("layout",)):
         assert debian.vas(*words).returncode == 0
@@ -232,6 +262,31 @@ def test_a_rebuild_says_why_and_how_long_the_last_one_took(debian: Machine) -> N
     assert "yarn-plugins/layout/src has changed" in said or "src/A.java has changed" in said
     assert "(the last build took " in said
     assert "first time" not in said
+
+
+@pytest.mark.parametrize("name", ["src/A.java", "src/main/java/org/A.java"])
+def test_a_deleted_source_is_a_change_and_leaves_no_class(name: str, debian: Machine) -> None:
+    module = debian.clone / "yarn-plugins/layout"
+    source, built = module / name, module / "target/classes/A.class"
+    for path in (source, built):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    set_times(module, 2**30)
+    debian.vas("build")
+    built.parent.mkdir(parents=True, exist_ok=True)
+    built.touch()
+    set_times(module, 2**30)
+    assert debian.vas("build").stderr == ""
+    source.unlink()
+    os.utime(source.parent, (2**33, 2**33))
+    assert f"{source.parent.relative_to(debian.clone)} has changed" in debian.vas("build").stderr
+    assert not built.exists()
+
+
+def set_times(tree: Path, seconds: float) -> None:
+    """Makes a tree as old as that: an mtime in Unix seconds for all in it."""
+    for path in (tree, *tree.rglob("*")):
+        os.utime(path, (seconds, seconds))
 
 
 def test_jars_that_are_gone_are_built_again(debian: Machine) -> None:

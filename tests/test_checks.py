@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from vas_core.cli import run_command
+from vas_core.process import run
 from vas_tests.checks import REPOSITORY, chosen_checks, other_hadoops
 
 
@@ -27,6 +31,20 @@ def test_the_plugins_compile_against_every_hadoop_that_the_readme_names(
 def test_the_fast_run_has_java_and_no_daemon() -> None:
     fast = [check.name for check in chosen_checks(fast=True)]
     assert fast == ["ruff", "ruff format", "mypy", "shellcheck", "python", "java layout"]
+
+
+@pytest.mark.machine
+def test_shellcheck_reports_what_is_in_sourced_files(tmp_path: Path) -> None:
+    for name in ("vas", ".ci", "core/bootstrap"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (REPOSITORY / name).is_dir() else shutil.copy)(
+            REPOSITORY / name, tmp_path / name
+        )
+    argv = next(check.argv for check in chosen_checks(fast=True) if check.name == "shellcheck")
+    assert run(argv, cwd=tmp_path).stdout == ""
+    with (tmp_path / "core/bootstrap/plugins.bash").open("a") as script:
+        script.write("remove() { rm -rf $1/x; }\n")
+    assert "In core/bootstrap/plugins.bash" in run(argv, cwd=tmp_path, check=False).stdout
 
 
 def test_the_jars_are_built_before_the_lab_needs_them() -> None:

@@ -7,12 +7,21 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from vas_lab.demo import WHAT_IT_SHOWS
 from vas_lab.polling import poll
+from vas_tests.leftovers import (
+    assert_nothing_left,
+    command_line,
+    descendants,
+    mount_table,
+    namespaces_below,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -32,15 +41,27 @@ KEYS = [
 
 
 @pytest.fixture(scope="module")
-def arms(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """The arms of a small demo on two hosts."""
+def done() -> subprocess.CompletedProcess[str]:
+    """A small demo on two hosts."""
     directory = Path(__file__).parents[1] / "build" / "lab" / "test-demo"
     directory.mkdir(parents=True, exist_ok=True)
     argv = [*DEMO, "--size", "128M", "--hosts", "2"]
     env = {**os.environ, "VAS_LABS": str(directory)}
-    done = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=True)
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=True)
+
+
+@pytest.fixture(scope="module")
+def arms(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    """Its arms."""
     found: list[dict[str, Any]] = json.loads(done.stdout)["arms"]
     return found
+
+
+def test_stdout_is_the_arms_alone_and_stderr_says_what_they_show(
+    done: subprocess.CompletedProcess[str],
+) -> None:
+    assert list(json.loads(done.stdout)) == ["arms"]
+    assert WHAT_IT_SHOWS in done.stderr
 
 
 def test_three_arms_with_vas_last(arms: list[dict[str, Any]]) -> None:
@@ -66,27 +87,33 @@ def test_no_hosts_no_locality_and_vas_all_of_it(arms: list[dict[str, Any]]) -> N
     assert vas["local_input_bytes"] >= 0.99 * vas["input_bytes"]
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+MOMENTS: dict[str, Callable[[int, Path], bool]] = {
+    # More than the lab's own four: some node's are there.
+    "the lab's start": lambda pid, _: len(namespaces_below(pid)) > 4,
+    "TeraGen": lambda _, log: "TeraGen" in log.read_text(),
+    "TeraSort": lambda pid, log: "TeraSort" in log.read_text() and has_container(pid),
+}
+
+
+def has_container(pid: int) -> bool:
+    """Whether YARN has started one below a process."""
+    lines = (command_line(each) for each in descendants(pid))
+    return any("YarnChild" in line or "MRAppMaster" in line for line in lines)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_ctrl_c_leaves_nothing(tmp_path: Path, moment: str) -> None:
     directory = Path(__file__).parents[1] / "build" / "lab" / "test-demo"
     directory.mkdir(parents=True, exist_ok=True)
+    mounts = mount_table()
     log = tmp_path / "stderr"
+    argv = [*DEMO, "--size", "32M", "--hosts", "2"]
     with log.open("wb") as stderr:
         env = {**os.environ, "VAS_LABS": str(directory)}
-        demo = subprocess.Popen(DEMO, env=env, stdout=subprocess.DEVNULL, stderr=stderr)
-    poll(log.read_text, lambda text: "TeraGen" in text, 120, "TeraGen to begin")
+        demo = subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL, stderr=stderr)
+    poll(lambda: MOMENTS[moment](demo.pid, log), bool, 300, moment)
+    seen = namespaces_below(demo.pid)
+    assert seen
     demo.send_signal(signal.SIGINT)
     assert demo.wait(60) == 130
-    poll(lambda: processes_in(directory), lambda found: not found, 30, "its processes to end")
-
-
-def processes_in(directory: Path) -> list[str]:
-    """The command lines that name the directory: every process of its lab does."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if str(directory) in line:
-            found.append(line)
-    return found
+    assert_nothing_left(directory / "demo", seen, mounts)

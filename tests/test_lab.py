@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,17 @@ from vas_core.root import Root
 from vas_lab.control import Request
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
 from vas_lab.polling import poll
 from vas_lab.procfs import processes
-from vas_lab.state import is_running
+from vas_tests.in_lab import inside
+from vas_tests.leftovers import (
+    assert_nothing_left,
+    mentioning,
+    mount_table,
+    namespaces,
+    namespaces_below,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -32,50 +41,6 @@ def labs_in(directory: Path) -> dict[str, str]:
     return {**os.environ, "VAS_LABS": str(directory)}
 
 
-def mentioning(text: str) -> list[str]:
-    """The command lines of all processes with the text in them."""
-    lines = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if text in line:
-            lines.append(line)
-    return lines
-
-
-def namespaces(pid: int) -> set[str]:
-    """The namespaces of a process that are not this one's."""
-    try:
-        return {os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("mnt", "net", "pid", "uts")} - {
-            os.readlink(f"/proc/self/ns/{kind}") for kind in ("mnt", "net", "pid", "uts")
-        }
-    except OSError:
-        return set()
-
-
-def all_namespaces() -> set[str]:
-    """The namespaces of all processes but this one."""
-    return set().union(*(namespaces(process.pid) for process in processes(Root())))
-
-
-def descendants(pid: int) -> set[int]:
-    """A process and all below it."""
-    found = {pid}
-    for process in sorted(processes(Root()), key=lambda p: p.pid):
-        if process.parent in found:
-            found.add(process.pid)
-    return found
-
-
-def assert_nothing_left(state_dir: Path, seen: set[str], mounts: str) -> None:
-    poll(lambda: is_running(state_dir), lambda running: not running, 20, "the lab to end")
-    poll(lambda: mentioning(str(state_dir)), lambda lines: not lines, 20, "its processes to end")
-    poll(lambda: all_namespaces() & seen, lambda left: not left, 20, "its namespaces to vanish")
-    assert Path("/proc/self/mountinfo").read_text() == mounts
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize(
     "moment",
@@ -84,7 +49,7 @@ def assert_nothing_left(state_dir: Path, seen: set[str], mounts: str) -> None:
 def test_an_interrupted_start_leaves_nothing(
     tmp_path: Path, moment: str, number: signal.Signals
 ) -> None:
-    mounts = Path("/proc/self/mountinfo").read_text()
+    mounts = mount_table()
     up = subprocess.Popen(
         [*VAS, "lab", "up", "--hosts", "1", "--plain", "--name", "brief"],
         env=labs_in(tmp_path),
@@ -94,15 +59,52 @@ def test_an_interrupted_start_leaves_nothing(
     assert up.stderr is not None
     said = next((line for line in up.stderr if moment in line), None)
     assert said, "it ended before that moment"
-    seen = set().union(*map(namespaces, descendants(up.pid)))
+    seen = namespaces_below(up.pid)
     up.send_signal(number)
     assert up.wait(30) in (130, -number)
     up.stderr.close()
     assert_nothing_left(tmp_path / "brief", seen, mounts)
 
 
+def test_a_lab_that_is_starting_is_called_so_and_can_be_ended(tmp_path: Path) -> None:
+    mounts = mount_table()
+    command, env = [*VAS, "lab"], labs_in(tmp_path)
+    up = subprocess.Popen(
+        [*command, "up", "--hosts", "1", "--plain"], env=env, stderr=subprocess.PIPE, text=True
+    )
+    assert up.stderr is not None
+    assert next((line for line in up.stderr if "waiting for" in line), None)
+    seen = namespaces_below(up.pid)
+    for word, status, said in (("status", 1, "is starting\n"), ("down", 0, "is down\n")):
+        done = subprocess.run(
+            [*command, word], env=env, check=False, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stderr) == (status, f"lab lab {said}")
+    (last,) = [line for line in up.stderr if line.startswith("vas: ")]
+    assert up.wait(30) == 1
+    up.stderr.close()
+    assert "ended with status" in last and "supervisor.log" in last
+    assert_nothing_left(tmp_path / "lab", seen, mounts)
+
+
+def test_a_node_whose_holder_died_is_told(tmp_path: Path) -> None:
+    options = LabOptions(state_dir=tmp_path / "held", hosts=1, plain=True)
+    with Lab.start(options) as held:
+        assert vas_lab(held, "status").returncode == 0
+        holders = json.loads(held.spec.holders_file.read_text())
+        held.call(["kill", "-9", str(holders["vm1"])])
+        poll(held.problems, bool, 20, "its death to be noticed")
+        shown = vas_lab(held, "status", "--json")
+        (problem,) = json.loads(shown.stdout)["problems"]
+        assert (shown.returncode, problem["stops_jobs"]) == (1, False)
+        assert problem["what"].startswith("vm1 cannot be entered: ")
+        ran = vas_lab(held, "run", "pi", "1", "1")
+        assert ran.returncode == 0, ran.stderr
+        assert "vm1 cannot be entered: " in ran.stderr
+
+
 def test_two_labs_run_side_by_side_and_each_ends_alone(tmp_path: Path, lab: Lab) -> None:
-    mounts = Path("/proc/self/mountinfo").read_text()
+    mounts = mount_table()
     defaults = set(Path("/tmp").glob("hadoop-*"))
     up = [*VAS, "lab", "up", "--hosts", "2", "--plain", "--name", "second"]
     env = labs_in(tmp_path)
@@ -276,6 +278,72 @@ def test_a_program_without_input_gets_one_with_several_stripes(lab: Lab, program
     jobs = [JobResult.model_validate(job) for job in json.loads(ran.stdout)]
     assert jobs[1].total_maps >= 8
     assert jobs[1].data_local_maps >= 6
+
+
+def test_secondarysort_groups_its_made_up_pairs(lab: Lab) -> None:
+    ran = vas_lab(lab, "run", "--json", "--size", "64K", "secondarysort")
+    (job,) = [JobResult.model_validate(job) for job in json.loads(ran.stdout)]
+    assert job.state == "SUCCEEDED", ran.stderr
+    made = inside(lab, "lab-run/secondarysort")
+    pairs = lab.call(["cat", str(made / "in/pairs")]).stdout.splitlines()
+    sorted_ = lab.call(["sh", "-c", f"cat {made}/out/part-r-*"]).stdout.splitlines()
+    assert len(pairs) == (64 << 10) // 14 == job.counter("MAP_INPUT_RECORDS")
+    assert [line.replace("\t", " ") for line in sorted_ if "\t" in line] == pairs
+
+
+def test_dfsio_writes_and_reads_its_files(lab: Lab) -> None:
+    ran = vas_lab(lab, "run", "--json", "--size", "8M", "dfsio")
+    write, read = (JobResult.model_validate(job) for job in json.loads(ran.stdout))
+    assert (write.state, read.state) == ("SUCCEEDED", "SUCCEEDED"), ran.stderr
+    data = inside(lab, "lab-run/dfsio/io_data")
+    sizes = lab.call(["sh", "-c", f"stat -c %s {data}/*"]).stdout.split()
+    assert sizes == [str(2 << 20)] * 4
+    report = (lab.spec.logs / "TestDFSIO.txt").read_text()
+    assert [line.split(": ")[1] for line in report.splitlines() if "MBytes proc" in line] == [
+        "8"
+    ] * 2
+
+
+def test_a_jar_runs_with_its_arguments(lab: Lab) -> None:
+    (jar,) = lab.spec.hadoop_lib.glob("hadoop-mapreduce-examples-*.jar")
+    text = inside(lab, "jar-run")
+    lab.call(["sh", "-euc", 'rm -rf "$1"; mkdir "$1"; echo a b a >"$1/in"', "sh", str(text)])
+    ran = vas_lab(lab, "run", "--json", str(jar), "wordcount", "/jar-run/in", "/jar-run/out")
+    (job,) = json.loads(ran.stdout)
+    assert job["state"] == "SUCCEEDED", ran.stderr
+    assert lab.call(["cat", str(text / "out/part-r-00000")]).stdout == "a\t2\nb\t1\n"
+
+
+def pss_bytes(lab: Lab) -> int:
+    """The proportional set sizes of all processes in the lab's PID namespace."""
+    theirs = os.readlink(f"/proc/{lab.running.supervisor}/ns/pid")
+    total = 0
+    for process in processes(Root()):
+        try:
+            if os.readlink(f"/proc/{process.pid}/ns/pid") == theirs:
+                rollup = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
+                total += 1024 * int(rollup.partition("\nPss:")[2].split()[0])
+        except (OSError, IndexError):
+            continue  # it has just ended
+    return total
+
+
+def test_a_full_lab_stays_below_six_gigabytes(lab: Lab) -> None:
+    idle = pss_bytes(lab)
+    samples = []
+    name = ["--name", lab.spec.name]
+    run = subprocess.Popen(
+        [*VAS, "lab", "run", *name, "-D", "mapreduce.job.reduces=4", "--size", "256M", "terasort"],
+        env=labs_in(lab.spec.state_dir.parent),
+        stderr=subprocess.DEVNULL,
+    )
+    while run.returncode is None:
+        samples.append(pss_bytes(lab))
+        with suppress(subprocess.TimeoutExpired):
+            run.wait(0.5)
+    assert run.returncode == 0
+    # More than the daemons and one container, so that the samples are of jobs.
+    assert idle + 500_000_000 < max(samples) < 6_000_000_000
 
 
 def test_a_failing_job_says_why_in_its_error(lab: Lab) -> None:

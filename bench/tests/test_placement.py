@@ -33,12 +33,14 @@ def test_a_wait_too_short_costs_locality() -> None:
 
 def test_a_skewed_job_takes_little_longer_than_without_waiting() -> None:
     placed = _simulate(Job(nodes=20, splits=400, skew=2))
-    free = _simulate(Job(nodes=20, splits=400, skew=2, node_wait_seconds=0))
+    job = Job(nodes=20, splits=400, skew=2, node_wait_seconds=0, partner_wait_seconds=0)
+    free = _simulate(job)
     assert placed.simulated_seconds <= 1.5 * free.simulated_seconds
 
 
 def test_the_command_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["bench", "placement", "--nodes", "10", "--splits", "200", "--dead", "1", "--json"]
+    words += ["--node-wait", "1", "--partner-wait", "0.5"]
     assert run_command(words) == 0
     assert json.loads(capsys.readouterr().out)["decisions"] == 200
 

@@ -88,6 +88,7 @@ def _print(rates: LayoutRates, as_json: bool) -> None:
 @click.option("--skew", type=click.IntRange(0), default=0, help="All splits on so many nodes.")
 @click.option("--uneven", is_flag=True, help="Splits at random instead of striped over all.")
 @click.option("--node-wait", type=click.FloatRange(0), help="Seconds a task waits for its host.")
+@click.option("--partner-wait", type=click.FloatRange(0), help="Seconds more for the HA partner.")
 @click.option("--seed", type=click.IntRange(0), default=Job.seed, show_default=True)
 @json_option
 def placement(
@@ -99,6 +100,7 @@ def placement(
     skew: int,
     uneven: bool,
     node_wait: float | None,
+    partner_wait: float | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -107,9 +109,10 @@ def placement(
     The scheduler plugin's own policy in virtual time: where the tasks run, how fast it decides.
 
     \b
-    Example: vas bench placement --nodes 1000 --splits 100000 --dead 5
+    Examples: vas bench placement --nodes 1000 --splits 100000 --dead 5
+    without any wait: vas bench placement --node-wait 0 --partner-wait 0
     """
-    job = Job(nodes, splits, slots, dead, slow, skew, uneven, seed, node_wait)
+    job = Job(nodes, splits, slots, dead, slow, skew, uneven, seed, node_wait, partner_wait)
     result = simulate(job, java=find_java() / "bin/java", plugins=find_plugins())
     if as_json:
         print_json(asdict(result))

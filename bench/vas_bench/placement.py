@@ -28,11 +28,15 @@ class Job:
     uneven: bool = False
     seed: int = 1
     node_wait_seconds: float | None = None
+    partner_wait_seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the containers went; a decision is a container placed, `seconds` real time."""
+    """Where the containers went; a decision is a container placed, `seconds` real time.
+
+    `simulated_seconds` is the job's time, until its last task ends.
+    """
 
     nodes: int
     splits: int
@@ -63,6 +67,6 @@ def _arguments(job: Job) -> list[str]:
         "uneven": int(job.uneven),
         "seed": job.seed,
     }
-    if job.node_wait_seconds is not None:
-        given["node-wait-ms"] = round(job.node_wait_seconds * _MILLIS)
+    waits = {"node": job.node_wait_seconds, "partner": job.partner_wait_seconds}
+    given |= {f"{name}-wait-ms": round(s * _MILLIS) for name, s in waits.items() if s is not None}
     return [word for name, value in given.items() for word in (f"--{name}", str(value))]

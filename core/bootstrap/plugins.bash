@@ -2,10 +2,11 @@
 # Builds the YARN plugins and assembles Hadoop, when a source is newer than the jars. Sourced by
 # ./vas, which sets `here`, `build`, `say` and `die`.
 
-# A source of the plugins that is newer than the last build.
+# A source of the plugins that is newer than the last build, or a directory that has lost one.
 newer_source() {
     cd "$here" && find yarn-plugins cluster/cluster.schema.json -name target -prune -o \
-        \( -path '*/src/*' -o -name pom.xml -o -name '*.json' \) -newer "$1" -print -quit
+        \( -path '*/src' -o -path '*/src/*' -o -name pom.xml -o -name '*.json' \) \
+        -newer "$1" -print -quit
 }
 
 # Sets `why` to the reason for a build; fails when the jars are as the sources are.
@@ -44,6 +45,8 @@ build_plugins() {
     say "$why"
     SECONDS=0
     : >"$stamp.new"
+    # Classes whose source is gone would stay in the jars.
+    rm -rf -- "$here"/yarn-plugins/*/target/{classes,test-classes}
     (cd "$here" && mvn -q -B -f yarn-plugins/pom.xml package -DskipTests) >"$log" 2>&1 || {
         tail -n 30 "$log" >&2
         die "the build failed; the whole log is $log"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 
@@ -17,6 +19,16 @@ def test_help_lists_every_command_by_room_with_one_line(capsys: pytest.CaptureFi
     for name in ("build", "doctor", "completion", "cluster check", "cluster show", "test"):
         line = next(line for line in out.splitlines() if line.strip().startswith(name + " "))
         assert len(line.strip()) > len(name) + 10
+
+
+def fails(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Makes every command end with the error."""
+
+    @click.command()
+    def broken() -> None:
+        raise error
+
+    monkeypatch.setattr(cli.vas, "get_command", lambda _ctx, _name: broken)
 
 
 @pytest.mark.parametrize(
@@ -37,11 +49,7 @@ def test_errors_become_statuses(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    @click.command()
-    def broken() -> None:
-        raise error
-
-    monkeypatch.setattr(cli.vas, "get_command", lambda _ctx, _name: broken)
+    fails(monkeypatch, error)
     assert cli.run_command(["broken"]) == status
     assert capsys.readouterr().err.lstrip() == message
 
@@ -104,6 +112,49 @@ def test_table_shows_control_characters_instead_of_sending_them(
     cli.print_table(("NAME", "SIZE"), [("a\x1b[31m\nb", 7), ("[bold]c", 12)])
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["NAME          SIZE", "a\\x1b[31m\\nb     7", "[bold]c         12"]
+
+
+def test_a_message_shows_control_characters_and_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = VasError("no\x1b[2J", where="/a\nb\udcff", hint="mend it")
+    fails(monkeypatch, error)
+    assert cli.run_command(["broken"]) == 1
+    assert capsys.readouterr().err == "vas: /a\\nb\\udcff: no\\x1b[2J; mend it\n"
+    cli.note("two\nlines\x07")
+    assert capsys.readouterr().err == "two\nlines\\x07\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (NotADirectoryError(20, "Not a directory", "/a\nb"), "/a\\nb: Not a directory"),
+        (PermissionError(13, "Permission denied", b"/b"), "/b: Permission denied"),
+        (ConnectionRefusedError(111, "Connection refused"), "Connection refused"),
+        (OSError("odd"), "odd"),
+        (TimeoutError(), "TimeoutError"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(
+    error: OSError,
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fails(monkeypatch, error)
+    assert cli.run_command(["broken"]) == 1
+    assert capsys.readouterr().err == f"vas: {line}\n"
+
+
+def test_a_directory_that_is_a_file_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("VAS_LABS", str(tmp_path / "file/x"))
+    assert cli.run_command(["lab", "status"]) != 0
+    said = capsys.readouterr().err
+    assert str(tmp_path / "file/x") in said
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,28 @@ def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(tmp_path: Path) -
     findings = list(examine(Root(tmp_path), {"odd": broken, "cluster": cluster_check}))
     assert [finding.name for finding in findings] == ["odd", "KVM"]
     assert "/proc/x: no such luck" in findings[0].found
+
+
+def test_a_fault_in_a_check_keeps_no_other_back(tmp_path: Path) -> None:
+    def faulty(_root: Root) -> Iterator[Finding]:
+        yield from cluster_check(_root)
+        raise KeyError("MemTotal")
+
+    findings = list(examine(Root(tmp_path), {"odd": faulty, "cluster": cluster_check}))
+    assert [finding.name for finding in findings] == ["KVM", "odd", "KVM"]
+    assert findings[1].found == "not looked at: KeyError: 'MemTotal'"
+    assert not findings[1].ok
+
+
+def test_checks_that_cannot_be_loaded_are_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = EntryPoint("cluster", "vas_cluster.checks:check", "vas.checks")
+    gone = EntryPoint("a", "vas_core.no_such_module:check", "vas.checks")
+    monkeypatch.setattr("vas_core.doctor.entry_points", lambda **_: [real, gone])
+    findings = list(examine(Root(tmp_path), checks()))
+    assert [finding.name for finding in findings] == ["a", "KVM"]
+    assert "ModuleNotFoundError: No module named 'vas_core.no_such_module'" in findings[0].found
 
 
 def test_what_a_site_needs_does_not_fail_the_command(

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 
 from vas_core.errors import ExitStatus, VasError
 from vas_core.program import as_called, help_as_called, program
+from vas_core.shown import shown
 from vas_core.sizes import parse_size
 
 ENTRY_POINT_GROUP = "vas.commands"
@@ -121,7 +122,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
     It is never wrapped or cut, and no line ends in blanks.
     """
-    cells = [[_shown(str(cell)) for cell in row] for row in rows]
+    cells = [[shown(cell) for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
     numeric = [bool(cells) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
 
@@ -141,17 +142,13 @@ def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).replace(",", "").rstrip("%").isdigit() or text in ("", "-")
 
 
-def _shown(text: str) -> str:
-    # A file name may hold anything: control characters are shown, never sent to a terminal.
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def note(text: str) -> None:
     """Says something to the user on stderr, so that stdout stays data.
 
     A command in backquotes, `vas COMMAND`, is shown with the program as the user called it.
+    Control characters are escaped, but for the ends of lines.
     """
-    click.echo(as_called(text), err=True)
+    click.echo(as_called(shown(text, keep="\n")), err=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -185,6 +182,14 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         # The reader of a pipe went away (`vas ... | head`): nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.DONE
+    except OSError as error:
+        what = error.strerror or str(error) or type(error).__name__
+        note(f"vas: {VasError(what, where=_path_of(error))}")
+        return ExitStatus.FAILED
+
+
+def _path_of(error: OSError) -> str | None:
+    return None if error.filename is None else os.fsdecode(error.filename)
 
 
 def _usage_line(error: click.ClickException) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from vas_core.errors import VasError
 from vas_core.root import Root
@@ -40,9 +40,24 @@ Check = Callable[[Root], Iterable[Finding]]
 
 
 def checks() -> dict[str, Check]:
-    """Every room's checks, by the room's name; core's own first."""
-    found = {entry.name: entry.load() for entry in entry_points(group=ENTRY_POINT_GROUP)}
+    """Every room's checks, by the room's name; core's own first.
+
+    One that cannot be loaded is there too: it raises why when it is called.
+    """
+    found = {entry.name: _loaded(entry) for entry in entry_points(group=ENTRY_POINT_GROUP)}
     return dict(sorted(found.items(), key=lambda item: (item[0] != "core", item[0])))
+
+
+def _loaded(entry: EntryPoint) -> Check:
+    try:
+        check: Check = entry.load()
+    except Exception as error:
+        broken = error
+
+        def check(_root: Root) -> Iterable[Finding]:
+            raise broken
+
+    return check
 
 
 def examine(root: Root, rooms: dict[str, Check]) -> Iterator[Finding]:
@@ -50,11 +65,12 @@ def examine(root: Root, rooms: dict[str, Check]) -> Iterator[Finding]:
     for room, check in rooms.items():
         try:
             yield from check(root)
-        except (VasError, OSError) as broken:
+        except Exception as broken:
+            kind = "" if isinstance(broken, VasError | OSError) else f"{type(broken).__name__}: "
             yield Finding(
                 name=room,
                 ok=False,
-                found=f"not looked at: {broken}",
+                found=f"not looked at: {kind}{broken}",
                 needed_for=f"{room}'s commands",
                 fix="mend that, then run `vas doctor` again",
             )

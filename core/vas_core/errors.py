@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from vas_core.shown import shown
+
 
 class ExitStatus(IntEnum):
     """Exit statuses of every `vas` command."""
@@ -32,7 +34,7 @@ class VasError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
+        text = f"{shown(self.where)}: {self.what}" if self.where else self.what
         return f"{text}; {self.hint}" if self.hint else text
 
 

@@ -1,5 +1,7 @@
 """A crash-safe record of the values a host had before VAS changed them.
 
+It is for the rooms that change a host: routing (sysctls, rules) and affinity (IRQs, cpusets).
+
 Protocol, for each value: `remember` (durable before the change), change, `confirm`.
 After a crash, an entry that was remembered but not confirmed may or may not have been
 changed: rolling it back is right in both cases, so `pending_rollback` gives both kinds.

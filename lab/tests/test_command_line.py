@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +83,55 @@ def test_down_names_the_labs_that_are_up(labs: Path, capsys: pytest.CaptureFixtu
     with hold(labs / "demo"):
         assert run_command(["lab", "down", "--name", "dmeo"]) == 0
     assert capsys.readouterr().err == "lab dmeo is not up; up: demo\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("lab status", 1, "lab lab is starting\n"),
+        ("lab run terasort", 1, "/lab: the lab is starting; wait until it is up, or end it by"),
+        ("lab up", 1, "/lab: a lab is starting already; end it by `vas lab down`"),
+    ],
+)
+def test_a_lab_that_is_starting_is_called_so(
+    words: str, status: int, said: str, labs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with hold(labs / "lab"):
+        assert run_command(words.split()) == status
+        printed = capsys.readouterr()
+        assert said in printed.err
+        assert printed.err.count("\n") == 1 and not printed.out
+        assert run_command(["lab", "status", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["up"], found["starting"], found["ok"]) == (False, True, False)
+
+
+@pytest.mark.machine
+def test_down_ends_the_supervisor_and_not_who_has_its_old_pid(labs: Path) -> None:
+    command = ("-c", "import time; time.sleep(600)", "-m", "vas_lab.supervisor")
+    with hold(labs / "lab") as lock:
+        argv = [sys.executable, *command, str(labs / "lab")]
+        supervisor = subprocess.Popen(argv, pass_fds=(lock,))
+        innocent = subprocess.Popen(["sleep", "600"])
+    (labs / "lab/running.json").write_text(
+        f'{{"supervisor": {innocent.pid}, "started": 1, "up_seconds": 1}}'
+    )
+    try:
+        assert run_command(["lab", "down"]) == 0
+        assert supervisor.wait(10) == -signal.SIGKILL
+        assert innocent.poll() is None
+    finally:
+        for process in (supervisor, innocent):
+            process.kill()
+            process.wait()
+
+
+def test_a_start_forgets_the_last_one_first(labs: Path) -> None:
+    (labs / "lab").mkdir()
+    noted = labs / "lab/running.json"
+    noted.write_text('{"supervisor": 1, "started": 1, "up_seconds": 1}')
+    assert run_command(["lab", "up", "--cluster", str(labs / "none.yaml")]) == 2
+    assert not noted.exists()
 
 
 @pytest.mark.machine

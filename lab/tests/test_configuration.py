@@ -50,6 +50,10 @@ def test_the_labs_own_properties_have_the_last_word(spec: LabSpec) -> None:
     assert configuration(changed)["mapred-site.xml"]["mapreduce.map.memory.mb"] == "700"
 
 
+def test_the_wait_for_a_node_is_that_of_a_map_on_few_cores(spec: LabSpec) -> None:
+    assert configuration(spec)["core-site.xml"]["vas.placement.node-wait"] == "60s"
+
+
 def test_a_plain_lab_names_no_class_of_ours(spec: LabSpec) -> None:
     def values(of: LabSpec) -> list[str]:
         return [value for file in configuration(of).values() for value in file.values()]

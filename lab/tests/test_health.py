@@ -52,6 +52,14 @@ def test_without_a_resourcemanager_nothing_else_matters() -> None:
     assert (found.what, found.stops_jobs) == ("the ResourceManager does not answer", True)
 
 
+def test_a_node_without_a_holder_is_a_problem_that_jobs_survive() -> None:
+    answer = lab(RUNNING).model_copy(update={"lost_nodes": {"oss1": "killed by SIGKILL"}})
+    (found,) = find_problems(answer, STATE)
+    assert found.what.startswith("oss1 cannot be entered: ") and "SIGKILL" in found.what
+    assert "`vas lab down --name demo`" in found.fix
+    assert not found.stops_jobs
+
+
 def test_an_unhealthy_node_points_to_the_disk() -> None:
     (found,) = find_problems(lab(RUNNING | {"vm1": "UNHEALTHY"}), STATE)
     assert str(found).startswith("vm1 is UNHEALTHY at the ResourceManager; free some space at")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,12 +18,18 @@ import pytest
 from vas_core.errors import BadInput, VasError
 from vas_core.root import Root
 from vas_lab import control
+from vas_lab.children import Children
+from vas_lab.daemons import Daemon
+from vas_lab.ending import kill, supervisors
 from vas_lab.events import Event, read_events
-from vas_lab.lab import _kill, wanted
+from vas_lab.lab import wanted
 from vas_lab.polling import poll
 from vas_lab.procfs import available_memory, cpu_seconds, parse_stat, processes
 from vas_lab.runner import Cancelled, lines_while_wanted
+from vas_lab.sites import lab_site_yaml
+from vas_lab.spec import LabSpec
 from vas_lab.state import default_directory, hold, is_running, last_up_seconds, wipe
+from vas_lab.supervisor import Supervisor
 
 pytestmark = pytest.mark.machine
 
@@ -31,7 +40,7 @@ def test_a_lock_lives_as_long_as_a_process_that_has_it(tmp_path: Path) -> None:
         argv = [sys.executable, "-c", "input()"]
         child = subprocess.Popen(argv, stdin=subprocess.PIPE, pass_fds=(lock,))
     assert is_running(tmp_path)
-    with pytest.raises(VasError, match="up already"), hold(tmp_path):
+    with pytest.raises(VasError, match="starting already"), hold(tmp_path):
         pass
     child.communicate(b"\n")
     assert not is_running(tmp_path)
@@ -65,7 +74,7 @@ def test_a_lab_that_is_gone_does_not_answer(tmp_path: Path) -> None:
 def test_who_has_just_ended_is_killed_without_a_word() -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    _kill(gone.pid)
+    kill(gone.pid)
 
 
 def test_a_runner_that_does_not_end_is_an_error_and_dies() -> None:
@@ -158,6 +167,7 @@ def test_only_a_lab_that_is_down_is_wiped(tmp_path: Path) -> None:
         (state_dir / "logs").mkdir()
         (state_dir / "logs" / "a.log").touch()
         (state_dir / "link").symlink_to(precious)
+        (state_dir / "running.json").touch()
         with pytest.raises(VasError, match="up already"):
             wipe(state_dir)
     wipe(state_dir)
@@ -186,3 +196,90 @@ def test_a_start_waits_for_who_looks(tmp_path: Path) -> None:
     threading.Timer(0.05, os.close, (descriptor,)).start()
     with hold(tmp_path):
         assert is_running(tmp_path)
+
+
+@contextmanager
+def as_another_user(directory: Path) -> Iterator[None]:
+    """The body is not root, if this is; relative paths are below the directory."""
+    before = Path.cwd()
+    directory.chmod(0o755)
+    os.chdir(directory)
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        os.chdir(before)
+
+
+def test_another_users_lab_is_seen_and_not_taken(tmp_path: Path) -> None:
+    with hold(tmp_path / "theirs"):
+        lock = tmp_path / "theirs/lock"
+        lock.chmod(0o444)
+        with as_another_user(tmp_path):
+            assert is_running(Path("theirs"))
+            with pytest.raises(VasError, match="theirs/lock: Permission denied; set VAS_LABS to"):
+                wipe(Path("theirs"))
+        lock.chmod(0o000)
+        with (
+            as_another_user(tmp_path),
+            pytest.raises(VasError, match="theirs/lock: Permission denied; set VAS_LABS to"),
+        ):
+            is_running(Path("theirs"))
+
+
+def test_a_supervisor_is_known_by_its_state_directory(tmp_path: Path) -> None:
+    for pid, parent, words in (
+        (10, 1, ("unshare", "--", "python", "-m", "vas_lab.supervisor", str(tmp_path))),
+        (11, 10, ("python", "-m", "vas_lab.supervisor", str(tmp_path))),
+        (12, 1, ("python", "-m", "vas_lab.supervisor", f"{tmp_path}/other")),
+        (13, 1, ("vi", str(tmp_path))),
+    ):
+        directory = tmp_path / f"proc/{pid}"
+        directory.mkdir(parents=True)
+        (directory / "stat").write_text(f"{pid} (x) S {parent} " + "0 " * 48)
+        (directory / "cmdline").write_bytes(b"".join(os.fsencode(w) + b"\0" for w in words))
+    assert supervisors(Root(tmp_path), tmp_path) == [11]
+    (tmp_path / "proc/11/cmdline").unlink()
+    assert supervisors(Root(tmp_path), tmp_path) == [10]
+
+
+def ended_child(argv: list[str]) -> subprocess.Popen[str]:
+    """A child that has ended and that nobody waited for."""
+    child = subprocess.Popen(argv, text=True)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    return child
+
+
+def test_a_node_whose_holder_ends_is_lost(tmp_path: Path) -> None:
+    children = Children(tmp_path, lambda daemon: (list(daemon.argv), os.environ))
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, text=True) as alive:
+        children.watch({"vm1": ended_child(["false"]), "vm2": alive})
+        assert children.reap() == []
+    assert children.lost_nodes == {"vm1": "exit status 1"}
+
+
+def test_a_daemon_that_dies_in_the_start_ends_it_though_somebody_asks(tmp_path: Path) -> None:
+    spec = LabSpec(
+        name="x",
+        state_dir=tmp_path,
+        hadoop_lib=tmp_path,
+        plugin_jar=None,
+        java_home=tmp_path,
+        user_namespace=True,
+    )
+    spec.cluster_file.write_text(lab_site_yaml(1))
+    spec.logs.mkdir()
+    supervisor = Supervisor(spec)
+    dies = Daemon(name="resourcemanager", node="rm", argv=("sh", "-c", "exit 3"), preload=False)
+    supervisor._children.start(dies)
+    pid = supervisor._children.status()[0].pid
+    assert pid is not None
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(control.Request(ask="status").model_dump_json().encode() + b"\n")
+        with pytest.raises(VasError, match="resourcemanager: exit status 3"):
+            supervisor._serve(ours)

@@ -38,11 +38,20 @@ class _Child:
 
 @dataclass
 class Children:
-    """All daemons that were started. `command` gives argv and environment on a node."""
+    """All daemons that were started. `command` gives argv and environment on a node.
+
+    `lost_nodes`: node -> how the process ended that held its namespaces.
+    """
 
     logs: Path
     command: Callable[[Daemon], tuple[list[str], Mapping[str, str]]]
+    lost_nodes: dict[str, str] = field(default_factory=dict)
     _by_name: dict[str, _Child] = field(default_factory=dict)
+    _holders: Mapping[str, subprocess.Popen[str]] = field(default_factory=dict)
+
+    def watch(self, holders: Mapping[str, subprocess.Popen[str]]) -> None:
+        """Takes note from now on when one who holds a node ends: the node is in `lost_nodes`."""
+        self._holders = holders
 
     def start(self, daemon: Daemon) -> None:
         """Starts a daemon, its output appended to its log. Raises BadInput if it runs."""
@@ -82,12 +91,19 @@ class Children:
         ended = []
         while (found := _next_ended()) is not None:
             pid, status = found
+            self._note_lost(pid, status)
             for child in self._by_name.values():
                 if child.process.pid == pid and child.ended is None:
                     child.process.returncode = status  # it was waited for here, not by Popen
                     child.ended = _ending(status)
                     ended.append(_status(child))
         return ended
+
+    def _note_lost(self, pid: int, status: int) -> None:
+        for node, holder in self._holders.items():
+            if holder.pid == pid and holder.returncode is None:
+                holder.returncode = status
+                self.lost_nodes[node] = _ending(status)
 
     def status(self) -> list[DaemonStatus]:
         """Every daemon, in the order of their first start."""

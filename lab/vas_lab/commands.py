@@ -19,6 +19,7 @@ from vas_lab import demo as the_demo
 from vas_lab.daemons import java
 from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.display import display
+from vas_lab.ending import end_lab
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.logs import known_logs
@@ -27,6 +28,7 @@ from vas_lab.sites import MAX_HOSTS
 from vas_lab.state import (
     default_directory,
     is_running,
+    is_starting,
     labs,
     labs_up,
     last_up_seconds,
@@ -121,6 +123,7 @@ def up(
 def down(name: str, with_files: bool, dry_run: bool) -> None:
     """End a lab: every process, mount and network of it. Its files stay, unless --wipe.
 
+    One that is only starting is ended too.
     Status 0 when it is down afterwards, one that was not up or never made included.
 
     \b
@@ -134,7 +137,7 @@ def down(name: str, with_files: bool, dry_run: bool) -> None:
         )
         return
     if is_running(directory):
-        Lab.attach(directory).stop()
+        end_lab(directory)
         note(f"lab {name} is down")
     else:
         note(_not_up(name))
@@ -154,11 +157,13 @@ def status(name: str, as_json: bool) -> int:
     Example: vas lab status --json
     """
     directory = default_directory(name)
-    if not is_running(directory):
+    starting = is_starting(directory)
+    if starting or not is_running(directory):
+        down = {"name": name, "up": False, "starting": starting, "ok": False}
         if as_json:
-            print_json({"name": name, "up": False, "ok": False, "state_dir": str(directory)})
+            print_json(down | {"state_dir": str(directory)})
         else:
-            note(_not_up(name))
+            note(f"lab {name} is starting" if starting else _not_up(name))
         return ExitStatus.FAILED
     found = report.describe(Lab.attach(directory))
     if as_json:
@@ -292,8 +297,8 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
                 here.detach()
                 ending.pop_all()
     if as_json:
-        arms = [result.as_json() for result in results]
-        print_json({"arms": arms, "note": the_demo.WHAT_IT_SHOWS})
+        print_json({"arms": [result.as_json() for result in results]})
+        note(the_demo.WHAT_IT_SHOWS)
     else:
         views.print_arms(results)
     if keep:

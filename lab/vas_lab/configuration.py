@@ -80,6 +80,9 @@ def _resource_manager(spec: LabSpec) -> Properties:
         "yarn.scheduler.minimum-allocation-mb": "32",
         "yarn.scheduler.capacity.maximum-am-resource-percent": "0.5",
         "yarn.webapp.ui2.enable": "false",
+        # The time of one map, as a site would choose it: on few cores shared by all guests
+        # a map of 5 s takes up to 40 s when each runs two.
+        "vas.placement.node-wait": "60s",
     }
 
 

@@ -32,12 +32,16 @@ class Request(BaseModel):
 
 
 class Answer(BaseModel):
-    """`error` is set when the request was refused; `cpu_seconds` counts since the start."""
+    """`error` is set when the request was refused; `cpu_seconds` counts since the start.
+
+    `lost_nodes` are those whose namespaces are held no more, with how their holder ended.
+    """
 
     error: str | None = None
     ready: bool = False
     nodes: dict[str, str] = {}
     daemons: list[DaemonStatus] = []
+    lost_nodes: dict[str, str] = {}
     cpu_seconds: float = 0.0
 
 

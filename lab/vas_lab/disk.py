@@ -19,6 +19,7 @@ _FULL = ("No space left on device", "Disk quota exceeded", "any valid local dire
 _HINTS = {
     errno.ENOSPC: "the disk is full: free some space",
     errno.EDQUOT: "the quota is used up: free some space",
+    errno.EACCES: "set VAS_LABS to a directory of your own",
     errno.EIO: "the disk fails: see the kernel's log",
 }
 

@@ -28,9 +28,10 @@ class Problem:
 
 
 def find_problems(answer: Answer, state_dir: Path) -> list[Problem]:
-    """Daemons that are dead, and nodes that are not RUNNING though theirs is alive."""
+    """Daemons that are dead, nodes one cannot enter, nodes not RUNNING though theirs is alive."""
     dead = {daemon.name for daemon in answer.daemons if daemon.ended is not None}
-    found = list(_dead_daemons(answer, name_option(state_dir)))
+    option = name_option(state_dir)
+    found = [*_dead_daemons(answer, option), *_nodes_not_held(answer, option)]
     if RESOURCE_MANAGER not in dead:
         found += _lost_nodes(answer, dead, state_dir)
     return found
@@ -45,6 +46,16 @@ def _dead_daemons(answer: Answer, option: str) -> Iterator[Problem]:
                 f"`vas lab down{option}` and `vas lab up{option}` start anew",
                 stops_jobs=daemon.name != node_manager(daemon.node),
             )
+
+
+def _nodes_not_held(answer: Answer, option: str) -> Iterator[Problem]:
+    for node, ended in answer.lost_nodes.items():
+        # What runs there runs on; it keeps the namespaces.
+        yield Problem(
+            f"{node} cannot be entered: the process that held its namespaces is dead ({ended})",
+            f"`vas lab down{option}` and `vas lab up{option}` start anew",
+            stops_jobs=False,
+        )
 
 
 def _lost_nodes(answer: Answer, dead: set[str], state_dir: Path) -> Iterator[Problem]:

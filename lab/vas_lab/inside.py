@@ -17,7 +17,7 @@ from vas_lab.daemons import MDS, Daemon
 from vas_lab.enter import into_node
 from vas_lab.lustre import LabLustre
 from vas_lab.network import build_network
-from vas_lab.nodes import set_up_nodes
+from vas_lab.nodes import Holder, set_up_nodes
 from vas_lab.spec import LabSpec
 from vas_lab.topology import plan_topology
 
@@ -29,7 +29,7 @@ class Inside:
 
     def __init__(self, spec: LabSpec) -> None:
         self._spec = spec
-        self._holders: dict[str, int] = {}
+        self.holders: dict[str, Holder] = {}
         self.topology = plan_topology(spec.cluster)
         self.lustre = LabLustre(
             state_dir=mounts.RUN_LUSTRE,
@@ -51,8 +51,8 @@ class Inside:
         mounts.mount_lustre(self.lustre.backing, self.lustre.mount)
         say(f"wiring {len(self.topology.nodes) - 1} nodes")
         build_network(self.topology)
-        self._holders = set_up_nodes(self.topology.nodes, self.topology.master, self.lustre.sysfs)
-        write_atomically(spec.holders_file, json.dumps(self._holders))
+        self.holders = set_up_nodes(self.topology.nodes, self.topology.master, self.lustre.sysfs)
+        write_atomically(spec.holders_file, json.dumps(self._pids()))
         write_atomically(
             spec.environment_file, json.dumps(self.environment(preload=True), indent=1)
         )
@@ -65,7 +65,10 @@ class Inside:
     def command(self, daemon: Daemon) -> tuple[list[str], Mapping[str, str]]:
         """A daemon's command line and environment, seen from the supervisor."""
         env = self.environment(preload=daemon.preload) | {"VAS_NODE": daemon.node}
-        return [*into_node(self._holders.get(daemon.node)), *daemon.argv], env
+        return [*into_node(self._pids().get(daemon.node)), *daemon.argv], env
+
+    def _pids(self) -> dict[str, int]:
+        return {node: holder.pid for node, holder in self.holders.items()}
 
     def environment(self, *, preload: bool) -> dict[str, str]:
         """The variables of every program in the lab."""

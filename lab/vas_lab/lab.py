@@ -7,8 +7,6 @@ with Lab.start(LabOptions(hosts=4), tied=True) as lab:
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -23,19 +21,18 @@ from vas_core.process import Completed, run
 from vas_core.root import Root
 from vas_lab.control import Answer, Request, ask
 from vas_lab.disk import disk_error, says_full
+from vas_lab.ending import STOP_TIMEOUT_SECONDS, SUPERVISOR, end_lab, kill
 from vas_lab.enter import into_lab, into_node, with_environment
 from vas_lab.events import DETACH, Event, read_events
 from vas_lab.health import Problem, find_problems
 from vas_lab.job import JobRequest, JobResult, program
 from vas_lab.options import LabOptions, prepare
-from vas_lab.polling import poll
 from vas_lab.procfs import processes
 from vas_lab.spec import LabSpec
 from vas_lab.state import Running, hold, is_running, name_option, running_file
 from vas_lab.topology import plan_topology
 
 OnEvent = Callable[[Event], None]
-_STOP_TIMEOUT_SECONDS = 20.0
 _CANCEL_TIMEOUT_SECONDS = 60.0
 
 
@@ -77,10 +74,13 @@ class Lab:
     @classmethod
     def attach(cls, state_dir: Path) -> Lab:
         """The lab that runs in a directory. Raises VasError when none does."""
+        option = name_option(state_dir)
+        if not is_running(state_dir):
+            raise VasError("no lab is up", where=str(state_dir), hint=f"run `vas lab up{option}`")
         noted = running_file(state_dir)
-        if not is_running(state_dir) or not noted.exists():
-            hint = f"run `vas lab up{name_option(state_dir)}`"
-            raise VasError("no lab is up", where=str(state_dir), hint=hint)
+        if not noted.exists():
+            hint = f"wait until it is up, or end it by `vas lab down{option}`"
+            raise VasError("the lab is starting", where=str(state_dir), hint=hint)
         spec = LabSpec.model_validate_json((state_dir / "spec.json").read_bytes())
         return cls(spec, Running.model_validate_json(noted.read_bytes()), None)
 
@@ -95,14 +95,7 @@ class Lab:
         """Ends every process of the lab; returns when the last one is gone."""
         if self._starter:
             _end(self._starter)
-        elif is_running(self.spec.state_dir):
-            _kill(self.running.supervisor)
-        poll(
-            lambda: is_running(self.spec.state_dir),
-            lambda running: not running,
-            _STOP_TIMEOUT_SECONDS,
-            "the lab to end",
-        )
+        end_lab(self.spec.state_dir)
 
     def __enter__(self) -> Lab:
         return self
@@ -237,7 +230,7 @@ def _launch(options: LabOptions) -> tuple[LabSpec, subprocess.Popen[bytes]]:
 def _spawn(spec: LabSpec, lock: int) -> subprocess.Popen[bytes]:
     user = ["--user", "--map-root-user"] if spec.user_namespace else []
     own = ["--mount", "--pid", "--net", "--uts", "--fork", "--mount-proc", "--kill-child"]
-    supervisor = [sys.executable, "-m", "vas_lab.supervisor", str(spec.state_dir)]
+    supervisor = [sys.executable, "-m", SUPERVISOR, str(spec.state_dir)]
     with (spec.state_dir / "supervisor.log").open("wb") as log:
         # A session of its own: the terminal's Ctrl-C is the starter's to handle. The lock is
         # held by the lab's processes from here on, so it says whether the lab runs.
@@ -274,14 +267,12 @@ def _child_of(parent: int) -> int:
     raise VasError("the lab ended as soon as it was up", hint="see `vas lab logs supervisor`")
 
 
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError):  # it has just ended by itself
-        os.kill(pid, signal.SIGKILL)
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     # unshare --kill-child: the supervisor dies with it, and all processes with the supervisor.
-    for child in [p.pid for p in processes(Root()) if p.parent == process.pid] or [process.pid]:
-        _kill(child)
+    children = [p.pid for p in processes(Root()) if p.parent == process.pid]
+    for child in children:
+        kill(child)
+    if not children:
+        process.kill()
     with process:
-        process.wait(_STOP_TIMEOUT_SECONDS)
+        process.wait(STOP_TIMEOUT_SECONDS)

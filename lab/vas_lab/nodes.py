@@ -23,29 +23,31 @@ mount -t tmpfs tmpfs /sys/fs
 mkdir /sys/fs/lustre
 mount --bind "$2" /sys/fs/lustre
 """
+Holder = subprocess.Popen[str]
 _HOLD = "echo ready; exec sleep infinity >/dev/null"
 
 
-def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path) -> dict[str, int]:
+def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path) -> dict[str, Holder]:
     """Gives every node its host name and its /sys; returns who holds each but the master.
 
     Their network namespaces are there (`ip netns`).
     """
     holders = {node: _start_holder(node, sysfs) for node in nodes if node != master}
-    pids = {node: _until_held(node, holder) for node, holder in holders.items()}
+    for node, holder in holders.items():
+        _until_held(node, holder)
     # The master last: the others start as copies of its mounts, and a kernel allows them a
     # sysfs of their own only while nothing covers a part of the one they see.
     run(["sh", "-euc", _SET_UP, "sh", master, sysfs])
-    return pids
+    return holders
 
 
-def _start_holder(node: str, sysfs: Path) -> subprocess.Popen[str]:
+def _start_holder(node: str, sysfs: Path) -> Holder:
     own = ["nsenter", f"--net=/run/netns/{node}", "--", "unshare", "--uts", "--mount", "--"]
     argv = [*own, "sh", "-euc", _SET_UP + _HOLD, "sh", node, str(sysfs)]
     return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
 
 
-def _until_held(node: str, holder: subprocess.Popen[str]) -> int:
+def _until_held(node: str, holder: Holder) -> None:
     assert holder.stdout is not None
     with holder.stdout as output:
         if output.readline() != "ready\n":
@@ -54,4 +56,3 @@ def _until_held(node: str, holder: subprocess.Popen[str]) -> int:
                 where=f"node {node}",
                 hint="the reason is in supervisor.log",
             )
-    return holder.pid

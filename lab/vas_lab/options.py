@@ -37,6 +37,8 @@ class LabOptions:
 def prepare(options: LabOptions) -> LabSpec:
     """Checks everything that can be checked before the start; writes the map and the spec."""
     state_dir = options.state_dir.resolve()
+    # First: what the last start noted must not be taken for this one's.
+    running_file(state_dir).unlink(missing_ok=True)
     if state_dir.is_relative_to("/run"):
         raise BadInput("a lab has a /run of its own", where=str(state_dir), hint="choose another")
     check_disk(free_bytes(state_dir))
@@ -53,7 +55,6 @@ def prepare(options: LabOptions) -> LabSpec:
     )
     write_atomically(spec.cluster_file, text)
     write_atomically(state_dir / "spec.json", spec.model_dump_json(indent=1))
-    running_file(state_dir).unlink(missing_ok=True)
     return spec
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput, VasError
+from vas_lab.disk import disk_error
 from vas_lab.spec import REPOSITORY
 
 _LOCK = "lock"
@@ -112,11 +113,13 @@ def wipe(state_dir: Path) -> None:
 
 
 def is_running(state_dir: Path) -> bool:
-    """Whether a process of a lab in that directory lives."""
+    """Whether a process of a lab in that directory lives, whoever's it is."""
     try:
-        descriptor = os.open(state_dir / _LOCK, os.O_RDWR)
+        descriptor = os.open(state_dir / _LOCK, os.O_RDONLY)
     except FileNotFoundError:
         return False
+    except OSError as refused:
+        raise disk_error(refused, state_dir) from refused
     try:
         # Shared, so that two who look do not take each other for a lab.
         return not _lock(descriptor, fcntl.LOCK_SH)
@@ -124,20 +127,33 @@ def is_running(state_dir: Path) -> bool:
         os.close(descriptor)
 
 
+def is_starting(state_dir: Path) -> bool:
+    """Whether that lab runs and is not up yet."""
+    return is_running(state_dir) and not running_file(state_dir).exists()
+
+
 def _take(state_dir: Path) -> int:
     for _ in range(_TAKE_TRIES):
-        state_dir.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(state_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = _make_lock(state_dir)
         if _lock(descriptor, fcntl.LOCK_EX) and _is_at(descriptor, state_dir / _LOCK):
             return descriptor
         os.close(descriptor)
         time.sleep(_TAKE_PAUSE_SECONDS)
     raise VasError(
-        "a lab is up already",
+        f"a lab is {'starting' if is_starting(state_dir) else 'up'} already",
         where=str(state_dir),
         hint=f"end it by `vas lab down{name_option(state_dir)}`, "
         "or start another by `vas lab up --name NAME`",
     )
+
+
+def _make_lock(state_dir: Path) -> int:
+    try:
+        state_dir.mkdir(parents=True, exist_ok=True)
+        # Writable: an exclusive lock on NFS needs that.
+        return os.open(state_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as refused:
+        raise disk_error(refused, state_dir) from refused
 
 
 def _lock(descriptor: int, kind: int) -> bool:

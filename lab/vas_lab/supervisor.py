@@ -49,6 +49,7 @@ class Supervisor:
         self._selector.register(control.listen(self._spec.state_dir), selectors.EVENT_READ, "ask")
         self._selector.register(sys.stdin.fileno(), selectors.EVENT_READ, "starter")
         self._selector.register(_child_signals(), selectors.EVENT_READ, "child")
+        self._reap()  # whoever ended before there was a signal for it
         deadline = time.monotonic() + _READY_TIMEOUT_SECONDS
         while True:
             for key, _ in self._selector.select(None if self._ready else _POLL_SECONDS):
@@ -59,6 +60,7 @@ class Supervisor:
 
     def _bring_up(self) -> None:
         self._inside.build(lambda text: emit(Event(kind="progress", text=text)))
+        self._children.watch(self._inside.holders)
         self._children.start(self._inside.mds())
         self._inside.lustre.wait_ready()
         for daemon in yarn_daemons(self._spec):
@@ -104,28 +106,33 @@ class Supervisor:
 
     def _serve(self, connection: socket.socket) -> None:
         try:
-            answer = self._answer(control.receive(connection))
+            self._obey(control.receive(connection))
         except VasError as refused:
             answer = control.Answer(error=str(refused))
         except OSError:
             return  # whoever asked is gone
+        else:
+            self._reap()  # not above: a death during the start ends the lab, it is no answer
+            answer = self._state()
         try:
             connection.sendall(answer.model_dump_json().encode())
         except OSError:
             return
 
-    def _answer(self, request: control.Request) -> control.Answer:
+    def _obey(self, request: control.Request) -> None:
         if request.ask == "signal":
             self._children.signal(request.daemon, request.signal)
         elif request.ask == "start":
             self._children.start(self._children.daemon(request.daemon))
         elif request.ask == "serve":
             self._inside.lustre.serve(request.ost, request.nid)
-        self._reap()
+
+    def _state(self) -> control.Answer:
         return control.Answer(
             ready=self._ready,
             nodes=self._readiness.nodes(),
             daemons=self._children.status(),
+            lost_nodes=self._children.lost_nodes,
             cpu_seconds=cpu_seconds(Root()),
         )
 

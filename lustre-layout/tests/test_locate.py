@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,16 @@ from layout_samples import site, vector
 
 from vas_core.root import Root
 from vas_layout.codec import decode
-from vas_layout.locate import SPREAD, Locality, Placement, Share, placements, split_placements
+from vas_layout.locate import (
+    SPREAD,
+    Locality,
+    Placement,
+    Share,
+    block_size,
+    placements,
+    split_placements,
+)
+from vas_layout.model import Layout
 from vas_layout.owners import OstOwners, Source
 from vas_layout.table import layout_rows
 
@@ -19,6 +29,13 @@ MIB = 1 << 20
 
 def _owners(tmp_path: Path) -> OstOwners:
     return OstOwners(site(), root=Root(tmp_path))
+
+
+def _splits(
+    tmp_path: Path, layout: Layout, size: int, split: int, offset: int, length: int
+) -> list[Placement]:
+    owners = _owners(tmp_path)
+    return list(split_placements(layout, size, split, owners, offset=offset, length=length))
 
 
 def test_a_range_is_placed_stripe_by_stripe(tmp_path: Path) -> None:
@@ -41,25 +58,57 @@ def test_what_is_not_known_says_why(tmp_path: Path) -> None:
 
 def test_a_split_has_the_vm_that_owns_more_than_half_of_it(tmp_path: Path) -> None:
     layout = decode(vector("made-pfl-1-in-1"))
-    found = list(split_placements(layout, 2 * MIB, 4 * MIB, 4 * MIB, _owners(tmp_path)))
+    found = _splits(tmp_path, layout, 6 * MIB, 4 * MIB, 2 * MIB, 4 * MIB)
     assert [(p.offset, p.length, p.vm, p.reason) for p in found] == [
         (2 * MIB, 2 * MIB, None, SPREAD),
         (4 * MIB, 2 * MIB, None, SPREAD),
     ]
-    (whole,) = split_placements(layout, 2 * MIB + 9, MIB, 4 * MIB, _owners(tmp_path))
+    (whole,) = _splits(tmp_path, layout, 3 * MIB, MIB, 2 * MIB + 9, 9)
     assert (whole.ost, whole.oss, whole.vm, whole.reason) == (0, "oss1", "vm1", None)
+
+
+@pytest.mark.parametrize("offset", [0, 5, MIB, 3 * MIB - 1])
+def test_a_range_does_not_change_whose_a_split_is(tmp_path: Path, offset: int) -> None:
+    layout, size = decode(vector("S1M")), 3 * MIB
+    (split,) = _splits(tmp_path, layout, size, 4 * MIB, 0, size)
+    assert (split.vm, split.reason) == (None, SPREAD)
+    (part,) = _splits(tmp_path, layout, size, 4 * MIB, offset, 1)
+    assert part == replace(split, offset=offset, length=1)
+
+
+@pytest.mark.parametrize(("offset", "length"), [(9, 0), (3 * MIB, 5), (3 * MIB + 5, 0), (9, -4)])
+def test_nothing_of_a_file_has_no_splits(tmp_path: Path, offset: int, length: int) -> None:
+    layout = decode(vector("S1M"))
+    assert _splits(tmp_path, layout, 3 * MIB, 2 * MIB, offset, length) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "expected"),
+    [
+        ("S16M", 17 * MIB, 16 * MIB),
+        ("S16M", 16 * MIB, 128 * MIB),
+        ("S1M", 1 << 40, 128 * MIB),
+        ("c1", 1 << 40, 128 * MIB),
+        ("hsm-released", 1 << 40, 128 * MIB),
+    ],
+)
+def test_the_block_size_is_the_stripe_size_where_that_is_worth_a_task(
+    name: str, size: int, expected: int
+) -> None:
+    layout = decode(vector(name))
+    assert block_size(layout, size, normal=128 * MIB, smallest=16 * MIB) == expected
 
 
 def test_a_terabyte_of_small_stripes_is_located_split_by_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vas_layout.locate.runs", lambda *_: pytest.fail("walked the stripes"))
-    found = split_placements(decode(vector("S1M")), 0, 1 << 40, 128 * MIB, _owners(tmp_path))
+    found = _splits(tmp_path, decode(vector("S1M")), 1 << 40, 128 * MIB, 0, 1 << 40)
     assert Counter((p.vm, p.reason) for p in found) == {(None, SPREAD): 8192}
 
 
 def test_a_split_nobody_owns_says_why(tmp_path: Path) -> None:
-    found = split_placements(decode(vector("hsm-released")), 0, MIB, MIB, _owners(tmp_path))
+    found = _splits(tmp_path, decode(vector("hsm-released")), MIB, MIB, 0, MIB)
     assert [p.reason for p in found] == ["released to the archive"]
 
 

@@ -12,6 +12,7 @@ import click
 from vas_cluster import Cluster, default_path, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import BadInput, NotHere, VasError
+from vas_core.shown import shown
 from vas_core.sizes import format_size
 from vas_layout import views
 from vas_layout.as_json import layout_json
@@ -126,7 +127,7 @@ def locate(
     rest = max(0, size - offset) if length is None else length
     layout, owners = LayoutReader().read(path), _owners(load_map(map_file))
     found = (
-        split_placements(layout, offset, rest, split, owners)
+        split_placements(layout, size, split, owners, offset=offset, length=rest)
         if split
         else placements(layout, offset, rest, owners)
     )
@@ -298,7 +299,7 @@ def _result(one: Mismatch | LeftAlone, changing: bool, wish: Wish, reader: Layou
 
 
 def _migrated(one: Mismatch, wish: Wish, reader: LayoutReader) -> str:
-    note(f"migrating {one.path} ({format_size(one.file_size)})")
+    note(f"migrating {shown(one.path)} ({format_size(one.file_size)})")
     try:
         migrate(one, Lfs(), wish, reader)
     except VasError as failed:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from vas_layout.model import Layout
 from vas_layout.owners import OstOwners, Owner, Source
-from vas_layout.ownership import Run, owned_bytes, runs
+from vas_layout.ownership import Run, owned_bytes, plain_at, runs
 
 SPREAD = "no VM owns more than half: `vas layout fix` gives each split one owner"
 
@@ -69,21 +69,54 @@ def main_owner(parts: Sequence[Placement]) -> Placement:
 
 
 def split_placements(
-    layout: Layout, offset: int, length: int, split: int, owners: OstOwners
+    layout: Layout, size: int, split: int, owners: OstOwners, *, offset: int, length: int
 ) -> Iterator[Placement]:
-    """The splits (of `split` bytes, from byte 0) in a range, each with its main owner.
+    """The splits of a file of `size` bytes that lie in a range, each with its main owner.
 
-    The first and the last are cut to the range. The time of each depends on the number of objects.
+    A split has `split` bytes, counted from byte 0; the file's end cuts the last one. The range
+    cuts the offset and length that are given, not the bytes that the owner is judged by: YARN is
+    told of whole splits. The time of each depends on the number of objects.
     """
-    end = offset + length
+    end = min(offset + length, size)
+    if end <= offset:
+        return
     for border in range(offset // split * split, end, split):
         start, stop = max(border, offset), min(border + split, end)
-        shares = owned_bytes(layout, start, stop - start)
-        parts = [_placement(Run(start, size, ost), owners) for ost, size in shares.items() if size]
-        if shares[None]:
-            lost = next(run for run in runs(layout, start, stop - start) if run.reason)
-            parts = [replace(p, reason=lost.reason) if p.ost is None else p for p in parts]
-        yield main_owner(parts)
+        owner = _split_owner(layout, border, min(split, size - border), owners)
+        yield replace(owner, offset=start, length=stop - start)
+
+
+def block_owner(
+    layout: Layout, size: int, block: int, owners: OstOwners, *, offset: int
+) -> Placement | None:
+    """The byte at `offset` of a file of `size` bytes, with the main owner of its whole block.
+
+    None past the file's end. `block` is the block size in bytes.
+    """
+    found = split_placements(layout, size, block, owners, offset=offset, length=1)
+    return next(found, None)
+
+
+def block_size(layout: Layout, size: int, *, normal: int, smallest: int) -> int:
+    """The block size that the file system reports for a file of `size` bytes.
+
+    `normal` is `vas.lustre.block-size`, `smallest` is `vas.lustre.min-block-size`: see
+    docs/filesystem.md.
+    """
+    smallest = min(normal, smallest)
+    last = plain_at(layout, size - 1) if size > smallest else None
+    if last is None or len(last.objects) < 2 or last.stripe_size < smallest:
+        return normal
+    return last.stripe_size
+
+
+def _split_owner(layout: Layout, start: int, length: int, owners: OstOwners) -> Placement:
+    shares = owned_bytes(layout, start, length)
+    parts = [_placement(Run(start, size, ost), owners) for ost, size in shares.items() if size]
+    if shares[None]:
+        lost = next(run for run in runs(layout, start, length) if run.reason)
+        parts = [replace(p, reason=lost.reason) if p.ost is None else p for p in parts]
+    return main_owner(parts)
 
 
 def _why_no_vm(parts: Sequence[Placement], without_vm: int) -> str | None:

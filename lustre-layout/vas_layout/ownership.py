@@ -66,6 +66,12 @@ def owned_bytes(layout: Layout, offset: int, length: int) -> Counter[int | None]
     return owned
 
 
+def plain_at(layout: Layout, offset: int) -> Plain | None:
+    """The plain layout that a byte is read by; None for one without a known owner."""
+    parts = (part for part, _start, _end in _segments(layout, offset, offset + 1))
+    return next((part for part in parts if isinstance(part, Plain)), None)
+
+
 def _bytes_below(plain: Plain, index: int, offset: int) -> int:
     size = plain.stripe_size
     rounds, rest = divmod(offset, size * len(plain.objects))

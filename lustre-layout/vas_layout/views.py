@@ -20,6 +20,7 @@ from rich.progress import (
 )
 
 from vas_core.cli import note, print_json, print_table
+from vas_core.shown import shown
 from vas_core.sizes import format_size
 from vas_layout.as_json import layout_json
 from vas_layout.ingest import Ingested
@@ -83,7 +84,7 @@ def say_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
         )
     else:
         size = format_size(planned.file_size)
-        note(f"{done.destination}: {size} in {planned.splits} stripes, verified")
+        note(f"{shown(done.destination)}: {size} in {planned.splits} stripes, verified")
 
 
 def print_mismatches(
@@ -113,7 +114,7 @@ def say_plan(what: str, planned: StripePlan, as_json: bool) -> None:
     if as_json:
         print_json({**asdict(planned), "splits": planned.splits, "lfs": planned.lfs_arguments})
         return
-    note(what)
+    note(shown(what))
     for reason in planned.reasons:
         note(reason)
 
@@ -123,14 +124,14 @@ def progress(what: str, size: int) -> Iterator[Callable[[int], None]]:
     """A bar on a terminal; gives what is to be called with the bytes done."""
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(binary_units=True),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(what, total=size)
+        task = bar.add_task(shown(what), total=size)
         yield lambda done: bar.advance(task, done)
 
 

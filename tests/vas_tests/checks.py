@@ -65,7 +65,7 @@ CHECKS = (
     Check("ruff", _python("ruff", "check", ".")),
     Check("ruff format", _python("ruff", "format", "--check", ".")),
     Check("mypy", _python("mypy")),
-    Check("shellcheck", (_SHELLCHECK, "-x", "vas", ".ci/run")),
+    Check("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
     Check("python", _python("pytest", "-q", "-m", "not slow")),
     Check("java layout", (*MAVEN, "-pl", "layout", "test"), full=False),
     Check("java", (*MAVEN, "verify"), fast=False),

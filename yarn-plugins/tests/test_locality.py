@@ -9,13 +9,19 @@ import pytest
 from vas_cluster import Cluster, load_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
-from vas_layout.locate import Placement
+from vas_layout.codec import decode
+from vas_layout.locate import Placement, main_owner
+from vas_layout.model import Layout
 from vas_layout.owners import Source
+from vas_layout.store import LayoutReader
+from vas_yarn.blocks import Blocks
 from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.locality import Where, judge
 from vas_yarn.placement_log import Decision, parse, read
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "laptop-lab.yaml"
+VECTORS = Path(__file__).parents[2] / "lustre-layout" / "vectors"
+MIB = 1 << 20
 SPLIT = Split("/in/part-0", 0, 96)
 
 
@@ -34,14 +40,20 @@ def owned(vm: str | None, length: int = 64, reason: str | None = None) -> Placem
 
 
 def test_local_needs_no_reason_and_counts_only_its_own_bytes(cluster: Cluster) -> None:
-    row = judge(attempt("vm1"), SPLIT, [owned("vm1"), owned("vm2", 32)], cluster, [])
+    row = judge(attempt("vm1"), SPLIT, [owned("vm1"), owned("vm2", 32)], owned("vm1"), cluster, [])
     assert (row.where, row.why, row.local_bytes) == (Where.LOCAL, "", 64)
     assert (row.ost, row.oss, row.vm) == (0, "oss1", "vm1")
 
 
 def test_partner_is_told_from_remote(cluster: Cluster) -> None:
-    assert judge(attempt("vm2"), SPLIT, [owned("vm1")], cluster, []).where is Where.PARTNER
-    assert judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, []).where is Where.REMOTE
+    assert (
+        judge(attempt("vm2"), SPLIT, [owned("vm1")], owned("vm1"), cluster, []).where
+        is Where.PARTNER
+    )
+    assert (
+        judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, []).where
+        is Where.REMOTE
+    )
 
 
 def test_the_last_relaxation_of_the_stripes_host_is_the_reason(cluster: Cluster) -> None:
@@ -50,7 +62,7 @@ def test_the_last_relaxation_of_the_stripes_host_is_the_reason(cluster: Cluster)
         Decision("application_1_1", "relaxed-any", "vm2", "", "dead", 0),
         Decision("application_1_1", "relaxed-any", "vm1", "", "timeout", 12_500),
     ]
-    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, decisions)
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, decisions)
     assert row.why == "vm1: timeout; relaxed to any after 12.5 s"
 
 
@@ -61,7 +73,7 @@ def test_the_grant_of_the_maps_own_container_comes_before_any_relaxation(
         Decision("a", "grant", "vm4", "vm3", "dead-node", 7_000, "container_1", "remote"),
         Decision("a", "relaxed-any", "vm1", "", "timeout", 12_500),
     ]
-    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, decisions)
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, decisions)
     assert row.why == "vm4: dead-node; relaxed to any after 7.0 s"
 
 
@@ -73,7 +85,7 @@ def test_the_maps_own_host_is_the_reason_if_it_was_open_whoever_opened_the_conta
         Decision("a", "relaxed-any", "vm4", "", "timeout", 25_000),
         Decision("a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote"),
     ]
-    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, decisions)
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, decisions)
     assert row.why == "vm1: dead-node; relaxed to any after 5.0 s"
 
 
@@ -85,13 +97,13 @@ def test_a_host_open_to_its_partner_only_or_strict_again_is_no_reason_elsewhere(
     opened = Decision("a", "relaxed-any", "vm1", "", "timeout", 25_000)
     strict = Decision("a", "strict", "vm1", "", "none", 0)
     for before in ([to_partner], [opened, strict]):
-        row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, [*before, grant])
+        row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, [*before, grant])
         assert row.why == "vm4: timeout; relaxed to any after 26.0 s"
 
 
 def test_a_container_meant_for_another_map_is_said(cluster: Cluster) -> None:
     grant = Decision("a", "grant", "vm3", "vm3", "none", 0, "container_1", "local")
-    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], cluster, [grant])
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, [grant])
     assert row.why == "MapReduce gave it a container on vm3 that was granted for another map"
 
 
@@ -111,19 +123,79 @@ def test_a_container_meant_for_another_map_is_said(cluster: Cluster) -> None:
 def test_what_is_not_known_is_said(
     split: Split | None, placements: list[Placement], why: str, cluster: Cluster
 ) -> None:
-    assert judge(attempt("vm3"), split, placements, cluster, []).why == why
+    assert (
+        judge(attempt("vm3"), split, placements, next(iter(placements), None), cluster, []).why
+        == why
+    )
 
 
-def test_a_split_that_no_vm_owns_most_of_is_no_vms(cluster: Cluster) -> None:
+def test_a_block_that_no_vm_owns_most_of_is_no_vms(cluster: Cluster) -> None:
     spread = [owned("vm1", 32), owned("vm2", 32), owned("vm3", 32)]
-    row = judge(attempt("vm1"), SPLIT, spread, cluster, [])
+    row = judge(attempt("vm1"), SPLIT, spread, main_owner(spread), cluster, [])
     assert (row.where, row.vm, row.ost, row.local_bytes) == (Where.UNKNOWN, None, None, 32)
     assert row.why == "no VM owns more than half: `vas layout fix` gives each split one owner"
 
 
-def test_the_vm_of_most_of_a_split_counts_not_that_of_its_first_byte(cluster: Cluster) -> None:
-    row = judge(attempt("vm2"), SPLIT, [owned("vm1", 32), owned("vm2", 64)], cluster, [])
-    assert (row.where, row.vm, row.local_bytes) == (Where.LOCAL, "vm2", 64)
+class Stored(LayoutReader):
+    """Every file has one layout."""
+
+    def __init__(self, name: str) -> None:
+        self._layout = decode((VECTORS / f"{name}.bin").read_bytes())
+
+    def read(self, path: Path) -> Layout:
+        return self._layout
+
+
+def blocks(cluster: Cluster, directory: Path, size: int, **properties: str) -> Blocks:
+    """For a file `f` of `size` bytes, of stripes of 16 MiB on OST 0 and OST 1 in turns."""
+    with (directory / "f").open("wb") as file:
+        file.truncate(size)
+    lustre = cluster.lustre.model_copy(update={"mount": str(directory)})
+    here = cluster.model_copy(update={"lustre": lustre})
+    conf = {f"vas.lustre.{name.replace('_', '-')}": value for name, value in properties.items()}
+    return Blocks(here, conf, Stored("S16M"))
+
+
+def test_a_split_of_several_blocks_is_asked_for_by_the_one_that_holds_its_start(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    split = Split("/f", 16 * MIB, 48 * MIB)
+    placements, block = blocks(cluster, tmp_path, 64 * MIB).of(split)
+    assert [p.vm for p in placements] == ["vm2", "vm1", "vm2"]
+    row = judge(attempt("vm2"), split, placements, block, cluster, [])
+    assert (row.where, row.vm, row.ost, row.local_bytes) == (Where.LOCAL, "vm2", 1, 32 * MIB)
+    split = Split("/f", 0, 48 * MIB)
+    placements, block = blocks(cluster, tmp_path, 40 * MIB).of(split)
+    assert block and (block.vm, block.ost) == ("vm1", 0)
+
+
+def test_a_split_within_a_block_is_asked_for_by_the_whole_block(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    many = blocks(cluster, tmp_path, 64 * MIB, block_size="48m", min_block_size="32m")
+    placements, block = many.of(Split("/f", 16 * MIB, 8 * MIB))
+    assert [p.vm for p in placements] == ["vm2"]
+    assert block and block.vm == "vm1"
+    _, block = many.of(Split("/f", 48 * MIB, 16 * MIB))
+    assert block and block.vm == "vm2"
+
+
+def test_a_file_that_is_gone_is_said(cluster: Cluster, tmp_path: Path) -> None:
+    found = blocks(cluster, tmp_path, 0)
+    assert found.of(Split("/f", 0, 0)) == ([], None)
+    with pytest.raises(VasError, match="no such file"):
+        found.of(Split("/g", 0, 1))
+
+
+def test_a_map_that_is_asked_for_again_does_not_hide_the_others_stage(cluster: Cluster) -> None:
+    lines = (
+        "vas.placement: event=relaxed-any app=a key=20 host=vm1 waited_ms=5000 cause=dead-node",
+        "vas.placement: event=strict app=a key=5 host=vm1 waited_ms=0 cause=none",
+        "vas.placement: event=grant app=a key=20 host=vm4 node=vm3 locality=remote"
+        " waited_ms=26000 cause=timeout container=container_1",
+    )
+    row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, parse(lines))
+    assert row.why == "vm1: dead-node; relaxed to any after 5.0 s"
 
 
 def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:

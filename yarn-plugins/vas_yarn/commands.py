@@ -14,10 +14,9 @@ from vas_cluster import Cluster, default_path, load_cluster
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
-from vas_layout.locate import Placement, placements
-from vas_layout.owners import OstOwners
 from vas_layout.store import LayoutReader
 from vas_yarn import placement_log
+from vas_yarn.blocks import Blocks
 from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.locality import MapLocality, judge
 
@@ -84,13 +83,18 @@ def _site(cluster_file: Path | None, application_id: str) -> Cluster:
 def _rows(
     server: History, job: str, cluster: Cluster, decisions: list[placement_log.Decision]
 ) -> Iterator[MapLocality]:
-    owners = OstOwners(cluster)
+    blocks = Blocks(cluster, server.properties(job), LayoutReader())
     mine = [d for d in decisions if d.app == job.replace("job_", "application_")]
     attempts = list(server.maps(job))
     splits = _splits(server, attempts, server.job(job)["finishTime"] / 1000)
     for attempt in attempts:
         split = splits[attempt]
-        yield judge(attempt, split, _placements(split, cluster, owners), cluster, mine)
+        try:
+            placements, block = blocks.of(split) if split else ([], None)
+        except VasError as unreadable:
+            note(f"vas: {unreadable}")
+            placements, block = [], None
+        yield judge(attempt, split, placements, block, cluster, mine)
 
 
 def _splits(
@@ -106,18 +110,6 @@ def _splits(
         splits |= {attempt: server.split(attempt) for attempt in missing}
         missing = [attempt for attempt in missing if splits[attempt] is None]
     return splits
-
-
-def _placements(split: Split | None, cluster: Cluster, owners: OstOwners) -> list[Placement]:
-    if split is None:
-        return []
-    path = Path(cluster.lustre.mount) / split.path.lstrip("/")
-    try:
-        layout = LayoutReader().read(path)
-    except VasError as unreadable:
-        note(f"vas: {unreadable}")
-        return []
-    return list(placements(layout, split.offset, split.length, owners))
 
 
 def _print(rows: list[MapLocality]) -> None:

@@ -68,6 +68,11 @@ class History:
         found: dict[str, Any] = self._get(f"mapreduce/jobs/{job}")["job"]
         return found
 
+    def properties(self, job: str) -> dict[str, str]:
+        """The job's configuration: property -> value."""
+        found = self._get(f"mapreduce/jobs/{job}/conf")["conf"]
+        return {each["name"]: each["value"] for each in _list(found, "property")}
+
     def counters(self, job: str) -> Counters:
         """The job's total counters: group -> counter -> value. MapReduce leaves zeros out."""
         found = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from vas_cluster import Cluster
-from vas_layout.locate import Placement, main_owner
+from vas_layout.locate import Placement
 from vas_yarn.history import MapAttempt, Split
 from vas_yarn.placement_log import Decision
 
@@ -23,7 +23,7 @@ class Where(StrEnum):
 
 @dataclass(frozen=True)
 class MapLocality:
-    """One map: its split, the VM that owns more than half of it, and where it ran."""
+    """One map: its split, the VM that it was asked for, and where it ran."""
 
     task: str
     path: str | None
@@ -46,16 +46,16 @@ def judge(
     attempt: MapAttempt,
     split: Split | None,
     placements: Sequence[Placement],
+    block: Placement | None,
     cluster: Cluster,
     decisions: Iterable[Decision],
 ) -> MapLocality:
     """Joins what is known of one map. `placements` are the owners of its split, in order.
 
-    MapReduce asks for the hosts of the split's block, and a block has one only where one VM owns
-    more than half of it; so that VM is the one judged by. `local_bytes` counts the whole split.
+    MapReduce asks for the host of the `block` that holds the split's start, however many blocks
+    the split has; so the block's VM is the one judged by. `local_bytes` counts the whole split.
     """
-    owner = main_owner(placements) if placements else None
-    vm = owner.vm if owner else None
+    vm = block.vm if block else None
     where = _where(attempt.node, vm, cluster)
     return MapLocality(
         task=attempt.task_id,
@@ -63,12 +63,12 @@ def judge(
         offset=split.offset if split else None,
         length=split.length if split else None,
         local_bytes=sum(p.length for p in placements if p.vm == attempt.node),
-        ost=owner.ost if owner else None,
-        oss=owner.oss if owner else None,
+        ost=block.ost if block else None,
+        oss=block.oss if block else None,
         vm=vm,
         ran_on=attempt.node,
         where=where,
-        why=_why(where, vm, split, owner, decisions, attempt.container_id),
+        why=_why(where, vm, split, block, decisions, attempt.container_id),
     )
 
 
@@ -86,7 +86,7 @@ def _why(
     where: Where,
     vm: str | None,
     split: Split | None,
-    owner: Placement | None,
+    block: Placement | None,
     decisions: Iterable[Decision],
     container: str,
 ) -> str:
@@ -95,7 +95,7 @@ def _why(
     if split is None:
         return "the map's split is not known: its log is not there, or it read no file"
     if vm is None:
-        return (owner.reason if owner else None) or "the split's layout could not be read"
+        return (block.reason if block else None) or "the split's layout could not be read"
     decided = _decided(where, vm, container, list(decisions))
     if decided is None:
         return "no decision was logged: the placement plugin was off for this job"
@@ -110,17 +110,20 @@ def _decided(where: Where, vm: str, container: str, decisions: list[Decision]) -
     """What let a map of `vm` run elsewhere, in this container.
 
     MapReduce gives a container to whichever map it likes best, so the grant names the host that
-    opened the row, which need not be the map's. If the map's own host was open by then, that is
-    the reason; else it is the grant's; without a grant in the log, the host's last relaxation.
+    opened the row, which need not be the map's. If the map's own host was open by then for asks
+    of the grant's key, that is the reason; else it is the grant's; without a grant in the log, the
+    host's last relaxation.
     """
     of_host = [i for i, d in enumerate(decisions) if d.host == vm and not d.container]
     granted = next((i for i, d in enumerate(decisions) if d.container == container), None)
     if granted is None:
         relaxed = [decisions[i] for i in of_host if decisions[i].event.startswith("relaxed")]
         return relaxed[-1] if relaxed else None
-    stage = next((decisions[i] for i in reversed(of_host) if i < granted), None)
+    grant = decisions[granted]
+    before = (decisions[i] for i in reversed(of_host) if i < granted)
+    stage = next((d for d in before if d.key == grant.key), None)
     is_open = stage and (
         stage.event == "relaxed-any"
         or (stage.event == "relaxed-partner" and where is Where.PARTNER)
     )
-    return stage if is_open else decisions[granted]
+    return stage if is_open else grant

@@ -20,7 +20,8 @@ _FIELD = re.compile(r"(\w+)=(\S*)")
 class Decision:
     """One line. `host` is the guest waited for, `waited_ms` how long, `cause` why it ended.
 
-    A grant has a `container` and a `locality`; other events have none.
+    A grant has a `container` and a `locality`; other events have none. `key` tells asks of one
+    application apart: after a failure MapReduce asks for a map again, with another priority.
     """
 
     app: str
@@ -31,6 +32,7 @@ class Decision:
     waited_ms: int
     container: str = ""
     locality: str = ""
+    key: str = ""
 
 
 def parse(lines: Iterable[str]) -> Iterator[Decision]:
@@ -49,6 +51,7 @@ def parse(lines: Iterable[str]) -> Iterator[Decision]:
                 waited_ms=int(waited) if waited.isdigit() else 0,
                 container=fields.get("container", ""),
                 locality=fields.get("locality", ""),
+                key=fields.get("key", ""),
             )
 
 

@@ -14,8 +14,8 @@ public interface PlacementConf {
       "Whether the ResourceManager places tasks on the VM that owns their split.");
 
   ConfKey<Duration> NODE_WAIT = ConfKey.duration("vas.placement.node-wait", "20s", "0s", "1h",
-      "How long asks for a live node wait without a grant there, or in sum beside an idle node,"
-          + " before its HA partner may serve them; at least the time of a map. 0s: do not wait.");
+      "How long asks for a live node wait while it runs none of their job, or in sum beside an idle"
+          + " node, before its HA partner may serve them. 0s: do not wait.");
 
   ConfKey<Duration> PARTNER_WAIT = ConfKey.duration("vas.placement.partner-wait", "5s", "0s", "1h",
       "How long the HA partner alone may serve them, before any node may.");

@@ -20,6 +20,7 @@ import org.vas.scheduler.policy.PlacementEvent;
 /** The metrics2 source {@code VasPlacement}, also in JMX. */
 final class PlacementMetrics implements MetricsSource {
   static final String NAME = "VasPlacement";
+  private static final String WAIT = "What a grant's decision tells as waited_ms";
   private static final int QUANTILE_SECONDS = 60;
 
   private final MetricsRegistry registry =
@@ -29,9 +30,9 @@ final class PlacementMetrics implements MetricsSource {
   private final MutableCounterLong failedOpen =
       registry.newCounter("ApplicationsFailedOpen", "Applications placed no more after an error", 0L);
   private final MutableStat wait =
-      registry.newStat("Wait", "Time from ask or last grant to grant", "Grants", "Millis", true);
-  private final MutableQuantiles waitQuantiles = registry.newQuantiles("Wait60s",
-      "Time from ask or last grant to grant", "Grants", "Millis", QUANTILE_SECONDS);
+      registry.newStat("Wait", WAIT, "Grants", "Millis", true);
+  private final MutableQuantiles waitQuantiles = registry.newQuantiles(
+      "Wait60s", WAIT, "Grants", "Millis", QUANTILE_SECONDS);
   private final Map<Locality, MutableCounterLong> grants = new EnumMap<>(Locality.class);
   private final Map<Cause, MutableCounterLong> relaxations = new EnumMap<>(Cause.class);
 

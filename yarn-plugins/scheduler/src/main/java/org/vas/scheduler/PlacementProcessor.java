@@ -21,6 +21,8 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttempt;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The plug point: {@code yarn.resourcemanager.application-master-service.processors}.
@@ -30,6 +32,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttempt;
  * keeps a heartbeat from it.
  */
 public class PlacementProcessor implements ApplicationMasterServiceProcessor {
+  private static final Logger LOG = LoggerFactory.getLogger(PlacementProcessor.class);
+
   private final LongSupplier clock;
   private final ConcurrentMap<ApplicationAttemptId, Optional<PlacedAttempt>> attempts =
       new ConcurrentHashMap<>();
@@ -74,7 +78,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   @Override
   public void allocate(ApplicationAttemptId attempt, AllocateRequest request,
       AllocateResponse response) throws YarnException {
-    Optional<PlacedAttempt> placed = attempts.computeIfAbsent(attempt, this::placement);
+    Optional<PlacedAttempt> placed = attempts.computeIfAbsent(attempt, this::placementOrNone);
     placed.ifPresent(asks -> asks.before(request, rm.getScheduler()));
     next.allocate(attempt, request, response);
     placed.ifPresent(asks -> asks.after(response));
@@ -92,10 +96,21 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
     return attempts.size();
   }
 
+  private Optional<PlacedAttempt> placementOrNone(ApplicationAttemptId attempt) {
+    try {
+      return placement(attempt);
+    } catch (RuntimeException e) {
+      metrics.failedOpen();
+      LOG.error("{}: not placed, its tasks run wherever there is room", attempt, e);
+      return Optional.empty();
+    }
+  }
+
   private Optional<PlacedAttempt> placement(ApplicationAttemptId attempt) {
     RMApp app = rm.getRMApps().get(attempt.getApplicationId());
     return settings.filter(conf -> conf.places(app)).map(conf -> new PlacedAttempt(attempt,
-        new RmCluster(rm, nodes, conf.racks(), defaultLabel(app)), conf.waits(), metrics, clock));
+        new RmCluster(rm, nodes, conf.racks(), attempt, () -> defaultLabel(app)),
+        conf.waits(), metrics, clock));
   }
 
   /** The partition that YARN gives asks without a label: the application's, else the queue's. */

@@ -3,15 +3,21 @@ package org.vas.scheduler;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.hadoop.net.NetworkTopology;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerAppReport;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNode;
+import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 import org.apache.hadoop.yarn.util.resource.Resources;
 import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.Cause;
@@ -22,29 +28,54 @@ final class RmCluster implements ClusterView {
   private final RMContext rm;
   private final RmNodes known;
   private final SiteRacks site;
-  private final String defaultLabel;
+  private final ApplicationAttemptId attempt;
+  private final Supplier<String> defaultLabel;
   private Map<String, RMNode> nodes = Map.of();
   private Optional<Resource> headroom = Optional.empty();
 
   /** What one container of a key is, and for which partition: its ANY row. */
   private final Map<AskKey, ResourceRequest> containers = new HashMap<>();
 
-  /** {@code defaultLabel}: the partition of asks that name none. */
-  RmCluster(RMContext rm, RmNodes known, SiteRacks site, String defaultLabel) {
+  /** The partition of asks that name none. */
+  private String defaultPartition = "";
+
+  /** The hosts on which each key has containers. */
+  private final Map<AskKey, Set<String>> running = new HashMap<>();
+
+  /** {@code defaultLabel}: asked at every refresh, for an application may change its queue. */
+  RmCluster(RMContext rm, RmNodes known, SiteRacks site, ApplicationAttemptId attempt,
+      Supplier<String> defaultLabel) {
     this.rm = rm;
     this.known = known;
     this.site = site;
+    this.attempt = attempt;
     this.defaultLabel = defaultLabel;
   }
 
   /** The asks as they stand: the scheduler's, and over them what the application changed. */
   void refresh(List<ResourceRequest> live, List<ResourceRequest> asks) {
     nodes = known.byHost();
+    defaultPartition = defaultLabel.get();
+    refreshRunning();
     containers.clear();
     for (List<ResourceRequest> rows : List.of(live, asks)) {
       rows.stream().filter(row -> ResourceRequest.isAnyLocation(row.getResourceName()))
           .forEach(row -> containers.put(RowSet.key(row), row));
     }
+  }
+
+  private void refreshRunning() {
+    running.clear();
+    SchedulerAppReport report = rm.getScheduler().getSchedulerAppInfo(attempt);
+    if (report != null) {
+      report.getLiveContainers().forEach(container -> running
+          .computeIfAbsent(key(container.getAllocatedSchedulerKey()), key -> new HashSet<>())
+          .add(container.getAllocatedNode().getHost()));
+    }
+  }
+
+  private static AskKey key(SchedulerRequestKey key) {
+    return new AskKey(key.getPriority().getPriority(), key.getAllocationRequestId());
   }
 
   /** What the queue's limits leave to the application, as its last heartbeat was told. */
@@ -78,19 +109,19 @@ final class RmCluster implements ClusterView {
   private boolean isInPartition(AskKey key, RMNode node) {
     String asked = partitionOf(key);
     SchedulerNode scheduled = rm.getScheduler().getSchedulerNode(node.getNodeID());
-    String partition = scheduled == null ? "" : scheduled.getPartition();
-    return partition.equals(asked) || (asked.isEmpty() && isShared(partition));
+    String own = scheduled == null ? "" : scheduled.getPartition();
+    return own.equals(asked) || (asked.isEmpty() && isShared(own));
   }
 
   private String partitionOf(AskKey key) {
     ResourceRequest any = containers.get(key);
     String label = any == null ? null : any.getNodeLabelExpression();
-    return label == null ? defaultLabel : label.trim();
+    return label == null ? defaultPartition : label.trim();
   }
 
-  private boolean isShared(String partition) {
+  private boolean isShared(String label) {
     try {
-      return !rm.getNodeLabelManager().isExclusiveNodeLabel(partition);
+      return !rm.getNodeLabelManager().isExclusiveNodeLabel(label);
     } catch (IOException removedMeanwhile) {
       return false;
     }
@@ -125,6 +156,11 @@ final class RmCluster implements ClusterView {
     return scheduled != null
         && fits(container, scheduled.getUnallocatedResource())
         && headroom.map(left -> fits(container, left)).orElse(true);
+  }
+
+  @Override
+  public boolean runs(AskKey key, String host) {
+    return running.getOrDefault(key, Set.of()).contains(host);
   }
 
   private boolean fits(ResourceRequest container, Resource left) {

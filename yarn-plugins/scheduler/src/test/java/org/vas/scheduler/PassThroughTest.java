@@ -71,6 +71,12 @@ class PassThroughTest {
   }
 
   private void start(String defaultLabel) throws Exception {
+    yarn = new RmHarness(conf(defaultLabel));
+    yarn.rm().getRMContext().getNodeLabelManager()
+        .addToCluserNodeLabelsWithDefaultExclusivity(Set.of("x"));
+  }
+
+  private static Configuration conf(String defaultLabel) {
     Configuration conf = RmHarness.conf();
     conf.set(YarnConfiguration.RM_APPLICATION_MASTER_SERVICE_PROCESSORS,
         RmHarness.Clocked.class.getName() + "," + Recorder.class.getName());
@@ -80,9 +86,7 @@ class PassThroughTest {
     conf.set("yarn.scheduler.capacity.root.default.accessible-node-labels", "x");
     conf.set("yarn.scheduler.capacity.root.default.accessible-node-labels.x.capacity", "100");
     conf.set("yarn.scheduler.capacity.root.default.default-node-label-expression", defaultLabel);
-    yarn = new RmHarness(conf);
-    yarn.rm().getRMContext().getNodeLabelManager()
-        .addToCluserNodeLabelsWithDefaultExclusivity(Set.of("x"));
+    return conf;
   }
 
   @AfterEach
@@ -157,6 +161,16 @@ class PassThroughTest {
     putInPartition("x", "am");
     RmHarness.Job job = yarn.submit("MAPREDUCE");
     assertUntouched(job, job.rows("vm1", 1));
+  }
+
+  @Test
+  void theQueuesLabelIsTheOneItHasNow() throws Exception {
+    RmHarness.Job job = yarn.submit("MAPREDUCE");
+    putInPartition("x", "vm1", "vm2");
+    assertUntouched(job, job.rows("vm1", 1));
+    yarn.rm().getResourceScheduler().reinitialize(conf("x"), yarn.rm().getRMContext());
+    job.master().allocate(job.rows("vm1", 1), List.of());
+    assertEquals(List.of(true, false, false), relaxed(Recorder.SEEN.get()));
   }
 
   @Test

@@ -3,11 +3,14 @@ package org.vas.scheduler;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Proxy;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
 import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.ResourceBlacklistRequest;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
 import org.junit.jupiter.api.AfterEach;
@@ -83,6 +86,38 @@ class PlacementProcessorTest {
     job.granted();
     other.endContainerOn("vm3");
     assertEquals(List.of(), job.grantedAfterBeatOf("vm3"));
+  }
+
+  @Test
+  void aNodeBusyWithTheJobsOwnMapsIsWaitedForHoweverLongTheyTake() throws Exception {
+    RmHarness.Job other = fill("vm2", "vm3", "vm4");
+    other.ask("am", 1);
+    yarn.beat("am");
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 6);
+    assertEquals(4, job.grantedAfterBeatOf("vm1").size());
+    RmHarness.pass(10 * (RmHarness.NODE_WAIT + RmHarness.PARTNER_WAIT));
+    job.granted();
+    other.endContainerOn("vm2");
+    other.endContainerOn("vm3");
+    assertEquals(List.of(), job.grantedAfterBeatOf("vm2", "vm3"));
+    job.endContainerOn("vm1");
+    assertEquals(List.of("vm1"), job.grantedAfterBeatOf("vm1"));
+  }
+
+  /** Its reducers may wait for the very maps that wait for the node. */
+  @Test
+  void aNodeFullOfTheJobsReducersIsWaitedForNoLongerThanAnother() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    for (String name : List.of("vm1", RmHarness.rackOf("vm1"), ResourceRequest.ANY)) {
+      job.master().allocate(
+          List.of(job.master().createResourceReq(name, RmHarness.CONTAINER_MB, 10, 4)), List.of());
+    }
+    yarn.beat("vm1");
+    assertEquals(4, job.master().allocate(List.of(), List.of()).getAllocatedContainers().size());
+    job.ask("vm1", 1);
+    RmHarness.pass(RmHarness.NODE_WAIT);
+    assertEquals(List.of("vm2"), job.grantedAfterBeatOf("vm3", "vm2"));
   }
 
   @Test
@@ -235,6 +270,21 @@ class PlacementProcessorTest {
     RmHarness.pass(1_000);
     job.granted();
     assertEquals(before + 2, yarn.nodeBuilds());
+  }
+
+  @Test
+  void anErrorOfOursAtTheFirstHeartbeatKeepsNoneFromTheScheduler() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    RMApp broken = (RMApp) Proxy.newProxyInstance(getClass().getClassLoader(),
+        new Class<?>[] {RMApp.class}, (proxy, method, args) -> {
+          if (method.getName().equals("getApplicationType")) {
+            throw new IllegalStateException("broken on purpose");
+          }
+          return method.invoke(job.app(), args);
+        });
+    yarn.rm().getRMContext().getRMApps().put(job.app().getApplicationId(), broken);
+    job.ask("vm1", 1);
+    assertEquals(List.of("vm3"), job.grantedAfterBeatOf("vm3"));
   }
 
   @Test

@@ -129,5 +129,10 @@ public final class AttemptPlacement {
     public boolean hasRoom(AskKey key, String node) {
       return cluster.hasRoom(key, node);
     }
+
+    @Override
+    public boolean runs(AskKey key, String node) {
+      return cluster.runs(key, node);
+    }
   }
 }

@@ -3,7 +3,7 @@ package org.vas.scheduler.policy;
 /** Why a task may run elsewhere than on the host that owns its split. */
 public enum Cause {
   NONE("none"),
-  /** The host is alive but granted nothing for as long as we wait. */
+  /** The host is alive but ran none of the key's containers for as long as we wait. */
   TIMEOUT("timeout"),
   /** The host works through its asks, but other nodes stood idle for as long as we wait. */
   SKEW("skew"),

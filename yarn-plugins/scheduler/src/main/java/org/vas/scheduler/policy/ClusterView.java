@@ -22,4 +22,7 @@ public interface ClusterView {
 
   /** Whether the node could be granted one more container for the key's asks at once. */
   boolean hasRoom(AskKey key, String node);
+
+  /** Whether a container of the key is on the node: granted, and not ended yet. */
+  boolean runs(AskKey key, String node);
 }

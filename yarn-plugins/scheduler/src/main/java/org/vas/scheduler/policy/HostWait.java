@@ -3,9 +3,10 @@ package org.vas.scheduler.policy;
 /**
  * How long the asks of one key have waited for one host, and what that allows.
  *
- * <p>Two clocks run. One counts since the last grant on the host: a host that grants nothing is full
- * of other work. The other counts the time in which some other node stood idle, and no grant sets it
- * back: a host may grant all the time and still have more asks than its share.
+ * <p>Two clocks run. One counts since the host last ran a container of the key: a host that runs none
+ * is full of other work, one that runs some gets round to the rest. The other counts the time in
+ * which some other node stood idle, and nothing that runs here sets it back: a host may be at work
+ * all the time and still have more asks than its share.
  */
 final class HostWait {
   private static final long NEVER = Long.MIN_VALUE;
@@ -35,11 +36,11 @@ final class HostWait {
 
   /** The longer of the two clocks. */
   long waited(long now) {
-    return Math.max(sinceGrant(now), idled);
+    return Math.max(unserved(now), idled);
   }
 
-  /** Since the first ask or the last grant on the host. */
-  long sinceGrant(long now) {
+  /** Since the first ask, or since the host was last seen with a container of the key. */
+  long unserved(long now) {
     return since == NEVER ? 0 : now - since;
   }
 
@@ -64,7 +65,8 @@ final class HostWait {
     cause = Cause.NONE;
   }
 
-  void granted(long now) {
+  /** A container of the key was granted on the host, or runs there. */
+  void served(long now) {
     since = now;
   }
 
@@ -80,7 +82,7 @@ final class HostWait {
     if (trouble == Cause.NONE) {
       troubleSince = NEVER;
       cause = waited < limits.nodeMillis() ? Cause.NONE
-          : sinceGrant(now) < limits.nodeMillis() ? Cause.SKEW : Cause.TIMEOUT;
+          : unserved(now) < limits.nodeMillis() ? Cause.SKEW : Cause.TIMEOUT;
       return cause == Cause.NONE ? Stage.STRICT
           : beside(waited - limits.nodeMillis(), partnerUsable, limits);
     }

@@ -5,12 +5,14 @@ import java.util.function.Predicate;
 /**
  * How long nodes without asks of their own stood idle while a key's asks waited for others.
  *
- * <p>One node is watched at a time. Only time during which that same node had room from one look to
- * the next counts: on a busy cluster some node has a slot between two containers at every look.
+ * <p>The time from one look to the next counts if some node was idle at both, whichever: where nodes
+ * take turns, no single one need be idle for long.
  */
 final class IdleTime {
   private final AskKey key;
-  private String watched;
+
+  /** The node found idle at the last look, or null; it is looked at first. */
+  private String idle;
   private long seen;
   private long work;
 
@@ -20,15 +22,14 @@ final class IdleTime {
 
   /** The idle time since the last look. Milliseconds. */
   long until(long now, ClusterView view, Predicate<String> hasOwnAsks) {
-    if (watched != null && isIdle(watched, view, hasOwnAsks)) {
-      long idled = now - seen;
-      seen = now;
-      return idled;
-    }
+    boolean wasIdle = idle != null;
+    long passed = now - seen;
     seen = now;
-    watched = view.nodes().stream()
-        .filter(node -> isIdle(node, view, hasOwnAsks)).findFirst().orElse(null);
-    return 0;
+    if (!wasIdle || !isIdle(idle, view, hasOwnAsks)) {
+      idle = view.nodes().stream()
+          .filter(node -> isIdle(node, view, hasOwnAsks)).findFirst().orElse(null);
+    }
+    return wasIdle && idle != null ? passed : 0;
   }
 
   /** How many nodes it looked at so far. */

@@ -110,6 +110,9 @@ final class KeyPlacement {
       return;
     }
     wait.begin(now);
+    if (view.runs(key, wait.host())) {
+      wait.served(now);
+    }
     String rack = view.rackOf(wait.host());
     Cause trouble = asked(rack) == 0 ? Cause.RACK_MISMATCH : view.trouble(key, wait.host());
     if (wait.advance(now, trouble, partnerUsable(wait.host(), rack, view), limits)) {
@@ -179,9 +182,9 @@ final class KeyPlacement {
 
   private PlacementEvent local(String node, long now) {
     HostWait wait = waits.get(node);
-    long waited = wait == null ? 0 : wait.sinceGrant(now);
+    long waited = wait == null ? 0 : wait.unserved(now);
     if (wait != null) {
-      wait.granted(now);
+      wait.served(now);
     }
     return PlacementEvent.grant(key, node, node, Locality.LOCAL, waited, Cause.NONE);
   }

@@ -81,7 +81,7 @@ public final class PlacementEvent {
     return locality;
   }
 
-  /** Since the ask, or since the host's last grant. */
+  /** For a local grant: since the ask, or since the host last ran one of the key; else the wait. */
   public long waitedMillis() {
     return waitedMillis;
   }

@@ -21,7 +21,7 @@ public final class WaitLimits {
     return partnerMillis;
   }
 
-  /** After this long without a grant on its host, an ask may be granted anywhere. */
+  /** An ask that waited this long may be granted anywhere. */
   public long totalMillis() {
     return nodeMillis + partnerMillis;
   }

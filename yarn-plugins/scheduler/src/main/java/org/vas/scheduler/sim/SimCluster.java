@@ -17,10 +17,12 @@ final class SimCluster implements ClusterView {
   private final Map<String, Integer> index = new HashMap<>();
   private final Map<String, Cause> troubles = new HashMap<>();
   private final Predicate<String> hasRoom;
+  private final Predicate<String> runs;
 
-  /** {@code hasRoom}: whether a node has a free slot. */
-  SimCluster(int size, Predicate<String> hasRoom) {
+  /** {@code hasRoom}: whether a node has a free slot; {@code runs}: whether it has tasks. */
+  SimCluster(int size, Predicate<String> hasRoom, Predicate<String> runs) {
     this.hasRoom = hasRoom;
+    this.runs = runs;
     nodes = IntStream.range(0, size).mapToObj(i -> "vm" + i).collect(Collectors.toUnmodifiableList());
     IntStream.range(0, size).forEach(i -> index.put(nodes.get(i), i));
   }
@@ -47,6 +49,11 @@ final class SimCluster implements ClusterView {
   @Override
   public boolean hasRoom(AskKey key, String node) {
     return hasRoom.test(node);
+  }
+
+  @Override
+  public boolean runs(AskKey key, String node) {
+    return runs.test(node);
   }
 
   @Override

@@ -30,6 +30,7 @@ final class SimResult {
     return placed.getOrDefault(locality, 0);
   }
 
+  /** Until the last task ended. */
   long virtualMillis() {
     return virtualMillis;
   }

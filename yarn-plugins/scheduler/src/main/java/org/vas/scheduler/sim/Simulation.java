@@ -31,10 +31,13 @@ final class Simulation {
   private List<String> granted = new ArrayList<>();
   private long now;
 
+  /** When the last of the tasks started so far ends. */
+  private long lastEnd;
+
   Simulation(SimOptions options, WaitLimits waits) {
     this.options = options;
     random = new Random(options.seed());
-    cluster = new SimCluster(options.nodes(), this::hasFreeSlot);
+    cluster = new SimCluster(options.nodes(), this::hasFreeSlot, this::hasTasks);
     policy = new AttemptPlacement(waits, cluster, event -> { });
     app = new SimApp(cluster, policy, scheduler);
     cluster.nodes().subList(0, options.deadNodes())
@@ -51,8 +54,15 @@ final class Simulation {
   }
 
   private boolean hasFreeSlot(String node) {
-    PriorityQueue<Long> tasks = running.get(node);
-    return tasks == null || tasks.size() < options.slots();
+    return tasksOn(node).size() < options.slots();
+  }
+
+  private boolean hasTasks(String node) {
+    return !tasksOn(node).isEmpty();
+  }
+
+  private PriorityQueue<Long> tasksOn(String node) {
+    return running.computeIfAbsent(node, name -> new PriorityQueue<>());
   }
 
   SimResult run() {
@@ -65,16 +75,18 @@ final class Simulation {
       cluster.nodes().forEach(this::nodeHeartbeat);
       now += HEARTBEAT_MILLIS;
     }
-    return new SimResult(options, placed, policy.work(), now, System.nanoTime() - start);
+    return new SimResult(options, placed, policy.work(), lastEnd, System.nanoTime() - start);
   }
 
   /** The slot was taken when it was granted; its task starts now, or the slot is given back. */
   private void receive(String node) {
-    PriorityQueue<Long> tasks = running.get(node);
+    PriorityQueue<Long> tasks = tasksOn(node);
     tasks.remove(GRANTED);
     app.received(node, now).ifPresent(locality -> {
       placed.merge(locality, 1, Integer::sum);
-      tasks.add(now + taskMillis(node));
+      long end = now + taskMillis(node);
+      tasks.add(end);
+      lastEnd = Math.max(lastEnd, end);
     });
   }
 
@@ -82,7 +94,7 @@ final class Simulation {
     if (cluster.trouble(node) != Cause.NONE) {
       return;
     }
-    PriorityQueue<Long> tasks = running.computeIfAbsent(node, name -> new PriorityQueue<>());
+    PriorityQueue<Long> tasks = tasksOn(node);
     while (!tasks.isEmpty() && tasks.peek() <= now) {
       tasks.remove();
     }

@@ -16,6 +16,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
 import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.AttemptPlacement;
 import org.vas.scheduler.policy.Cause;
@@ -24,7 +25,8 @@ import org.vas.scheduler.policy.WaitLimits;
 
 /**
  * Whatever happens, in whatever order: an ask is held for its host only while that host is worth
- * waiting for, and never longer than the two waits without a grant there or beside an idle node.
+ * waiting for, and never longer than the two waits while it runs nothing of the job or beside an idle
+ * node.
  */
 class PlacementPropertyTest {
   private static final int NODES = 6;
@@ -33,7 +35,7 @@ class PlacementPropertyTest {
   /** One step of history: what, which node, and how much of it. */
   static final class Step {
     enum Kind { ASK, ASK_ANYWHERE, TAKE_BACK, GRANT, PASS, DIE, DECOMMISSION, REVIVE, BLACKLIST,
-      FORGIVE, PREEMPTED }
+      FORGIVE, PREEMPTED, RUN, END }
 
     private final Kind kind;
     private final int node;
@@ -112,6 +114,37 @@ class PlacementPropertyTest {
   }
 
   @Property(tries = 500, shrinking = ShrinkingMode.BOUNDED)
+  void idleNodesThatTakeTurnsAreKeptWaitingNoLongerThanOne(
+      @ForAll @Size(min = 16, max = 40) List<@IntRange(min = 1, max = NODES - 1) Integer> idle) {
+    World world = new World(false);
+    world.ask("vm0", 100);
+    world.busy.add("vm0");
+    for (int node : idle) {
+      world.roomy.clear();
+      world.roomy.add("vm" + node);
+      world.heartbeat();
+      world.now += 1_000;
+    }
+    assertTrue(world.offered("vm" + idle.get(idle.size() - 1)), "an idle node is offered nothing");
+  }
+
+  @Property(tries = 500, shrinking = ShrinkingMode.BOUNDED)
+  void aHostThatIsOnlyBusyWithTheJobsOwnMapsIsWaitedFor(
+      @ForAll @IntRange(min = 1, max = NODES) int hosts,
+      @ForAll @IntRange(min = 1, max = 600) int secondsOfAMap) {
+    World world = new World(false);
+    for (int host = 0; host < hosts; host++) {
+      world.ask("vm" + host, 3);
+      world.busy.add("vm" + host);
+    }
+    for (int second = 0; second < secondsOfAMap; second++) {
+      world.heartbeat();
+      world.checkOnlyOwnersAreOffered();
+      world.now += 1_000;
+    }
+  }
+
+  @Property(tries = 500, shrinking = ShrinkingMode.BOUNDED)
   void everyAskIsServedInTheEndWithIdleNodesToo(@ForAll("histories") List<Step> history) {
     World world = new World(true);
     history.forEach(step -> {
@@ -126,6 +159,8 @@ class PlacementPropertyTest {
   private static final class World {
     private static final AskKey KEY = new AskKey(20, -1);
 
+    private final Set<String> roomy = new HashSet<>();
+    private final Set<String> busy = new HashSet<>();
     private final SimCluster cluster;
     private final SimScheduler scheduler = new SimScheduler();
     private final AttemptPlacement policy;
@@ -137,7 +172,8 @@ class PlacementPropertyTest {
 
     /** {@code idle}: whether nodes have room, so that one without asks of its own stands idle. */
     World(boolean idle) {
-      cluster = new SimCluster(NODES, node -> idle);
+      cluster = new SimCluster(NODES, roomy::contains, busy::contains);
+      roomy.addAll(idle ? cluster.nodes() : List.of());
       policy = new AttemptPlacement(WAITS, cluster, event -> { });
     }
 
@@ -157,6 +193,8 @@ class PlacementPropertyTest {
         case BLACKLIST: blacklist(node); break;
         case FORGIVE: forgive(node); break;
         case PREEMPTED: preempted(node); break;
+        case RUN: busy.add(node); break;
+        case END: busy.remove(node); break;
       }
     }
 
@@ -232,6 +270,7 @@ class PlacementPropertyTest {
     }
 
     void heartbeat() {
+      busy.forEach(node -> progress.put(node, now));
       policy.observe(Map.of(KEY, scheduler.counts()));
       changed.forEach((name, count) -> policy.ask(KEY, name, count));
       policy.decide(now);
@@ -270,8 +309,9 @@ class PlacementPropertyTest {
       }
     }
 
-    /** One live node with room is enough, and it takes one container per heartbeat. */
+    /** Every map ends; one live node with room is enough, and it takes one container per heartbeat. */
     void serveAll() {
+      busy.clear();
       int left = scheduler.counts().getOrDefault(SimScheduler.ANY, 0)
           + Math.max(0, changed.getOrDefault(SimScheduler.ANY, 0));
       for (int beat = 0; beat < 2 * left + 60; beat++) {

@@ -26,6 +26,12 @@ class PlacementSimTest {
   }
 
   @Test
+  void theJobLastsUntilItsLastTaskEnds() {
+    SimResult result = simulate("--nodes 1 --splits 1");
+    assertTrue(result.virtualMillis() >= 1_000 + 10_000, result.toJson());
+  }
+
+  @Test
   void finishesWithDeadAndSlowNodes() {
     SimResult result = simulate("--nodes 40 --splits 2000 --dead 5 --slow 4 --uneven 1");
     assertEquals(2000, result.decisions());

@@ -1,0 +1,70 @@
+"""The end of a lab, from outside: whom to kill, and that all of it is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from vas_core.errors import VasError
+from vas_core.root import Root
+from vas_lab.polling import poll
+from vas_lab.procfs import Process, processes
+from vas_lab.state import is_running
+
+SUPERVISOR = "vas_lab.supervisor"
+STOP_TIMEOUT_SECONDS = 20.0
+
+
+def end_lab(state_dir: Path) -> None:
+    """Ends every process of the lab that is up, or starting, in a directory.
+
+    Returns when the last one is gone. Raises VasError when that takes too long, and for
+    another user's lab.
+    """
+
+    def still_runs() -> bool:
+        if not is_running(state_dir):
+            return False
+        _kill_supervisor(state_dir)
+        return True
+
+    poll(still_runs, lambda runs: not runs, STOP_TIMEOUT_SECONDS, "the lab to end")
+
+
+def kill(pid: int) -> None:
+    """Kills a process, unless it has just ended by itself."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def supervisors(root: Root, state_dir: Path) -> list[int]:
+    """The supervisor of the lab in a directory, by its command line; none when there is none.
+
+    The `unshare` that waits for it has the same one at its end. It is the last to go and says
+    so by its lock, so it is named only while it has no child yet.
+    """
+    found = list(_named(root, state_dir))
+    parents = {process.parent for process in found}
+    return [process.pid for process in found if process.pid not in parents]
+
+
+def _named(root: Root, state_dir: Path) -> Iterator[Process]:
+    words = ("", "-m", SUPERVISOR, str(state_dir.resolve()), "")
+    end = b"\0".join(map(os.fsencode, words))
+    for process in processes(root):
+        with suppress(OSError):
+            if root.path(f"proc/{process.pid}/cmdline").read_bytes().endswith(end):
+                yield process
+
+
+def _kill_supervisor(state_dir: Path) -> None:
+    try:
+        for pid in supervisors(Root(), state_dir):
+            kill(pid)
+    except PermissionError as refused:
+        raise VasError(
+            "is another user's lab", where=str(state_dir), hint="they can end it, or root"
+        ) from refused

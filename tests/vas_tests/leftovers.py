@@ -1,0 +1,74 @@
+"""What a lab is made of in the kernel, seen from outside, and that nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from vas_core.root import Root
+from vas_lab.polling import poll
+from vas_lab.procfs import processes
+from vas_lab.state import is_running
+
+_KINDS = ("mnt", "net", "pid", "uts")
+_TIMEOUT_SECONDS = 30
+
+
+def command_line(pid: int) -> str:
+    """A process' words, with spaces between them; empty for one that is gone."""
+    try:
+        return (
+            Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        )
+    except OSError:
+        return ""
+
+
+def mentioning(text: str) -> list[str]:
+    """The command lines of all processes with the text in them."""
+    lines = (command_line(process.pid) for process in processes(Root()))
+    return [line for line in lines if text in line]
+
+
+def namespaces(pid: int) -> set[str]:
+    """The namespaces of a process that are not this one's."""
+    try:
+        theirs = {os.readlink(f"/proc/{pid}/ns/{kind}") for kind in _KINDS}
+    except OSError:
+        return set()
+    return theirs - {os.readlink(f"/proc/self/ns/{kind}") for kind in _KINDS}
+
+
+def descendants(pid: int) -> set[int]:
+    """A process and all below it."""
+    found = {pid}
+    for process in sorted(processes(Root()), key=lambda p: p.pid):
+        if process.parent in found:
+            found.add(process.pid)
+    return found
+
+
+def namespaces_below(pid: int) -> set[str]:
+    """The namespaces of a process and of all below it, without this one's."""
+    return set().union(*map(namespaces, descendants(pid)))
+
+
+def mount_table() -> str:
+    """This process' mounts."""
+    return Path("/proc/self/mountinfo").read_text()
+
+
+def assert_nothing_left(state_dir: Path, seen: set[str], mounts: str) -> None:
+    """No lock, process, namespace of those seen, or mount that was not there before."""
+
+    def gone(look: object) -> bool:
+        return not look
+
+    poll(lambda: is_running(state_dir), gone, _TIMEOUT_SECONDS, "the lab to end")
+    poll(lambda: mentioning(str(state_dir)), gone, _TIMEOUT_SECONDS, "its processes to end")
+    poll(lambda: _all_namespaces() & seen, gone, _TIMEOUT_SECONDS, "its namespaces to vanish")
+    assert mount_table() == mounts
+
+
+def _all_namespaces() -> set[str]:
+    return set().union(*(namespaces(process.pid) for process in processes(Root())))

@@ -1,0 +1,42 @@
+"""The block that MapReduce asks for a split by, as the file system answered for the job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from vas_cluster import Cluster
+from vas_core.sizes import parse_size
+from vas_layout.locate import Placement, block_owner, block_size, placements
+from vas_layout.owners import OstOwners
+from vas_layout.paths import size_of
+from vas_layout.store import LayoutReader
+from vas_yarn.history import Split
+
+# The plugin's own defaults (docs/configuration.md).
+_BLOCK_SIZE = ("vas.lustre.block-size", "128m")
+_SMALLEST = ("vas.lustre.min-block-size", "16m")
+
+
+class Blocks:
+    """Finds owners for one job. `properties` are the job's, property -> value."""
+
+    def __init__(
+        self, cluster: Cluster, properties: Mapping[str, str], reader: LayoutReader
+    ) -> None:
+        self._mount = Path(cluster.lustre.mount)
+        self._owners = OstOwners(cluster)
+        self._reader = reader
+        self._normal = parse_size(properties.get(*_BLOCK_SIZE))
+        self._smallest = parse_size(properties.get(*_SMALLEST))
+
+    def of(self, split: Split) -> tuple[list[Placement], Placement | None]:
+        """The owners of a split's bytes, and that of the block that holds its start.
+
+        Raises VasError for a file that is gone or whose layout cannot be read.
+        """
+        path = self._mount / split.path.lstrip("/")
+        layout, size = self._reader.read(path), size_of(path)
+        parts = list(placements(layout, split.offset, split.length, self._owners))
+        unit = block_size(layout, size, normal=self._normal, smallest=self._smallest)
+        return parts, block_owner(layout, size, unit, self._owners, offset=split.offset)
