@@ -19,9 +19,12 @@ final class CollectorRules {
   private static final int LARGEST_SORT_MB = 2047;
   // A key without a constant, set by the application master's LocalContainerLauncher.
   private static final String UBERIZED = "mapreduce.task.uberized";
+  // Hadoop 3.3 has no constants for these.
+  private static final String MAP_SORT_CLASS = "map.sort.class";
+  private static final String SPILL_FILES_COUNT_LIMIT = "mapreduce.task.spill.files.count.limit";
   private static final String[] IGNORED = {
-      JobContext.MAP_SORT_SPILL_PERCENT, MRJobConfig.MAP_SORT_CLASS,
-      JobContext.INDEX_CACHE_MEMORY_LIMIT, JobContext.SPILL_FILES_COUNT_LIMIT};
+      JobContext.MAP_SORT_SPILL_PERCENT, MAP_SORT_CLASS,
+      JobContext.INDEX_CACHE_MEMORY_LIMIT, SPILL_FILES_COUNT_LIMIT};
 
   private CollectorRules() {}
 
