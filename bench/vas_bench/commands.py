@@ -7,12 +7,18 @@ from pathlib import Path
 
 import click
 
+from vas_bench.arms import Comparison, run_rounds
 from vas_bench.layout import LayoutRates, files_of, made_files, measure
 from vas_bench.placement import Job, Placement, simulate
 from vas_cluster import default_path, load_cluster
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import FoundDifferent
+from vas_lab.arms import ARMS
+from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
 from vas_lab.spec import find_java, find_plugins
+from vas_lab.state import default_directory
+from vas_lab.terasort import Sizes, TeraSort
 
 _USUAL_MOUNT = Path("/lustre")
 
@@ -132,3 +138,48 @@ def _print_placement(result: Placement) -> None:
         f"{result.decisions_per_second} decisions/s, {result.work_per_decision:.1f} rows looked at"
         f" for each; the job takes {result.simulated_seconds} s of simulated time"
     )
+
+
+@bench.command()
+@click.option("--size", type=SizeType(), default="768M", show_default=True, help="Of the input.")
+@click.option("--hosts", type=click.IntRange(1, 64), default=4, show_default=True)
+@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
+@click.option(
+    "--arm",
+    "names",
+    multiple=True,
+    type=click.Choice([arm.name for arm in ARMS]),
+    help="Only this arm; repeatable [default: all].",
+)
+@click.option(
+    "--base",
+    type=click.Choice([arm.name for arm in ARMS]),
+    default="real hosts",
+    show_default=True,
+    help="The arm the others are compared with.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the order.")
+@json_option
+def arms(
+    size: int, hosts: int, rounds: int, names: tuple[str, ...], base: str, seed: int, as_json: bool
+) -> None:
+    """Run the demo's arms in turns, and compare their times.
+
+    Every round sorts the same data once in each arm, in an order drawn by lot, and validates what
+    was written. Ratios of medians come with a 95 % interval and a significance test.
+
+    \b
+    Examples: vas bench arms --rounds 5
+              vas bench arms --arm "real hosts" --arm VAS --rounds 9 --json
+    """
+    chosen = [arm for arm in ARMS if not names or arm.name in names or arm.name == base]
+    sizes = Sizes.of(size, hosts)
+    with Lab.start(LabOptions(state_dir=default_directory("bench"), hosts=hosts)) as here:
+        job = TeraSort(here, sizes, "/bench")
+        job.generate()
+        samples = run_rounds(job, chosen, rounds=rounds, seed=seed, say=note)
+        found = Comparison(tuple(samples), base)
+    if as_json:
+        print_json(found.as_json())
+        return
+    print_table(("arm", "data-local", "job s", "CPU s", f"job / {base}", "CPU"), found.rows())

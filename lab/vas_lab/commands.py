@@ -35,6 +35,7 @@ from vas_lab.state import (
     name_option,
     wipe,
 )
+from vas_lab.terasort import Sizes
 from vas_lab.topology import plan_topology
 from vas_lab.workflows import Workflow, workflow
 
@@ -271,11 +272,12 @@ def logs(name: str, what: str | None) -> int:
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @json_option
 def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
-    """Run TeraSort on the same data, three ways, in a lab.
+    """Run TeraSort on the same data, four ways, in a lab.
 
     YARN-Lustre: the file system answers no hosts, as any shared file system does.
     Real hosts: it answers each stripe's VM; YARN's scheduler is as it comes.
-    VAS: the placement plugin also makes YARN wait, for a bounded time, for that VM.
+    VAS placement: the plugin also makes YARN wait, for a bounded time, for that VM.
+    VAS: and map output is written once to Lustre and merged from there.
 
     Interrupted, it leaves no process, namespace or mount behind.
 
@@ -284,7 +286,7 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
               ./vas demo --size 768M --keep
               ./vas demo --yes --json
     """
-    sizes = the_demo.Sizes.of(size, hosts)
+    sizes = Sizes.of(size, hosts)
     directory = default_directory("demo")
     the_demo.check_room(size, directory)
     with Steps.show(the_demo.steps(), directory / "step-seconds.json") as progress:

@@ -9,9 +9,11 @@ import click
 
 from vas_core.cli import note, print_table
 from vas_core.sizes import format_size
-from vas_lab.demo import ARMS, WHAT_IT_SHOWS, ArmResult
+from vas_lab.arms import ARMS
+from vas_lab.demo import WHAT_IT_SHOWS
 from vas_lab.job import JobResult
 from vas_lab.network import configuration, creation
+from vas_lab.terasort import ArmResult
 from vas_lab.topology import Topology
 
 _ARM_COLUMNS = (

@@ -1,0 +1,39 @@
+"""The ways of running one job that are compared: `./vas demo`, `vas bench arms`.
+
+The arms differ in properties of the job, nothing else: the same daemons, file system, data and
+scheduler configuration serve all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way of running the job. `properties` is all that sets it apart."""
+
+    name: str
+    explanation: str
+    properties: Mapping[str, str]
+
+
+# What a job has to say to use VAS's shuffle. The tag tells the ResourceManager, which then leaves
+# finished maps of a lost node alone.
+SHUFFLE = {
+    "mapreduce.job.map.output.collector.class": "org.vas.shuffle.map.LustreCollector",
+    "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.vas.shuffle.reduce.LustreMerge",
+    "mapreduce.job.tags": "vas-shuffle",
+}
+_PLACEMENT_OFF = {"mapreduce.job.tags": "vas-placement-off"}
+ARMS = (
+    Arm(
+        "YARN-Lustre",
+        "the file system answers no hosts, as any shared file system does",
+        {"vas.locations": "none", **_PLACEMENT_OFF},
+    ),
+    Arm("real hosts", "it answers each stripe's VM; YARN's scheduler as it is", _PLACEMENT_OFF),
+    Arm("VAS placement", "it answers each stripe's VM, and the placement plugin waits for it", {}),
+    Arm("VAS", "the same, and map output is written once to Lustre and merged from there", SHUFFLE),
+)

@@ -1,0 +1,159 @@
+"""TeraGen, TeraSort and TeraValidate in a lab: the job whose arms are compared."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from vas_core.errors import BadInput, VasError
+from vas_core.sizes import format_size
+from vas_lab.arms import Arm
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+
+ROW_BYTES = 100
+_MIN_SPLIT_BYTES = 16 << 20
+_MAX_MAPS = 48
+_STRIPE_ALIGNMENT_BYTES = 64 << 10
+_INPUT_BYTES = "BYTES_READ"
+_LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"
+_CHECKSUM = "CHECKSUM"
+_CHECKSUM_BITS = 64
+
+
+@dataclass(frozen=True)
+class ArmResult:
+    """What one arm did. Bytes and maps are TeraSort's; the checksum is TeraValidate's."""
+
+    name: str
+    data_local_maps: int
+    rack_local_maps: int
+    other_maps: int
+    total_maps: int
+    local_input_bytes: int
+    input_bytes: int
+    job_seconds: float
+    cpu_seconds: float
+    checksum: str
+
+    def as_json(self) -> dict[str, object]:
+        """The arm as `vas demo --json` prints it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How the data is cut: rows of 100 bytes, splits that are stripes, one reducer per host."""
+
+    rows: int
+    split_bytes: int
+    generators: int
+    reducers: int
+
+    @classmethod
+    def of(cls, size_bytes: int, hosts: int) -> Sizes:
+        """16 MiB splits; larger ones where that would make more than 48 maps.
+
+        Raises BadInput for less than a split a host: then there is no locality to show.
+        """
+        if size_bytes < hosts * _MIN_SPLIT_BYTES:
+            raise BadInput(
+                f"{format_size(size_bytes)} are too few for {hosts} hosts",
+                where="--size",
+                hint=f"give at least {format_size(hosts * _MIN_SPLIT_BYTES)}",
+            )
+        even = -(-size_bytes // _MAX_MAPS)
+        aligned = -(-even // _STRIPE_ALIGNMENT_BYTES) * _STRIPE_ALIGNMENT_BYTES
+        return cls(size_bytes // ROW_BYTES, max(_MIN_SPLIT_BYTES, aligned), hosts, hosts)
+
+
+class TeraSort:
+    """One data set of a lab, to be sorted once for each arm and as often as one likes."""
+
+    def __init__(self, lab: Lab, sizes: Sizes, directory: str) -> None:
+        self._lab, self._sizes, self._directory = lab, sizes, directory
+        self._input = f"{directory}/input"
+        self._generated: JobResult | None = None
+
+    def generate(self) -> None:
+        """Makes the data, in place of what was in the directory."""
+        _remove_tree(self._lab, self._directory)
+        argv = ["teragen", str(self._sizes.rows), self._input]
+        self._generated = self._lab.run_job(argv, _properties(self._sizes))
+
+    def sort(self, arm: Arm) -> JobResult:
+        """Sorts it in one way. Raises VasError when the lab is broken or the job fails."""
+        self._lab.refuse_broken()
+        argv = ["terasort", self._input, self._output(arm)]
+        return self._lab.run_job(argv, self._of(arm))
+
+    def validate(self, arm: Arm) -> str:
+        """The checksum of what `sort` wrote, which is removed. Raises VasError if it is wrong."""
+        output, report = self._output(arm), f"{self._output(arm)}-report"
+        self._lab.run_job(["teravalidate", output, report], self._of(arm))
+        assert self._generated is not None, "generate() comes first"
+        checksum = _checksum(self._lab, report, self._generated)
+        _remove_tree(self._lab, output)
+        _remove_tree(self._lab, report)
+        self._lab.refuse_broken()
+        return checksum
+
+    def _output(self, arm: Arm) -> str:
+        return f"{self._directory}/{arm.name.replace(' ', '-')}"
+
+    def _of(self, arm: Arm) -> dict[str, str]:
+        return _properties(self._sizes) | dict(arm.properties)
+
+
+def arm_result(arm: Arm, job: JobResult, checksum: str) -> ArmResult:
+    """What an arm's sort did, in the demo's words."""
+    return ArmResult(
+        name=arm.name,
+        data_local_maps=job.data_local_maps,
+        rack_local_maps=job.rack_local_maps,
+        other_maps=job.other_maps,
+        total_maps=job.total_maps,
+        local_input_bytes=job.counter(_LOCAL_BYTES),
+        input_bytes=job.counter(_INPUT_BYTES),
+        job_seconds=round(job.seconds, 1),
+        cpu_seconds=round(job.cpu_seconds, 1),
+        checksum=checksum,
+    )
+
+
+def _properties(sizes: Sizes) -> dict[str, str]:
+    return {
+        "vas.lustre.block-size": str(sizes.split_bytes),
+        "mapreduce.job.maps": str(sizes.generators),
+        "mapreduce.job.reduces": str(sizes.reducers),
+        # Guests this small have no room for reducers that wait beside maps that run.
+        "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
+        # A second attempt of a slow map would be counted as one more map, somewhere else.
+        "mapreduce.map.speculative": "false",
+        "mapreduce.reduce.speculative": "false",
+        # An output is written by the server it is for, once: TeraSort's own default is 10 copies.
+        "mapreduce.terasort.output.replication": "1",
+    }
+
+
+def _checksum(lab: Lab, report: str, made: JobResult) -> str:
+    """TeraValidate's checksum, which it prints only for rows in order.
+
+    TeraGen counted the same sum, of which a counter keeps the lowest 64 bits.
+    """
+    text = lab.call(["cat", str(_inside(lab, report) / "part-r-00000")]).stdout
+    words = text.split()
+    if len(words) != 2 or words[0] != "checksum":
+        raise VasError(f"TeraValidate found errors:\n{text.strip()}", where=report)
+    mask = (1 << _CHECKSUM_BITS) - 1
+    if int(words[1], 16) & mask != made.counter(_CHECKSUM) & mask:
+        raise VasError(f"rows were lost or changed: checksum {words[1]}", where=report)
+    return words[1]
+
+
+def _inside(lab: Lab, path: str) -> Path:
+    return Path(lab.spec.cluster.lustre.mount) / path.lstrip("/")
+
+
+def _remove_tree(lab: Lab, path: str) -> None:
+    lab.call(["rm", "-rf", "--", str(_inside(lab, path))])
