@@ -11,6 +11,7 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.vas.shuffle.ShuffleConf;
+import org.vas.shuffle.Switches;
 import org.vas.shuffle.mof.ShuffleDirs;
 
 /** Which jobs the collector serves, and which it refuses. */
@@ -51,6 +52,7 @@ final class CollectorRules {
           + " lists " + collectors.length + " classes; name " + LustreCollector.class.getName()
           + " alone, or no output is sure to be in its format");
     }
+    Switches.checkConsumer(job);
     if (job.getNumReduceTasks() > Entries.MAX_PARTITIONS) {
       throw new IOException(MRJobConfig.NUM_REDUCES + " is " + job.getNumReduceTasks()
           + "; at most " + Entries.MAX_PARTITIONS + " are possible");

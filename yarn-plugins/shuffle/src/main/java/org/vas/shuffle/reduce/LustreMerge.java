@@ -18,6 +18,7 @@ import org.apache.hadoop.util.Progress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.vas.shuffle.ShuffleConf;
+import org.vas.shuffle.Switches;
 import org.vas.shuffle.merge.BatchedRecords;
 import org.vas.shuffle.merge.Conservation;
 import org.vas.shuffle.merge.MemoryPlan;
@@ -42,6 +43,8 @@ import org.vas.shuffle.order.KeyOrder;
  */
 public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(LustreMerge.class);
+  // The attempts of a restarted application master are numbered from the next thousand on.
+  private static final int ATTEMPTS_OF_ONE_MASTER = 1000;
 
   private Context<K, V> context;
   private Shuffle<K, V> stock;
@@ -70,6 +73,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     if (stock != null) {
       return stock.run();
     }
+    Switches.checkCollector(job);
     ShuffleDirs dirs = new ShuffleDirs(job);
     FileSystem fs = dirs.root().getFileSystem(job);
     pool = new ReadPool(ShuffleConf.READ_TIMEOUT.get(job));
@@ -88,7 +92,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private List<MapOutput> outputs(FileSystem fs, ShuffleDirs dirs)
       throws IOException, InterruptedException {
     // An earlier attempt of this reduce may have failed by what only the checksums show.
-    boolean retry = attempt.getId() > 0;
+    boolean retry = attempt.getId() % ATTEMPTS_OF_ONE_MASTER > 0;
     int verifyBytes = retry ? Math.toIntExact(ShuffleConf.READ_SIZE.get(job)) : 0;
     MapOutcomes<MapOutput> outcomes = new MapOutcomes<>(job.getNumMapTasks());
     Validator validator = new Validator(fs, dirs, JobFormat.of(job), partition(),

@@ -44,6 +44,13 @@ class CollectorRulesTest {
   }
 
   @Test
+  void refusesAJobWhoseReducersWouldFetch() {
+    job.unset("mapreduce.job.reduce.shuffle.consumer.plugin.class");
+    assertFailure("mapreduce.job.reduce.shuffle.consumer.plugin.class is not set; set it to"
+        + " org.vas.shuffle.reduce.LustreMerge alone");
+  }
+
+  @Test
   void neverMakesTheJobsDirectory() throws Exception {
     Path staging = directory.resolve("staging");
     Files.delete(staging);

@@ -53,6 +53,7 @@ final class MapRun {
     job.set(MRConfig.FRAMEWORK_NAME, MRConfig.YARN_FRAMEWORK_NAME);
     job.set(MRConfig.LOCAL_DIR, directory.resolve("local").toString());
     job.set("mapreduce.job.map.output.collector.class", LustreCollector.class.getName());
+    job.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, "org.vas.shuffle.reduce.LustreMerge");
     job.setInt(MRJobConfig.IO_SORT_MB, 16);
     job.setMapOutputKeyClass(Text.class);
     job.setMapOutputValueClass(IntWritable.class);

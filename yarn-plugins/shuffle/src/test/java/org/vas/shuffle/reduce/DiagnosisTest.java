@@ -37,6 +37,9 @@ class DiagnosisTest {
         Arguments.of(new EOFException("/x"), BAD_MAP),
         Arguments.of(new EOFException(), BAD_MAP),
         Arguments.of(new ChecksumException("/x", 7), BAD_MAP),
+        // A path may say anything.
+        Arguments.of(new FileNotFoundException("/user/changsheng/x"), BAD_MAP),
+        Arguments.of(new FileNotFoundException("/Disk quota exceeded/x"), BAD_MAP),
         // "Not found" is also what java.io says of a file that it may not or cannot open.
         Arguments.of(new FileNotFoundException("/x (Permission denied)"), SICK_FILE_SYSTEM),
         Arguments.of(new FileNotFoundException("/x (Input/output error)"), SICK_FILE_SYSTEM),

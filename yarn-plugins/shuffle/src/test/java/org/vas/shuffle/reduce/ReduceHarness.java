@@ -41,6 +41,7 @@ final class ReduceHarness {
     FaultyFileSystem.configure(job);
     FaultyFileSystem.heal();
     job.set(MRJobConfig.MAPREDUCE_JOB_DIR, FaultyFileSystem.SCHEME + "://" + jobDir);
+    job.set("mapreduce.job.map.output.collector.class", "org.vas.shuffle.map.LustreCollector");
     job.setClass(MRConfig.SHUFFLE_CONSUMER_PLUGIN, LustreMerge.class,
         org.apache.hadoop.mapred.ShuffleConsumerPlugin.class);
     job.set(MRConfig.LOCAL_DIR, dir.resolve("local").toString());

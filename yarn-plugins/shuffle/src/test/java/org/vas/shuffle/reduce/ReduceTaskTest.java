@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Hadoop's ReduceTask with the plugin, against a stable sort of the same records. */
 @Timeout(120)
@@ -138,7 +139,18 @@ class ReduceTaskTest {
   }
 
   @Test
-  void eachStoredByteIsReadOnce() throws Exception {
+  void refusesMapOutputOfAnotherCollector() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 1);
+    harness.job.unset("mapreduce.job.map.output.collector.class");
+    IOException e = assertThrows(IOException.class, harness::run);
+    assertTrue(e.getMessage().startsWith("mapreduce.job.map.output.collector.class is not set; "),
+        e::getMessage);
+  }
+
+  /** The first attempt under a restarted application master is number 1000, and no retry. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1000})
+  void eachStoredByteIsReadOnce(int attempt) throws Exception {
     ReduceHarness harness = new ReduceHarness(dir, 4);
     long stored = 0;
     for (int map = 0; map < 4; map++) {
@@ -146,7 +158,7 @@ class ReduceTaskTest {
       stored += Files.size(harness.file(ReduceHarness.map(map, 0), "packed.mof")) - 100;
     }
     FaultyFileSystem.heal();
-    harness.run();
+    harness.run(attempt);
     assertEquals(stored, FaultyFileSystem.BYTES_READ.get());
     assertEquals(stored, harness.counter("MOF_BYTES_READ"));
   }
