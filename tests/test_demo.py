@@ -86,7 +86,8 @@ def test_no_hosts_no_locality_and_vas_all_of_it(arms: list[dict[str, Any]]) -> N
     assert none["local_input_bytes"] < none["input_bytes"]
     for vas in both:
         assert vas["data_local_maps"] == vas["total_maps"]
-        assert vas["local_input_bytes"] >= 0.99 * vas["input_bytes"]
+        # What a map reads besides is its split, a few records of the next one, and small files.
+        assert 0.99 <= vas["local_input_bytes"] / vas["input_bytes"] <= 1.02
 
 
 MOMENTS: dict[str, Callable[[int, Path], bool]] = {

@@ -29,6 +29,7 @@ class Recorded:
             wall_seconds=1,
             cpu_seconds=1,
             counters={"org.apache.hadoop.mapreduce.JobCounter": job, "": {"CPU_MILLISECONDS": 9}},
+            map_counters={},
         )
 
     def validate(self, _: Arm) -> str:

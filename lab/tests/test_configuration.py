@@ -133,6 +133,7 @@ def test_maps_without_a_counter_ran_elsewhere() -> None:
         wall_seconds=2,
         cpu_seconds=3,
         counters={**sums, group: {**sums[group], "DATA_LOCAL_MAPS": 4}},
+        map_counters={},
     )
     assert (job.total_maps, job.data_local_maps, job.rack_local_maps, job.other_maps) == (
         5,

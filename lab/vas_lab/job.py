@@ -46,7 +46,7 @@ class JobResult(BaseModel):
 
     `seconds` is from submission to the end, as YARN's history has it; `wall_seconds` is the
     client's whole life; `cpu_seconds` is what all processes of the lab used meanwhile,
-    JVM starts, daemons and the client included.
+    JVM starts, daemons and the client included. `map_counters` are those of map tasks alone.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -58,10 +58,15 @@ class JobResult(BaseModel):
     wall_seconds: float
     cpu_seconds: float
     counters: Counters
+    map_counters: Counters
 
     def counter(self, name: str) -> int:
         """A counter by its name; 0 when it is not there (MapReduce leaves zeros out)."""
         return sum(group.get(name, 0) for group in self.counters.values())
+
+    def map_counter(self, name: str) -> int:
+        """The same, of the map tasks alone."""
+        return sum(group.get(name, 0) for group in self.map_counters.values())
 
     @property
     def data_local_maps(self) -> int:

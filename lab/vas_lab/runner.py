@@ -120,6 +120,7 @@ class Runner:
             wall_seconds=wall,
             cpu_seconds=cpu,
             counters=add_counters(self._history.counters(job) for job in jobs),
+            map_counters=add_counters(self._history.counters(job, "map") for job in jobs),
         )
 
     def _summary(self, job: str) -> dict[str, Any]:

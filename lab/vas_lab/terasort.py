@@ -113,7 +113,7 @@ def arm_result(arm: Arm, job: JobResult, checksum: str) -> ArmResult:
         rack_local_maps=job.rack_local_maps,
         other_maps=job.other_maps,
         total_maps=job.total_maps,
-        local_input_bytes=job.counter(_LOCAL_BYTES),
+        local_input_bytes=job.map_counter(_LOCAL_BYTES),
         input_bytes=job.counter(_INPUT_BYTES),
         job_seconds=round(job.seconds, 1),
         cpu_seconds=round(job.cpu_seconds, 1),

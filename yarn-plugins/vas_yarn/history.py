@@ -73,12 +73,15 @@ class History:
         found = self._get(f"mapreduce/jobs/{job}/conf")["conf"]
         return {each["name"]: each["value"] for each in _list(found, "property")}
 
-    def counters(self, job: str) -> Counters:
-        """The job's total counters: group -> counter -> value. MapReduce leaves zeros out."""
+    def counters(self, job: str, of: str = "total") -> Counters:
+        """The job's counters: group -> counter -> value. MapReduce leaves zeros out.
+
+        `of` is `total`, or `map` or `reduce` for those tasks' alone.
+        """
         found = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]
         return {
             group["counterGroupName"]: {
-                counter["name"]: counter["totalCounterValue"] for counter in _list(group, "counter")
+                counter["name"]: counter[f"{of}CounterValue"] for counter in _list(group, "counter")
             }
             for group in _list(found, "counterGroup")
         }
