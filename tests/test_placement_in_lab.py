@@ -21,7 +21,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 INPUT = "/placement/input"
 MAPS = 12
 _SPLIT = {
-    "vas.lustre.block-size": "16m",
+    # A bare number, which the history server tells as one.
+    "vas.lustre.block-size": "16777216",
     "mapreduce.job.reduces": "1",
     # One attempt for each map, and no reducer in a map's place.
     "mapreduce.map.speculative": "false",

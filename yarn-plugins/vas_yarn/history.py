@@ -71,7 +71,8 @@ class History:
     def properties(self, job: str) -> dict[str, str]:
         """The job's configuration: property -> value."""
         found = self._get(f"mapreduce/jobs/{job}/conf")["conf"]
-        return {each["name"]: each["value"] for each in _list(found, "property")}
+        # The server makes a JSON number of every value that looks like one.
+        return {each["name"]: str(each["value"]) for each in _list(found, "property")}
 
     def counters(self, job: str, of: str = "total") -> Counters:
         """The job's counters: group -> counter -> value. MapReduce leaves zeros out.

@@ -1,0 +1,20 @@
+"""What the JobHistoryServer's answers are read as."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vas_yarn.history import History
+
+
+def test_a_value_that_looks_like_a_number_is_text_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    properties = [
+        {"name": "vas.lustre.block-size", "value": 16777216},
+        {"name": "mapreduce.job.tags", "value": "vas-shuffle"},
+    ]
+    answer = json.dumps({"conf": {"property": properties}})
+    monkeypatch.setattr(History, "_read", lambda *_: answer)
+    found = History("http://rm:19888").properties("job_1_1")
+    assert found == {"vas.lustre.block-size": "16777216", "mapreduce.job.tags": "vas-shuffle"}
