@@ -266,7 +266,13 @@ def logs(name: str, what: str | None) -> int:
 
 
 @click.command()
-@click.option("--size", type=SizeType(), default="256M", show_default=True, help="Data to sort.")
+@click.option(
+    "--size",
+    type=SizeType(),
+    default="256M",
+    show_default=True,
+    help="Data to sort; at least 16M a host.",
+)
 @_hosts
 @click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
