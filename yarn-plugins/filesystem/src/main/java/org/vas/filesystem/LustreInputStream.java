@@ -84,7 +84,14 @@ final class LustreInputStream extends FSInputStream
   @Override
   public synchronized int read(byte[] bytes, int offset, int length) throws IOException {
     validatePositionedReadArgs(position, bytes, offset, length);
-    return read(ByteBuffer.wrap(bytes, offset, length));
+    if (length == 0 || length > buffer.remaining()) {
+      return read(ByteBuffer.wrap(bytes, offset, length));
+    }
+    // What readers of small records do for each of them: nothing is allocated.
+    checkOpen();
+    buffer.get(bytes, offset, length);
+    advance(length);
+    return length;
   }
 
   @Override
