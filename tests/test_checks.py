@@ -9,7 +9,7 @@ import pytest
 
 from vas_core.cli import run_command
 from vas_core.process import run
-from vas_tests.checks import REPOSITORY, chosen_checks, other_hadoops
+from vas_tests.checks import REPOSITORY, Extent, chosen_checks, other_hadoops
 
 
 def listed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
@@ -29,7 +29,7 @@ def test_the_plugins_compile_against_every_hadoop_that_the_readme_names(
 
 
 def test_the_fast_run_has_java_and_no_daemon() -> None:
-    fast = [check.name for check in chosen_checks(fast=True)]
+    fast = [check.name for check in chosen_checks(Extent.FAST)]
     assert fast == ["ruff", "ruff format", "mypy", "shellcheck", "python", "java layout"]
 
 
@@ -40,7 +40,7 @@ def test_shellcheck_reports_what_is_in_sourced_files(tmp_path: Path) -> None:
         (shutil.copytree if (REPOSITORY / name).is_dir() else shutil.copy)(
             REPOSITORY / name, tmp_path / name
         )
-    argv = next(check.argv for check in chosen_checks(fast=True) if check.name == "shellcheck")
+    argv = next(check.argv for check in chosen_checks(Extent.FAST) if check.name == "shellcheck")
     assert run(argv, cwd=tmp_path).stdout == ""
     with (tmp_path / "core/bootstrap/plugins.bash").open("a") as script:
         script.write("remove() { rm -rf $1/x; }\n")
@@ -48,9 +48,16 @@ def test_shellcheck_reports_what_is_in_sourced_files(tmp_path: Path) -> None:
 
 
 def test_the_jars_are_built_before_the_lab_needs_them() -> None:
-    full = [check.name for check in chosen_checks(fast=False)]
+    full = [check.name for check in chosen_checks(Extent.USUAL)]
     assert full.index("java") < full.index("lab")
     assert "java layout" not in full
+    assert [check.name for check in chosen_checks(Extent.ALL)] == [*full, "lab, at length"]
+
+
+def test_every_test_in_a_lab_is_in_one_of_two_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = listed(capsys, "--all")
+    assert "pytest -q -m 'slow and not long'\n" in commands
+    assert "pytest -q -m long\n" in commands
 
 
 def test_the_list_is_commands_to_type(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,23 +8,32 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
 MAVEN = ("mvn", "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
+class Extent(IntEnum):
+    """How much to run. On two idle cores: a minute, 25 minutes, an hour at most."""
+
+    FAST = 1
+    USUAL = 2
+    ALL = 3
+
+
 @dataclass(frozen=True)
 class Check:
-    """A linter or a test suite. The `fast` ones together stay under a minute on two idle cores.
+    """A linter or a test suite, part of the extents from `least` to `most`.
 
-    What is not `full` is a part of another check, there for the fast run alone.
+    What a wider extent leaves out is in it as a part of another check.
     """
 
     name: str
     argv: tuple[str, ...]
-    fast: bool = True
-    full: bool = True
+    least: Extent = Extent.FAST
+    most: Extent = Extent.ALL
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ def _compiles_against(version: str) -> Check:
     """Compiles the plugins against another Hadoop, beside the usual build."""
     changed = (f"-Dhadoop.version={version}", f"-Dvas.build.directory=target/hadoop-{version}")
     argv = (*MAVEN, "-pl", "layout,filesystem,scheduler,shuffle", *changed, "compile")
-    return Check(f"java, Hadoop {version}", argv, fast=False)
+    return Check(f"java, Hadoop {version}", argv, Extent.USUAL)
 
 
 _SHELLCHECK = str(Path(sys.executable).with_name("shellcheck"))
@@ -67,16 +76,17 @@ CHECKS = (
     Check("mypy", _python("mypy")),
     Check("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
     Check("python", _python("pytest", "-q", "-m", "not slow")),
-    Check("java layout", (*MAVEN, "-pl", "layout", "test"), full=False),
-    Check("java", (*MAVEN, "verify"), fast=False),
+    Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
+    Check("java", (*MAVEN, "verify"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
-    Check("lab", _python("pytest", "-q", "-m", "slow"), fast=False),
+    Check("lab", _python("pytest", "-q", "-m", "slow and not long"), Extent.USUAL),
+    Check("lab, at length", _python("pytest", "-q", "-m", "long"), Extent.ALL),
 )
 
 
-def chosen_checks(*, fast: bool) -> list[Check]:
-    """What `vas test` runs, or `vas test --fast`."""
-    return [check for check in CHECKS if (check.fast if fast else check.full)]
+def chosen_checks(extent: Extent) -> list[Check]:
+    """What `vas test` runs to this extent."""
+    return [check for check in CHECKS if check.least <= extent <= check.most]
 
 
 def run_checks(checks: Iterable[Check]) -> list[Outcome]:

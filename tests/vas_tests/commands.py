@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from vas_core.cli import print_table
 from vas_core.errors import ExitStatus
-from vas_tests.checks import chosen_checks, run_checks
+from vas_tests.checks import Extent, chosen_checks, run_checks
 
 
 @click.command()
 @click.option(
     "--fast",
-    is_flag=True,
+    "extent",
+    flag_value=Extent.FAST,
+    type=Extent,
     help="Linters, Python's unit tests, Java's layout module: a minute. No daemons.",
+)
+@click.option(
+    "--all",
+    "extent",
+    flag_value=Extent.ALL,
+    type=Extent,
+    help="Also what is marked `long`: every fault and every kind of job. An hour.",
 )
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @click.option(
     "--list", "only_list", is_flag=True, help="Print the commands instead of running them."
 )
-def test(fast: bool, yes: bool, only_list: bool) -> int:
-    """Run every test and linter; status 1 if one fails.
+def test(extent: Extent | None, yes: bool, only_list: bool) -> int:
+    """Run the tests and linters; status 1 if one fails.
 
     \b
-    Examples: ./vas test          everything: Python, Java, the lab
+    Examples: ./vas test          Python, Java, the lab
               ./vas test --fast   what takes a minute
+              ./vas test --all    the shuffle's long suites too, as CI does
               ./vas test --list   the commands, to run one by one
     """
-    chosen = chosen_checks(fast=fast)
+    chosen = chosen_checks(extent or Extent.USUAL)
     if only_list:
-        print_table(("CHECK", "COMMAND"), [(c.name, " ".join(c.argv)) for c in chosen])
+        print_table(("CHECK", "COMMAND"), [(c.name, shlex.join(c.argv)) for c in chosen])
         return ExitStatus.DONE
     outcomes = run_checks(chosen)
     rows = [
