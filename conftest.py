@@ -1,7 +1,7 @@
 """What holds for every test: a unit test leaves this machine alone.
 
 A test that is not marked `machine` (or `slow`) fails when it starts a program or opens anything
-in /sys or /proc/sys, whichever way: the interpreter itself reports both.
+in /sys or /proc/sys, whichever way: the interpreter itself reports both. And time decides no test.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("timeless", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("timeless")
 
 _PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pty.spawn"}
 _PATHS = {"open", "os.listdir", "os.scandir", "os.chmod", "os.remove", "os.mkdir"}

@@ -37,6 +37,7 @@ KEYS = [
     "job_seconds",
     "cpu_seconds",
     "checksum",
+    "job_ratio",
 ]
 
 
@@ -78,6 +79,7 @@ def test_all_arms_read_the_same_and_sort_it_right(arms: list[dict[str, Any]]) ->
         assert sum(arm[kind] for kind in kinds) == arm["total_maps"] == 8
         assert arm["job_seconds"] > 0
         assert arm["cpu_seconds"] > 0
+        assert arm["job_ratio"] == round(arm["job_seconds"] / arms[1]["job_seconds"], 2)
 
 
 def test_no_hosts_no_locality_and_vas_all_of_it(arms: list[dict[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from vas_bench.placement import Job, Placement, simulate
 from vas_cluster import default_path, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import FoundDifferent
-from vas_lab.arms import ARMS
+from vas_lab.arms import ARMS, BASE
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.spec import find_java, find_plugins
@@ -154,7 +154,7 @@ def _print_placement(result: Placement) -> None:
 @click.option(
     "--base",
     type=click.Choice([arm.name for arm in ARMS]),
-    default="real hosts",
+    default=BASE,
     show_default=True,
     help="The arm the others are compared with.",
 )

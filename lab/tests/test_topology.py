@@ -23,7 +23,7 @@ def test_the_default_lab_is_the_example_of_a_laptop() -> None:
     assert lab_site(4) == example
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(1, 64))
 def test_every_number_of_hosts_gives_a_valid_map_and_network(hosts: int) -> None:
     cluster = parse_cluster(lab_site_yaml(hosts), "lab")

@@ -35,7 +35,7 @@ from vas_lab.state import (
     name_option,
     wipe,
 )
-from vas_lab.terasort import Sizes
+from vas_lab.terasort import Sizes, with_ratios
 from vas_lab.topology import plan_topology
 from vas_lab.workflows import Workflow, workflow
 
@@ -300,7 +300,7 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
             here = Lab.start(LabOptions(state_dir=directory, hosts=hosts))
         with ExitStack() as ending:
             ending.enter_context(here)
-            results = list(the_demo.run_arms(here, sizes, progress))
+            results = with_ratios(list(the_demo.run_arms(here, sizes, progress)))
             if keep:
                 here.detach()
                 ending.pop_all()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
-from vas_lab.arms import Arm
+from vas_lab.arms import BASE, Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 
@@ -23,7 +24,10 @@ _CHECKSUM_BITS = 64
 
 @dataclass(frozen=True)
 class ArmResult:
-    """What one arm did. Bytes and maps are TeraSort's; the checksum is TeraValidate's."""
+    """What one arm did. Bytes and maps are TeraSort's; the checksum is TeraValidate's.
+
+    `job_ratio` is its job time by that of the arm `BASE`, once that one has run.
+    """
 
     name: str
     data_local_maps: int
@@ -35,6 +39,7 @@ class ArmResult:
     job_seconds: float
     cpu_seconds: float
     checksum: str
+    job_ratio: float | None = None
 
     def as_json(self) -> dict[str, object]:
         """The arm as `vas demo --json` prints it."""
@@ -119,6 +124,12 @@ def arm_result(arm: Arm, job: JobResult, checksum: str) -> ArmResult:
         cpu_seconds=round(job.cpu_seconds, 1),
         checksum=checksum,
     )
+
+
+def with_ratios(results: Sequence[ArmResult]) -> list[ArmResult]:
+    """The same arms, each with its job time against the base's."""
+    base = next(result.job_seconds for result in results if result.name == BASE)
+    return [replace(result, job_ratio=round(result.job_seconds / base, 2)) for result in results]
 
 
 def _properties(sizes: Sizes) -> dict[str, str]:

@@ -9,7 +9,7 @@ import click
 
 from vas_core.cli import note, print_table
 from vas_core.sizes import format_size
-from vas_lab.arms import ARMS
+from vas_lab.arms import ARMS, BASE
 from vas_lab.demo import WHAT_IT_SHOWS
 from vas_lab.job import JobResult
 from vas_lab.network import configuration, creation
@@ -18,7 +18,7 @@ from vas_lab.topology import Topology
 
 _ARM_COLUMNS = (
     *("ARM", "MAPS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),
-    *("JOB s", "CPU s", "CHECKSUM"),
+    *("JOB s", f"/ {BASE}", "CPU s", "CHECKSUM"),
 )
 
 
@@ -34,7 +34,8 @@ def print_arms(results: Iterable[ArmResult]) -> None:
 def _arm_row(arm: ArmResult) -> tuple[object, ...]:
     maps = (arm.total_maps, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
     share = f"{100 * arm.local_input_bytes / max(1, arm.input_bytes):.1f}%"
-    times = (f"{arm.job_seconds:.1f}", f"{arm.cpu_seconds:.1f}")
+    ratio = "" if arm.job_ratio is None else f"{arm.job_ratio:.2f}"
+    times = (f"{arm.job_seconds:.1f}", ratio, f"{arm.cpu_seconds:.1f}")
     return (arm.name, *maps, share, *times, arm.checksum)
 
 

@@ -108,7 +108,7 @@ class Shuffles(RuleBasedStateMachine):
         assert not self.quarantine
 
 
-Shuffles.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Shuffles.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
 TestShuffles = Shuffles.TestCase
 
 
