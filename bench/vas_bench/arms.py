@@ -6,22 +6,61 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 from vas_bench.samples import Ratio, ratio
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
-from vas_lab.terasort import TeraSort
 
 _MILLISECONDS = 1000
+
+
+def _written(job: JobResult) -> int:
+    """Bytes of map output written: to local disks by any task, to Lustre by maps."""
+    return job.counter("FILE_BYTES_WRITTEN") + job.map_counter("LUSTRE_BYTES_WRITTEN")
+
+
+def _read(job: JobResult) -> int:
+    """Bytes of map output read back: by tasks from local disks and by reducers from Lustre.
+
+    And by NodeManagers, which read once what they serve; no counter has that but its receiver's.
+    """
+    by_reducers = job.counter("LUSTRE_BYTES_READ") - job.map_counter("LUSTRE_BYTES_READ")
+    return job.counter("FILE_BYTES_READ") + by_reducers + _fetched(job)
+
+
+def _fetched(job: JobResult) -> int:
+    """Bytes that reducers got by HTTP. VAS's say the same number, of what they read in place."""
+    return 0 if job.counter("MOFS_OPENED") else job.counter("REDUCE_SHUFFLE_BYTES")
+
+
 # What an arm's run is judged by: name, unit, and where it comes from.
 MEASURES: dict[str, Callable[[JobResult], float]] = {
     "job_seconds": lambda job: job.seconds,
+    "client_seconds": lambda job: job.client_seconds,
     "cpu_seconds": lambda job: job.cpu_seconds,
     "task_cpu_seconds": lambda job: job.counter("CPU_MILLISECONDS") / _MILLISECONDS,
     "data_local_maps": lambda job: job.data_local_maps,
     "spilled_records": lambda job: job.counter("SPILLED_RECORDS"),
+    "reduce_spilled_records": lambda job: (
+        job.counter("SPILLED_RECORDS") - job.map_counter("SPILLED_RECORDS")
+    ),
+    "map_output_bytes": lambda job: job.counter("MAP_OUTPUT_BYTES"),
+    "written_bytes": _written,
+    "stored_bytes": lambda job: _written(job) + _read(job),
+    # And those by HTTP, which a NodeManager sends and a reducer receives.
+    "moved_bytes": lambda job: _written(job) + _read(job) + 2 * _fetched(job),
 }
+
+
+class Compared(Protocol):
+    """A job that arms run on one data set."""
+
+    def run(self, arm: Arm) -> JobResult:
+        """Runs it in one way. Raises VasError when it fails."""
+
+    def validate(self, arm: Arm) -> str:
+        """The checksum of what `run` wrote, which is removed. Raises VasError if it is wrong."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +75,28 @@ class Sample:
     measures: dict[str, float]
 
 
-def run_rounds(
-    job: TeraSort, arms: Sequence[Arm], *, rounds: int, seed: int, say: Callable[[str], None]
-) -> Iterator[Sample]:
-    """Runs and validates. Raises VasError for a run that fails or whose output is not right."""
+def draw(arms: Sequence[Arm], *, rounds: int, seed: int) -> list[list[Arm]]:
+    """The order of the arms in each round."""
     lots = random.Random(seed)  # noqa: S311 (an order, not a secret)
-    for number in range(rounds):
-        order = lots.sample(list(arms), len(arms))
+    return [lots.sample(list(arms), len(arms)) for _ in range(rounds)]
+
+
+def sample(job: Compared, arm: Arm, number: int, position: int) -> Sample:
+    """Runs and validates. Raises VasError for a run that fails or whose output is not right."""
+    result = job.run(arm)
+    checksum = job.validate(arm)
+    measures = {name: measure(result) for name, measure in MEASURES.items()}
+    return Sample(arm.name, number, position, result.total_maps, checksum, measures)
+
+
+def run_rounds(
+    job: Compared, arms: Sequence[Arm], *, rounds: int, seed: int, say: Callable[[str], None]
+) -> Iterator[Sample]:
+    """Every round in turn. Raises VasError as `sample` does."""
+    for number, order in enumerate(draw(arms, rounds=rounds, seed=seed)):
         for position, arm in enumerate(order):
             say(f"round {number + 1} of {rounds}: {arm.name}")
-            result = job.sort(arm)
-            checksum = job.validate(arm)
-            measures = {name: measure(result) for name, measure in MEASURES.items()}
-            yield Sample(arm.name, number, position, result.total_maps, checksum, measures)
+            yield sample(job, arm, number, position)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import click
 from vas_bench.arms import Comparison, run_rounds
 from vas_bench.layout import LayoutRates, files_of, made_files, measure
 from vas_bench.placement import Job, Placement, simulate
+from vas_bench.shuffle.commands import shuffle
 from vas_cluster import default_path, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import FoundDifferent
@@ -183,3 +184,6 @@ def arms(
         print_json(found.as_json())
         return
     print_table(("arm", "data-local", "job s", "CPU s", f"job / {base}", "CPU"), found.rows())
+
+
+bench.add_command(shuffle)

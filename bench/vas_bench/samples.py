@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -35,20 +35,44 @@ class Ratio:
         return text if self.p < _ALPHA else f"{text}: not significant"
 
 
+@dataclass(frozen=True)
+class Spread:
+    """The median of samples, and its 95 % interval (a percentile bootstrap)."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def spread(samples: Sequence[float]) -> Spread:
+    """Of one arm's samples; there is at least one."""
+    value = low = high = median(samples)
+    if len(samples) > 1:
+        low, high = _interval((samples,), median)
+    return Spread(value, low, high, len(samples))
+
+
 def ratio(samples: Sequence[float], base: Sequence[float]) -> Ratio:
     """How the medians of two arms compare; each needs a sample, the base a median above zero."""
     value = median(samples) / median(base)
     low = high = value
     if min(len(samples), len(base)) > 1:
-        interval = stats.bootstrap(
-            (samples, base),
-            lambda a, b: median(a) / median(b),
-            vectorized=False,
-            confidence_level=_CONFIDENCE,
-            n_resamples=_RESAMPLES,
-            method="percentile",
-            rng=1,
-        ).confidence_interval
-        low, high = float(interval.low), float(interval.high)
+        low, high = _interval((samples, base), lambda a, b: median(a) / median(b))
     p = float(stats.mannwhitneyu(samples, base, alternative="two-sided").pvalue)
     return Ratio(value, low, high, min(len(samples), len(base)), p)
+
+
+def _interval(
+    samples: tuple[Sequence[float], ...], statistic: Callable[..., float]
+) -> tuple[float, float]:
+    interval = stats.bootstrap(
+        samples,
+        statistic,
+        vectorized=False,
+        confidence_level=_CONFIDENCE,
+        n_resamples=_RESAMPLES,
+        method="percentile",
+        rng=1,
+    ).confidence_interval
+    return float(interval.low), float(interval.high)

@@ -130,6 +130,7 @@ def test_maps_without_a_counter_ran_elsewhere() -> None:
         job_id="job_1_1",
         state="SUCCEEDED",
         seconds=1,
+        client_seconds=1,
         wall_seconds=2,
         cpu_seconds=3,
         counters={**sums, group: {**sums[group], "DATA_LOCAL_MAPS": 4}},

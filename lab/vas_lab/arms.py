@@ -1,22 +1,27 @@
 """The ways of running one job that are compared: `./vas demo`, `vas bench arms`.
 
-The arms differ in properties of the job, nothing else: the same daemons, file system, data and
-scheduler configuration serve all of them.
+The arms differ in properties of the job: the same daemons, file system, data and scheduler
+configuration serve all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One way of running the job. `properties` is all that sets it apart."""
+    """One way of running the job. `properties` is all that sets it apart.
+
+    Another framework than MapReduce has its `jars` on the class path besides, before Hadoop's.
+    """
 
     name: str
     explanation: str
     properties: Mapping[str, str]
+    jars: tuple[Path, ...] = ()
 
 
 # What a job has to say to use VAS's shuffle. The tag tells the ResourceManager, which then leaves

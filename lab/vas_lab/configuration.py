@@ -6,7 +6,8 @@ and JVM flags that make a cluster of many daemons live on one small machine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from vas_cluster.hadoop import hadoop_properties
 from vas_lab.sites import AM_MIB, TASK_MIB
@@ -150,11 +151,15 @@ def _mapreduce(spec: LabSpec) -> Properties:
     }
 
 
-def child_arguments(spec: LabSpec) -> str:
-    """The argument file of every container's JVM: the flags, and the class path by name."""
+def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
+    """The argument file of every container's JVM: the flags, and the class path by name.
+
+    `jars` come before Hadoop's.
+    """
     # The job's own jar, where MapReduce unpacks it, relative to the container's directory.
     job = "job.jar/job.jar:job.jar/classes/:job.jar/lib/*:./*"
-    return "\n".join((*jvm_flags(spec), f'-cp "{spec.jars}:{spec.conf}:{job}"')) + "\n"
+    classpath = ":".join((*map(str, jars), spec.jars, str(spec.conf), job))
+    return "\n".join((*jvm_flags(spec), f'-cp "{classpath}"')) + "\n"
 
 
 def jvm_flags(spec: LabSpec) -> tuple[str, ...]:

@@ -48,9 +48,11 @@ def yarn_daemons(spec: LabSpec) -> list[Daemon]:
     ]
 
 
-def java(spec: LabSpec, arguments: Sequence[str], conf: Path | None = None) -> tuple[str, ...]:
-    """A JVM with Hadoop and a configuration (the lab's own, or `conf`) on its class path."""
-    classpath = f"{spec.jars}:{conf or spec.conf}"
+def java(
+    spec: LabSpec, arguments: Sequence[str], conf: Path | None = None, jars: Sequence[Path] = ()
+) -> tuple[str, ...]:
+    """A JVM with `jars`, Hadoop and a configuration (the lab's, or `conf`) on its class path."""
+    classpath = ":".join((*map(str, jars), spec.jars, str(conf or spec.conf)))
     # Named, because a jar of Hadoop's tests has a log4j.properties too, earlier on the path.
     log4j = f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties"
     return (str(spec.java), *jvm_flags(spec), log4j, "-cp", classpath, *arguments)

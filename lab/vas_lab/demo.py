@@ -53,7 +53,7 @@ def run_arms(lab: Lab, sizes: Sizes, progress: Steps) -> Iterator[ArmResult]:
         job.generate()
     for arm in ARMS:
         with progress.step(_sort(arm)):
-            sorted_ = job.sort(arm)
+            sorted_ = job.run(arm)
         with progress.step(_validate(arm)):
             checksum = job.validate(arm)
         yield arm_result(arm, sorted_, checksum)

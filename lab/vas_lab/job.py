@@ -32,21 +32,27 @@ PROGRAMS = (*EXAMPLES, "dfsio")
 
 
 class JobRequest(BaseModel):
-    """A Hadoop program: `java` arguments after the class path, and properties for its jobs."""
+    """A Hadoop program: `java` arguments after the class path, and properties for its jobs.
+
+    `jars` are on the client's class path before Hadoop's.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     main: tuple[str, ...]
     properties: dict[str, str]
     log: Path
+    jars: tuple[Path, ...] = ()
 
 
 class JobResult(BaseModel):
     """What a program did. A program of several jobs has their sums, and the last one's ids.
 
-    `seconds` is from submission to the end, as YARN's history has it; `wall_seconds` is the
-    client's whole life; `cpu_seconds` is what all processes of the lab used meanwhile,
-    JVM starts, daemons and the client included. `map_counters` are those of map tasks alone.
+    `seconds` is from submission to the end, as YARN's history has it; `client_seconds` the same
+    as the client sees it, which asks every 300 ms; `wall_seconds` is the client's whole life;
+    `cpu_seconds` is what all processes of the lab used meanwhile, JVM starts, daemons and the
+    client included. `map_counters` are those of map tasks alone. A job that is not MapReduce's is
+    not in its history: it has no counters, and the client's `seconds`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,6 +61,7 @@ class JobResult(BaseModel):
     job_id: str
     state: str
     seconds: float
+    client_seconds: float
     wall_seconds: float
     cpu_seconds: float
     counters: Counters

@@ -141,16 +141,21 @@ class Lab:
         argv: Sequence[str],
         conf: Mapping[str, str] | None = None,
         *,
+        jars: Sequence[Path] = (),
         on_event: OnEvent = lambda _: None,
     ) -> JobResult:
         """Runs a Hadoop program (`teragen 1000 /in`, `dfsio ...`, `FILE.jar ...`) to its end.
 
-        `conf` are properties of its jobs. Interrupted, it kills them. Raises VasError with
-        the end of the program's output when it fails, or with what the lab lacks.
+        `conf` are properties of its jobs, `jars` what its client loads before Hadoop.
+        Interrupted, it kills them. Raises VasError with the end of the program's output when
+        it fails, or with what the lab lacks.
         """
         log = self.spec.logs / f"client-{time.strftime('%H%M%S')}-{Path(argv[0]).name}.log"
         request = JobRequest(
-            main=program(self.spec, tuple(argv)), properties=dict(conf or {}), log=log
+            main=program(self.spec, tuple(argv)),
+            properties=dict(conf or {}),
+            log=log,
+            jars=tuple(jars),
         )
         command = [sys.executable, "-m", "vas_lab.runner", str(self.spec.state_dir)]
         line = request.model_dump_json().encode() + b"\n"

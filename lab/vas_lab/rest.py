@@ -29,6 +29,11 @@ class YarnRest:
         """ACCEPTED, RUNNING, FINISHED, KILLED, ..."""
         return str(request_json(f"{self._base}/apps/{application_id}/state")["state"])
 
+    def kind(self, application_id: str) -> str:
+        """MAPREDUCE, TEZ, ..."""
+        found = request_json(f"{self._base}/apps/{application_id}")
+        return str(found["app"]["applicationType"])
+
     def kill(self, application_id: str) -> None:
         """Asks for an application's end; it is dead when `state` says KILLED."""
         request_json(f"{self._base}/apps/{application_id}/state", put={"state": "KILLED"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
 from vas_lab.arms import BASE, Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
+from vas_lab.trees import inside, remove_tree
 
 ROW_BYTES = 100
 _MIN_SPLIT_BYTES = 16 << 20
@@ -82,32 +82,33 @@ class TeraSort:
 
     def generate(self) -> None:
         """Makes the data, in place of what was in the directory."""
-        _remove_tree(self._lab, self._directory)
+        remove_tree(self._lab, self._directory)
         argv = ["teragen", str(self._sizes.rows), self._input]
-        self._generated = self._lab.run_job(argv, _properties(self._sizes))
+        self._generated = self._lab.run_job(argv, job_properties(self._sizes))
 
-    def sort(self, arm: Arm) -> JobResult:
+    def run(self, arm: Arm) -> JobResult:
         """Sorts it in one way. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         argv = ["terasort", self._input, self._output(arm)]
-        return self._lab.run_job(argv, self._of(arm))
+        properties = job_properties(self._sizes) | dict(arm.properties)
+        return self._lab.run_job(argv, properties, jars=arm.jars)
 
     def validate(self, arm: Arm) -> str:
-        """The checksum of what `sort` wrote, which is removed. Raises VasError if it is wrong."""
+        """The checksum of what `run` wrote, which is removed. Raises VasError if it is wrong.
+
+        The validator is a job too: the same one, stock's, whatever the arm.
+        """
         output, report = self._output(arm), f"{self._output(arm)}-report"
-        self._lab.run_job(["teravalidate", output, report], self._of(arm))
+        self._lab.run_job(["teravalidate", output, report], job_properties(self._sizes))
         assert self._generated is not None, "generate() comes first"
         checksum = _checksum(self._lab, report, self._generated)
-        _remove_tree(self._lab, output)
-        _remove_tree(self._lab, report)
+        remove_tree(self._lab, output)
+        remove_tree(self._lab, report)
         self._lab.refuse_broken()
         return checksum
 
     def _output(self, arm: Arm) -> str:
         return f"{self._directory}/{arm.name.replace(' ', '-')}"
-
-    def _of(self, arm: Arm) -> dict[str, str]:
-        return _properties(self._sizes) | dict(arm.properties)
 
 
 def arm_result(arm: Arm, job: JobResult, checksum: str) -> ArmResult:
@@ -132,7 +133,8 @@ def with_ratios(results: Sequence[ArmResult]) -> list[ArmResult]:
     return [replace(result, job_ratio=round(result.job_seconds / base, 2)) for result in results]
 
 
-def _properties(sizes: Sizes) -> dict[str, str]:
+def job_properties(sizes: Sizes) -> dict[str, str]:
+    """What every job on data of these sizes is told, in all arms."""
     return {
         "vas.lustre.block-size": str(sizes.split_bytes),
         "mapreduce.job.maps": str(sizes.generators),
@@ -152,7 +154,7 @@ def _checksum(lab: Lab, report: str, made: JobResult) -> str:
 
     TeraGen counted the same sum, of which a counter keeps the lowest 64 bits.
     """
-    text = lab.call(["cat", str(_inside(lab, report) / "part-r-00000")]).stdout
+    text = lab.call(["cat", str(inside(lab, report) / "part-r-00000")]).stdout
     words = text.split()
     if len(words) != 2 or words[0] != "checksum":
         raise VasError(f"TeraValidate found errors:\n{text.strip()}", where=report)
@@ -160,11 +162,3 @@ def _checksum(lab: Lab, report: str, made: JobResult) -> str:
     if int(words[1], 16) & mask != made.counter(_CHECKSUM) & mask:
         raise VasError(f"rows were lost or changed: checksum {words[1]}", where=report)
     return words[1]
-
-
-def _inside(lab: Lab, path: str) -> Path:
-    return Path(lab.spec.cluster.lustre.mount) / path.lstrip("/")
-
-
-def _remove_tree(lab: Lab, path: str) -> None:
-    lab.call(["rm", "-rf", "--", str(_inside(lab, path))])

@@ -1,0 +1,155 @@
+"""The runs behind the table: one lab, one data set a job, arms in turns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vas_bench.arms import Sample, draw, sample
+from vas_bench.shuffle.goals import STOCK, TEZ, VAS
+from vas_bench.shuffle.jobs import JOBS, Data
+from vas_bench.shuffle.rows import Run
+from vas_bench.shuffle.tez import tez_arm, tez_version
+from vas_core.errors import BadInput, VasError
+from vas_core.files import write_atomically
+from vas_core.progress import Step, Steps
+from vas_lab.arms import SHUFFLE, Arm
+from vas_lab.lab import Lab
+
+HOSTS = 4
+SORT_MB = 200
+# Three containers to a guest, so that 8 maps, or 4 reducers, run at once beside the application
+# master. The heap holds one sort buffer that takes a 128 MiB split of TeraSort whole: 134 bytes a
+# record, order and key prefix included, in either shuffle; stock begins to spill at 80 % of it.
+PROPERTIES = {
+    "yarn.nodemanager.resource.memory-mb": str(3 * 512),
+    "yarn.app.mapreduce.am.resource.mb": "512",
+    "mapreduce.map.memory.mb": "512",
+    "mapreduce.map.java.opts": "-Xmx400m",
+    "mapreduce.reduce.memory.mb": "512",
+    "mapreduce.reduce.java.opts": "-Xmx400m",
+    "mapreduce.task.io.sort.mb": str(SORT_MB),
+}
+# The arms differ in the shuffle alone, so none has its tasks placed: Tez's are not.
+_NOT_PLACED = "vas-placement-off"
+_STOCK = Arm(STOCK, "stock MapReduce", {"mapreduce.job.tags": _NOT_PLACED})
+_VAS = Arm(
+    VAS,
+    "VAS's shuffle",
+    SHUFFLE | {"mapreduce.job.tags": f"{SHUFFLE['mapreduce.job.tags']},{_NOT_PLACED}"},
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run: jobs of `size_bytes`, each so many rounds."""
+
+    size_bytes: int
+    rounds: int
+    seed: int
+    jobs: tuple[str, ...]
+    with_tez: bool
+
+    def arms(self, job: str) -> list[str]:
+        """The arms that run a job."""
+        return [STOCK, VAS, *([TEZ] if self.with_tez and JOBS[job].against_tez else [])]
+
+    def steps(self) -> list[Step]:
+        """What is to be done, with the seconds it takes on two quiet cores."""
+        found = [Step("start the lab", 25)]
+        for job in self.jobs:
+            gib = JOBS[job].size(self.size_bytes) / (1 << 30)
+            found.append(Step(_generate(job), 10 + 25 * gib))
+            for number in range(self.rounds):
+                found += [Step(_step(job, number, arm), 30 + 45 * gib) for arm in self.arms(job)]
+        return found
+
+    def settings(self) -> dict[str, Any]:
+        """All that runs must have in common to be compared, as it is kept beside them."""
+        tez = tez_version() if self.with_tez else None
+        kept = {"size_bytes": self.size_bytes, "seed": self.seed, "tez": tez}
+        return kept | {"properties": PROPERTIES}
+
+
+def _generate(job: str) -> str:
+    return f"{JOBS[job].title}: input"
+
+
+def _step(job: str, number: int, arm: str) -> str:
+    return f"{JOBS[job].title}, round {number + 1}: {arm}"
+
+
+class Kept:
+    """The runs so far, in a file if there is one; rounds that were not finished run anew."""
+
+    def __init__(self, plan: Plan, file: Path | None) -> None:
+        self._plan, self._file = plan, file
+        self.runs = self._whole_rounds(_load(file, plan)) if file and file.exists() else []
+
+    def has(self, job: str, number: int) -> bool:
+        """Whether every arm of a round has run."""
+        return any(run.job == job and run.round == number for run in self.runs)
+
+    def add(self, run: Run) -> None:
+        """Keeps it."""
+        self.runs.append(run)
+        if self._file:
+            document = {"settings": self._plan.settings(), "runs": [asdict(r) for r in self.runs]}
+            write_atomically(self._file, json.dumps(document, indent=1) + "\n")
+
+    def _whole_rounds(self, runs: Sequence[Run]) -> list[Run]:
+        def is_whole(run: Run) -> bool:
+            beside = {r.arm for r in runs if (r.job, r.round) == (run.job, run.round)}
+            return run.job in self._plan.jobs and beside.issuperset(self._plan.arms(run.job))
+
+        return [run for run in runs if is_whole(run)]
+
+
+def _load(file: Path, plan: Plan) -> list[Run]:
+    try:
+        document = json.loads(file.read_text())
+        settings, runs = document["settings"], [_run(each) for each in document["runs"]]
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise BadInput(f"not runs of this command: {wrong!r}", where=str(file)) from wrong
+    if settings != plan.settings():
+        other = [key for key, value in plan.settings().items() if settings.get(key) != value]
+        hint = "give the same options, or another file"
+        raise BadInput(f"its runs had another {', '.join(other)}", where=str(file), hint=hint)
+    return runs
+
+
+def _run(kept: dict[str, Any]) -> Run:
+    found = kept.pop("sample")
+    return Run(**kept, sample=Sample(**found) if found else None)
+
+
+def run_all(lab: Lab, plan: Plan, kept: Kept, jars: tuple[Path, ...], progress: Steps) -> None:
+    """Runs what `kept` lacks of the plan, and adds it."""
+    arms = {arm.name: arm for arm in (_STOCK, _VAS, *([tez_arm(lab, jars)] if jars else []))}
+    for job in plan.jobs:
+        missing = [number for number in range(plan.rounds) if not kept.has(job, number)]
+        if not missing:
+            continue
+        data = JOBS[job].data(lab, JOBS[job].size(plan.size_bytes))
+        with progress.step(_generate(job)):
+            data.generate()
+        orders = draw([arms[name] for name in plan.arms(job)], rounds=plan.rounds, seed=plan.seed)
+        for number in missing:
+            for run in _round(job, data, number, orders[number], progress):
+                kept.add(run)
+
+
+def _round(
+    job: str, data: Data, number: int, order: Sequence[Arm], progress: Steps
+) -> Iterator[Run]:
+    for position, arm in enumerate(order):
+        with progress.step(_step(job, number, arm.name)):
+            try:
+                found, wrong = sample(data, arm, number, position), ""
+            except VasError as failed:
+                found, wrong = None, str(failed)
+                progress.say(f"{arm.name}: {wrong}")
+        yield Run(job, arm.name, number, found, wrong)

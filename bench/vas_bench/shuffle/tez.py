@@ -1,0 +1,68 @@
+"""Apache Tez, to be measured against: its jars, and the arm that runs a MapReduce job on it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from vas_core.errors import VasError
+from vas_core.files import write_atomically
+from vas_core.process import run
+from vas_lab.arms import Arm
+from vas_lab.configuration import child_arguments
+from vas_lab.lab import Lab
+from vas_lab.spec import REPOSITORY
+
+_PLUGINS = REPOSITORY / "yarn-plugins"
+_TARGET = _PLUGINS / "tez/target"
+_VERSION = re.compile(r"<tez\.version>([^<]+)</")
+NAME = "Tez"
+
+
+def tez_version() -> str:
+    """The version that is pinned beside all others, in the plugins' POM."""
+    found = _VERSION.search((_PLUGINS / "pom.xml").read_text())
+    assert found, "yarn-plugins/pom.xml: no property tez.version"
+    return found[1]
+
+
+def tez_jars() -> tuple[Path, ...]:
+    """Tez's jars and those it needs besides Hadoop's; none before they are fetched."""
+    lib = _TARGET / "lib"
+    is_there = (lib / f"tez-dag-{tez_version()}.jar").is_file()
+    return tuple(sorted(lib.glob("*.jar"))) if is_there else ()
+
+
+def fetch_tez(say: Callable[[str], None]) -> tuple[Path, ...]:
+    """The same, from Maven Central if they are not there. Raises VasError when that fails."""
+    if not tez_jars():
+        say(f"fetching Apache Tez {tez_version()} from Maven Central, to measure against (7 MB)")
+        shutil.rmtree(_TARGET, ignore_errors=True)
+        argv = ["mvn", "-q", "-B", "-f", str(_PLUGINS / "pom.xml"), "-P", "tez", "-pl", "tez"]
+        run([*argv, "package"])
+    if not tez_jars():
+        raise VasError("Maven brought no Tez", where=str(_TARGET))
+    return tez_jars()
+
+
+def tez_arm(lab: Lab, jars: tuple[Path, ...]) -> Arm:
+    """The lab's jobs on Tez: the same JVM flags, heaps, sort buffer and container sizes."""
+    arguments = lab.spec.conf / "tez-child.args"
+    write_atomically(arguments, child_arguments(lab.spec, jars))
+    every_jvm = f"@{arguments}"
+    properties = {
+        "mapreduce.framework.name": "yarn-tez",
+        # The jars are on every node's disk already, as Hadoop's are: none is localised.
+        "tez.ignore.lib.uris": "true",
+        "tez.use.cluster.hadoop-libs": "true",
+        "tez.cluster.additional.classpath.prefix": ":".join(map(str, jars)),
+        # Its servlets are Jersey 1's, and Hadoop's Jersey 2: the application master would hang.
+        "tez.am.tez-ui.webservice.enable": "false",
+        "tez.am.container.reuse.enabled": "true",
+        "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
+        "mapreduce.admin.map.child.java.opts": every_jvm,
+        "mapreduce.admin.reduce.child.java.opts": every_jvm,
+    }
+    return Arm(NAME, f"Apache Tez {tez_version()}, containers used again", properties, jars)
