@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import click
 
+from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
 from vas_bench.shuffle.goals import GOALS
 from vas_bench.shuffle.jobs import JOBS
 from vas_bench.shuffle.rows import COLUMNS, Row, judged, rows
-from vas_bench.shuffle.session import HOSTS, PROPERTIES, Kept, Plan, run_all
+from vas_bench.shuffle.session import (
+    HOSTS,
+    PROPERTIES,
+    START,
+    Kept,
+    Plan,
+    file_step,
+    run_all,
+)
 from vas_bench.shuffle.tez import fetch_tez, tez_version
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import VasError
 from vas_core.progress import Steps
+from vas_lab.disk import check_disk, free_bytes
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
+from vas_lab.spec import find_plugins
 from vas_lab.state import default_directory
+
+_FILES = "files"
+# The input, map output written and fetched, what stock spills of it again, the output.
+_COPIES = 5
 
 
 @click.command()
@@ -26,8 +42,15 @@ from vas_lab.state import default_directory
     "--rows",
     "chosen",
     multiple=True,
-    type=click.Choice(tuple(JOBS)),
-    help="Only the rows of this job; repeatable [default: all].",
+    type=click.Choice((*JOBS, _FILES)),
+    help="Only the rows of this job, or of files; repeatable [default: all].",
+)
+@click.option(
+    "--file-maps",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Map attempts whose files are counted.",
 )
 @click.option("--without-tez", is_flag=True, help="Leave out the rows that compare with Tez.")
 @click.option(
@@ -42,6 +65,7 @@ def shuffle(
     rounds: int,
     size: int,
     chosen: tuple[str, ...],
+    file_maps: int,
     without_tez: bool,
     resume: Path | None,
     seed: int,
@@ -57,17 +81,23 @@ def shuffle(
     Examples: vas bench shuffle --rounds 9 --resume runs.json
               vas bench shuffle --size 64M --rounds 1 --rows terasort --json
     """
-    plan = Plan(
-        size, rounds, seed, tuple(j for j in JOBS if j in (chosen or JOBS)), not without_tez
-    )
-    kept = Kept(plan, resume)
+    wanted = chosen or (*JOBS, _FILES)
+    jobs = tuple(job for job in JOBS if job in wanted)
+    with_tez = not without_tez and any(JOBS[job].against_tez for job in jobs)
+    build = _build() if resume and not dry_run else ""
+    plan = Plan(size, rounds, seed, jobs, with_tez, file_maps if _FILES in wanted else 0, build)
     if dry_run:
         _say(plan)
         return
-    _measure(plan, kept)
-    found = rows(GOALS, judged(kept.runs))
+    kept = Kept(plan, resume)
+    found = _measure(plan, kept)
     _print(found, as_json)
     _refuse_invalid(found)
+
+
+def _build() -> str:
+    """Runs of other plugins must not be taken for runs of these."""
+    return hashlib.sha256(find_plugins().read_bytes()).hexdigest()
 
 
 def _say(plan: Plan) -> None:
@@ -78,15 +108,26 @@ def _say(plan: Plan) -> None:
         note(f"Apache Tez {tez_version()} comes from Maven Central; --without-tez leaves it out")
 
 
-def _measure(plan: Plan, kept: Kept) -> None:
-    jars = fetch_tez(note) if plan.with_tez else ()
+def _measure(plan: Plan, kept: Kept) -> list[Row]:
     directory = default_directory("bench")
     with Steps.show(plan.steps(), directory / "shuffle-seconds.json") as progress:
-        options = LabOptions(state_dir=directory, hosts=HOSTS, properties=PROPERTIES)
-        with progress.step("start the lab"):
-            here = Lab.start(options)
-        with here:
-            run_all(here, plan, kept, jars, progress)
+        if plan.jobs:
+            _run_in_lab(plan, kept, directory, progress)
+        found = rows(GOALS, judged([run for run in kept.runs if run.job in plan.jobs]))
+        for layout in LAYOUTS if plan.file_maps else ():
+            with progress.step(file_step(layout)):
+                found.append(file_row(layout, count_files(layout, plan.file_maps, directory)))
+    return found
+
+
+def _run_in_lab(plan: Plan, kept: Kept, directory: Path, progress: Steps) -> None:
+    jars = fetch_tez(note) if plan.with_tez else ()
+    options = LabOptions(state_dir=directory, hosts=HOSTS, properties=PROPERTIES)
+    check_disk(free_bytes(directory), size=plan.size_bytes, copies=_COPIES)
+    with progress.step(START):
+        here = Lab.start(options)
+    with here:
+        run_all(here, plan, kept, jars, progress)
 
 
 def _print(found: list[Row], as_json: bool) -> None:

@@ -117,4 +117,10 @@ GOALS = (
             ("records spilled on the reduce side", Most("reduce_spilled_records"), 0),
         ),
     ),
+    *_goals("secondarysort", "SecondarySort", (("job time / stock's", Against(_TIME), 0.70),)),
+    *_goals("sort", "Sort", (("job time / stock's", Against(_TIME), 0.70),)),
+    *_goals(
+        "wordcount", "WordCount with combiner", (("job time / stock's", Against(_TIME), 0.95),)
+    ),
+    *_goals("one-map", "1 map, 10 MB", (("job time / stock's", Against(_TIME), 1.05),)),
 )

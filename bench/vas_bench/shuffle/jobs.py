@@ -15,6 +15,7 @@ from vas_lab.lab import Lab
 from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
 from vas_lab.trees import inside, remove_tree
 
+DIRECTORY = "/bench"
 MAPS = 8
 REDUCERS = 4
 _ALIGNMENT_BYTES = 64 << 10
@@ -47,7 +48,7 @@ class Example:
         self, lab: Lab, name: str, argv: Sequence[str], size_bytes: int, make: Callable[[str], None]
     ) -> None:
         self._lab, self._argv, self._make = lab, argv, make
-        self._directory = f"/bench/{name}"
+        self._directory = f"{DIRECTORY}/{name}"
         self._properties = job_properties(_sizes(size_bytes, MAPS, REDUCERS))
 
     def generate(self) -> None:
@@ -90,11 +91,11 @@ def _sizes(size_bytes: int, maps: int, reducers: int) -> Sizes:
 
 
 def _terasort(lab: Lab, size_bytes: int) -> Data:
-    return TeraSort(lab, _sizes(size_bytes, MAPS, REDUCERS), "/bench/terasort")
+    return TeraSort(lab, _sizes(size_bytes, MAPS, REDUCERS), f"{DIRECTORY}/terasort")
 
 
 def _one_map(lab: Lab, size_bytes: int) -> Data:
-    return TeraSort(lab, _sizes(size_bytes, 1, 1), "/bench/one-map")
+    return TeraSort(lab, _sizes(size_bytes, 1, 1), f"{DIRECTORY}/one-map")
 
 
 def _sort(lab: Lab, size_bytes: int) -> Data:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from vas_bench.arms import Sample, draw, sample
+from vas_bench.shuffle.counted import LAYOUTS
 from vas_bench.shuffle.goals import STOCK, TEZ, VAS
-from vas_bench.shuffle.jobs import JOBS, Data
+from vas_bench.shuffle.jobs import DIRECTORY, JOBS, Data
 from vas_bench.shuffle.rows import Run
 from vas_bench.shuffle.tez import tez_arm, tez_version
 from vas_core.errors import BadInput, VasError
@@ -18,6 +19,7 @@ from vas_core.files import write_atomically
 from vas_core.progress import Step, Steps
 from vas_lab.arms import SHUFFLE, Arm
 from vas_lab.lab import Lab
+from vas_lab.trees import remove_tree
 
 HOSTS = 4
 SORT_MB = 200
@@ -45,13 +47,18 @@ _VAS = Arm(
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: jobs of `size_bytes`, each so many rounds."""
+    """What to run: jobs of `size_bytes`, each so many rounds; files of so many maps, if any.
+
+    `build` tells the plugins that are measured from others.
+    """
 
     size_bytes: int
     rounds: int
     seed: int
     jobs: tuple[str, ...]
     with_tez: bool
+    file_maps: int = 0
+    build: str = ""
 
     def arms(self, job: str) -> list[str]:
         """The arms that run a job."""
@@ -59,19 +66,29 @@ class Plan:
 
     def steps(self) -> list[Step]:
         """What is to be done, with the seconds it takes on two quiet cores."""
-        found = [Step("start the lab", 25)]
+        found = [Step(START, 25)] if self.jobs else []
         for job in self.jobs:
             gib = JOBS[job].size(self.size_bytes) / (1 << 30)
             found.append(Step(_generate(job), 10 + 25 * gib))
             for number in range(self.rounds):
                 found += [Step(_step(job, number, arm), 30 + 45 * gib) for arm in self.arms(job)]
+        if self.file_maps:
+            one_each = ((file_step(name), layout.seconds) for name, layout in LAYOUTS.items())
+            found += [Step(name, self.file_maps * seconds) for name, seconds in one_each]
         return found
 
     def settings(self) -> dict[str, Any]:
         """All that runs must have in common to be compared, as it is kept beside them."""
-        tez = tez_version() if self.with_tez else None
-        kept = {"size_bytes": self.size_bytes, "seed": self.seed, "tez": tez}
-        return kept | {"properties": PROPERTIES}
+        data = {"size_bytes": self.size_bytes, "seed": self.seed}
+        return data | {"build": self.build, "tez": tez_version(), "properties": PROPERTIES}
+
+
+START = "start the lab"
+
+
+def file_step(layout: str) -> str:
+    """The name of the step that counts files."""
+    return f"files, {layout}"
 
 
 def _generate(job: str) -> str:
@@ -83,7 +100,7 @@ def _step(job: str, number: int, arm: str) -> str:
 
 
 class Kept:
-    """The runs so far, in a file if there is one; rounds that were not finished run anew."""
+    """The runs so far, in a file if there is one; rounds that lack an arm run anew."""
 
     def __init__(self, plan: Plan, file: Path | None) -> None:
         self._plan, self._file = plan, file
@@ -103,7 +120,7 @@ class Kept:
     def _whole_rounds(self, runs: Sequence[Run]) -> list[Run]:
         def is_whole(run: Run) -> bool:
             beside = {r.arm for r in runs if (r.job, r.round) == (run.job, run.round)}
-            return run.job in self._plan.jobs and beside.issuperset(self._plan.arms(run.job))
+            return run.job not in self._plan.jobs or beside.issuperset(self._plan.arms(run.job))
 
         return [run for run in runs if is_whole(run)]
 
@@ -135,16 +152,20 @@ def run_all(lab: Lab, plan: Plan, kept: Kept, jars: tuple[Path, ...], progress: 
             continue
         data = JOBS[job].data(lab, JOBS[job].size(plan.size_bytes))
         with progress.step(_generate(job)):
+            remove_tree(lab, DIRECTORY)
             data.generate()
         orders = draw([arms[name] for name in plan.arms(job)], rounds=plan.rounds, seed=plan.seed)
         for number in missing:
-            for run in _round(job, data, number, orders[number], progress):
+            for run in play_round(job, data, number, orders[number], progress):
+                # What a broken lab does says nothing of the arm.
+                lab.refuse_broken()
                 kept.add(run)
 
 
-def _round(
+def play_round(
     job: str, data: Data, number: int, order: Sequence[Arm], progress: Steps
 ) -> Iterator[Run]:
+    """A run of each arm in this order. One that fails, or whose output is bad, says so."""
     for position, arm in enumerate(order):
         with progress.step(_step(job, number, arm.name)):
             try:

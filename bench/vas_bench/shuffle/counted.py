@@ -1,0 +1,83 @@
+"""Files that a job's map output takes, counted: the product's collector in Hadoop's MapTask.
+
+1,000 map tasks in a lab would take an hour, nearly all of it JVMs starting. Here one JVM runs
+them one after another: the same collector, the same file system class, real files, on a directory
+that is no Lustre. What is on the disk after each attempt must be what its counters say.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_bench.shuffle.rows import Row
+from vas_core.errors import NotHere
+from vas_core.process import run
+from vas_lab.sites import lab_site_yaml
+from vas_lab.spec import REPOSITORY, find_hadoop, find_java, find_plugins
+
+REDUCERS = 200
+_WORKLOADS = REPOSITORY / "yarn-plugins/workloads/target"
+_MAIN = "org.vas.workloads.files.CreatedFiles"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The most files that a map attempt may create, if there is a goal; and how long one takes."""
+
+    limit: float | None
+    seconds: float
+
+
+LAYOUTS = {"packed": Layout(2, 0.02), "per-reducer": Layout(None, 0.1)}
+
+
+@dataclass(frozen=True)
+class FileCount:
+    """Of so many map attempts: the files on the disk, and those their counters name."""
+
+    maps: int
+    files: int
+    counted: int
+
+
+def count_files(layout: str, maps: int, directory: Path) -> FileCount:
+    """Runs that many attempts, each with a record for every reducer, in a temporary directory.
+
+    Raises VasError when one fails.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory, prefix="files-") as name:
+        site = Path(name) / "cluster.yaml"
+        site.write_text(lab_site_yaml(1), encoding="utf-8")
+        classpath = f"{_workloads()}:{find_hadoop()}/*:{find_plugins()}"
+        flags = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath)
+        words = (_MAIN, str(maps), str(REDUCERS), layout, name)
+        env = {**os.environ, "VAS_CLUSTER": str(site)}
+        done = run([find_java() / "bin/java", *flags, *words], env=env)
+    return FileCount(**json.loads(done.stdout))
+
+
+def file_row(layout: str, found: FileCount) -> Row:
+    """Its row: files per map attempt. Invalid when the counters say something else."""
+    name = f"files per map attempt, {layout}, {found.maps} maps x {REDUCERS} reducers"
+    limit = LAYOUTS[layout].limit
+    if found.files != found.counted:
+        wrong = f"{found.files} files on the disk, {found.counted} in the counters"
+        met = None if limit is None else False
+        return Row(name, None, None, found.maps, limit, met, invalid=wrong)
+    each = found.files / found.maps
+    met = None if limit is None else each <= limit
+    return Row(name, each, (each, each), found.maps, limit, met)
+
+
+def _workloads() -> Path:
+    found = sorted(_WORKLOADS.glob("vas-workloads-*.jar"))
+    if not found:
+        raise NotHere(
+            "the workloads are not built", where=str(_WORKLOADS), hint="run `./vas build`"
+        )
+    return found[-1]
