@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vas_bench.samples import ratio
@@ -36,7 +36,6 @@ def test_one_run_has_no_interval() -> None:
 _SAMPLES = st.lists(st.floats(0.1, 1000), min_size=2, max_size=6)
 
 
-@settings(deadline=None)
 @given(_SAMPLES, _SAMPLES)
 def test_the_interval_stays_within_what_was_seen(ours: list[float], base: list[float]) -> None:
     found = ratio(ours, base)

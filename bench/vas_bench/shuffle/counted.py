@@ -58,7 +58,8 @@ def count_files(layout: str, maps: int, directory: Path) -> FileCount:
         words = (_MAIN, str(maps), str(REDUCERS), layout, name)
         env = {**os.environ, "VAS_CLUSTER": str(site)}
         done = run([find_java() / "bin/java", *flags, *words], env=env)
-    return FileCount(**json.loads(done.stdout))
+    # Hadoop's log may go to stdout too: the result is the last line.
+    return FileCount(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def file_row(layout: str, found: FileCount) -> Row:
