@@ -54,6 +54,8 @@ final class Programs {
     shape("equal keys, several runs", "keys=1 records=30000 task.io.sort.mb=1");
     shape("a record larger than the buffer",
         "records=1 value-bytes=4m least-value-bytes=4m task.io.sort.mb=1");
+    shape("the same, combiner",
+        "combine=true records=1 value-bytes=4m least-value-bytes=4m task.io.sort.mb=1");
   }
 
   private Programs() {}
