@@ -25,7 +25,7 @@ from vas_tests.shuffle_counters import assert_counted_alike
 from vas_tests.shuffle_runs import ALIKE, at_once, digests, files, left_behind, run
 from vas_tests.words import make_words
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 _TWO_REDUCERS = {"mapreduce.job.reduces": "2"}
 # Three files: numbers of which many are alike, and a second one that is not.
