@@ -2,137 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 
 import pytest
 
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_tests.in_lab import inside
-
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
-
-REPOSITORY = Path(__file__).parents[1]
-OURS = {
-    "mapreduce.job.map.output.collector.class": "org.vas.shuffle.map.LustreCollector",
-    "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.vas.shuffle.reduce.LustreMerge",
-    "mapreduce.job.tags": "vas-shuffle",
-}
-_GZIP = {
-    "mapreduce.map.output.compress": "true",
-    "mapreduce.map.output.compress.codec": "org.apache.hadoop.io.compress.GzipCodec",
-}
-_LZ4 = _GZIP | {"mapreduce.map.output.compress.codec": "org.apache.hadoop.io.compress.Lz4Codec"}
-_ENCRYPTED = {"mapreduce.job.encrypted-intermediate-data": "true"}
-_PACKED = {"vas.shuffle.layout": "packed"}
-_PER_REDUCER = {"vas.shuffle.layout": "per-reducer"}
-_SEVERAL_RUNS = {"mapreduce.task.io.sort.mb": "2"}
-_ALIKE = {
-    "mapreduce.map.speculative": "false",
-    "mapreduce.reduce.speculative": "false",
-    "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
-}
-
-# What both shuffles must count alike, whatever the job.
-_COUNTERS = (
-    "MAP_INPUT_RECORDS",
-    "MAP_OUTPUT_RECORDS",
-    "MAP_OUTPUT_BYTES",
-    "SHUFFLED_MAPS",
-    "FAILED_SHUFFLE",
-    "MERGED_MAP_OUTPUTS",
-    "REDUCE_INPUT_GROUPS",
-    "REDUCE_OUTPUT_RECORDS",
+from vas_tests.covering import Row
+from vas_tests.in_lab import history, inside
+from vas_tests.shuffle_cases import (
+    EXAMPLES,
+    OURS,
+    PROBE,
+    PROBE_VALUES,
+    PROBES,
+    PROGRAM_VALUES,
+    PROGRAMS,
+    case_name,
+    properties,
 )
-# And these, where a map sorts all it has at once: stock merges its runs, we leave that to reducers.
-_COUNTERS_OF_ONE_RUN = ("COMBINE_INPUT_RECORDS", "COMBINE_OUTPUT_RECORDS", "REDUCE_INPUT_RECORDS")
-# And these besides, where nothing is compressed: how well it is depends on the order of equal keys,
-# which stock leaves to chance.
-_COUNTERS_OF_PLAIN_BYTES = ("MAP_OUTPUT_MATERIALIZED_BYTES", "REDUCE_SHUFFLE_BYTES")
+from vas_tests.shuffle_counters import assert_counted_alike
+from vas_tests.shuffle_runs import ALIKE, at_once, digests, files, left_behind, run
+from vas_tests.words import make_words
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+_TWO_REDUCERS = {"mapreduce.job.reduces": "2"}
+# Three files: numbers of which many are alike, and a second one that is not.
+_PAIRS = 'mkdir -p "$1"; cd "$1"; seq 20000 | awk \'{print ($1*7919)%101, $1 >"in" NR%3}\''
 
 
-@dataclass(frozen=True)
-class Case:
-    """A job in both shuffles. `ours` are properties that only ours knows."""
-
-    name: str
-    program: tuple[str, ...]
-    properties: Mapping[str, str] = field(default_factory=dict)
-    ours: Mapping[str, str] = field(default_factory=dict)
-
-
-def probe(name: str, shape: str, *properties: Mapping[str, str]) -> Case:
-    """A probe job; `shape` is `key=value` words without the `probe.`."""
-    conf = {f"probe.{key}": value for key, value in (word.split("=") for word in shape.split())}
-    every = [conf, {"mapreduce.job.reduces": "4"}, *properties]
-    merged = {key: value for part in every for key, value in part.items()}
-    ours = {key: merged.pop(key) for key in list(merged) if key.startswith("vas.shuffle.")}
-    jar = REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar"
-    return Case(name, (str(jar), "org.vas.workloads.probe.Probe"), merged, ours)
+@pytest.fixture(scope="module")
+def inputs(lab: Lab) -> JobResult:
+    """The programs' input, of two or three maps each; gives TeraGen's run."""
+    lab.call(["rm", "-rf", str(inside(lab, "shuffle"))])
+    lab.call(["sh", "-euc", _PAIRS, "sh", str(inside(lab, "shuffle/in/pairs"))])
+    make_words(lab, inside(lab, "shuffle/in/text"))
+    amount = {"totalbytes": str(4 << 20), "bytespermap": str(2 << 20)}
+    text = {f"mapreduce.randomtextwriter.{key}": value for key, value in amount.items()}
+    generated, _ = at_once(
+        partial(lab.run_job, ["teragen", "40000", "/shuffle/in/rows"], {"mapreduce.job.maps": "2"}),
+        partial(lab.run_job, ["randomtextwriter", "/shuffle/in/random"], text),
+    )
+    return generated
 
 
-_FEW = {"mapreduce.job.reduces": "1"}
-_MANY = {"mapreduce.job.reduces": "40"}
-CASES = (
-    probe("plain", "", _PACKED),
-    probe("one reducer, old API", "old-api=true", _FEW, _PER_REDUCER),
-    probe("many reducers, most empty", "keys=6 every-nth-map-is-empty=2", _MANY, _PER_REDUCER),
-    probe("nothing at all", "records=0", _GZIP),
-    probe("several runs", "records=100000", _SEVERAL_RUNS, _LZ4, _PACKED),
-    probe("comparators of its own", "grouped=true keys=100000", _ENCRYPTED, _PER_REDUCER),
-    probe("the same, old API", "grouped=true old-api=true", _SEVERAL_RUNS, _GZIP, _PACKED),
-    probe("skew", "skew-percent=90 records=50000", _ENCRYPTED, _LZ4),
-    probe("equal keys", "keys=1 records=100000 maps=2", _SEVERAL_RUNS, _PACKED),
-    probe("a 40 MB record", "records=1 maps=1 value-bytes=40m", _FEW, _PER_REDUCER),
-    probe("combiner", "combine=true keys=500", _GZIP, _ENCRYPTED),
-    probe(
-        "combiner, several runs, old API",
-        "combine=true old-api=true records=100000",
-        _SEVERAL_RUNS,
-        _PER_REDUCER,
-    ),
-)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_same_output_and_counters(lab: Lab, case: Case) -> None:
-    stock = run(lab, case, "stock", {})
-    ours = run(lab, case, "ours", OURS | dict(case.ours))
+@pytest.mark.parametrize("row", PROBES, ids=case_name)
+def test_a_job_of_any_shape(lab: Lab, row: Row) -> None:
+    conf = properties(row, PROBE_VALUES)
+    stock, ours = at_once(
+        partial(run, lab, PROBE, "stock", conf),
+        partial(run, lab, PROBE, "ours", {**conf, **OURS}),
+    )
     expected = digests(lab, "stock")
-    assert len(expected) == int(case.properties["mapreduce.job.reduces"])
+    assert len(expected) == int(row["reducers"])
     assert digests(lab, "ours") == expected
-    assert counted(ours, case) == counted(stock, case)
+    assert_counted_alike(stock, ours, same_format=row["codec"] == "none")
     assert left_behind(lab, ours) == []
 
 
-def run(lab: Lab, case: Case, name: str, properties: Mapping[str, str]) -> JobResult:
-    """The job of a case, into an output directory named after the shuffle."""
-    lab.call(["rm", "-rf", str(inside(lab, "shuffle", name))])
-    conf = _ALIKE | dict(case.properties) | dict(properties)
-    return lab.run_job([*case.program, f"/shuffle/{name}"], conf)
+@pytest.mark.long
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_an_example_of_hadoops(lab: Lab, inputs: JobResult, program: str) -> None:
+    rows = [row for row in EXAMPLES if row["program"] == program]
+    argv = PROGRAMS[program]
+    stock, *every = at_once(
+        partial(run, lab, argv, "stock", _TWO_REDUCERS),
+        *(
+            partial(run, lab, argv, f"ours-{row['codec']}", _TWO_REDUCERS | of_ours(row))
+            for row in rows
+        ),
+    )
+    expected = digests(lab, "stock")
+    assert len(expected) == 2
+    for row, ours in zip(rows, every, strict=True):
+        assert digests(lab, f"ours-{row['codec']}") == expected, case_name(row)
+        same_format = row["codec"] == "none" and row["encryption"] == "plain"
+        assert_counted_alike(stock, ours, same_format=same_format)
+        assert left_behind(lab, ours) == []
+    if program == "terasort":
+        tera_validate(lab, "ours-gzip", inputs.counter("CHECKSUM"))
 
 
-def digests(lab: Lab, name: str) -> dict[str, str]:
-    """Output file -> its SHA-256."""
-    output = str(inside(lab, "shuffle", name))
-    sums = lab.call(["find", output, "-name", "part-*", "-exec", "sha256sum", "{}", "+"]).stdout
-    return {Path(path).name: digest for digest, path in map(str.split, sums.splitlines())}
+def of_ours(row: Row) -> dict[str, str]:
+    """The properties of an example's row, in our shuffle."""
+    return {**properties(row, PROGRAM_VALUES), **OURS}
 
 
-def counted(job: JobResult, case: Case) -> dict[str, int]:
-    """The counters that have to agree."""
-    names = list(_COUNTERS)
-    if "mapreduce.task.io.sort.mb" not in case.properties:
-        names += _COUNTERS_OF_ONE_RUN
-        if "mapreduce.map.output.compress" not in case.properties:
-            names += _COUNTERS_OF_PLAIN_BYTES
-    return {name: job.counter(name) for name in names}
+def tera_validate(lab: Lab, output: str, checksum: int) -> None:
+    """TeraValidate finds all that TeraGen made, in order; it uses our shuffle too."""
+    run(lab, ("teravalidate", f"/shuffle/out/{output}"), "report", OURS)
+    (report,) = [path for path in files(lab, "report") if path.endswith("part-r-00000")]
+    word, found = lab.call(["cat", report]).stdout.split()
+    assert word == "checksum"
+    assert (int(found, 16) - checksum) % (1 << 64) == 0
 
 
-def left_behind(lab: Lab, job: JobResult) -> list[str]:
-    """What is still in the job's staging directory."""
-    staging = str(inside(lab, "yarn", "staging"))
-    found = lab.call(["find", staging, "-path", f"*/.staging/{job.job_id}*"])
-    return found.stdout.splitlines()
+@pytest.mark.long
+@pytest.mark.usefixtures("inputs")
+def test_sort_validator_finds_the_sorted_text_right(lab: Lab) -> None:
+    texts = PROGRAMS["sort"][PROGRAMS["sort"].index("-outKey") :]
+    sort = ("sort", "-r", "2", *texts)
+    run(lab, sort, "sorted", OURS)
+    (jar,) = lab.spec.hadoop_lib.glob("hadoop-mapreduce-client-jobclient-*-tests.jar")
+    validator = (str(jar), "org.apache.hadoop.mapred.SortValidator")
+    validated = lab.run_job(
+        [*validator, "-sortInput", texts[-1], "-sortOutput", "/shuffle/out/sorted"],
+        {**ALIKE, **OURS},
+    )
+    assert validated.state == "SUCCEEDED"
+    assert validated.counter("MOFS_OPENED") > 0
+
+
+def test_reducers_that_start_after_the_first_map(lab: Lab) -> None:
+    conf = properties({"data": "spread", "reducers": "2"}, PROBE_VALUES) | {
+        "probe.maps": "8",
+        "mapreduce.job.running.map.limit": "2",
+        "mapreduce.job.reduce.slowstart.completedmaps": "0.05",
+    }
+    stock, ours = at_once(
+        partial(run, lab, PROBE, "stock", conf),
+        partial(run, lab, PROBE, "ours", {**conf, **OURS}),
+    )
+    assert digests(lab, "ours") == digests(lab, "stock")
+    assert_counted_alike(stock, ours, same_format=True)
+    tasks = history(lab, f"mapreduce/jobs/{ours.job_id}/tasks")["tasks"]["task"]
+    map_ends = sorted(task["finishTime"] for task in tasks if task["type"] == "MAP")
+    reduce_starts = [task["startTime"] for task in tasks if task["type"] == "REDUCE"]
+    assert max(reduce_starts) < map_ends[-1]
+
+
+@pytest.mark.long
+def test_a_gibibyte_of_equal_keys(lab: Lab) -> None:
+    conf = {
+        "mapreduce.job.reduces": "1",
+        "probe.keys": "1",
+        "probe.maps": "4",
+        "probe.records": str(1 << 14),
+        "probe.value-bytes": "16k",
+        "probe.least-value-bytes": "16k",
+    }
+    stock, ours = at_once(
+        partial(run, lab, PROBE, "stock", conf),
+        partial(run, lab, PROBE, "ours", {**conf, **OURS}),
+    )
+    assert ours.counter("MAP_OUTPUT_BYTES") > 1 << 30
+    assert ours.counter("REDUCE_INPUT_GROUPS") == 1
+    assert digests(lab, "ours") == digests(lab, "stock")
+    assert_counted_alike(stock, ours, same_format=True)

@@ -150,7 +150,9 @@ class Lab:
         Interrupted, it kills them. Raises VasError with the end of the program's output when
         it fails, or with what the lab lacks.
         """
-        log = self.spec.logs / f"client-{time.strftime('%H%M%S')}-{Path(argv[0]).name}.log"
+        # Two may start in one second.
+        started = f"{time.strftime('%H%M%S')}-{time.time_ns() % 10**9:09d}"
+        log = self.spec.logs / f"client-{started}-{Path(argv[0]).name}.log"
         request = JobRequest(
             main=program(self.spec, tuple(argv)),
             properties=dict(conf or {}),

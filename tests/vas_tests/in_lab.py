@@ -23,3 +23,11 @@ def vas_json(lab: Lab, *arguments: str, node: str | None = None) -> Any:
 def inside(lab: Lab, *parts: str) -> Path:
     """A path below the lab's Lustre mount."""
     return Path(lab.spec.cluster.lustre.mount).joinpath(*parts)
+
+
+def history(lab: Lab, path: str) -> Any:
+    """An answer of the JobHistoryServer's REST interface."""
+    read = "import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(sys.argv[1]).read())"
+    master = lab.spec.cluster.yarn.resourcemanager.name
+    url = f"http://{master}:19888/ws/v1/history/{path}"
+    return json.loads(lab.call([sys.executable, "-c", read, url]).stdout)

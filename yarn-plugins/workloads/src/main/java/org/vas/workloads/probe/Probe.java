@@ -1,12 +1,12 @@
 package org.vas.workloads.probe;
 
+import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.FileOutputFormat;
-import org.apache.hadoop.mapred.JobClient;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.util.Tool;
@@ -27,19 +27,26 @@ public final class Probe extends Configured implements Tool {
       System.err.println("usage: probe [-D probe.X=Y]... OUTPUT");
       return 2;
     }
-    Path output = new Path(args[0]);
-    boolean old = ProbeConf.OLD_API.get(getConf());
-    return (old ? runOld(output) : runNew(output)) ? 0 : 1;
+    return Job.getInstance(job(getConf(), new Path(args[0]))).waitForCompletion(true) ? 0 : 1;
   }
 
-  private boolean runNew(Path output) throws Exception {
-    Configuration conf = getConf();
-    Job job = Job.getInstance(conf, NAME);
+  /** The job that this configuration asks for. */
+  public static JobConf job(Configuration conf, Path output) throws IOException {
+    JobConf job = ProbeConf.OLD_API.get(conf) ? oldApi(conf) : newApi(conf);
+    job.setJobName(NAME);
     job.setJarByClass(Probe.class);
-    job.setInputFormatClass(NewInput.Numbers.class);
-    job.setMapperClass(NewMapper.class);
     job.setMapOutputKeyClass(BytesWritable.class);
     job.setMapOutputValueClass(BytesWritable.class);
+    job.setOutputKeyClass(BytesWritable.class);
+    job.setOutputValueClass(ProbeConf.COMBINE.get(conf) ? BytesWritable.class : Text.class);
+    FileOutputFormat.setOutputPath(job, output);
+    return job;
+  }
+
+  private static JobConf newApi(Configuration conf) throws IOException {
+    Job job = Job.getInstance(conf);
+    job.setInputFormatClass(NewInput.Numbers.class);
+    job.setMapperClass(NewMapper.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
     boolean combine = ProbeConf.COMBINE.get(conf);
     job.setReducerClass(combine ? NewReducers.Least.class : NewReducers.Digest.class);
@@ -50,32 +57,23 @@ public final class Probe extends Configured implements Tool {
       job.setSortComparatorClass(Backwards.class);
       job.setGroupingComparatorClass(FirstBytes.class);
     }
-    job.setOutputKeyClass(BytesWritable.class);
-    job.setOutputValueClass(combine ? BytesWritable.class : Text.class);
-    org.apache.hadoop.mapreduce.lib.output.FileOutputFormat.setOutputPath(job, output);
-    return job.waitForCompletion(true);
+    return new JobConf(job.getConfiguration());
   }
 
-  private boolean runOld(Path output) throws Exception {
-    JobConf job = new JobConf(getConf(), Probe.class);
-    job.setJobName(NAME);
+  private static JobConf oldApi(Configuration conf) {
+    JobConf job = new JobConf(conf);
     job.setInputFormat(OldApi.Numbers.class);
     job.setMapperClass(OldApi.Emit.class);
-    job.setMapOutputKeyClass(BytesWritable.class);
-    job.setMapOutputValueClass(BytesWritable.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
-    boolean combine = ProbeConf.COMBINE.get(job);
+    boolean combine = ProbeConf.COMBINE.get(conf);
     job.setReducerClass(combine ? OldApi.Least.class : OldApi.Digest.class);
     if (combine) {
       job.setCombinerClass(OldApi.Least.class);
     }
-    if (ProbeConf.GROUPED.get(job)) {
+    if (ProbeConf.GROUPED.get(conf)) {
       job.setOutputKeyComparatorClass(Backwards.class);
       job.setOutputValueGroupingComparator(FirstBytes.class);
     }
-    job.setOutputKeyClass(BytesWritable.class);
-    job.setOutputValueClass(combine ? BytesWritable.class : Text.class);
-    FileOutputFormat.setOutputPath(job, output);
-    return JobClient.runJob(job).isSuccessful();
+    return job;
   }
 }

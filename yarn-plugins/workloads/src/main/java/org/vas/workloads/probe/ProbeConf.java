@@ -11,6 +11,8 @@ public interface ProbeConf {
       ConfKey.integer("probe.keys", 1000, 1, Integer.MAX_VALUE, "Different keys, about.");
   ConfKey<Long> VALUE_BYTES =
       ConfKey.bytes("probe.value-bytes", "90", "0", "1g", "Longest value.");
+  ConfKey<Long> LEAST_VALUE_BYTES = ConfKey.bytes("probe.least-value-bytes", "1", "0", "1g",
+      "Shortest value; no longer than the longest.");
   ConfKey<Integer> SKEW = ConfKey.integer("probe.skew-percent", 0, 0, 100,
       "Share of the records that have one and the same key.");
   ConfKey<Integer> EMPTY_MAPS =

@@ -11,6 +11,7 @@ final class Shape {
 
   private final int records;
   private final int keys;
+  private final int leastBytes;
   private final int valueBytes;
   private final int skewPercent;
   private final int everyNthEmpty;
@@ -19,6 +20,7 @@ final class Shape {
     records = ProbeConf.RECORDS.get(conf);
     keys = ProbeConf.KEYS.get(conf);
     valueBytes = Math.toIntExact(ProbeConf.VALUE_BYTES.get(conf));
+    leastBytes = Math.min(valueBytes, Math.toIntExact(ProbeConf.LEAST_VALUE_BYTES.get(conf)));
     skewPercent = ProbeConf.SKEW.get(conf);
     everyNthEmpty = ProbeConf.EMPTY_MAPS.get(conf);
   }
@@ -36,7 +38,7 @@ final class Shape {
   void next(SplittableRandom random, BytesWritable key, BytesWritable value) {
     boolean skewed = random.nextInt(PERCENT) < skewPercent;
     fill(new SplittableRandom(skewed ? -1 : random.nextInt(keys)), key, KEY_BYTES);
-    fill(random, value, valueBytes == 0 ? 0 : 1 + random.nextInt(valueBytes));
+    fill(random, value, leastBytes + random.nextInt(valueBytes - leastBytes + 1));
   }
 
   private static void fill(SplittableRandom random, BytesWritable bytes, int length) {

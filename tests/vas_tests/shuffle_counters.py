@@ -1,0 +1,66 @@
+"""Our shuffle's counters against stock's: alike, or different by what docs/shuffle.md says."""
+
+from __future__ import annotations
+
+from vas_lab.job import JobResult
+
+_ALWAYS = (
+    "MAP_INPUT_RECORDS",
+    "MAP_OUTPUT_RECORDS",
+    "MAP_OUTPUT_BYTES",
+    "SHUFFLED_MAPS",
+    "FAILED_SHUFFLE",
+    "MERGED_MAP_OUTPUTS",
+    "REDUCE_INPUT_GROUPS",
+    "REDUCE_OUTPUT_RECORDS",
+)
+_OF_ONE_RUN = ("COMBINE_INPUT_RECORDS", "COMBINE_OUTPUT_RECORDS", "REDUCE_INPUT_RECORDS")
+# Not where something is compressed: how well it is depends on the order of equal keys, which stock
+# leaves to chance.
+_OF_BYTES = ("MAP_OUTPUT_MATERIALIZED_BYTES", "REDUCE_SHUFFLE_BYTES")
+_SPILLED = "SPILLED_RECORDS"
+
+
+def assert_counted_alike(stock: JobResult, ours: JobResult, *, same_format: bool) -> None:
+    """Compares two runs of a job; bytes too, if both are in the same format without a codec."""
+    _same(stock, ours, _ALWAYS)
+    assert ours.counter("PASSES") == 0
+    assert _spilled_by_reducers(ours) == 0
+    combined = stock.counter("COMBINE_INPUT_RECORDS") > 0
+    left = stock.counter("REDUCE_INPUT_RECORDS" if combined else "MAP_OUTPUT_RECORDS")
+    if stock.map_counter(_SPILLED) == left:
+        _same(stock, ours, _OF_ONE_RUN + _OF_BYTES if same_format else _OF_ONE_RUN)
+        assert ours.map_counter(_SPILLED) == left
+    elif combined:
+        _combined_runs(stock, ours)
+    else:
+        _runs(stock, ours, same_format=same_format)
+
+
+def _runs(stock: JobResult, ours: JobResult, *, same_format: bool) -> None:
+    """Maps of several runs: stock counts each record again when it merges them."""
+    records = ours.counter("MAP_OUTPUT_RECORDS")
+    _same(stock, ours, ("REDUCE_INPUT_RECORDS",))
+    assert ours.counter("REDUCE_INPUT_RECORDS") == records
+    assert stock.map_counter(_SPILLED) == 2 * records
+    assert ours.map_counter(_SPILLED) == records
+    if same_format:
+        _same(stock, ours, ("REDUCE_SHUFFLE_BYTES",))
+
+
+def _combined_runs(stock: JobResult, ours: JobResult) -> None:
+    """The same with a combiner, which stock runs once more when it merges."""
+    records, left = ours.counter("MAP_OUTPUT_RECORDS"), ours.counter("REDUCE_INPUT_RECORDS")
+    assert stock.counter("COMBINE_INPUT_RECORDS") > records
+    assert ours.counter("COMBINE_INPUT_RECORDS") == records
+    assert ours.counter("COMBINE_OUTPUT_RECORDS") == left
+    assert ours.map_counter(_SPILLED) == left
+    assert left >= stock.counter("REDUCE_INPUT_RECORDS")
+
+
+def _spilled_by_reducers(job: JobResult) -> int:
+    return job.counter(_SPILLED) - job.map_counter(_SPILLED)
+
+
+def _same(stock: JobResult, ours: JobResult, names: tuple[str, ...]) -> None:
+    assert {n: ours.counter(n) for n in names} == {n: stock.counter(n) for n in names}

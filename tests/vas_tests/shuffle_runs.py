@@ -1,0 +1,56 @@
+"""Jobs in a lab whose outputs are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_tests.in_lab import inside
+
+# What a comparison needs to be one: each task once, and reducers in nobody's way.
+ALIKE = {
+    "mapreduce.map.speculative": "false",
+    "mapreduce.reduce.speculative": "false",
+    "mapreduce.job.reduce.slowstart.completedmaps": "1.0",
+    "mapreduce.terasort.output.replication": "1",
+}
+
+
+def at_once(*jobs: Callable[[], JobResult]) -> list[JobResult]:
+    """Runs jobs beside one another; waits for all."""
+    pool = ThreadPoolExecutor(len(jobs))
+    futures = [pool.submit(job) for job in jobs]
+    try:
+        wait(futures)
+    finally:
+        # Not waited for again: whoever interrupts this ends the lab, and its jobs with it.
+        pool.shutdown(wait=False)
+    return [future.result() for future in futures]
+
+
+def run(lab: Lab, program: tuple[str, ...], output: str, conf: Mapping[str, str]) -> JobResult:
+    """A program into an output directory of this name."""
+    lab.call(["rm", "-rf", str(inside(lab, "shuffle/out", output))])
+    return lab.run_job([*program, f"/shuffle/out/{output}"], ALIKE | dict(conf))
+
+
+def files(lab: Lab, output: str) -> list[str]:
+    """The output files of a job."""
+    directory = str(inside(lab, "shuffle/out", output))
+    return lab.call(["find", directory, "-name", "part-*"]).stdout.splitlines()
+
+
+def digests(lab: Lab, output: str) -> dict[str, str]:
+    """Output file -> its SHA-256."""
+    sums = lab.call(["sha256sum", *files(lab, output)]).stdout
+    return {Path(path).name: digest for digest, path in map(str.split, sums.splitlines())}
+
+
+def left_behind(lab: Lab, job: JobResult) -> list[str]:
+    """What is still in the job's staging directory."""
+    staging = str(inside(lab, "yarn", "staging"))
+    found = lab.call(["find", staging, "-path", f"*/.staging/{job.job_id}*"])
+    return found.stdout.splitlines()

@@ -1,0 +1,2 @@
+/** Counting words. */
+package org.vas.workloads.words;
