@@ -11,15 +11,11 @@ import pytest
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside
+from vas_yarn.profiles import SHUFFLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 REPOSITORY = Path(__file__).parents[1]
-OURS = {
-    "mapreduce.job.map.output.collector.class": "org.vas.shuffle.map.LustreCollector",
-    "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.vas.shuffle.reduce.LustreMerge",
-    "mapreduce.job.tags": "vas-shuffle",
-}
 _GZIP = {
     "mapreduce.map.output.compress": "true",
     "mapreduce.map.output.compress.codec": "org.apache.hadoop.io.compress.GzipCodec",
@@ -99,7 +95,7 @@ CASES = (
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_same_output_and_counters(lab: Lab, case: Case) -> None:
     stock = run(lab, case, "stock", {})
-    ours = run(lab, case, "ours", OURS | dict(case.ours))
+    ours = run(lab, case, "ours", SHUFFLE | dict(case.ours))
     expected = digests(lab, "stock")
     assert len(expected) == int(case.properties["mapreduce.job.reduces"])
     assert digests(lab, "ours") == expected

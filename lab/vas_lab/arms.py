@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vas_yarn.profiles import SHUFFLE
+
 
 @dataclass(frozen=True)
 class Arm:
@@ -19,13 +21,6 @@ class Arm:
     properties: Mapping[str, str]
 
 
-# What a job has to say to use VAS's shuffle. The tag tells the ResourceManager, which then leaves
-# finished maps of a lost node alone.
-SHUFFLE = {
-    "mapreduce.job.map.output.collector.class": "org.vas.shuffle.map.LustreCollector",
-    "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.vas.shuffle.reduce.LustreMerge",
-    "mapreduce.job.tags": "vas-shuffle",
-}
 _PLACEMENT_OFF = {"mapreduce.job.tags": "vas-placement-off"}
 ARMS = (
     Arm(
