@@ -99,7 +99,7 @@ def _collectors(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def _one_of_two(conf: JobConfiguration) -> Iterator[Contradiction]:
-    if _is_off(conf):
+    if is_off(conf):
         return
     collects = COLLECTOR in _names(conf, COLLECTOR_KEY)
     merges = conf.get(MERGE_KEY) == MERGE
@@ -162,12 +162,13 @@ def _dfs_keys(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def _uses_shuffle(conf: JobConfiguration) -> bool:
-    if _is_off(conf):
+    if is_off(conf):
         return False
     return COLLECTOR in _names(conf, COLLECTOR_KEY) or conf.get(MERGE_KEY) == MERGE
 
 
-def _is_off(conf: JobConfiguration) -> bool:
+def is_off(conf: JobConfiguration) -> bool:
+    """Whether the job says that it wants stock's shuffle."""
     return conf.get(_SWITCH) == "false"
 
 
