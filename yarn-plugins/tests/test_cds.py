@@ -17,15 +17,24 @@ from vas_yarn.cds.class_path import ClassPath, java_home
 _MAIN = "import java.util.*; public class Main { public static void main(String[] a) {} }"
 
 
-@pytest.fixture
-def jar(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A jar of one class without a package."""
-    source = tmp_path / "Main.java"
+    directory = tmp_path_factory.mktemp("jar")
+    source = directory / "Main.java"
     source.write_text(_MAIN)
     subprocess.run([java_home() / "bin/javac", source], check=True)
-    with zipfile.ZipFile(tmp_path / "main.jar", "w") as archive:
-        archive.write(tmp_path / "Main.class", "Main.class")
-    return tmp_path / "main.jar"
+    with zipfile.ZipFile(directory / "main.jar", "w") as archive:
+        archive.write(directory / "Main.class", "Main.class")
+    return directory / "main.jar"
+
+
+@pytest.fixture(scope="module")
+def whole(jar: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """An archive of that jar."""
+    archive = Archive(tmp_path_factory.mktemp("cds"))
+    archive.build(made_of(jar))
+    return archive.file.read_bytes()
 
 
 def made_of(*jars: Path) -> Ingredients:
@@ -41,7 +50,8 @@ def start(archive: Path, jar: Path, *flags: str) -> subprocess.CompletedProcess[
     return subprocess.run(argv, check=False, capture_output=True, text=True)
 
 
-@pytest.mark.machine
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_made_once_and_again_when_it_no_longer_fits(jar: Path, tmp_path: Path) -> None:
     archive, wanted = Archive(tmp_path / "cds"), made_of(jar)
     assert archive.state(wanted) is State.MISSING
@@ -53,24 +63,21 @@ def test_made_once_and_again_when_it_no_longer_fits(jar: Path, tmp_path: Path) -
     shutil.copy(jar, tmp_path / "other.jar")
     other = made_of(jar, tmp_path / "other.jar")
     assert archive.state(other) is State.STALE
-    assert archive.build(other)
-    assert archive.state(other) is State.FITS
     with archive.file.open("r+b") as stream:
         stream.seek(-4096, 2)
         stream.write(b"\xff" * 100)
-    assert archive.state(other) is State.DAMAGED
-    assert archive.build(other)
+    assert archive.state(wanted) is State.DAMAGED
+    assert archive.build(wanted)
+    assert archive.state(wanted) is State.FITS
 
 
-@pytest.mark.machine
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("damage", ["missing", "empty", "garbage", "cut", "another JDK's"])
 def test_a_jvm_goes_on_without_an_archive_that_does_not_fit(
-    jar: Path, tmp_path: Path, damage: str
+    jar: Path, whole: bytes, tmp_path: Path, damage: str
 ) -> None:
-    archive = Archive(tmp_path / "cds")
-    archive.build(made_of(jar))
-    whole = archive.file.read_bytes()
-    archive.file.unlink()
+    archive = tmp_path / "hadoop.jsa"
     if damage != "missing":
         version = whole.index(b"Server VM (")
         damaged = {
@@ -79,9 +86,9 @@ def test_a_jvm_goes_on_without_an_archive_that_does_not_fit(
             "cut": whole[: len(whole) // 2],
             "another JDK's": whole[: version + 11] + b"99" + whole[version + 13 :],
         }[damage]
-        archive.file.write_bytes(damaged)
-    assert start(archive.file, jar, "-Xshare:on").returncode != 0
-    started = start(archive.file, jar)
+        archive.write_bytes(damaged)
+    assert start(archive, jar, "-Xshare:on").returncode != 0
+    started = start(archive, jar)
     assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
 
 
