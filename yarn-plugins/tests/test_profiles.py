@@ -9,7 +9,7 @@ import pytest
 from vas_core.errors import BadInput
 from vas_yarn.lint.configuration import as_mapping, read_xml
 from vas_yarn.lint.rules import contradictions
-from vas_yarn.profiles import PROFILES, SHUFFLE, profile_properties
+from vas_yarn.profiles import PROFILES, SHUFFLE, profile_file, profile_properties
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -21,6 +21,16 @@ def test_a_profile_contradicts_nothing(name: str) -> None:
 def test_all_but_off_switch_the_shuffle_on(name: str) -> None:
     properties = profile_properties(name)
     assert (properties.items() >= SHUFFLE.items()) == (name != "off")
+
+
+@pytest.mark.parametrize("name", ["shuffle", *PROFILES])
+def test_every_value_has_its_reason(name: str) -> None:
+    text = profile_file(name).read_text()
+    entries = text.split("<property>")[1:]
+    without = [entry for entry in entries if "<!--" not in entry]
+    # What a file is about stands at its head.
+    assert text.index("<!--") < text.index("<configuration")
+    assert name in ("shuffle", "off") or without == []
 
 
 def test_included_files_are_read_where_they_are_named(tmp_path: Path) -> None:
