@@ -15,7 +15,7 @@ from vas_lab.lab import Lab
 from vas_tests.in_lab import inside, vas
 from vas_yarn.profiles import SHUFFLE, profile_properties
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 REPOSITORY = Path(__file__).parents[1]
 PROBE = str(REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar")
