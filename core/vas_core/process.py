@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,9 +72,7 @@ def run(
     except FileNotFoundError as missing:
         if cwd is not None and not cwd.is_dir():
             raise VasError("no such directory", where=str(cwd)) from missing
-        raise NotHere(
-            f"program {words[0]!r} is not installed", hint="run `vas doctor` for the package"
-        ) from missing
+        raise _not_installed(words[0]) from missing
     except subprocess.TimeoutExpired as late:
         stopped = Completed(words, -1, _text(late.stdout), _text(late.stderr))
         raise CommandFailed(stopped, f"no end after {timeout_seconds:g} s") from late
@@ -82,6 +80,34 @@ def run(
     if check and completed.status != 0:
         raise CommandFailed(completed, f"exit status {completed.status}")
     return completed
+
+
+def follow(argv: Sequence[str | Path], heard: Callable[[str], None]) -> int:
+    """Runs a program to its end, passing on each line of its stdout and stderr as it comes.
+
+    Returns its exit status. Raises NotHere when it does not exist.
+    """
+    words = tuple(str(word) for word in argv)
+    try:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="surrogateescape",
+        )
+    except FileNotFoundError as missing:
+        raise _not_installed(words[0]) from missing
+    with process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            heard(line.rstrip("\n"))
+    return process.returncode
+
+
+def _not_installed(program: str) -> NotHere:
+    return NotHere(f"program {program!r} is not installed", hint="run `vas doctor` for the package")
 
 
 def _text(output: bytes | str | None) -> str:

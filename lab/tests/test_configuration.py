@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from vas_core.errors import BadInput
-from vas_lab.configuration import by_file, child_arguments, configuration
+from vas_core.process import run
+from vas_lab.configuration import by_file, child_arguments, configuration, hadoop_program
 from vas_lab.daemons import yarn_daemons
 from vas_lab.enter import into_lab, into_node, with_environment
 from vas_lab.job import JobResult, add_counters, program
@@ -77,6 +78,32 @@ def test_the_class_path_is_in_a_fixed_order_with_the_configuration_behind(spec: 
     names = [Path(entry).name for entry in spec.jars.split(":")]
     assert names == ["a.jar", "b.jar", "vas.jar"]
     assert f'-cp "{spec.jars}:{spec.conf}:job.jar/job.jar:' in child_arguments(spec)
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        ("jar my.jar Main 'a b'", ["org.apache.hadoop.util.RunJar", "my.jar", "Main", "a b"]),
+        ("fs -ls /", ["org.apache.hadoop.fs.FsShell", "-ls", "/"]),
+        ("org.example.Main x", ["org.example.Main", "x"]),
+    ],
+)
+@pytest.mark.machine
+def test_the_labs_hadoop_starts_what_hadoop_does(
+    spec: LabSpec, tmp_path: Path, words: str, last: list[str]
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for name, text in (("java", '#!/bin/sh\nprintf "%s\\n" "$@"\n'), ("hadoop", "")):
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    here = spec.model_copy(update={"java_home": tmp_path})
+    (tmp_path / "bin/hadoop").write_text(hadoop_program(here))
+    command = f"HADOOP_CONF_DIR=/c {tmp_path}/bin/hadoop"
+    started = run(["sh", "-c", f"{command} {words}"]).stdout.splitlines()
+    assert started[-len(last) - 2 :] == ["-cp", f"{spec.jars}:/c", *last]
+    assert f"-XX:SharedArchiveFile={spec.archive.file}" in started
+    class_path = run(["sh", "-c", f"{command} classpath"]).stdout
+    assert class_path == f"/c:{spec.jars}\n"
 
 
 def test_there_is_a_nodemanager_in_each_guest(spec: LabSpec) -> None:

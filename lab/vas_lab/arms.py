@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vas_yarn.profiles import SHUFFLE
+
 
 @dataclass(frozen=True)
 class Arm:
     """One way of running the job. `properties` is all that sets it apart.
 
-    Another framework than MapReduce has its `jars` on the class path besides, before Hadoop's.
+    Another framework than MapReduce has its `jars` on the class path besides, behind Hadoop's.
     """
 
     name: str
@@ -24,13 +26,6 @@ class Arm:
     jars: tuple[Path, ...] = ()
 
 
-# What a job has to say to use VAS's shuffle. The tag tells the ResourceManager, which then leaves
-# finished maps of a lost node alone.
-SHUFFLE = {
-    "mapreduce.job.map.output.collector.class": "org.vas.shuffle.map.LustreCollector",
-    "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.vas.shuffle.reduce.LustreMerge",
-    "mapreduce.job.tags": "vas-shuffle",
-}
 _PLACEMENT_OFF = {"mapreduce.job.tags": "vas-placement-off"}
 ARMS = (
     Arm(

@@ -6,12 +6,15 @@ and JVM flags that make a cluster of many daemons live on one small machine.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vas_cluster.hadoop import hadoop_properties
 from vas_lab.sites import AM_MIB, TASK_MIB
 from vas_lab.spec import LabSpec
+from vas_yarn.cds.archive import class_path_argument
+from vas_yarn.cds.archive import jvm_flags as cds_flags
 
 # What every child of a NodeManager needs of its environment to see the mount as a Lustre.
 LAB_VARIABLES = ("LD_PRELOAD", "VAS_LAB_MOUNT", "VAS_LAB_MDS", "VAS_CLUSTER", "PATH")
@@ -154,12 +157,29 @@ def _mapreduce(spec: LabSpec) -> Properties:
 def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
     """The argument file of every container's JVM: the flags, and the class path by name.
 
-    `jars` come before Hadoop's.
+    `jars` come behind Hadoop's, so that the archive of Hadoop's classes still fits.
     """
-    # The job's own jar, where MapReduce unpacks it, relative to the container's directory.
-    job = "job.jar/job.jar:job.jar/classes/:job.jar/lib/*:./*"
-    classpath = ":".join((*map(str, jars), spec.jars, str(spec.conf), job))
-    return "\n".join((*jvm_flags(spec), f'-cp "{classpath}"')) + "\n"
+    class_path = class_path_argument(":".join((spec.jars, *map(str, jars))), [spec.conf])
+    return "\n".join((*jvm_flags(spec), class_path)) + "\n"
+
+
+def hadoop_program(spec: LabSpec) -> str:
+    """The lab's `hadoop`: `hadoop jar`, `hadoop fs`, `hadoop classpath`, or a class."""
+    flags = shlex.join(
+        (*jvm_flags(spec), f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties")
+    )
+    conf = f'"${{HADOOP_CONF_DIR:-{spec.conf}}}"'
+    return (
+        "#!/bin/sh\n"
+        f"jars={shlex.quote(spec.jars)}\n"
+        f"conf={conf}\n"
+        'case "$1" in\n'
+        '    classpath) printf "%s\\n" "$conf:$jars"; exit ;;\n'
+        '    jar) shift; set -- org.apache.hadoop.util.RunJar "$@" ;;\n'
+        '    fs) shift; set -- org.apache.hadoop.fs.FsShell "$@" ;;\n'
+        "esac\n"
+        f'exec {shlex.quote(str(spec.java))} {flags} -Xmx256m -cp "$jars:$conf" "$@"\n'
+    )
 
 
 def jvm_flags(spec: LabSpec) -> tuple[str, ...]:
@@ -168,7 +188,7 @@ def jvm_flags(spec: LabSpec) -> tuple[str, ...]:
     return (
         "-XX:+UseSerialGC",
         "-XX:TieredStopAtLevel=1",
-        "-Xshare:auto",
+        *cds_flags(spec.archive.file),
         "-XX:-UsePerfData",
         f"-Djava.io.tmpdir={spec.temporary}",
         f"-Djna.tmpdir={spec.temporary}",

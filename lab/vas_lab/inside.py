@@ -12,7 +12,7 @@ from pathlib import Path
 from vas_cluster.hadoop import configuration_xml
 from vas_core.files import write_atomically
 from vas_lab import mounts
-from vas_lab.configuration import child_arguments, configuration, log4j
+from vas_lab.configuration import child_arguments, configuration, hadoop_program, log4j
 from vas_lab.daemons import MDS, Daemon
 from vas_lab.enter import into_node
 from vas_lab.lustre import LabLustre
@@ -75,7 +75,8 @@ class Inside:
         spec = self._spec
         env = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         # Last, so that in the lab's shell there is a `vas` and the system's own python3.
-        env["PATH"] = f"{env.get('PATH', os.defpath)}:{Path(sys.executable).parent}"
+        path = env.get("PATH", os.defpath)
+        env["PATH"] = f"{spec.bin}:{path}:{Path(sys.executable).parent}"
         env["JAVA_HOME"] = str(spec.java_home)
         env["HADOOP_CONF_DIR"] = str(spec.conf)
         env["VAS_CLUSTER"] = str(spec.cluster_file)
@@ -87,10 +88,12 @@ def write_files(spec: LabSpec, hosts_file: str) -> None:
     """Hadoop's configuration and empty node directories: no job of an earlier run lives on."""
     shutil.rmtree(spec.state_dir / "nodes", ignore_errors=True)
     shutil.rmtree(spec.logs, ignore_errors=True)
-    for directory in (spec.conf, spec.logs, spec.temporary, spec.lustre_state, spec.node_dir("rm")):
+    made = (spec.conf, spec.bin, spec.logs, spec.temporary, spec.lustre_state, spec.node_dir("rm"))
+    for directory in made:
         directory.mkdir(parents=True, exist_ok=True)
     for name, properties in configuration(spec).items():
         write_atomically(spec.conf / name, configuration_xml(properties))
     write_atomically(spec.child_arguments, child_arguments(spec))
+    write_atomically(spec.bin / "hadoop", hadoop_program(spec), mode=0o755)
     write_atomically(spec.conf / "log4j.properties", log4j())
     write_atomically(spec.conf / "hosts", hosts_file)

@@ -53,6 +53,7 @@ def prepare(options: LabOptions) -> LabSpec:
         user_namespace=user_namespaces(),
         properties=dict(options.properties),
     )
+    spec.archive.build(spec.ingredients)
     write_atomically(spec.cluster_file, text)
     write_atomically(state_dir / "spec.json", spec.model_dump_json(indent=1))
     return spec

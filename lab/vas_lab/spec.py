@@ -11,10 +11,13 @@ from pydantic import BaseModel, ConfigDict
 
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import NotHere, VasError
+from vas_yarn.cds.archive import Archive, Ingredients
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HADOOP_LIB = REPOSITORY / "yarn-plugins/hadoop/target/lib"
 PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
+# One for all labs of this clone: their nodes share the jars.
+CDS = REPOSITORY / "build/cds"
 
 
 class LabSpec(BaseModel):
@@ -51,6 +54,21 @@ class LabSpec(BaseModel):
         return self.conf / "child.args"
 
     @property
+    def bin(self) -> Path:
+        """The directory with the lab's `hadoop`."""
+        return self.state_dir / "bin"
+
+    @property
+    def archive(self) -> Archive:
+        """The classes that every JVM of the lab maps."""
+        return Archive(CDS)
+
+    @property
+    def ingredients(self) -> Ingredients:
+        """What that is made of: Hadoop's jars, without the plugins, which change."""
+        return Ingredients(self.java_home, self._hadoop_jars)
+
+    @property
     def lustre_state(self) -> Path:
         """The stand-in for Lustre: its files, OSTs, socket and programs."""
         return self.state_dir / "lustre"
@@ -83,10 +101,13 @@ class LabSpec(BaseModel):
     @property
     def jars(self) -> str:
         """All jars of Hadoop and the plugins, a class path without the configuration."""
-        # By name, not as lib/*, whose order is the directory's.
-        jars = sorted(self.hadoop_lib.glob("*.jar"))
         plugins = [self.plugin_jar] if self.plugin_jar else []
-        return ":".join(str(path) for path in (*jars, *plugins))
+        return ":".join(str(path) for path in (*self._hadoop_jars, *plugins))
+
+    @property
+    def _hadoop_jars(self) -> tuple[Path, ...]:
+        # By name, not as lib/*, whose order is the directory's.
+        return tuple(sorted(self.hadoop_lib.glob("*.jar")))
 
     def node_dir(self, node: str) -> Path:
         """A node's local disk: YARN's local and log directories."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from vas_lab.arms import SHUFFLE
 from vas_tests.covering import Row, rows
+from vas_yarn.profiles import SHUFFLE
 
 Properties = Mapping[str, str]
 

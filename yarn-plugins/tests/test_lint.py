@@ -11,9 +11,10 @@ from vas_cluster import load_cluster
 from vas_core.cli import run_command
 from vas_yarn.lint.configuration import as_mapping
 from vas_yarn.lint.rules import COLLECTOR, COLLECTOR_KEY, MERGE, MERGE_KEY, contradictions
+from vas_yarn.profiles import SHUFFLE
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
-VAS = {COLLECTOR_KEY: COLLECTOR, MERGE_KEY: MERGE, "mapreduce.job.tags": "vas-shuffle"}
+VAS = SHUFFLE
 SORT = "mapreduce.task.io.sort.mb"
 OPTS = "mapreduce.map.java.opts"
 SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
@@ -49,6 +50,7 @@ def keys(properties: dict[str, str], site: bool = False) -> list[str]:
         ({MERGE_KEY: MERGE, "mapreduce.job.tags": "vas-shuffle"}, COLLECTOR_KEY),
         (VAS | {"mapreduce.job.tags": "nightly"}, "mapreduce.job.tags"),
         ({"mapreduce.job.tags": "vas-shuffle"}, "mapreduce.job.tags"),
+        (VAS | {"vas.shuffle.enabled": "false"}, "mapreduce.job.tags"),
         (VAS | {"fs.defaultFS": "hdfs://nn"}, "yarn.app.mapreduce.am.staging-dir"),
         (
             VAS | {"fs.defaultFS": "lustre:///", "yarn.app.mapreduce.am.staging-dir": "file:///s"},
@@ -68,6 +70,7 @@ def test_a_contradiction_is_found_alone(properties: dict[str, str], key: str) ->
         {},
         VAS | {"fs.defaultFS": "lustre:///"},
         VAS | {"mapreduce.job.tags": "nightly, vas-shuffle"},
+        {COLLECTOR_KEY: COLLECTOR, "vas.shuffle.enabled": "false"},
         {SORT: "512", OPTS: "-Xms1g -Xmx512m -Xmx1g", "mapreduce.map.memory.mb": "1280"},
         {"fs.defaultFS": "hdfs://nn", "dfs.blocksize": "512m"},
         {SLOW_START: "0.8"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -27,6 +27,7 @@ _OLD_NAMES = {
 }
 _REFERENCE = re.compile(r"\$\{([^}$\s]+)\}")
 _DEEPEST_REFERENCE = 20
+_INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,21 @@ class JobConfiguration:
 
 
 def read_xml(file: Path) -> list[Property]:
-    """The properties of a `job.xml` or a site file. Raises BadInput."""
+    """The properties of a `job.xml`, a site file or a profile, in their order. Raises BadInput."""
+    return list(_properties(file, ()))
+
+
+def _properties(file: Path, including: tuple[Path, ...]) -> Iterator[Property]:
+    if file in including:
+        raise BadInput("includes itself", where=str(file), hint="remove the <xi:include>")
+    for entry in _root(file):
+        if entry.tag == _INCLUDE:
+            yield from _properties(file.parent / entry.get("href", ""), (*including, file))
+        elif entry.tag == "property":
+            yield _property(entry, file)
+
+
+def _root(file: Path) -> ElementTree.Element:
     try:
         root = ElementTree.fromstring(file.read_bytes())  # noqa: S314 (expat bounds expansion)
     except OSError as wrong:
@@ -81,7 +96,7 @@ def read_xml(file: Path) -> list[Property]:
         raise BadInput(f"is not XML: {wrong}", where=str(file)) from wrong
     if root.tag != "configuration":
         raise BadInput(f"is a <{root.tag}>, not a Hadoop <configuration>", where=str(file))
-    return [_property(entry, file) for entry in root.iter("property")]
+    return root
 
 
 def _property(entry: ElementTree.Element, file: Path) -> Property:

@@ -9,12 +9,13 @@ from vas_cluster import Cluster
 from vas_yarn.lint import memory
 from vas_yarn.lint.configuration import JobConfiguration
 from vas_yarn.lint.contradiction import Contradiction, number
+from vas_yarn.profiles import SHUFFLE
 
 COLLECTOR_KEY = "mapreduce.job.map.output.collector.class"
-COLLECTOR = "org.vas.shuffle.map.LustreCollector"
 MERGE_KEY = "mapreduce.job.reduce.shuffle.consumer.plugin.class"
-MERGE = "org.vas.shuffle.reduce.LustreMerge"
-TAG = "vas-shuffle"
+TAGS_KEY = "mapreduce.job.tags"
+COLLECTOR, MERGE, TAG = (SHUFFLE[key] for key in (COLLECTOR_KEY, MERGE_KEY, TAGS_KEY))
+_SWITCH = "vas.shuffle.enabled"
 _STAGING = "yarn.app.mapreduce.am.staging-dir"
 _SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 _FRACTIONS = (
@@ -98,6 +99,8 @@ def _collectors(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def _one_of_two(conf: JobConfiguration) -> Iterator[Contradiction]:
+    if is_off(conf):
+        return
     collects = COLLECTOR in _names(conf, COLLECTOR_KEY)
     merges = conf.get(MERGE_KEY) == MERGE
     if collects != merges:
@@ -113,7 +116,7 @@ def _one_of_two(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def _tag(conf: JobConfiguration) -> Iterator[Contradiction]:
-    key = "mapreduce.job.tags"
+    key = TAGS_KEY
     tagged = TAG in _names(conf, key)
     if _uses_shuffle(conf) and not tagged:
         yield Contradiction(
@@ -127,7 +130,7 @@ def _tag(conf: JobConfiguration) -> Iterator[Contradiction]:
             key,
             conf.get(key),
             "the tag says that map output survives its node; stock map output does not",
-            f"without {TAG}, or set {COLLECTOR_KEY} and {MERGE_KEY}",
+            f"without {TAG}, or switch the shuffle on",
         )
 
 
@@ -159,7 +162,14 @@ def _dfs_keys(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def _uses_shuffle(conf: JobConfiguration) -> bool:
+    if is_off(conf):
+        return False
     return COLLECTOR in _names(conf, COLLECTOR_KEY) or conf.get(MERGE_KEY) == MERGE
+
+
+def is_off(conf: JobConfiguration) -> bool:
+    """Whether the job says that it wants stock's shuffle."""
+    return conf.get(_SWITCH) == "false"
 
 
 def _names(conf: JobConfiguration, key: str) -> list[str]:

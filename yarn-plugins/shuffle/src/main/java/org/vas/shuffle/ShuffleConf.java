@@ -5,6 +5,10 @@ import org.vas.layout.ConfKey;
 
 /** What can be configured about the shuffle; all of it belongs to the job. */
 public interface ShuffleConf {
+  ConfKey<Boolean> ENABLED = ConfKey.flag("vas.shuffle.enabled", true,
+      "Whether a job that names the collector and the merge uses them. With false both hand all"
+          + " they are given to stock's: map output goes to local disk and is fetched over HTTP.");
+
   ConfKey<String> LAYOUT = ConfKey.text("vas.shuffle.layout", "auto",
       "Where the partitions of a map go: packed (one file), per-reducer (one file each), or auto:"
           + " per-reducer where a partition is expected to reach vas.shuffle.per-reducer-min and the"

@@ -29,8 +29,11 @@ final class CollectorRules {
 
   private CollectorRules() {}
 
-  /** Why the task needs stock's map output, which its reducer reads from local disk; or null. */
+  /** Why the task writes stock's map output, which is what its reducer reads; or null. */
   static String whyStock(JobConf job) {
+    if (!ShuffleConf.ENABLED.get(job)) {
+      return ShuffleConf.ENABLED.name() + " is false";
+    }
     if (job.getBoolean(UBERIZED, false)) {
       return "the job runs in its application master (uber mode)";
     }
@@ -40,12 +43,16 @@ final class CollectorRules {
   }
 
   /**
-   * Refuses what would end in wrong or mixed map outputs.
+   * Refuses what would end in wrong or mixed map outputs. Of a job that is switched off all
+   * outputs are stock's.
    *
    * @throws ServiceConfigurationError for a list of collectors: an exception would make MapTask try
    *     the next one, whose output no reducer of this job could read
    */
   static void check(JobConf job) throws IOException {
+    if (!ShuffleConf.ENABLED.get(job)) {
+      return;
+    }
     String[] collectors = job.getTrimmedStrings(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR);
     if (collectors.length > 1) {
       throw new ServiceConfigurationError(JobContext.MAP_OUTPUT_COLLECTOR_CLASS_ATTR

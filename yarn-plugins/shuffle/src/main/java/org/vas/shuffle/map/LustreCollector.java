@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
  * Map output on Lustre: the class to name in {@code mapreduce.job.map.output.collector.class}.
  *
  * <p>Jobs in uber mode and those of the local runner get stock's collector, because their reducers
- * read map outputs from local disk.
+ * read map outputs from local disk. So do jobs that {@code vas.shuffle.enabled} switches off.
  */
 public final class LustreCollector<K, V> implements MapOutputCollector<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(LustreCollector.class);

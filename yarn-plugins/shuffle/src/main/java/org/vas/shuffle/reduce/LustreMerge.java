@@ -36,7 +36,7 @@ import org.vas.shuffle.order.KeyOrder;
 /**
  * Merges the outputs of all maps from where they were written into reduce(). For
  * {@code mapreduce.job.reduce.shuffle.consumer.plugin.class}; the stages are in docs/shuffle.md. In
- * a job that runs in one process, outputs are stock's, and so is this.
+ * a job that runs in one process, or is switched off, outputs are stock's, and so is this.
  *
  * @param <K> key of the map output
  * @param <V> its value
@@ -58,7 +58,8 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   @Override
   public void init(Context<K, V> shuffleContext) {
     context = shuffleContext;
-    if (context.getLocalMapFiles() != null) {
+    boolean off = !ShuffleConf.ENABLED.get(context.getJobConf());
+    if (off || context.getLocalMapFiles() != null) {
       stock = new Shuffle<>();
       stock.init(shuffleContext);
       return;

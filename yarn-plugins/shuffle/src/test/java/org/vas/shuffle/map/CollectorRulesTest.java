@@ -100,6 +100,23 @@ class CollectorRulesTest {
     assertFalse(Files.exists(MapRun.directory(job)));
   }
 
+  /** With whatever else: the reducers of this job take stock's outputs only. */
+  @ParameterizedTest
+  @CsvSource({"org.vas.shuffle.reduce.LustreMerge", "org.apache.hadoop.mapreduce.task.reduce.Shuffle"})
+  void aJobThatIsSwitchedOffGetsStocksFiles(String consumer) throws Exception {
+    job.setBoolean("vas.shuffle.enabled", false);
+    job.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, consumer);
+    MapRun run = run(job);
+    assertEquals(1, WrittenOutput.stock(run.job(), 0).size());
+    assertFalse(Files.exists(MapRun.directory(job).getParent()));
+  }
+
+  @Test
+  void refusesASwitchThatIsNeither() {
+    job.set("vas.shuffle.enabled", "no");
+    assertFailure("vas.shuffle.enabled: 'no' is not a valid boolean; use true or false");
+  }
+
   @Test
   void anUnsetFrameworkIsTheLocalOne() {
     job.unset(MRConfig.FRAMEWORK_NAME);

@@ -147,6 +147,15 @@ class ReduceTaskTest {
         e::getMessage);
   }
 
+  /** Stock's shuffle asks nothing about collectors. */
+  @Test
+  void aJobThatIsSwitchedOffIsStocks() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 0);
+    harness.job.unset("mapreduce.job.map.output.collector.class");
+    harness.job.setBoolean("vas.shuffle.enabled", false);
+    assertEquals(List.of(), harness.run());
+  }
+
   /** The first attempt under a restarted application master is number 1000, and no retry. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1000})

@@ -1,0 +1,131 @@
+"""Profiles of jobs on the lab's real YARN: what they switch on, and off."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_tests.in_lab import inside, vas
+from vas_yarn.profiles import SHUFFLE, profile_properties
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+REPOSITORY = Path(__file__).parents[1]
+PROBE = str(REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar")
+_ONE_ATTEMPT_EACH = {
+    "mapreduce.job.reduces": "4",
+    "mapreduce.map.speculative": "false",
+    "mapreduce.reduce.speculative": "false",
+}
+_COUNTED_ALIKE = (
+    "MAP_OUTPUT_RECORDS",
+    "MAP_OUTPUT_MATERIALIZED_BYTES",
+    "SPILLED_RECORDS",
+    "REDUCE_SHUFFLE_BYTES",
+    "SHUFFLED_MAPS",
+)
+_MAINS = {
+    "am": "org.apache.hadoop.mapreduce.v2.app.MRAppMaster",
+    "map": "org.apache.hadoop.mapred.YarnChild",
+    "reduce": "org.apache.hadoop.mapred.YarnChild",
+}
+_FETCH_JMX = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())"
+
+
+def test_one_property_switches_the_shuffle_off(lab: Lab) -> None:
+    stock, over_http = probe(lab, "stock", {})
+    off, off_over_http = probe(lab, "off", SHUFFLE | profile_properties("off"))
+    ours, ours_over_http = probe(lab, "ours", SHUFFLE)
+    assert {name: off.counter(name) for name in _COUNTED_ALIKE} == {
+        name: stock.counter(name) for name in _COUNTED_ALIKE
+    }
+    assert off.counter("SPILLED_RECORDS") == 2 * off.counter("MAP_OUTPUT_RECORDS")
+    assert ours.counter("SPILLED_RECORDS") == ours.counter("MAP_OUTPUT_RECORDS")
+    assert off_over_http == over_http > 0
+    assert ours_over_http == 0
+    # Nothing was created below the job's directory: what is, is counted in a group of its own.
+    assert "VAS shuffle" not in off.counters
+    assert ours.counters["VAS shuffle"]["DIRECTORIES_CREATED"] > 0
+
+
+def probe(lab: Lab, name: str, properties: Mapping[str, str]) -> tuple[JobResult, int]:
+    """A job, and how many map outputs the NodeManagers served by HTTP meanwhile."""
+    lab.call(["rm", "-rf", str(inside(lab, "submit", name))])
+    before = served(lab)
+    main = [PROBE, "org.vas.workloads.probe.Probe", f"/submit/{name}"]
+    job = lab.run_job(main, _ONE_ATTEMPT_EACH | dict(properties))
+    return job, served(lab) - before
+
+
+def served(lab: Lab) -> int:
+    """Map outputs that stock's shuffle service of all nodes has sent."""
+    return sum(_sent_by(lab, host.guest.name) for host in lab.spec.cluster.hosts if host.guest)
+
+
+def _sent_by(lab: Lab, guest: str) -> int:
+    url = f"http://{guest}:8042/jmx?qry=Hadoop:service=NodeManager,name=ShuffleMetrics"
+    beans = json.loads(lab.call([sys.executable, "-c", _FETCH_JMX, url]).stdout)["beans"]
+    return sum(int(bean["ShuffleOutputsOK"]) for bean in beans)
+
+
+@pytest.mark.parametrize("profile", ["short", "default"])
+def test_a_job_is_submitted_with_a_profile_and_its_tasks_map_the_archive(
+    lab: Lab, profile: str
+) -> None:
+    found, loaded = submitted(lab, profile)
+    assert found["profile"] == profile
+    assert found["status"] == 0
+    assert found["warnings"] == []
+    # The application master, maps and reducers: each writes what it loaded from where.
+    assert loaded == {("am", True), ("map", True), ("reduce", True)}
+
+
+def test_tasks_run_without_an_archive_that_is_damaged(lab: Lab) -> None:
+    damaged = lab.spec.temporary / "damaged.jsa"
+    damaged.write_bytes(lab.spec.archive.file.read_bytes()[: 1 << 20])
+    opts = f"-Xmx300m -XX:SharedArchiveFile={damaged}"
+    options = [f"-Dmapreduce.{kind}.java.opts={opts}" for kind in ("map", "reduce")]
+    found, loaded = submitted(lab, "default", *options)
+    assert found["status"] == 0
+    assert loaded == {("am", True), ("map", False), ("reduce", False)}
+
+
+def submitted(
+    lab: Lab, profile: str, *options: str
+) -> tuple[dict[str, Any], set[tuple[str, bool]]]:
+    """A probe job run by `vas submit`, and of which kinds of JVM the main class was mapped."""
+    logs = lab.spec.temporary / "loaded"
+    lab.call(["rm", "-rf", str(logs), str(inside(lab, "submit", "by-profile"))])
+    lab.call(["mkdir", "-p", str(logs)])
+    variables = {
+        "am": "yarn.app.mapreduce.am.env",
+        "map": "mapreduce.map.env",
+        "reduce": "mapreduce.reduce.env",
+    }
+    listen = [
+        f"-D{key}=JDK_JAVA_OPTIONS=-Xlog:class+load:file={logs}/{role}-%p"
+        for role, key in variables.items()
+    ]
+    job = [PROBE, "org.vas.workloads.probe.Probe", *listen, "-Dmapreduce.job.reduces=2", *options]
+    argv = ["submit", "--json", "--profile", profile, *job, "/submit/by-profile"]
+    found = json.loads(vas(lab, *argv))
+    # The shuffle is on: its collector and its merge are there.
+    texts = [(log.name.split("-")[0], log.read_text()) for log in logs.iterdir()]
+    ours = {
+        "map": "org.vas.shuffle.map.LustreCollector",
+        "reduce": "org.vas.shuffle.reduce.LustreMerge",
+    }
+    assert all(ours.get(role, "") in text for role, text in texts)
+    return found, {(role, _is_mapped(_MAINS[role], text)) for role, text in texts}
+
+
+def _is_mapped(main: str, log: str) -> bool:
+    (line,) = [line for line in log.splitlines() if f" {main} " in line]
+    return "source: shared objects file" in line

@@ -1,0 +1,182 @@
+"""`vas submit`: which profile a job gets, and what is run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from vas_cluster.hadoop import configuration_xml
+from vas_core.cli import run_command
+from vas_yarn.profiles import SHUFFLE, profile_file, profile_properties
+from vas_yarn.submit.inputs import find_input
+from vas_yarn.submit.plan import Job, leading_options, plan
+from vas_yarn.submit.rule import Input, choose
+
+EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
+TAGS = "mapreduce.job.tags"
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with a configuration directory, a map and no Hadoop."""
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path / "conf"))
+    monkeypatch.setenv("VAS_CLUSTER", str(EXAMPLE))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for name in ("conf", "bin", "lustre"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "my.jar").touch()
+    write(tmp_path / "conf/core-site.xml", {"vas.lustre.mount": str(tmp_path / "lustre")})
+    return tmp_path
+
+
+def write(file: Path, properties: dict[str, str]) -> Path:
+    file.write_text(configuration_xml(properties))
+    return file
+
+
+def dry_run(site: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    """What `vas submit --dry-run --json` prints."""
+    jar = str(site / "my.jar")
+    argv = [jar if word == "JAR" else word for word in arguments]
+    assert run_command(["submit", "--dry-run", "--json", *argv]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("found", "reducers", "profile", "why"),
+    [
+        (None, 1, "default", "the size of its input is not known"),
+        (Input(0, 0), 1, "short", "a map has up to 0 B, at most 256 MiB"),
+        (Input(1024 * MIB, 128 * MIB), 4, "short", "a reducer has up to 256 MiB, at most 256 MiB"),
+        (Input(1024 * MIB, 128 * MIB), 3, "default", "a reducer has up to 341.3 MiB"),
+        (Input(1024 * MIB, 128 * MIB), 0, "long", "a reducer has up to 1 GiB, at least 1 GiB"),
+        (Input(9216 * MIB, 2048 * MIB), 9, "long", "a map has up to 2 GiB, at least 1 GiB"),
+    ],
+)
+def test_the_largest_task_decides(
+    found: Input | None, reducers: int, profile: str, why: str
+) -> None:
+    choice = choose(found, reducers)
+    assert (choice.profile, choice.why) == (profile, why)
+
+
+def test_input_is_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name, size in (("a", 300), ("b", 50), ("_SUCCESS", 9), (".crc", 9)):
+        (tmp_path / "in" / name).write_bytes(bytes(size))
+    assert find_input(["/in", "/out"], tmp_path, 100) == Input(350, 100)
+    assert find_input(["lustre:///in/b,/in/a", "x"], tmp_path, 500) == Input(350, 300)
+    assert find_input(["hdfs://nn/in", "in", "7"], tmp_path, 100) is None
+
+
+def test_auto_says_what_it_chose(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (site / "lustre/in").write_bytes(bytes(1000))
+    found = dry_run(site, capsys, "JAR", "Main", "/in", "/out")
+    assert (found["profile"], found["why"]) == ("short", "a map has up to 1000 B, at most 256 MiB")
+    found = dry_run(site, capsys, "JAR", "Main", "/none", "/out")
+    assert (found["profile"], found["why"]) == ("default", "the size of its input is not known")
+
+
+def test_the_command_is_one_to_copy(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    extra = write(site / "extra.xml", {"mapreduce.job.reduces": "7"})
+    argv = ["--profile", "short", "--conf", str(extra), str(site / "my.jar"), "Main"]
+    assert run_command(["submit", "--dry-run", *argv, "-D", "a=b c", "-Dx=y", "-i", "/in"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == (
+        f"hadoop jar {site}/my.jar Main -conf {profile_file('short')} -conf {extra}"
+        " -D 'a=b c' -D x=y -i /in\n"
+    )
+    assert printed.err == "profile short: as asked\n"
+
+
+def test_the_users_word_is_the_last(tmp_path: Path) -> None:
+    job = Job(tmp_path / "my.jar", "Main", (), {"b": "option"}, tmp_path / "conf.xml")
+    made = plan(job, "short", {"a": "site", "b": "site", "c": "site"}, {"b": "conf", "c": "conf"})
+    assert {key: made.properties[key] for key in "abc"} == {"a": "site", "b": "option", "c": "conf"}
+    assert made.properties.items() >= profile_properties("short").items()
+
+
+@pytest.mark.parametrize(
+    ("profile", "site_tags", "options", "tags"),
+    [
+        ("short", "", {}, "vas-shuffle"),
+        ("short", "nightly", {TAGS: "ann, x"}, "nightly,vas-shuffle,ann,x"),
+        ("short", "", {"vas.shuffle.enabled": "false"}, ""),
+        ("off", "vas-shuffle,nightly", {}, "nightly"),
+        ("off", "", {}, ""),
+    ],
+)
+def test_tags_add_up_and_ours_goes_with_the_shuffle(
+    tmp_path: Path, profile: str, site_tags: str, options: dict[str, str], tags: str
+) -> None:
+    made = plan(Job(tmp_path / "my.jar", "Main", (), options), profile, {TAGS: site_tags}, {})
+    assert made.properties.get(TAGS, "") == tags
+    command = " ".join(made.arguments)
+    from_profile = profile_properties(profile).get(TAGS, site_tags)
+    assert (f"-D {TAGS}={tags}" in command) == (tags != from_profile)
+
+
+def test_off_is_stock_wherever_it_is_switched_on(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(site / "conf/mapred-site.xml", SHUFFLE)
+    found = dry_run(site, capsys, "--profile", "off", "JAR", "Main")
+    assert found["warnings"] == []
+    assert found["properties"].items() >= {"vas.shuffle.enabled": "false", TAGS: ""}.items()  # type: ignore[attr-defined]
+
+
+def test_a_contradiction_is_a_warning(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["submit", "--dry-run", "--profile", "short", str(site / "my.jar"), "Main"]
+    assert run_command([*argv, "-D", "mapreduce.task.io.sort.mb=900"]) == 0
+    assert "warning: mapreduce.task.io.sort.mb=900: the sort buffer" in capsys.readouterr().err
+
+
+def test_generic_options_are_the_leading_ones() -> None:
+    words = ["-D", "a=1", "-Db=2", "in", "-D", "c=3"]
+    assert leading_options(words) == (["a=1", "b=2"], ("in", "-D", "c=3"))
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "message"),
+    [
+        (["--profile", "fast", "JAR", "Main"], 2, "'fast' is not one of 'auto', 'default', "),
+        (["none.jar", "Main"], 2, "none.jar: there is no such jar; name a jar of this machine"),
+        (["JAR"], 2, "missing argument 'CLASS'"),
+        (["JAR", "Main", "-D"], 2, "-D: no property behind it; write -D key=value"),
+        (["JAR", "Main", "-D", "a"], 2, "-D a: not of the form key=value"),
+        (["--conf", "none.xml", "JAR", "Main"], 2, "none.xml: cannot be read: No such file"),
+        (["JAR", "Main"], 77, "no program 'hadoop' on PATH; put Hadoop's bin directory there"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    site: Path, capsys: pytest.CaptureFixture[str], argv: list[str], status: int, message: str
+) -> None:
+    words = [str(site / "my.jar") if word == "JAR" else word for word in argv]
+    assert run_command(["submit", *words]) == status
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("status", [0, 1])
+def test_json_tells_the_applications_and_the_end(
+    site: Path, capsys: pytest.CaptureFixture[str], status: int
+) -> None:
+    line = "INFO impl.YarnClientImpl: Submitted application application_1700000000000_0007"
+    program = site / "bin/hadoop"
+    program.write_text(f"#!{sys.executable}\nprint({line!r})\nraise SystemExit({status})\n")
+    program.chmod(0o755)
+    assert run_command(["submit", "--json", str(site / "my.jar"), "Main"]) == status
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert found["applications"] == ["application_1700000000000_0007"]
+    assert found["status"] == status
+    assert found["command"][:4] == ["hadoop", "jar", str(site / "my.jar"), "Main"]
+    assert line in printed.err

@@ -1,0 +1,57 @@
+"""A class path as the JVM needs it for an archive: jars by name, directories behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.errors import BadInput, NotHere
+from vas_core.process import run
+
+
+@dataclass(frozen=True)
+class ClassPath:
+    """The jars of a class path and its directories, each in their order."""
+
+    jars: tuple[Path, ...]
+    directories: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, text: str) -> ClassPath:
+        """Of `a.jar:dir/*:conf`; `dir/*` is its jars by name. What is not there is left out.
+
+        Raises BadInput without any jar.
+        """
+        entries = [path for entry in text.split(":") if entry for path in _expanded(entry)]
+        # The same jar twice would be two entries of the archive, and one of the JVM.
+        jars = tuple(dict.fromkeys(p for p in entries if p.suffix == ".jar" and p.is_file()))
+        if not jars:
+            raise BadInput(
+                "no jar in it", where=f"class path {text[:80]!r}", hint="give --classpath"
+            )
+        return cls(jars, tuple(dict.fromkeys(path for path in entries if path.is_dir())))
+
+
+def _expanded(entry: str) -> list[Path]:
+    if not entry.endswith("*"):
+        return [Path(entry)]
+    return sorted(Path(entry).parent.glob("*.jar"))
+
+
+def hadoop_class_path() -> str:
+    """What `hadoop classpath` prints. Raises NotHere without the program."""
+    if shutil.which("hadoop") is None:
+        raise NotHere("no program 'hadoop' on PATH", hint="put it there, or give --classpath")
+    return run(("hadoop", "classpath")).stdout.strip()
+
+
+def java_home() -> Path:
+    """$JAVA_HOME, or the home of the `java` on PATH. Raises NotHere without one."""
+    if home := os.environ.get("JAVA_HOME"):
+        return Path(home)
+    java = shutil.which("java")
+    if java is None:
+        raise NotHere("no java on PATH", hint="set JAVA_HOME to a JDK")
+    return Path(java).resolve().parent.parent

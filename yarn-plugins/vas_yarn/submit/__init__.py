@@ -1,0 +1,1 @@
+"""A job submitted with a profile's properties."""
