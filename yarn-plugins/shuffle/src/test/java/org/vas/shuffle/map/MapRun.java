@@ -30,6 +30,7 @@ import org.apache.hadoop.mapreduce.security.TokenCache;
 import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.ShuffleDirs;
 
 /** One run of Hadoop's own MapTask in this process. */
