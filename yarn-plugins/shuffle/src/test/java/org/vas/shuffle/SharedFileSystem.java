@@ -6,7 +6,9 @@ import java.io.OutputStream;
 import java.net.URI;
 import java.util.EnumSet;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -27,7 +29,8 @@ public final class SharedFileSystem extends RawLocalFileSystem {
 
   /**
    * Is asked before each call, and throws where it is to fail; calls are mkdirs, create, append,
-   * write, hsync, rename, delete, open, read, status and list; close is asked after it was done.
+   * write, hsync, rename, delete, open, read, status, locate and list; close is asked after it was
+   * done.
    */
   @FunctionalInterface
   public interface Fault {
@@ -35,22 +38,37 @@ public final class SharedFileSystem extends RawLocalFileSystem {
   }
 
   private static final Fault NONE = (call, path) -> {};
-  private static final AtomicLong BYTES_READ = new AtomicLong();
+  private static final Function<Path, String> NOWHERE = path -> null;
+
+  /** Bytes read at a position, and bytes written, since {@link #heal}. */
+  public static final AtomicLong BYTES_READ = new AtomicLong();
+  public static final AtomicLong WRITTEN = new AtomicLong();
+
+  private static final AtomicLong OPEN = new AtomicLong();
   private static volatile Fault fault = NONE;
+  private static volatile Function<Path, String> ost = NOWHERE;
 
   public static void inject(Fault next) {
     fault = next;
   }
 
-  /** No faults, and no bytes read. */
-  public static void heal() {
-    fault = NONE;
-    BYTES_READ.set(0);
+  /** Which OST a file is on; null: nobody knows. */
+  public static void osts(Function<Path, String> ostOfFile) {
+    ost = ostOfFile;
   }
 
-  /** Since {@link #heal}, by reads at a position. */
-  public static long bytesRead() {
-    return BYTES_READ.get();
+  /** No faults, no OSTs, and nothing counted. */
+  public static void heal() {
+    fault = NONE;
+    ost = NOWHERE;
+    BYTES_READ.set(0);
+    WRITTEN.set(0);
+    OPEN.set(0);
+  }
+
+  /** Files opened for reading and not closed. */
+  public static long openStreams() {
+    return OPEN.get();
   }
 
   public static void configure(Configuration conf) {
@@ -71,6 +89,12 @@ public final class SharedFileSystem extends RawLocalFileSystem {
   public FileStatus getFileStatus(Path path) throws IOException {
     fault.at("status", path);
     return super.getFileStatus(path);
+  }
+
+  @Override
+  public boolean exists(Path path) throws IOException {
+    fault.at("status", path);
+    return super.exists(path);
   }
 
   @Override
@@ -129,6 +153,16 @@ public final class SharedFileSystem extends RawLocalFileSystem {
     return new FSDataInputStream(new In(path, super.open(path, bufferSize)));
   }
 
+  @Override
+  public BlockLocation[] getFileBlockLocations(FileStatus file, long start, long length)
+      throws IOException {
+    fault.at("locate", file.getPath());
+    String known = ost.apply(file.getPath());
+    return known == null ? super.getFileBlockLocations(file, start, length)
+        : new BlockLocation[] {new BlockLocation(null, null, null, null, new String[] {known}, null,
+            start, length, false)};
+  }
+
   private static FSDataOutputStream wrapped(Path path, OutputStream out) throws IOException {
     return new FSDataOutputStream(new Out(path, out), null);
   }
@@ -144,6 +178,7 @@ public final class SharedFileSystem extends RawLocalFileSystem {
     @Override
     public void write(byte[] bytes, int offset, int length) throws IOException {
       fault.at("write", path);
+      WRITTEN.addAndGet(length);
       out.write(bytes, offset, length);
     }
 
@@ -168,8 +203,10 @@ public final class SharedFileSystem extends RawLocalFileSystem {
   private static final class In extends FSInputStream {
     private final Path path;
     private final FSDataInputStream in;
+    private boolean closed;
 
     In(Path path, FSDataInputStream in) {
+      OPEN.incrementAndGet();
       this.path = path;
       this.in = in;
     }
@@ -212,6 +249,8 @@ public final class SharedFileSystem extends RawLocalFileSystem {
 
     @Override
     public void close() throws IOException {
+      OPEN.addAndGet(closed ? 0 : -1);
+      closed = true;
       in.close();
     }
   }

@@ -160,7 +160,7 @@ class ReduceTaskTest {
     }
     SharedFileSystem.heal();
     harness.run(attempt);
-    assertEquals(stored, SharedFileSystem.bytesRead());
+    assertEquals(stored, SharedFileSystem.BYTES_READ.get());
     assertEquals(stored, harness.counter("MOF_BYTES_READ"));
   }
 
