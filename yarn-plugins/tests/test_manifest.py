@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import google_crc32c
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vas_yarn.shuffle.manifest import Manifest, decode
+from vas_yarn.shuffle.job import Attempt
+from vas_yarn.shuffle.manifest import CHECKSUM_BYTES, Manifest, MofFile, Segment, decode
+from vas_yarn.shuffle.verify import verify
 from vas_yarn.shuffle.wire import Damaged, Reader
 
 VECTORS = Path(__file__).parents[1] / "shuffle" / "vectors"
@@ -75,3 +78,81 @@ def test_any_bytes_without_their_checksum_are_refused(data: bytes) -> None:
 )
 def test_vlong_is_hadoops(data: bytes, number: int) -> None:
     assert Reader(data, len(data)).vlong() == number
+
+
+MUTATIONS = st.lists(
+    st.tuples(
+        st.integers(0, 1 << 20),
+        st.integers(0, 40),
+        st.one_of(
+            st.binary(max_size=12),
+            st.sampled_from(
+                [b"\x8c\x7f\xff\xff\xff", b"\x88\x7f" + b"\xff" * 7, b"\xff", b"\x80\x01\x02\x03"]
+            ),
+        ),
+    ),
+    min_size=1,
+    max_size=4,
+)
+"""Where, how many bytes go, and what comes for them: also numbers that are far too large."""
+
+
+def mutated(data: bytes, mutations: list[tuple[int, int, bytes]]) -> bytes:
+    for place, length, by in mutations:
+        at = place % (len(data) + 1)
+        data = data[:at] + by + data[at + length :]
+    return data
+
+
+@settings(max_examples=500)
+@given(st.sampled_from(GOOD), MUTATIONS)
+def test_any_sealed_nonsense_is_a_manifest_or_one_clear_error(
+    file: Path, mutations: list[tuple[int, int, bytes]]
+) -> None:
+    body = mutated(file.read_bytes()[:-4], mutations)
+    try:
+        manifest = decode(body + google_crc32c.value(body).to_bytes(4, "big"))
+    except Damaged as refused:
+        assert len(str(refused)) < 5000
+    else:
+        assert sum(len(segment.checksums) for segment in manifest.segments) * 4 <= len(body)
+
+
+def published(data: bytes, cuts: list[int]) -> Manifest:
+    """A manifest of these bytes, in segments that end at these offsets."""
+    ends = sorted({cut % len(data) for cut in cuts} - {0} | {len(data)})
+    segments = tuple(
+        Segment(number, 0, 0, start, end - start, end - start, 1, checksums(data[start:end]))
+        for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False))
+    )
+    files = (MofFile("packed.mof", len(data)),)
+    return Manifest("attempt", "vm", False, False, len(segments), 1, files, segments)
+
+
+def checksums(data: bytes) -> tuple[int, ...]:
+    return tuple(
+        google_crc32c.value(data[at : at + CHECKSUM_BYTES])
+        for at in range(0, len(data), CHECKSUM_BYTES)
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.binary(min_size=1, max_size=500),
+    st.integers(1, 400),
+    st.lists(st.integers(0, 1 << 20), max_size=5),
+    MUTATIONS,
+)
+def test_verify_finds_any_change_of_a_mof(
+    seed: bytes, times: int, cuts: list[int], mutations: list[tuple[int, int, bytes]]
+) -> None:
+    data = seed * times
+    manifest = published(data, cuts)
+    with TemporaryDirectory() as directory:
+        attempt = Attempt(Path(directory), manifest)
+        mof = Path(directory, "packed.mof")
+        mof.write_bytes(data)
+        assert list(verify(attempt)) == []
+        changed = mutated(data, mutations)
+        mof.write_bytes(changed)
+        assert bool(list(verify(attempt))) == (changed != data)

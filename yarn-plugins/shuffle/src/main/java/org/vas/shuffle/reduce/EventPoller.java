@@ -18,19 +18,22 @@ final class EventPoller {
   private static final int FEWEST = 100;
   private static final int OUTSTANDING = 3_000_000;
   private static final int FAILURES = 10;
-  private static final long PERIOD_MILLIS = 1000;
+  static final long PERIOD_MILLIS = 1000;
   private static final long RETRY_MILLIS = 5000;
 
   private final TaskUmbilicalProtocol umbilical;
   private final TaskAttemptID reduce;
   private final int most;
+  private final long periodMillis;
   private int from;
   private int failures;
 
-  EventPoller(TaskUmbilicalProtocol umbilical, TaskAttemptID reduce, int reducers) {
+  EventPoller(TaskUmbilicalProtocol umbilical, TaskAttemptID reduce, int reducers,
+      long periodMillis) {
     this.umbilical = requireNonNull(umbilical, "umbilical");
     this.reduce = requireNonNull(reduce, "reduce");
     this.most = Math.min(MOST, Math.max(FEWEST, OUTSTANDING / Math.max(1, reducers)));
+    this.periodMillis = periodMillis;
   }
 
   /**
@@ -46,7 +49,7 @@ final class EventPoller {
         count = ask(outcomes);
       }
       failures = 0;
-      return PERIOD_MILLIS;
+      return periodMillis;
     } catch (IOException e) {
       if (++failures >= FAILURES) {
         throw new IOException("cannot get map completion events: " + e.getMessage(), e);

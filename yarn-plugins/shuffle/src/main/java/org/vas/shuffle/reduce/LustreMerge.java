@@ -46,6 +46,9 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   // The attempts of a restarted application master are numbered from the next thousand on.
   private static final int ATTEMPTS_OF_ONE_MASTER = 1000;
 
+  /** Between two questions to the application master; tests of many histories ask more often. */
+  long pollMillis = EventPoller.PERIOD_MILLIS;
+
   private Context<K, V> context;
   private Shuffle<K, V> stock;
   private JobConf job;
@@ -99,7 +102,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     Validator validator = new Validator(fs, dirs, JobFormat.of(job), partition(),
         verifyBytes / (64 << 10) * (64 << 10), counters);
     EventPoller events =
-        new EventPoller(context.getUmbilical(), attempt, job.getNumReduceTasks());
+        new EventPoller(context.getUmbilical(), attempt, job.getNumReduceTasks(), pollMillis);
     return new IntactOutputs(events, outcomes, validator, pool, dirs, context.getStatus(),
         counters, () -> copied(outcomes)).await();
   }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.NullWritable;
@@ -22,24 +23,25 @@ import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
 /** A job whose one map emits what a test wants, through the old API and the new one. */
-final class Emitter {
+public final class Emitter {
   private static final String TICKET = "test.emitter";
+  private static final AtomicInteger TICKETS = new AtomicInteger();
   private static final Map<String, Script> SCRIPTS = new ConcurrentHashMap<>();
 
   /** Emits records. */
-  interface Output {
+  public interface Output {
     void emit(Object key, Object value) throws IOException;
   }
 
   /** What a map does. */
-  interface Script {
+  public interface Script {
     void run(Output output) throws IOException;
   }
 
   private Emitter() {}
 
   static void configure(JobConf job, Script script) {
-    String ticket = Integer.toString(System.identityHashCode(script));
+    String ticket = Integer.toString(TICKETS.incrementAndGet());
     SCRIPTS.put(ticket, script);
     job.set(TICKET, ticket);
   }

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.ShuffleDirs;
 
 /** A map whose output is not whole does not publish it, whoever fails and whoever hides it. */

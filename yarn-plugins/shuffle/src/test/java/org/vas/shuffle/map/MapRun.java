@@ -30,10 +30,11 @@ import org.apache.hadoop.mapreduce.security.TokenCache;
 import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.ShuffleDirs;
 
 /** One run of Hadoop's own MapTask in this process. */
-final class MapRun {
+public final class MapRun {
   static final TaskAttemptID ATTEMPT =
       new TaskAttemptID("1", 1, TaskType.MAP, 7, 0);
 
@@ -45,7 +46,7 @@ final class MapRun {
   }
 
   /** A job of Text keys and IntWritable values, its staging directory in this directory. */
-  static JobConf job(Path directory) throws IOException {
+  public static JobConf job(Path directory) throws IOException {
     JobConf job = new JobConf();
     SharedFileSystem.configure(job);
     Path staging = Files.createDirectories(directory.resolve("staging"));
@@ -80,12 +81,18 @@ final class MapRun {
 
   /** Runs the map to its end. */
   static MapRun of(JobConf configured, Emitter.Script script) throws Exception {
+    return of(configured, ATTEMPT, script);
+  }
+
+  /** Runs that attempt of a map to its end. */
+  public static MapRun of(JobConf configured, TaskAttemptID attempt, Emitter.Script script)
+      throws Exception {
     JobConf job = new JobConf(configured);
     Emitter.configure(job, script);
     Path local = Files.createDirectories(Path.of(job.get(MRConfig.LOCAL_DIR)));
     Path split = Files.createTempFile(local, "split", "");
     writeSplit(job, split);
-    MapTask task = new MapTask(split.toString(), ATTEMPT, 7,
+    MapTask task = new MapTask(split.toString(), attempt, attempt.getTaskID().getId(),
         new TaskSplitIndex(split.toUri().toString(), 0), 1);
     job.setUser(UserGroupInformation.getCurrentUser().getShortUserName());
     task.localizeConfiguration(job);
@@ -111,7 +118,7 @@ final class MapRun {
     }
   }
 
-  static void encrypt(JobConf job) throws IOException {
+  public static void encrypt(JobConf job) throws IOException {
     job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, true);
     Credentials credentials = new Credentials();
     TokenCache.setEncryptedSpillKey("0123456789abcdef".getBytes(

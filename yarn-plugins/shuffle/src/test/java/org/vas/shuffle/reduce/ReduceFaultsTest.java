@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.vas.shuffle.SharedFileSystem;
 
 /** Each fault ends in the right output or in a clear failure. */
 @Timeout(120)
@@ -46,7 +47,7 @@ class ReduceFaultsTest {
 
   @AfterEach
   void heal() {
-    FaultyFileSystem.heal();
+    SharedFileSystem.heal();
   }
 
   private static List<List<Rec>> records(int map) {
@@ -147,7 +148,7 @@ class ReduceFaultsTest {
     harness.umbilical.onReport(attempt -> {
       throw new AssertionError("reported " + attempt);
     });
-    FaultyFileSystem.inject((at, path) -> {
+    SharedFileSystem.inject((at, path) -> {
       if (at.equals(call) && path.toString().contains(FIRST.toString())) {
         throw new IOException(path + ": " + errno);
       }
@@ -169,7 +170,7 @@ class ReduceFaultsTest {
   void aReadThatHangsFailsTheAttempt(String file) {
     harness.job.set("vas.shuffle.read-timeout", "1s");
     CountDownLatch never = new CountDownLatch(1);
-    FaultyFileSystem.inject((at, path) -> {
+    SharedFileSystem.inject((at, path) -> {
       if (at.equals("open") && path.getName().equals(file)) {
         try {
           never.await();

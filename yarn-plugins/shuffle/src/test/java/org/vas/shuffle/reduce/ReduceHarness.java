@@ -24,6 +24,7 @@ import org.apache.hadoop.mapred.lib.NullOutputFormat;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
+import org.vas.shuffle.SharedFileSystem;
 
 /** Runs Hadoop's own ReduceTask on map outputs that a test wrote. */
 final class ReduceHarness {
@@ -38,9 +39,9 @@ final class ReduceHarness {
   ReduceHarness(Path dir, int maps) throws IOException {
     this.maps = maps;
     this.jobDir = Files.createDirectories(dir.resolve("job"));
-    FaultyFileSystem.configure(job);
-    FaultyFileSystem.heal();
-    job.set(MRJobConfig.MAPREDUCE_JOB_DIR, FaultyFileSystem.SCHEME + "://" + jobDir);
+    SharedFileSystem.configure(job);
+    SharedFileSystem.heal();
+    job.set(MRJobConfig.MAPREDUCE_JOB_DIR, SharedFileSystem.SCHEME + "://" + jobDir);
     job.set("mapreduce.job.map.output.collector.class", "org.vas.shuffle.map.LustreCollector");
     job.setClass(MRConfig.SHUFFLE_CONSUMER_PLUGIN, LustreMerge.class,
         org.apache.hadoop.mapred.ShuffleConsumerPlugin.class);

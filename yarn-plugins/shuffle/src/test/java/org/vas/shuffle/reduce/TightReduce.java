@@ -1,0 +1,53 @@
+package org.vas.shuffle.reduce;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.TaskCompletionEvent.Status;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.Reducer;
+
+/** The program of {@link MemoryBoundTest}: one reduce attempt in a JVM with little memory. */
+public final class TightReduce {
+  private static long records;
+  private static long bytes;
+
+  private TightReduce() {}
+
+  /** Prints records, bytes and passes; its arguments are a directory, maps, and a budget. */
+  public static void main(String[] arguments) throws Exception {
+    int maps = Integer.parseInt(arguments[1]);
+    ReduceHarness harness = new ReduceHarness(Path.of(arguments[0]), maps).newApi();
+    configure(harness, Long.parseLong(arguments[2]));
+    for (int map = 0; map < maps; map++) {
+      harness.umbilical.event(ReduceHarness.map(map, 0), Status.SUCCEEDED);
+    }
+    harness.run();
+    System.out.println("records=" + records + " bytes=" + bytes + " passes="
+        + (harness.counter("PASSES") > 0));
+  }
+
+  static void configure(ReduceHarness harness, long budget) {
+    harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, budget);
+    harness.job.setFloat(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT, 1);
+    harness.job.setClass(MRJobConfig.REDUCE_CLASS_ATTR, Counting.class, Reducer.class);
+  }
+
+  /** Counts, and sees that keys come in order. */
+  public static final class Counting extends Reducer<Text, Text, NullWritable, NullWritable> {
+    private Text before = new Text();
+
+    @Override
+    protected void reduce(Text key, Iterable<Text> values, Context context) throws IOException {
+      if (key.compareTo(before) < 0) {
+        throw new IOException(key + " after " + before);
+      }
+      before = new Text(key);
+      for (Text value : values) {
+        records++;
+        bytes += value.getLength();
+      }
+    }
+  }
+}
