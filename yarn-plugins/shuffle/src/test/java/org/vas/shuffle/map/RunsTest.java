@@ -3,6 +3,7 @@ package org.vas.shuffle.map;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +22,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.vas.shuffle.map.WrittenOutput.Record;
 import org.vas.shuffle.mof.Manifest;
 import org.vas.shuffle.mof.Segment;
+import org.vas.shuffle.mof.SegmentWriter;
+import org.vas.shuffle.mof.ShuffleDirs;
+import org.vas.shuffle.mof.ShuffleFiles;
+import org.vas.shuffle.order.KeyOrder;
 
 /** How much merging many runs writes, and what is left on disk. */
 class RunsTest {
@@ -72,6 +77,42 @@ class RunsTest {
       assertEquals(manifest.files().size() + 1, files.count());
     }
     assertEquals(1, manifest.files().size());
+  }
+
+  /** What is known of runs takes memory, so there are never very many. */
+  @Test
+  void veryManyRunsAreThinnedOutBeforeTheEnd() throws Exception {
+    ShuffleDirs dirs = new ShuffleDirs(job);
+    ShuffleFiles fs = new ShuffleFiles(dirs.root().getFileSystem(job), operation -> {});
+    AttemptFiles files = new AttemptFiles(fs, dirs.attempt(MapRun.ATTEMPT));
+    files.make(dirs);
+    KeyOrder order = KeyOrder.of(job);
+    Ledger ledger = new Ledger(1);
+    Memory memory = new Memory(1 << 20);
+    Entries entries = new Entries(1, memory);
+    RecordBuffer buffer = new RecordBuffer(memory, entries, order, () -> {
+      throw new IOException("full");
+    });
+    int most = 0;
+    try (Runs runs = new Runs(
+        job, files, order, null, ledger, new SegmentWriter(job), () -> {})) {
+      for (int i = 0; i < 700; i++) {
+        buffer.begin();
+        buffer.writeInt(i);
+        buffer.endKey();
+        ledger.collected(0, buffer.end(0));
+        runs.write(entries, buffer);
+        buffer.clear();
+        most = Math.max(most, runs.count());
+        if (runs.isCrowded()) {
+          runs.thin(buffer.trim());
+        }
+      }
+      assertEquals(257, most);
+      runs.finish(1 << 20);
+      assertEquals(16, runs.count());
+      ledger.check(runs.segments());
+    }
   }
 
   private Manifest run(int runs) throws Exception {
