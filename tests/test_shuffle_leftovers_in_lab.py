@@ -16,6 +16,7 @@ from vas_tests.in_lab import inside, vas_json
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 
+ATTEMPT = "attempt_1_0001_m_000000_0"
 # The application master leaves the staging directory of such a job where it is.
 _KEPT = {"mapreduce.task.files.preserve.failedtasks": "true", "mapreduce.job.tags": "vas-shuffle"}
 
@@ -53,7 +54,7 @@ def jobs(lab: Lab, staging: Path) -> set[str]:
 
 def leave(lab: Lab, job: Path) -> None:
     """Map output that nobody removes."""
-    attempt = job / "shuffle" / "attempt_1_0001_m_000000_0"
+    attempt = job / "shuffle" / ATTEMPT
     lab.call(["mkdir", "-p", str(attempt)])
     lab.call(["cp", "/etc/hosts", str(attempt / "packed.mof")])
 
@@ -68,7 +69,9 @@ def test_the_node_service_removes_what_the_application_master_left(lab: Lab) -> 
     with running(lab, "service", results) as job:
         leave(lab, job)
     assert results[0].state == "SUCCEEDED"
-    poll(lambda: is_there(lab, job / "shuffle"), lambda there: not there, 60, "shuffle to go")
+    left = job / "shuffle" / ATTEMPT
+    poll(lambda: is_there(lab, left), lambda there: not there, 60, "map output to go")
+    assert is_there(lab, job / "shuffle"), "the mark by which the janitor knows the rest"
     assert is_there(lab, job / "job.xml")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from map_output import JOB, publish
 
 from vas_core.cli import run_command
 from vas_core.errors import VasError
-from vas_yarn.shuffle.janitor.store import QUARANTINE, JobDirectory, StagingStore
+from vas_yarn.shuffle.janitor.store import JANITOR, QUARANTINE, JobDirectory, StagingStore
 
 OTHER = JOB.replace("_0001", "_0002")
 
@@ -41,6 +43,10 @@ def gc(rm: FakeRm, staging: Path, *more: str) -> int:
     return run_command(["shuffle", "gc", *options])
 
 
+def quarantined(staging: Path) -> list[Path]:
+    return list((staging / "ann" / ".staging").glob(f"{QUARANTINE}.job_*"))
+
+
 def tree(root: Path) -> set[str]:
     return {str(path.relative_to(root)) for path in root.rglob("*")}
 
@@ -49,7 +55,7 @@ def test_what_is_over_for_long_is_quarantined_then_deleted(rm: FakeRm, staging: 
     rm.over(JOB, hours_ago=25)
     assert gc(rm, staging) == 0
     assert not job_dir(staging).exists()
-    (kept,) = (staging / QUARANTINE).glob("job_*")
+    (kept,) = quarantined(staging)
     assert (kept / "shuffle").is_dir()
     rm.now += 23 * 3600
     assert gc(rm, staging) == 0
@@ -163,7 +169,7 @@ def test_links_lead_nowhere(
     assert "bob/.staging: is a link or no directory; it stays" in capsys.readouterr().err
     rm.now += 25 * 3600
     assert gc(rm, staging) == 0
-    assert list((staging / QUARANTINE).glob("job_*")) == []
+    assert quarantined(staging) == []
     assert outside.exists()
     assert (third / "shuffle").is_symlink()
 
@@ -179,7 +185,7 @@ def test_another_owners_directory_stays(rm: FakeRm, staging: Path) -> None:
 
 def test_a_directory_put_in_its_place_meanwhile_goes_back(staging: Path) -> None:
     store = StagingStore(staging)
-    (found,) = store.jobs()
+    (found,) = store.entries()
     assert isinstance(found, JobDirectory)
     job_dir(staging).rename(job_dir(staging, OTHER))
     job_dir(staging).mkdir()
@@ -189,15 +195,58 @@ def test_a_directory_put_in_its_place_meanwhile_goes_back(staging: Path) -> None
     store.close()
 
 
-def test_a_quarantine_of_others_is_not_used(
+def test_a_memory_that_others_may_write_is_not_used(
     rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (staging / QUARANTINE).mkdir()
-    (staging / QUARANTINE).chmod(0o777)
+    (staging / JANITOR).mkdir()
+    (staging / JANITOR).chmod(0o777)
     rm.over(JOB, hours_ago=25)
     assert gc(rm, staging) == 1
     assert job_dir(staging).exists()
     assert "not a directory of this user alone" in capsys.readouterr().err
+
+
+def test_a_rename_between_projects_is_not_needed(
+    rm: FakeRm, staging: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lustre answers EXDEV where the directories have different projects."""
+    rename = os.rename
+
+    def of_projects(source: str, target: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        if not os.path.samestat(os.fstat(src_dir_fd), os.fstat(dst_dir_fd)):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        rename(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    monkeypatch.setattr(os, "rename", of_projects)
+    rm.over(JOB, hours_ago=25)
+    assert gc(rm, staging) == 0
+    assert not job_dir(staging).exists()
+    rm.now += 25 * 3600
+    assert gc(rm, staging) == 0
+    assert quarantined(staging) == []
+
+
+def test_what_only_looks_like_quarantine_stays(
+    rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = staging.with_name("outside")
+    outside.mkdir()
+    link = job_dir(staging).with_name(f"{QUARANTINE}.{OTHER}.0")
+    link.symlink_to(outside)
+    rm.live(JOB, "RUNNING")
+    assert gc(rm, staging) == 0
+    assert outside.exists()
+    assert link.is_symlink()
+    assert "is a link or no directory; it stays" in capsys.readouterr().err
+
+
+def test_what_a_node_emptied_goes_too(rm: FakeRm, staging: Path) -> None:
+    """A NodeManager empties `shuffle` and leaves it, as the mark of a job of ours."""
+    shutil.rmtree(job_dir(staging) / "shuffle")
+    (job_dir(staging) / "shuffle").mkdir()
+    rm.over(JOB, hours_ago=25)
+    assert gc(rm, staging) == 0
+    assert not job_dir(staging).exists()
 
 
 def test_a_staging_root_that_is_a_link_is_refused(

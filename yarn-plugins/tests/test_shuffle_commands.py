@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ def test_ls_lists_every_map_attempt(staging: Path, capsys: pytest.CaptureFixture
     assert rows[0]["stored_bytes"] == sum(SIZES)
     assert run_command(["shuffle", "ls", str(staging / "ann/.staging" / JOB)]) == 0
     assert "195.4 KiB" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["ls", "inspect"])
+def test_published_is_not_taken_for_succeeded(
+    command: str, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "1 maps have more than one published attempt; reducers read the one that succeeded"
+    assert run_command(["shuffle", command, JOB, "--staging", str(staging)]) == 0
+    assert said in capsys.readouterr().err
+    shutil.rmtree(mof(staging).parent)
+    assert run_command(["shuffle", command, JOB, "--staging", str(staging)]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_inspect_counts_one_attempt_of_each_map(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,9 @@ def shuffle() -> None:
 def ls(job: str, staging: Path | None, as_json: bool) -> int:
     """List the map attempts of a job and what each published.
 
+    Published is not succeeded: an attempt may fail after it. Reducers read the attempt whose
+    SUCCEEDED event the application master sent them, and that is not on disk.
+
     \b
     Example: vas shuffle ls job_1700000000000_0001
              vas shuffle ls /scratch/yarn/staging/ann/.staging/job_1700000000000_0001 --json
@@ -68,6 +72,7 @@ def ls(job: str, staging: Path | None, as_json: bool) -> int:
     else:
         columns = ("ATTEMPT", "STATE", "HOST", "RUNS", "FILES", "SEGMENTS", "RECORDS", "STORED")
         print_table(columns, (_cells(attempt) for attempt in found))
+    _note_rivals(found)
     return _status(any(attempt.damage for attempt in found))
 
 
@@ -87,6 +92,7 @@ def inspect(job: str, staging: Path | None, as_json: bool) -> int:
     else:
         columns = ("REDUCER", "MAPS", "SEGMENTS", "RECORDS", "RAW", "STORED", "SKEW")
         print_table(columns, (_reducer_cells(row) for row in rows))
+    _note_rivals(found)
     return _status(any(attempt.damage for attempt in found))
 
 
@@ -181,10 +187,19 @@ def _managers() -> tuple[str, ...]:
 def _one_of_each_map(found: list[Attempt]) -> Iterator[Manifest]:
     seen: set[str] = set()
     for attempt in found:
-        task = attempt.path.name.rpartition("_")[0]
-        if attempt.manifest and task not in seen:
-            seen.add(task)
+        if attempt.manifest and attempt.task not in seen:
+            seen.add(attempt.task)
             yield attempt.manifest
+
+
+def _note_rivals(found: list[Attempt]) -> None:
+    published = Counter(attempt.task for attempt in found if attempt.manifest)
+    rivals = sum(count > 1 for count in published.values())
+    if rivals:
+        note(
+            f"vas: {rivals} maps have more than one published attempt; reducers read the one that"
+            " succeeded, which only the application master knows"
+        )
 
 
 def _listed(attempt: Attempt) -> dict[str, object]:

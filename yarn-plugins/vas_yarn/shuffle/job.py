@@ -29,6 +29,11 @@ class Attempt:
     damage: str | None = None
 
     @property
+    def task(self) -> str:
+        """The attempt's name without its number."""
+        return self.path.name.rpartition("_")[0]
+
+    @property
     def state(self) -> str:
         """`published`, `damaged` or `unpublished`."""
         if self.damage:

@@ -16,9 +16,10 @@ from vas_core.errors import BadInput, VasError
 from vas_yarn.shuffle.job import SHUFFLE
 
 QUARANTINE = ".vas-quarantine"
+JANITOR = ".vas-janitor"
 _MEMORY = "over.json"
 _JOB = re.compile(r"job_\d+_\d+")
-_QUARANTINED = re.compile(r"(job_\d+_\d+)\.(\d+)")
+_QUARANTINED = re.compile(rf"{re.escape(QUARANTINE)}\.job_\d+_\d+\.(\d+)")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -35,6 +36,20 @@ class JobDirectory:
     def where(self) -> str:
         """Its place below the staging root, for people."""
         return f"{self.user}/.staging/{self.job}"
+
+
+@dataclass(frozen=True)
+class Quarantined:
+    """What was a job's directory until it was renamed, at `moved_ms` (Unix ms)."""
+
+    user: str
+    name: str
+    moved_ms: int
+
+    @property
+    def where(self) -> str:
+        """Its place below the staging root, for people."""
+        return f"{self.user}/.staging/{self.name}"
 
 
 @dataclass(frozen=True)
@@ -64,8 +79,8 @@ class StagingStore:
         """Lets the root go."""
         os.close(self._root)
 
-    def jobs(self) -> Iterator[JobDirectory | Refused]:
-        """Every job directory that holds map output."""
+    def entries(self) -> Iterator[JobDirectory | Quarantined | Refused]:
+        """Every job directory that holds map output, and what is in quarantine."""
         for user in _names(self._root):
             if user.startswith("."):
                 continue
@@ -79,32 +94,34 @@ class StagingStore:
                     continue
                 yield from self._of_user(user, staging)
 
-    def _of_user(self, user: str, staging: int) -> Iterator[JobDirectory | Refused]:
+    def _of_user(self, user: str, staging: int) -> Iterator[JobDirectory | Quarantined | Refused]:
         owner = os.fstat(staging).st_uid
         for name in _names(staging):
-            if not _JOB.fullmatch(name):
+            moved = _QUARANTINED.fullmatch(name)
+            if not moved and not _JOB.fullmatch(name):
                 continue
             try:
                 with _opened(name, staging) as job:
-                    os.stat(SHUFFLE, dir_fd=job, follow_symlinks=False)
-                    why = self._strange(job, owner)
+                    why = self._strange(job, owner, () if moved else (SHUFFLE,))
                     status = os.fstat(job)
             except FileNotFoundError:
                 continue
             except OSError as wrong:
                 yield Refused(f"{user}/.staging/{name}", _reason(wrong))
                 continue
-            yield (
-                Refused(f"{user}/.staging/{name}", why)
-                if why
-                else JobDirectory(user, name, (status.st_dev, status.st_ino))
-            )
+            if why:
+                yield Refused(f"{user}/.staging/{name}", why)
+            elif moved:
+                yield Quarantined(user, name, int(moved[1]))
+            else:
+                yield JobDirectory(user, name, (status.st_dev, status.st_ino))
 
-    def _strange(self, job: int, owner: int) -> str | None:
-        shuffle = os.stat(SHUFFLE, dir_fd=job, follow_symlinks=False)
-        if not stat.S_ISDIR(shuffle.st_mode):
-            return f"its {SHUFFLE} is not a directory"
-        for status in (os.fstat(job), shuffle):
+    def _strange(self, job: int, owner: int, children: tuple[str, ...]) -> str | None:
+        below = [os.stat(name, dir_fd=job, follow_symlinks=False) for name in children]
+        for name, status in zip(children, below, strict=True):
+            if not stat.S_ISDIR(status.st_mode):
+                return f"its {name} is not a directory"
+        for status in (os.fstat(job), *below):
             if status.st_uid != owner:
                 return f"belongs to uid {status.st_uid}, its staging directory to {owner}"
             if status.st_dev != self._device:
@@ -115,40 +132,32 @@ class StagingStore:
         home = stack.enter_context(_opened(user, self._root))
         return stack.enter_context(_opened(".staging", home))
 
-    def quarantined(self) -> list[tuple[str, int]]:
-        """(Name, moved there at Unix ms) of what is in quarantine."""
-        try:
-            with self._quarantine() as quarantine:
-                names = _names(quarantine)
-        except FileNotFoundError:
-            return []
-        matches = (_QUARANTINED.fullmatch(name) for name in names)
-        return [(match[0], int(match[2])) for match in matches if match]
-
     def move(self, found: JobDirectory, now_ms: int) -> None:
-        """Renames a job's directory into the quarantine. Raises OSError or VasError."""
-        self._make_quarantine()
-        name = f"{found.job}.{now_ms}"
+        """Renames a job's directory, so that nobody finds it. Raises OSError or VasError.
+
+        It stays in its user's directory: a rename into that of another project is EXDEV where
+        quotas are by project.
+        """
+        name = f"{QUARANTINE}.{found.job}.{now_ms}"
         with ExitStack() as stack:
             staging = self._staging(found.user, stack)
-            quarantine = stack.enter_context(self._quarantine())
-            os.rename(found.job, name, src_dir_fd=staging, dst_dir_fd=quarantine)
-            moved = os.stat(name, dir_fd=quarantine, follow_symlinks=False)
+            os.rename(found.job, name, src_dir_fd=staging, dst_dir_fd=staging)
+            moved = os.stat(name, dir_fd=staging, follow_symlinks=False)
             if (moved.st_dev, moved.st_ino) != found.inode:
-                os.rename(name, found.job, src_dir_fd=quarantine, dst_dir_fd=staging)
+                os.rename(name, found.job, src_dir_fd=staging, dst_dir_fd=staging)
                 raise VasError("another directory took its place; left alone", where=found.job)
 
-    def delete(self, name: str) -> None:
-        """Removes what was moved to the quarantine. Raises OSError."""
+    def delete(self, found: Quarantined) -> None:
+        """Removes what is in quarantine. Raises OSError."""
         assert shutil.rmtree.avoids_symlink_attacks
-        with self._quarantine() as quarantine:
-            shutil.rmtree(name, dir_fd=quarantine)
+        with ExitStack() as stack:
+            shutil.rmtree(found.name, dir_fd=self._staging(found.user, stack))
 
     def remembered(self) -> dict[str, int]:
         """Job -> when it ended, as an earlier run wrote it; empty when it cannot be read."""
         try:
-            with self._quarantine() as quarantine:
-                descriptor = os.open(_MEMORY, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=quarantine)
+            with self._own() as own:
+                descriptor = os.open(_MEMORY, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=own)
             with os.fdopen(descriptor) as stream:
                 read = json.load(stream)
         except (FileNotFoundError, ValueError):
@@ -158,30 +167,30 @@ class StagingStore:
 
     def remember(self, over: Mapping[str, int]) -> None:
         """Writes what `remembered` reads."""
-        self._make_quarantine()
-        with self._quarantine() as quarantine:
+        self._make_own()
+        with self._own() as own:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-            descriptor = os.open(f"{_MEMORY}.tmp", flags, 0o600, dir_fd=quarantine)
+            descriptor = os.open(f"{_MEMORY}.tmp", flags, 0o600, dir_fd=own)
             with os.fdopen(descriptor, "w") as stream:
                 json.dump(over, stream)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.rename(f"{_MEMORY}.tmp", _MEMORY, src_dir_fd=quarantine, dst_dir_fd=quarantine)
+            os.rename(f"{_MEMORY}.tmp", _MEMORY, src_dir_fd=own, dst_dir_fd=own)
 
-    def _make_quarantine(self) -> None:
+    def _make_own(self) -> None:
         try:
-            os.mkdir(QUARANTINE, 0o700, dir_fd=self._root)
+            os.mkdir(JANITOR, 0o700, dir_fd=self._root)
         except FileExistsError:
             return
 
     @contextmanager
-    def _quarantine(self) -> Iterator[int]:
-        with _opened(QUARANTINE, self._root) as descriptor:
+    def _own(self) -> Iterator[int]:
+        with _opened(JANITOR, self._root) as descriptor:
             status = os.fstat(descriptor)
             if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
                 raise VasError(
                     "is not a directory of this user alone (0700)",
-                    where=str(self.root / QUARANTINE),
+                    where=str(self.root / JANITOR),
                     hint="remove it, or run as its owner",
                 )
             yield descriptor

@@ -9,7 +9,7 @@ from functools import partial
 from vas_core.errors import VasError
 from vas_yarn.resourcemanager import ResourceManager
 from vas_yarn.shuffle.janitor.rule import Judged, Verdict, judge, judge_quarantined, over_since
-from vas_yarn.shuffle.janitor.store import JobDirectory, Refused, StagingStore
+from vas_yarn.shuffle.janitor.store import JobDirectory, Quarantined, Refused, StagingStore
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,15 @@ def sweep(
 
     Raises VasError, with nothing touched, when the ResourceManager leaves any doubt.
     """
-    found = list(store.jobs())
+    found = list(store.entries())
     directories = [d for d in found if isinstance(d, JobDirectory)]
     lives = {job: manager.life(_application(job)) for job in {d.job for d in directories}}
     remembered = store.remembered()
     verdicts = {j.job: j for j in judge(lives, remembered, manager.now_ms, grace_ms)}
-    waiting = judge_quarantined(store.quarantined(), manager.now_ms, grace_ms)
+    waiting = {d.where: d for d in found if isinstance(d, Quarantined)}
+    judged = judge_quarantined(
+        ((d.where, d.moved_ms) for d in waiting.values()), manager.now_ms, grace_ms
+    )
     over = over_since(lives, remembered)
     if not dry_run and over != remembered:
         store.remember(over)
@@ -47,7 +50,7 @@ def sweep(
     for directory in directories:
         move = partial(store.move, directory, manager.now_ms)
         rows.append(_act(directory.where, verdicts[directory.job], dry_run, move))
-    rows += [_act(j.job, j, dry_run, partial(store.delete, j.job)) for j in waiting]
+    rows += [_act(j.job, j, dry_run, partial(store.delete, waiting[j.job])) for j in judged]
     return rows
 
 

@@ -39,7 +39,8 @@ final class Directories {
     }
   }
 
-  private static void makeOne(Path directory, int mode) throws IOException {
+  /** Makes one directory; as {@link #make}, but fails where the one above is missing. */
+  static void makeOne(Path directory, int mode) throws IOException {
     try {
       Files.createDirectory(directory);
       Modes.ensure(directory, mode);

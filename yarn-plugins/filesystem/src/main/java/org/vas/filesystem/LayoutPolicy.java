@@ -3,6 +3,7 @@ package org.vas.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -11,6 +12,7 @@ import java.util.regex.PatternSyntaxException;
 import org.apache.hadoop.conf.Configuration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.vas.layout.ConfKey;
 import org.vas.layout.LayoutRequest;
 
 /** Decides the layout of a new file from its path and block size. */
@@ -23,6 +25,8 @@ final class LayoutPolicy {
   private final int stripeCount;
   private final String pool;
   private final Pattern privatePaths;
+  private final Pattern domPaths;
+  private final long domSize;
   private final Supplier<List<Integer>> localOsts;
 
   /** Reads the configuration, and refuses one that Lustre would. */
@@ -30,12 +34,12 @@ final class LayoutPolicy {
     this.defaultBlockSize = LustreConf.BLOCK_SIZE.get(conf);
     this.stripeCount = LustreConf.STRIPE_COUNT.get(conf);
     this.pool = LustreConf.POOL.get(conf);
-    this.privatePaths = pattern(LustreConf.PRIVATE_PATHS.get(conf));
+    this.privatePaths = pattern(LustreConf.PRIVATE_PATHS, conf);
+    this.domPaths = pattern(LustreConf.DOM_PATHS, conf);
+    this.domSize = LustreConf.DOM_SIZE.get(conf);
     this.localOsts = requireNonNull(localOsts, "localOsts");
-    if (defaultBlockSize % STEP != 0) {
-      throw new IOException(LustreConf.BLOCK_SIZE.name() + ": " + defaultBlockSize
-          + " is not a multiple of 64 KiB; Lustre has no such stripe size");
-    }
+    checkStep(LustreConf.BLOCK_SIZE, defaultBlockSize);
+    checkStep(LustreConf.DOM_SIZE, domSize);
     checkPool();
   }
 
@@ -45,13 +49,23 @@ final class LayoutPolicy {
 
   /**
    * The layouts for a new file, the best first; none when its directory is to decide. A private
-   * file is better on another OST than not written, so it has a second one.
+   * file is better on another OST than not written, so it has a second one; so has one whose first
+   * bytes are to lie on its MDT.
    *
    * @param path within the file system
    * @param blockSize bytes, rounded up to what Lustre can do; not positive means the default
    */
   List<LayoutRequest> layoutsFor(String path, long blockSize) throws IOException {
-    long stripeSize = stripeSize(path, blockSize);
+    List<LayoutRequest> layouts = onOsts(path, stripeSize(path, blockSize));
+    if (layouts.isEmpty() || !domPaths.matcher(path).matches()) {
+      return layouts;
+    }
+    List<LayoutRequest> all = new ArrayList<>(layouts);
+    all.add(0, layouts.get(0).onMdt(domSize));
+    return all;
+  }
+
+  private List<LayoutRequest> onOsts(String path, long stripeSize) {
     Optional<Integer> local = localOst(path);
     if (local.isPresent()) {
       LayoutRequest one = LayoutRequest.stripes(stripeSize, 1);
@@ -92,6 +106,13 @@ final class LayoutPolicy {
         : Optional.of(osts.get(Math.floorMod(path.hashCode(), osts.size())));
   }
 
+  private static void checkStep(ConfKey<Long> key, long bytes) throws IOException {
+    if (bytes % STEP != 0) {
+      throw new IOException(key.name() + ": " + bytes
+          + " is not a multiple of 64 KiB; Lustre has no such stripe size");
+    }
+  }
+
   private void checkPool() throws IOException {
     try {
       if (!pool.isEmpty()) {
@@ -102,11 +123,12 @@ final class LayoutPolicy {
     }
   }
 
-  private static Pattern pattern(String expression) throws IOException {
+  private static Pattern pattern(ConfKey<String> key, Configuration conf) throws IOException {
+    String expression = key.get(conf);
     try {
       return Pattern.compile(expression);
     } catch (PatternSyntaxException e) {
-      throw new IOException(LustreConf.PRIVATE_PATHS.name() + ": '" + expression
+      throw new IOException(key.name() + ": '" + expression
           + "' is not a regular expression: " + e.getDescription(), e);
     }
   }

@@ -30,6 +30,16 @@ public interface LustreConf {
           + " map output of vas.shuffle. What map attempts commit is left out: it is the next job's"
           + " input and belongs on all OSTs. Empty: no file is private.");
 
+  ConfKey<String> DOM_PATHS = ConfKey.text("vas.lustre.dom-paths", "",
+      "New files whose path matches this regular expression have their first bytes on their MDT"
+          + " (Data-on-MDT), the rest as other files. Empty: none. For the manifests of vas.shuffle"
+          + " write .*/shuffle/attempt_[^/]*/manifest[^/]* where the MDTs have room to spare. A"
+          + " mount that refuses it, or gives less, gets the file without, and says so.");
+
+  ConfKey<Long> DOM_SIZE = ConfKey.bytes("vas.lustre.dom-size", "64k", "64k", "1g",
+      "How many bytes: a multiple of 64k, at most what the MDTs take"
+          + " (lod.*.dom_stripesize, 1m as Lustre comes).");
+
   ConfKey<Boolean> LAYOUT_REQUIRED = ConfKey.flag("vas.layout.required", true,
       "Whether creating a file fails where the mount cannot set a layout (it is not Lustre).");
 

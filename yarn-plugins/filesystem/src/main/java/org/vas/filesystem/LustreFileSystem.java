@@ -21,7 +21,6 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.Options;
-import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.fs.permission.FsAction;
@@ -276,11 +275,24 @@ public class LustreFileSystem extends FileSystem {
   @SuppressWarnings("deprecation") // FileContext calls it, with the umask applied.
   protected void primitiveMkdir(Path path, FsPermission permission, boolean createParent)
       throws IOException {
-    Path parent = shown(path).getParent();
-    if (!createParent && parent != null && !getFileStatus(parent).isDirectory()) {
-      throw new ParentNotDirectoryException(parent + ": is not a directory");
+    if (createParent) {
+      makeDirectories(path, permission.toShort());
+    } else {
+      mkdir(path, permission);
     }
-    makeDirectories(path, permission.toShort());
+  }
+
+  /**
+   * Makes one directory in one step, and none above it. One that is there stays as it is.
+   *
+   * @param permission exactly: no umask is applied
+   * @throws FileNotFoundException if the directory above is not there
+   */
+  public void mkdir(Path path, FsPermission permission) throws IOException {
+    operations.naming(path, (shown, directory) -> {
+      Directories.makeOne(directory, permission.toShort());
+      return null;
+    });
   }
 
   private boolean makeDirectories(Path path, int mode) throws IOException {

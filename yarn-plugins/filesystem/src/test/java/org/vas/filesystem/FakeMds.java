@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class FakeMds implements XattrCalls {
   static final int OSTS = 4;
   private static final int V3 = 0x0BD30BD0;
+  private static final int COMPOSITE = 0x0BD60BD0;
   private static final int NO_START = 0xFFFF;
   private static final int ALL = 0xFFFF;
 
@@ -57,7 +58,18 @@ final class FakeMds implements XattrCalls {
     layouts.put(inode(file, "put"), layout.clone());
   }
 
+  // Data-on-MDT: the first component is there at once, the second has no objects before it is
+  // written to.
+  private static byte[] composite(ByteBuffer request) {
+    ByteBuffer layout = ByteBuffer.allocate(request.capacity()).order(ByteOrder.LITTLE_ENDIAN);
+    layout.duplicate().put(request.duplicate().position(0));
+    return layout.putInt(8, 2).putInt(32, 1).putInt(36, 0x10).putInt(80, 2).array();
+  }
+
   private byte[] allocate(ByteBuffer request) {
+    if (request.getInt(0) == COMPOSITE) {
+      return composite(request);
+    }
     int header = request.getInt(0) == V3 ? 48 : 32;
     int wanted = Short.toUnsignedInt(request.getShort(28));
     int start = Short.toUnsignedInt(request.getShort(30));

@@ -47,6 +47,40 @@ class LustreFileSystemTest {
   }
 
   @Test
+  void oneDirectoryIsMadeAndNoneAboveIt() throws IOException {
+    LustreFileSystem lustre = (LustreFileSystem) files;
+    FsPermission mode = new FsPermission((short) 0700);
+    FileContext context = TestMount.fileContext(conf);
+    assertThrows(FileNotFoundException.class, () -> lustre.mkdir(new Path("/gone/a"), mode));
+    assertThrows(FileNotFoundException.class,
+        () -> context.mkdir(new Path("/gone/a"), mode, false));
+    assertFalse(files.exists(new Path("/gone")));
+    lustre.mkdir(new Path("/one"), mode);
+    lustre.mkdir(new Path("/one"), mode);
+    context.mkdir(new Path("/one/two"), mode, false);
+    assertEquals(mode, files.getFileStatus(new Path("/one/two")).getPermission());
+  }
+
+  /** Whoever looks first, and then makes all that is missing, makes the removed one again. */
+  @Test
+  void aDirectoryThatIsRemovedMeanwhileIsNotMadeAgain() throws IOException {
+    FsPermission mode = new FsPermission((short) 0751);
+    LustreFileSystem racing = new LustreFileSystem(TestMount.MDS) {
+      @Override
+      public FileStatus getFileStatus(Path path) throws IOException {
+        FileStatus found = super.getFileStatus(path);
+        Files.deleteIfExists(TestMount.mount(conf).resolve("job"));
+        return found;
+      }
+    };
+    racing.initialize(TestMount.ROOT_URI, conf);
+    files.mkdirs(new Path("/job"));
+    files.setPermission(new Path("/job"), mode);
+    racing.primitiveMkdir(new Path("/job/shuffle"), new FsPermission((short) 0700), false);
+    assertEquals(mode, files.getFileStatus(new Path("/job")).getPermission(), "the same as before");
+  }
+
+  @Test
   void isFoundByItsSchemeWithoutConfiguration() throws IOException {
     assertSame(LustreFileSystem.class,
         FileSystem.getFileSystemClass("lustre", new Configuration(false)));

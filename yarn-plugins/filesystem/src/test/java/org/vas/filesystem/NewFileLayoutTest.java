@@ -10,8 +10,10 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -24,6 +26,7 @@ import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import org.vas.layout.CompositeLayout;
 import org.vas.layout.LayoutException;
 import org.vas.layout.PlainLayout;
 import org.vas.layout.StripeLayout;
@@ -97,6 +100,65 @@ class NewFileLayoutTest {
     PlainLayout layout = layoutOf(REDUCE_ATTEMPT);
     assertEquals(1, layout.stripeCount());
     assertEquals(0, layout.objects().get(0).ostIndex());
+  }
+
+  /** What attempts write, and the partitions of one: names that differ in a number. */
+  @Test
+  void severalLocalOstsTakeTurns() throws Exception {
+    for (int osts = 1; osts <= 8; osts++) {
+      List<Integer> local = IntStream.range(10, 10 + osts).boxed().collect(Collectors.toList());
+      LayoutPolicy policy = new LayoutPolicy(conf, () -> local);
+      for (String name : List.of("attempt_1_0001_m_00000%d_0/packed.mof",
+          "attempt_1_0001_m_000007_0/0000%d.mof")) {
+        int[] files = new int[osts];
+        for (int i = 0; i < osts; i++) {
+          byte[] request = policy.layoutsFor(
+              "/staging/ann/.staging/job_1_0001/shuffle/" + String.format(name, i), 0)
+              .get(0).encode();
+          files[startOf(request) - 10]++;
+        }
+        int[] oneEach = new int[osts];
+        Arrays.fill(oneEach, 1);
+        assertArrayEquals(oneEach, files, osts + " OSTs, " + name);
+      }
+    }
+  }
+
+  @Test
+  void putsTheFirstBytesOnTheMdtWhereAskedTo() throws Exception {
+    conf.set("vas.lustre.dom-paths", ".*/manifest");
+    files = TestMount.fileSystem(conf);
+    String manifest = "/job_1_0001/shuffle/attempt_1_0001_m_000000_0/manifest";
+    files.create(new Path(manifest)).close();
+    CompositeLayout layout =
+        (CompositeLayout) StripeLayout.decode(TestMount.MDS.get(local(manifest), "lustre.lov"));
+    assertEquals(64 << 10, layout.components().get(0).end());
+    assertEquals(1, ((PlainLayout) layout.components().get(1).layout()).stripeCount());
+    files.create(new Path(REDUCE_ATTEMPT)).close();
+    assertEquals(1, layoutOf(REDUCE_ATTEMPT).stripeCount());
+  }
+
+  /** Lustre cuts what is larger than its MDTs take, and says nothing. */
+  @Test
+  void lessOnTheMdtThanAskedForIsNoReasonToFail() throws Exception {
+    conf.set("vas.lustre.dom-paths", ".*/manifest");
+    conf.set("vas.lustre.dom-size", "128k");
+    String manifest = "/job_1_0001/shuffle/attempt_1_0001_m_000000_0/manifest";
+    LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(FileCreator.class));
+    filesOn(new Misbehaving() {
+      @Override
+      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
+        byte[] cut = value.clone();
+        if (value.length > 128) {
+          cut[32 + 18] = 1;
+          cut[80 + 10] = 1;
+        }
+        super.set(file, name, cut);
+      }
+    }).create(new Path(manifest)).close();
+    log.stopCapturing();
+    assertEquals(0, layoutOf(manifest).objects().get(0).ostIndex());
+    assertTrue(log.getOutput().contains("131072 on the MDT"), log::getOutput);
   }
 
   @Test

@@ -27,14 +27,16 @@ public final class LayoutRequest {
   private final int start;
   private final Optional<String> pool;
   private final List<Integer> osts;
+  private final long onMdt;
 
-  private LayoutRequest(
-      long stripeSize, int stripeCount, int start, Optional<String> pool, List<Integer> osts) {
+  private LayoutRequest(long stripeSize, int stripeCount, int start, Optional<String> pool,
+      List<Integer> osts, long onMdt) {
     this.stripeSize = stripeSize;
     this.stripeCount = stripeCount;
     this.start = start;
     this.pool = pool;
     this.osts = osts;
+    this.onMdt = onMdt;
   }
 
   /**
@@ -48,7 +50,8 @@ public final class LayoutRequest {
         "stripe size " + size + " is not a multiple of 64 KiB below 4 GiB");
     check(count >= PlainLayout.ALL_OSTS && count <= LayoutBits.MAX_STRIPES,
         "stripe count " + count + " is not between -1 and " + LayoutBits.MAX_STRIPES);
-    return new LayoutRequest(size, count, PlainLayout.NOT_TOLD, Optional.empty(), List.of());
+    return new LayoutRequest(size, count, PlainLayout.NOT_TOLD, Optional.empty(), List.of(),
+        0);
   }
 
   /** The same on OSTs of one pool. */
@@ -56,14 +59,14 @@ public final class LayoutRequest {
     requireNonNull(name, "name");
     check(name.matches("[A-Za-z0-9_.-]{1," + POOL_MAX + "}"),
         "pool name '" + name + "' is not 1 to " + POOL_MAX + " of [A-Za-z0-9_.-]");
-    return new LayoutRequest(stripeSize, stripeCount, start, Optional.of(name), osts);
+    return new LayoutRequest(stripeSize, stripeCount, start, Optional.of(name), osts, onMdt);
   }
 
   /** The same with its first object on one OST; Lustre chooses the others. */
   public LayoutRequest startingAt(int ostIndex) {
     check(ostIndex >= 0 && ostIndex < PlainLayout.NOT_TOLD,
         "OST index " + ostIndex + " is not between 0 and 65534");
-    return new LayoutRequest(stripeSize, stripeCount, ostIndex, pool, List.of());
+    return new LayoutRequest(stripeSize, stripeCount, ostIndex, pool, List.of(), onMdt);
   }
 
   /** The same on exactly these OSTs, in this order; their number becomes the stripe count. */
@@ -73,7 +76,18 @@ public final class LayoutRequest {
     List<Integer> list = Arrays.stream(indices).boxed().collect(Collectors.toUnmodifiableList());
     check(list.stream().allMatch(index -> index >= 0 && index < PlainLayout.NOT_TOLD),
         "OST indices " + list + " are not all between 0 and 65534");
-    return new LayoutRequest(stripeSize, list.size(), PlainLayout.NOT_TOLD, pool, list);
+    return new LayoutRequest(stripeSize, list.size(), PlainLayout.NOT_TOLD, pool, list, onMdt);
+  }
+
+  /**
+   * The same for all but the first bytes, which are to lie on the file's MDT (Data-on-MDT).
+   *
+   * @param bytes a multiple of 64 KiB below 4 GiB; Lustre refuses or cuts what its MDTs do not take
+   */
+  public LayoutRequest onMdt(long bytes) {
+    check(bytes > 0 && bytes < SIZE_END && bytes % SIZE_STEP == 0,
+        bytes + " bytes on the MDT are not a multiple of 64 KiB below 4 GiB");
+    return new LayoutRequest(stripeSize, stripeCount, start, pool, osts, bytes);
   }
 
   public long stripeSize() {
@@ -86,6 +100,10 @@ public final class LayoutRequest {
 
   /** The bytes to give to {@code setxattr("lustre.lov")}. */
   public byte[] encode() {
+    return onMdt == 0 ? encodePlain() : DataOnMdt.before(onMdt, encodePlain());
+  }
+
+  private byte[] encodePlain() {
     int header = magic().headerSize();
     ByteBuffer out = ByteBuffer.allocate(header + osts.size() * OBJECT)
         .order(ByteOrder.LITTLE_ENDIAN);
@@ -101,6 +119,12 @@ public final class LayoutRequest {
 
   /** Whether a file's layout, read back, is what this request asked for. */
   public boolean isMetBy(StripeLayout layout) {
+    if (onMdt > 0) {
+      // What follows has no objects yet, and so no place.
+      LayoutRequest rest =
+          new LayoutRequest(stripeSize, stripeCount, PlainLayout.NOT_TOLD, pool, List.of(), 0);
+      return DataOnMdt.after(onMdt, layout).filter(rest::isMetBy).isPresent();
+    }
     return layout instanceof PlainLayout && isMetBy((PlainLayout) layout);
   }
 
@@ -146,7 +170,7 @@ public final class LayoutRequest {
 
   @Override
   public String toString() {
-    return stripeSize + " x " + stripeCount + (osts.isEmpty() ? "" : " on OSTs " + osts)
+    return (onMdt == 0 ? "" : onMdt + " on the MDT, then ") + stripeSize + " x " + stripeCount + (osts.isEmpty() ? "" : " on OSTs " + osts)
         + (start == PlainLayout.NOT_TOLD ? "" : " from OST " + start)
         + pool.map(name -> " in pool " + name).orElse("");
   }

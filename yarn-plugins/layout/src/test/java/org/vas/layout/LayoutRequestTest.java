@@ -1,10 +1,13 @@
 package org.vas.layout;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class LayoutRequestTest {
@@ -27,6 +30,29 @@ class LayoutRequestTest {
   void aCompositeDoesNotMeetIt() {
     assertFalse(LayoutRequest.stripes(1 << 20, 1).isMetBy(
         Layouts.composite(Layouts.component(0, 0x10, 0, -1, Layouts.plain(1 << 20, 1)))));
+  }
+
+  /** The default that {@code lfs setstripe -E 64K -L mdt -E -1} left on a directory. */
+  @Test
+  void dataOnMdtIsWhatLfsSets() throws Exception {
+    byte[] captured = Files.readAllBytes(Repository.path("lustre-layout/vectors/dir-dom.bin"));
+    for (int component : new int[] {128, 160}) {
+      Arrays.fill(captured, component + 8, component + 24, (byte) 0); // no object ids there
+    }
+    assertArrayEquals(captured, LayoutRequest.stripes(0, 0).onMdt(64 << 10).encode());
+  }
+
+  @Test
+  void aFileThatLustreMadeSoMeetsDataOnMdt() throws Exception {
+    StripeLayout made =
+        StripeLayout.decode(Files.readAllBytes(Repository.path("lustre-layout/vectors/dom1.bin")));
+    LayoutRequest request = LayoutRequest.stripes(1 << 20, 4).onMdt(1 << 20);
+    assertTrue(request.isMetBy(made));
+    assertTrue(request.startingAt(2).onMdt(1 << 20).isMetBy(made), "nowhere yet");
+    assertFalse(LayoutRequest.stripes(1 << 20, 4).isMetBy(made));
+    assertFalse(LayoutRequest.stripes(1 << 20, 4).onMdt(64 << 10).isMetBy(made));
+    assertFalse(LayoutRequest.stripes(1 << 20, 2).onMdt(1 << 20).isMetBy(made));
+    assertFalse(request.isMetBy(Layouts.plain(1 << 20, 4)));
   }
 
   @Test

@@ -13,6 +13,7 @@ import org.apache.hadoop.mapred.Task.CombinerRunner;
 import org.apache.hadoop.mapred.Task.TaskReporter;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCounter;
+import org.vas.shuffle.mof.VInts;
 
 /** The job's combiner, run as stock Hadoop runs it, on the sorted records of one partition. */
 final class Combine<K, V> {
@@ -40,8 +41,11 @@ final class Combine<K, V> {
         reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS), reporter, job), new Writer<>(job));
   }
 
+  /** Runs it; what it emits goes to the output, and is counted. */
   void run(RawKeyValueIterator records, RunOutput out) throws IOException {
     writer.out = out;
+    writer.records = 0;
+    writer.bytes = 0;
     try {
       runner.combine(records, collector);
     } catch (InterruptedException e) {
@@ -52,6 +56,16 @@ final class Combine<K, V> {
     }
   }
 
+  /** Records that the last run emitted. */
+  long records() {
+    return writer.records;
+  }
+
+  /** Their bytes, as IFile has them. */
+  long bytes() {
+    return writer.bytes;
+  }
+
   /** Takes what a combiner emits: all that stock's collector calls of an IFile's writer. */
   private static final class Writer<K, V> extends IFile.Writer<K, V> {
     private final Class<?> keyClass;
@@ -60,6 +74,8 @@ final class Combine<K, V> {
     private final Serializer<K> keys;
     private final Serializer<V> values;
     private RunOutput out;
+    private long records;
+    private long bytes;
 
     @SuppressWarnings("unchecked")
     Writer(JobConf job) throws IOException {
@@ -81,8 +97,10 @@ final class Combine<K, V> {
       keys.serialize(key);
       int keyLength = record.getLength();
       values.serialize(value);
-      byte[] bytes = record.getData();
-      out.append(bytes, 0, keyLength, bytes, keyLength, record.getLength() - keyLength);
+      int valueLength = record.getLength() - keyLength;
+      records++;
+      bytes += VInts.size(keyLength) + VInts.size(valueLength) + record.getLength();
+      out.append(record.getData(), 0, keyLength, record.getData(), keyLength, valueLength);
     }
 
     private static void check(String what, Object given, Class<?> expected) throws IOException {

@@ -1,10 +1,12 @@
 package org.vas.shuffle.map;
 
 import java.io.IOException;
+import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapred.MapTask;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.vas.shuffle.mof.SegmentWriter;
 
 /**
  * Map output on Lustre: the class to name in {@code mapreduce.job.map.output.collector.class}.
@@ -12,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * <p>Jobs in uber mode and those of the local runner get stock's collector, because their reducers
  * read map outputs from local disk. So do jobs that {@code vas.shuffle.enabled} switches off.
  */
-public final class LustreCollector<K, V> implements MapOutputCollector<K, V> {
+public class LustreCollector<K, V> implements MapOutputCollector<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(LustreCollector.class);
 
   private MapOutputCollector<K, V> stock;
@@ -23,12 +25,19 @@ public final class LustreCollector<K, V> implements MapOutputCollector<K, V> {
     CollectorRules.check(context.getJobConf());
     String whyStock = CollectorRules.whyStock(context.getJobConf());
     if (whyStock == null) {
-      output = new MapOutput<>(context);
+      output = open(context);
     } else {
       LOG.info("Map output goes to local disk, as in stock Hadoop: {}", whyStock);
       stock = new MapTask.MapOutputBuffer<>();
       stock.init(context);
     }
+  }
+
+  // Tests take the guard away here.
+  MapOutput<K, V> open(Context context) throws IOException, ClassNotFoundException {
+    JobConf job = context.getJobConf();
+    return new MapOutput<>(
+        context, new Ledger(job.getNumReduceTasks()), new SegmentWriter(job));
   }
 
   @Override

@@ -17,7 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.vas.shuffle.mof.Manifest;
 import org.vas.shuffle.mof.ManifestFormat;
+import org.vas.shuffle.mof.MetadataOperation;
+import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.mof.ShuffleDirs;
+import org.vas.shuffle.mof.ShuffleFiles;
 import org.vas.shuffle.order.KeyOrder;
 
 /** Collects, sorts, writes and publishes what one map attempt emits. */
@@ -36,6 +39,7 @@ final class MapOutput<K, V> implements Closeable {
   private final Serializer<V> values;
   private final Entries entries;
   private final RecordBuffer buffer;
+  private final Ledger ledger;
   private final AttemptFiles files;
   private final Runs runs;
   private final Counter recordCounter;
@@ -43,9 +47,11 @@ final class MapOutput<K, V> implements Closeable {
   private long uncountedRecords;
   private long uncountedBytes;
   private Throwable broken;
+  private final long bufferBytes;
   private boolean published;
 
-  MapOutput(MapOutputCollector.Context context) throws IOException, ClassNotFoundException {
+  MapOutput(MapOutputCollector.Context context, Ledger ledger, SegmentWriter writer)
+      throws IOException, ClassNotFoundException {
     this.job = context.getJobConf();
     this.task = context.getMapTask();
     this.reporter = context.getReporter();
@@ -55,16 +61,18 @@ final class MapOutput<K, V> implements Closeable {
     this.recordCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
     this.byteCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_BYTES);
     KeyOrder order = KeyOrder.of(job);
-    Memory memory = new Memory(CollectorRules.bufferBytes(job));
+    this.ledger = ledger;
+    this.bufferBytes = CollectorRules.bufferBytes(job);
+    Memory memory = new Memory(bufferBytes);
     this.entries = new Entries(partitions, memory);
     this.buffer = new RecordBuffer(memory, entries, order, this::spill);
     this.keys = serializer(keyClass);
     this.values = serializer(valueClass);
     ShuffleDirs dirs = new ShuffleDirs(job);
-    this.files = new AttemptFiles(CollectorRules.fileSystem(job, dirs),
-        dirs.attempt(task.getTaskID()), reporter);
-    this.runs = new Runs(job, files, MofPolicy.of(job), order,
-        Combine.<K, V>of(job, task.getTaskID(), reporter), reporter);
+    this.files = new AttemptFiles(new ShuffleFiles(CollectorRules.fileSystem(job, dirs),
+        operation -> count(operation.name(), 1)), dirs.attempt(task.getTaskID()));
+    this.runs = new Runs(job, files, order,
+        Combine.<K, V>of(job, task.getTaskID(), reporter), ledger, writer, reporter);
     files.make(dirs);
   }
 
@@ -76,7 +84,10 @@ final class MapOutput<K, V> implements Closeable {
     keys.serialize(key);
     buffer.endKey();
     values.serialize(value);
-    uncountedBytes += buffer.end(partition);
+    int bytes = buffer.end(partition);
+    ledger.collected(partition, bytes);
+    buffer.settle();
+    uncountedBytes += bytes - buffer.headerBytes();
     if (++uncountedRecords == RECORDS_PER_COUNT) {
       count();
     }
@@ -96,6 +107,7 @@ final class MapOutput<K, V> implements Closeable {
         spill();
       }
       buffer.free();
+      runs.finish(bufferBytes);
       runs.close();
       publish();
     } catch (IOException | RuntimeException | Error e) {
@@ -147,7 +159,9 @@ final class MapOutput<K, V> implements Closeable {
     try {
       runs.write(entries, buffer);
       buffer.clear();
-      runs.limit();
+      if (runs.isCrowded()) {
+        runs.thin(buffer.trim());
+      }
     } catch (IOException | RuntimeException | Error e) {
       broken = e;
       throw e;
@@ -155,14 +169,18 @@ final class MapOutput<K, V> implements Closeable {
   }
 
   private void publish() throws IOException {
-    byte[] manifest = ManifestFormat.encode(manifest());
+    Manifest whole = manifest();
+    ledger.check(whole.segments());
+    byte[] manifest = ManifestFormat.encode(whole);
     try (FSDataOutputStream out = files.create(UNPUBLISHED)) {
       out.write(manifest);
       out.hsync();
     }
     files.rename(UNPUBLISHED, ShuffleDirs.MANIFEST);
+    count("OUTPUTS_PUBLISHED", 1);
+    count("FILES_PUBLISHED", whole.files().size() + 1);
     LOG.info("Published {}: {} runs, {} files", files.path(ShuffleDirs.MANIFEST), runs.count(),
-        runs.files().size());
+        whole.files().size());
   }
 
   private Manifest manifest() {
@@ -175,6 +193,10 @@ final class MapOutput<K, V> implements Closeable {
         .files(runs.files())
         .segments(runs.segments())
         .build();
+  }
+
+  private void count(String name, long value) {
+    reporter.getCounter(MetadataOperation.GROUP, name).increment(value);
   }
 
   private void count() {

@@ -2,11 +2,8 @@ package org.vas.shuffle.map;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import org.vas.shuffle.mof.MofFile;
 import org.vas.shuffle.mof.MofOutput;
 import org.vas.shuffle.mof.ShuffleDirs;
 
@@ -17,20 +14,16 @@ final class MofSet implements Closeable {
 
   private final AttemptFiles files;
   private final MofPolicy policy;
+  private final MofTable table;
   private final int generation;
-  private final Map<String, Integer> indexes = new HashMap<>();
-  private final List<MofFile> closed = new ArrayList<>();
+  private final Map<String, Integer> indexes = new LinkedHashMap<>();
   private MofOutput open;
 
-  MofSet(AttemptFiles files, MofPolicy policy, int generation) {
+  MofSet(AttemptFiles files, MofPolicy policy, MofTable table, int generation) {
     this.files = files;
     this.policy = policy;
+    this.table = table;
     this.generation = generation;
-  }
-
-  /** The files that replace these after a merge. */
-  MofSet next() {
-    return new MofSet(files, policy, generation + 1);
   }
 
   /** The MOF of a partition, where its next segment goes. */
@@ -60,19 +53,17 @@ final class MofSet implements Closeable {
       if (policy.isSynced()) {
         last.sync();
       }
-      closed.set(last.index(), last.describe());
+      table.set(last.index(), last.describe());
     }
   }
 
-  /** What the manifest says of these; they are closed. */
-  List<MofFile> describe() {
-    return closed;
-  }
-
+  /** Removes them; they are closed. */
   void delete() throws IOException {
-    for (MofFile file : closed) {
-      files.delete(file.name());
+    for (Map.Entry<String, Integer> file : indexes.entrySet()) {
+      files.delete(file.getKey());
+      table.delete(file.getValue());
     }
+    indexes.clear();
   }
 
   private MofOutput open(String name) throws IOException {
@@ -80,10 +71,9 @@ final class MofSet implements Closeable {
     if (known != null) {
       return new MofOutput(name, known, files.append(name));
     }
-    int index = indexes.size();
-    MofOutput created = new MofOutput(name, index, files.create(name));
-    indexes.put(name, index);
-    closed.add(created.describe());
+    MofOutput created = new MofOutput(name, table.next(), files.create(name));
+    indexes.put(name, created.index());
+    table.set(created.index(), created.describe());
     return created;
   }
 

@@ -66,7 +66,7 @@ final class RecordBuffer extends DataOutputStream {
     valueStart = position;
   }
 
-  /** Completes the record; returns the bytes of key and value. */
+  /** Completes the record; returns its bytes, of which {@link #headerBytes} are lengths. */
   int end(int partition) throws IOException {
     int keyLength = valueStart - keyStart;
     int valueLength = position - valueStart;
@@ -77,12 +77,10 @@ final class RecordBuffer extends DataOutputStream {
     }
     VInts.put(block, VInts.put(block, recordStart, keyLength), valueLength);
     entries.add(order.prefix(block, keyStart, keyLength), partition, index, recordStart);
-    bytes += position - recordStart;
+    int length = position - recordStart;
+    bytes += length;
     recordStart = position;
-    if (memory.isExceeded()) {
-      full.spill();
-    }
-    return keyLength + valueLength;
+    return length;
   }
 
   /** The complete records, until {@link #clear}. */
@@ -98,6 +96,24 @@ final class RecordBuffer extends DataOutputStream {
   /** Whether the only record is one that is larger than the memory. */
   boolean isOversized() {
     return memory.isExceeded();
+  }
+
+  /** Of the last record. */
+  int headerBytes() {
+    return usualHeader;
+  }
+
+  /** Calls {@link Full} if the last record was larger than the memory. */
+  void settle() throws IOException {
+    if (memory.isExceeded()) {
+      full.spill();
+    }
+  }
+
+  /** Gives back the memory that nothing is in; returns the bytes that are free then. */
+  long trim() {
+    dropSpares();
+    return Math.max(0, memory.free());
   }
 
   /** Forgets all complete records; the one in the making moves to the start. */

@@ -6,10 +6,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.Progressable;
 import org.vas.shuffle.ShuffleConf;
 import org.vas.shuffle.mof.MofFile;
@@ -17,36 +16,49 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.order.KeyOrder;
 
-/** The runs of one map attempt: written one after another, merged when they are too many. */
+/**
+ * The runs of one map attempt: written one after another, and merged at the end if they are more
+ * than reducers are to meet. Merged are always the smallest neighbours, so that no byte is
+ * rewritten more often than a logarithm of the runs.
+ */
 final class Runs implements Closeable {
   private static final int RECORDS_AT_ONCE = 64;
   private static final int STOCK_RUNS_TO_COMBINE = 3;
+  // What is known of each segment takes memory: some hundred bytes.
+  private static final int MOST_AT_ANY_TIME = 256;
+  private static final int LEFT_AT_ANY_TIME = 16;
 
   private final JobConf job;
   private final AttemptFiles files;
+  private final MofPolicy policy;
   private final KeyOrder order;
   private final Combine<?, ?> combine;
-  private final Progressable progress;
+  private final Ledger ledger;
   private final SegmentWriter writer;
+  private final Progressable progress;
   private final int partitions;
   private final int maxRuns;
-  private List<Segment> segments = new ArrayList<>();
+  private final MofTable table = new MofTable();
+  private final List<Run> runs = new ArrayList<>();
   private MofSet mofs;
-  private int count;
+  private int generations;
+  private int written;
   private long spilledRecords;
 
   /** @param combine null if the job has no combiner */
-  Runs(JobConf job, AttemptFiles files, MofPolicy policy, KeyOrder order, Combine<?, ?> combine,
-      Progressable progress) {
+  Runs(JobConf job, AttemptFiles files, KeyOrder order, Combine<?, ?> combine, Ledger ledger,
+      SegmentWriter writer, Progressable progress) throws IOException {
     this.job = job;
     this.files = files;
+    this.policy = MofPolicy.of(job);
     this.order = order;
     this.combine = combine;
+    this.ledger = ledger;
+    this.writer = writer;
     this.progress = progress;
-    this.writer = new SegmentWriter(job);
     this.partitions = job.getNumReduceTasks();
     this.maxRuns = ShuffleConf.MAX_RUNS.get(job);
-    this.mofs = new MofSet(files, policy, 0);
+    this.mofs = newMofs();
   }
 
   /** Sorts the records of a buffer and appends them as a run. */
@@ -55,14 +67,16 @@ final class Runs implements Closeable {
     Records records = buffer.records();
     EntrySorter sorter = new EntrySorter(order, records, progress);
     long[] sorted = entries.byPartition();
-    RunOutput out = new RunOutput(writer, mofs, count, buffer.bytes() / nonEmpty(entries));
+    RunOutput out = new RunOutput(writer, mofs, written, buffer.bytes() / nonEmpty(entries));
     for (int partition = 0, from = 0; partition < partitions; partition++) {
       int to = from + entries.count(partition);
       if (to > from) {
         sorter.sort(sorted, from, to);
         out.start(partition);
         if (combined) {
-          combine.run(new SortedRecords(sorted, from, to, records), out);
+          SortedRecords offered = new SortedRecords(sorted, from, to, records);
+          combine.run(offered, out);
+          ledger.combined(partition, offered, combine);
         } else {
           copy(sorted, from, to, records, out);
         }
@@ -70,14 +84,24 @@ final class Runs implements Closeable {
       }
       from = to;
     }
-    add(out.end());
+    ledger.spilled();
+    add(runs.size(), mofs, out.end());
+    written++;
   }
 
-  /** Merges all runs to one if there are more than the job allows. */
-  void limit() throws IOException {
-    if (count > maxRuns) {
-      merge();
-    }
+  /** Whether there are so many that some have to be merged before the map goes on. */
+  boolean isCrowded() {
+    return runs.size() > Math.max(MOST_AT_ANY_TIME, 2 * maxRuns);
+  }
+
+  /** Merges some, so that the map can go on for long, within a budget of bytes. */
+  void thin(long budget) throws IOException {
+    limit(Math.max(LEFT_AT_ANY_TIME, maxRuns), budget);
+  }
+
+  /** Leaves no more than the job allows, merging within a budget of bytes. */
+  void finish(long budget) throws IOException {
+    limit(maxRuns, budget);
   }
 
   /** Closes the files; nothing is written afterwards. */
@@ -87,18 +111,18 @@ final class Runs implements Closeable {
   }
 
   int count() {
-    return count;
+    return runs.size();
   }
 
-  /** By partition, then run. */
+  /** By partition, then run; run and file are numbered from 0 on, without gaps. */
   List<Segment> segments() {
-    return segments.stream()
+    return table.renumbered(runs).stream()
         .sorted(Comparator.comparingInt(Segment::partition).thenComparingInt(Segment::run))
         .collect(Collectors.toList());
   }
 
   List<MofFile> files() {
-    return mofs.describe();
+    return table.present();
   }
 
   /** Records written, counting those of merges again as stock does. */
@@ -108,15 +132,22 @@ final class Runs implements Closeable {
 
   /** What stock counts: all stored bytes, and an empty segment for each empty partition. */
   long materializedBytes() throws IOException {
-    long stored = segments.stream().mapToLong(Segment::storedBytes).sum();
-    long empty = partitions - segments.stream().mapToInt(Segment::partition).distinct().count();
+    long stored = runs.stream().mapToLong(Run::storedBytes).sum();
+    long empty = partitions - runs.stream().flatMap(run -> run.segments().stream())
+        .mapToInt(Segment::partition).distinct().count();
     return empty == 0 ? stored : stored + empty * writer.emptyBytes();
   }
 
-  private void add(List<Segment> written) {
-    spilledRecords += written.stream().mapToLong(Segment::records).sum();
-    segments.addAll(written);
-    count += written.isEmpty() ? 0 : 1;
+  private MofSet newMofs() {
+    return new MofSet(files, policy, table, generations++);
+  }
+
+  private void add(int at, MofSet where, List<Segment> segments) {
+    if (!segments.isEmpty()) {
+      Run run = new Run(where, segments);
+      spilledRecords += run.records();
+      runs.add(at, run);
+    }
   }
 
   // A few records at a time: asking for all their lengths first lets the processor fetch them from
@@ -137,67 +168,45 @@ final class Runs implements Closeable {
     }
   }
 
-  private void merge() throws IOException {
+  private void limit(int most, long budget) throws IOException {
+    if (runs.size() <= most) {
+      return;
+    }
     mofs.close();
-    List<Segment> old = segments();
+    mofs = newMofs();
+    try (RunMerger merger = new RunMerger(job, files, table, order, progress, budget)) {
+      int factor = job.getInt(MRJobConfig.IO_SORT_FACTOR, MRJobConfig.DEFAULT_IO_SORT_FACTOR);
+      int fanIn = Math.max(2, Math.min(factor, merger.fanIn()));
+      while (runs.size() > most) {
+        merge(merger, MergeStep.of(runs, most, fanIn));
+      }
+    }
+  }
+
+  private void merge(RunMerger merger, MergeStep step) throws IOException {
+    List<Run> inputs = new ArrayList<>(step.in(runs));
     boolean combined = combine != null
-        && count >= job.getInt(JobContext.MAP_COMBINE_MIN_SPILLS, STOCK_RUNS_TO_COMBINE);
-    MofSet merged = mofs.next();
-    RunOutput out = new RunOutput(writer, merged, 0, expectedBytes(old));
+        && written >= job.getInt(JobContext.MAP_COMBINE_MIN_SPILLS, STOCK_RUNS_TO_COMBINE);
+    MofSet merged = newMofs();
+    RunOutput out = new RunOutput(writer, merged, inputs.get(0).number(), expectedBytes(inputs));
+    List<Segment> segments;
     try (merged) {
-      for (int from = 0; from < old.size(); ) {
-        int to = endOfPartition(old, from);
-        out.start(old.get(from).partition());
-        mergeOne(old.subList(from, to), combined, out);
-        from = to;
+      merger.merge(inputs, combined ? combine : null, ledger, out);
+      segments = out.end();
+    }
+    int at = runs.indexOf(inputs.get(0));
+    step.in(runs).clear();
+    add(at, merged, segments);
+    for (Run input : inputs) {
+      if (runs.stream().noneMatch(run -> run.mofs() == input.mofs())) {
+        input.mofs().delete();
       }
-      replace(out.end());
-    }
-    mofs.delete();
-    mofs = merged;
-  }
-
-  private void mergeOne(List<Segment> ofPartition, boolean combined, RunOutput out)
-      throws IOException {
-    RunMerge records = new RunMerge(job, files, mofs.describe(), ofPartition,
-        SegmentWriter.codec(job), order, progress);
-    try {
-      if (combined) {
-        combine.run(records, out);
-      } else {
-        copy(records, out);
-      }
-    } finally {
-      records.close();
     }
   }
 
-  private static void copy(RawKeyValueIterator records, RunOutput out) throws IOException {
-    while (records.next()) {
-      DataInputBuffer key = records.getKey();
-      DataInputBuffer value = records.getValue();
-      out.append(key.getData(), key.getPosition(), key.getLength() - key.getPosition(),
-          value.getData(), value.getPosition(), value.getLength() - value.getPosition());
-    }
-  }
-
-  private void replace(List<Segment> merged) {
-    segments = new ArrayList<>();
-    count = 0;
-    add(merged);
-  }
-
-  private static int endOfPartition(List<Segment> sorted, int from) {
-    int to = from;
-    while (to < sorted.size() && sorted.get(to).partition() == sorted.get(from).partition()) {
-      to++;
-    }
-    return to;
-  }
-
-  private static long expectedBytes(List<Segment> old) {
-    return old.stream().mapToLong(Segment::storedBytes).sum()
-        / Math.max(1, old.stream().mapToInt(Segment::partition).distinct().count());
+  private static long expectedBytes(List<Run> inputs) {
+    return inputs.stream().mapToLong(Run::storedBytes).sum()
+        / inputs.stream().mapToInt(run -> run.segments().size()).max().orElse(1);
   }
 
   private int nonEmpty(Entries entries) {

@@ -8,17 +8,19 @@ import org.vas.shuffle.mof.VInts;
 /** The records of one partition of a sorted buffer, for a combiner. */
 final class SortedRecords implements RawKeyValueIterator {
   private final long[] entries;
-  private final Records records;
+  private final Records buffer;
   private final int end;
   private final Progress progress = new Progress();
   private final DataInputBuffer key = new DataInputBuffer();
   private final DataInputBuffer value = new DataInputBuffer();
   private int current;
+  private long records;
+  private long bytes;
 
   /** Those of entries[from, to); numbers are of entries. */
-  SortedRecords(long[] entries, int from, int to, Records records) {
+  SortedRecords(long[] entries, int from, int to, Records buffer) {
     this.entries = entries;
-    this.records = records;
+    this.buffer = buffer;
     this.current = from - 1;
     this.end = to;
   }
@@ -29,7 +31,7 @@ final class SortedRecords implements RawKeyValueIterator {
       return false;
     }
     long place = entries[2 * current + 1];
-    byte[] block = records.block(place);
+    byte[] block = buffer.block(place);
     int at = Entries.offset(place);
     int keyLength = VInts.get(block, at);
     at += VInts.sizeAt(block, at);
@@ -37,7 +39,24 @@ final class SortedRecords implements RawKeyValueIterator {
     at += VInts.sizeAt(block, at);
     key.reset(block, at, keyLength);
     value.reset(block, at + keyLength, valueLength);
+    records++;
+    bytes += at + keyLength + valueLength - Entries.offset(place);
     return true;
+  }
+
+  /** Whether all were taken. */
+  boolean isEnded() {
+    return current >= end;
+  }
+
+  /** Records taken. */
+  long records() {
+    return records;
+  }
+
+  /** Bytes taken, as IFile has them. */
+  long bytes() {
+    return bytes;
   }
 
   @Override

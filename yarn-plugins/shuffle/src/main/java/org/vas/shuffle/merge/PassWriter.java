@@ -3,28 +3,31 @@ package org.vas.shuffle.merge;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
-import org.apache.hadoop.fs.FileSystem;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.util.Progressable;
 import org.vas.shuffle.mof.MofOutput;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentWriter;
+import org.vas.shuffle.mof.ShuffleFiles;
 
 /** Writes merged records as a segment of their own, compressed and encrypted as the job says. */
 public final class PassWriter {
   private static final int PROGRESS_EVERY = 4096;
-  private static final FsPermission PRIVATE = new FsPermission((short) 0700);
+  private static final int BUFFER_BYTES = 256 << 10;
 
-  private final FileSystem fs;
+  private final ShuffleFiles fs;
   private final Path directory;
   private final SegmentWriter writer;
   private final Progressable alive;
+  private final Set<Path> present = new LinkedHashSet<>();
   private int written;
 
   /** Writes into the directory of this attempt alone, which the first pass makes. */
-  public PassWriter(FileSystem fs, Path directory, JobConf job, Progressable alive) {
+  public PassWriter(ShuffleFiles fs, Path directory, JobConf job, Progressable alive) {
     this.fs = requireNonNull(fs, "fs");
     this.directory = requireNonNull(directory, "directory");
     this.writer = new SegmentWriter(job);
@@ -35,11 +38,11 @@ public final class PassWriter {
   SegmentFile write(Merge merge, int partition) throws IOException {
     try (merge) {
       if (written == 0) {
-        makeDirectory();
+        fs.makeDirectory(directory);
       }
       int run = written++;
       Path file = new Path(directory, "pass-" + run + ".mof");
-      try (MofOutput mof = new MofOutput(file.getName(), 0, fs.create(file, false))) {
+      try (MofOutput mof = new MofOutput(file.getName(), 0, create(file))) {
         writer.open(mof);
         copy(merge);
         return new SegmentFile(file, writer.close(partition, run));
@@ -48,13 +51,10 @@ public final class PassWriter {
   }
 
   // A job that is over has no staging directory, and must not get one again.
-  private void makeDirectory() throws IOException {
-    Path jobDirectory = directory.getParent().getParent();
-    fs.getFileStatus(jobDirectory);
-    if (!fs.mkdirs(directory, PRIVATE)) {
-      throw new IOException(directory + ": cannot be made");
-    }
-    fs.setPermission(directory, PRIVATE);
+  private FSDataOutputStream create(Path file) throws IOException {
+    FSDataOutputStream out = fs.createPrivate(file, BUFFER_BYTES);
+    present.add(file);
+    return out;
   }
 
   private void copy(Merge merge) throws IOException {
@@ -72,15 +72,19 @@ public final class PassWriter {
 
   /** Removes it, if it is one of ours and not a map's. */
   void discard(SegmentFile segment) throws IOException {
-    if (segment.file().getParent().equals(directory) && !fs.delete(segment.file(), false)) {
+    if (present.remove(segment.file()) && !fs.delete(segment.file(), false)) {
       throw new IOException(segment.file() + ": cannot be deleted");
     }
   }
 
   /** Removes all that is left. */
   public void discardAll() throws IOException {
-    if (written > 0) {
-      fs.delete(directory, true);
+    for (Path file : present) {
+      fs.delete(file, false);
     }
+    if (written > 0) {
+      fs.delete(directory, false);
+    }
+    present.clear();
   }
 }

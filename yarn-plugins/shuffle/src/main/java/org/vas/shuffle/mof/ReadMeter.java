@@ -14,6 +14,9 @@ public interface ReadMeter {
   /** A file was opened. */
   void opened();
 
+  /** A file that was opened is closed. */
+  default void closed() {}
+
   /** That many stored bytes were read. */
   void read(long bytes);
 }

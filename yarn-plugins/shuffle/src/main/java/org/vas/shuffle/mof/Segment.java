@@ -46,6 +46,12 @@ public final class Segment {
     this.checksums = checksums;
   }
 
+  /** The same bytes, as segment of another run and at another place among the files. */
+  public Segment renumbered(int newRun, int newFile) {
+    return new Segment(
+        partition, newRun, newFile, offset, storedBytes, rawBytes, records, checksums);
+  }
+
   /** How many checksums that many stored bytes have. */
   public static long checksumsOf(long storedBytes) {
     return (storedBytes - 1) / CHECKSUM_BYTES + 1;

@@ -79,6 +79,7 @@ public final class SegmentReader implements Closeable {
     if (in != null) {
       FSDataInputStream open = in;
       in = null;
+      meter.closed();
       open.close();
     }
   }

@@ -19,7 +19,7 @@ import org.apache.hadoop.util.ReflectionUtils;
  * <p>Records go to a codec's stream if the job has one, then to the one that ends with a CRC32,
  * then through encryption if the job has it, then into the MOF. Not for several threads.
  */
-public final class SegmentWriter {
+public class SegmentWriter {
   private static final byte END = -1;
   private static final int HEADER = 10;
 

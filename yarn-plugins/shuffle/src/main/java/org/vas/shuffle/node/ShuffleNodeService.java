@@ -52,6 +52,10 @@ public class ShuffleNodeService extends AuxiliaryService {
   protected void serviceInit(Configuration conf) throws Exception {
     stagingRoot = StagingRoot.of(conf, System.getenv());
     metrics = NodeMetrics.register();
+    String together = Executor.whyTasksShareAUser(conf);
+    if (together != null) {
+      LOG.warn("{}", together);
+    }
     super.serviceInit(conf);
   }
 
@@ -118,7 +122,7 @@ public class ShuffleNodeService extends AuxiliaryService {
     }
     TreeRemover remover = new TreeRemover();
     try {
-      remover.remove(stagingRoot, StagingRoot.shuffleOf(application, user));
+      remover.empty(stagingRoot, StagingRoot.shuffleOf(application, user));
     } catch (IOException | RuntimeException e) {
       metrics.failed();
       report(application, e);

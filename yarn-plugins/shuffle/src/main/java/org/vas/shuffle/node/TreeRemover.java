@@ -2,6 +2,7 @@ package org.vas.shuffle.node;
 
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -14,24 +15,26 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.List;
 
 /**
- * Removes one tree below a root by directory handles, each opened from the one above without
+ * Empties one directory below a root by directory handles, each opened from the one above without
  * following a link: what a user puts in a directory's place meanwhile leads nowhere.
  */
-final class TreeRemover {
+class TreeRemover {
   /** A job's directory has three levels; more than this is none of ours. */
   private static final int DEEPEST = 16;
+  /** How often a directory is emptied into which somebody still writes. */
+  private static final int ATTEMPTS = 5;
 
   private long files;
   private long bytes;
   private long directories;
 
   /**
-   * Removes {@code root/names...}, if it is there. The last two names must be directories of one
-   * owner.
+   * Removes all that is in {@code root/names...}, if it is there, and leaves that directory. The
+   * last two names must be directories of one owner.
    *
    * @throws IOException when a name is a link or no directory, or something cannot be removed
    */
-  void remove(Path root, List<String> names) throws IOException {
+  void empty(Path root, List<String> names) throws IOException {
     try (DirectoryStream<Path> top = Files.newDirectoryStream(root)) {
       descend(secure(top), names, null);
     } catch (NoSuchFileException e) {
@@ -50,7 +53,7 @@ final class TreeRemover {
   }
 
   boolean removedAny() {
-    return directories > 0;
+    return files + directories > 0;
   }
 
   private void descend(SecureDirectoryStream<Path> parent, List<String> names,
@@ -65,7 +68,7 @@ final class TreeRemover {
       throw new IOException(name + " belongs to " + found.owner() + ", not to " + parentOwner);
     }
     if (last) {
-      removeDirectory(parent, name, 0);
+      removeEntries(parent, name, 0);
       return;
     }
     try (SecureDirectoryStream<Path> inside = open(parent, name)) {
@@ -78,14 +81,33 @@ final class TreeRemover {
     if (depth > DEEPEST) {
       throw new IOException(name + " is deeper than any shuffle directory");
     }
+    for (int attempt = 1; ; attempt++) {
+      removeEntries(parent, name, depth);
+      emptied(name);
+      try {
+        parent.deleteDirectory(name);
+        directories++;
+        return;
+      } catch (DirectoryNotEmptyException e) {
+        if (attempt == ATTEMPTS) {
+          throw new IOException(
+              name + " was emptied " + attempt + " times, and somebody still writes into it", e);
+        }
+      }
+    }
+  }
+
+  private void removeEntries(SecureDirectoryStream<Path> parent, Path name, int depth)
+      throws IOException {
     try (SecureDirectoryStream<Path> inside = open(parent, name)) {
       for (Path entry : inside) {
         removeEntry(inside, entry.getFileName(), depth);
       }
     }
-    parent.deleteDirectory(name);
-    directories++;
   }
+
+  /** A directory is about to be removed; here tests write into it. */
+  void emptied(Path name) throws IOException {}
 
   // Another NodeManager may be removing the same tree.
   private void removeEntry(SecureDirectoryStream<Path> parent, Path name, int depth)

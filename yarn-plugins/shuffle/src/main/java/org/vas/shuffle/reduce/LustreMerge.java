@@ -3,7 +3,6 @@ package org.vas.shuffle.reduce;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.io.WritableComparator;
 import org.apache.hadoop.io.compress.CompressionCodec;
@@ -31,6 +30,7 @@ import org.vas.shuffle.merge.SegmentOpener;
 import org.vas.shuffle.mof.JobFormat;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.ShuffleDirs;
+import org.vas.shuffle.mof.ShuffleFiles;
 import org.vas.shuffle.order.KeyOrder;
 
 /**
@@ -79,7 +79,8 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     }
     Switches.checkCollector(job);
     ShuffleDirs dirs = new ShuffleDirs(job);
-    FileSystem fs = dirs.root().getFileSystem(job);
+    ShuffleFiles fs =
+        new ShuffleFiles(dirs.root().getFileSystem(job), counters::asked);
     pool = new ReadPool(ShuffleConf.READ_TIMEOUT.get(job));
     try {
       List<MapOutput> outputs = outputs(fs, dirs);
@@ -93,7 +94,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     }
   }
 
-  private List<MapOutput> outputs(FileSystem fs, ShuffleDirs dirs)
+  private List<MapOutput> outputs(ShuffleFiles fs, ShuffleDirs dirs)
       throws IOException, InterruptedException {
     // An earlier attempt of this reduce may have failed by what only the checksums show.
     boolean retry = attempt.getId() % ATTEMPTS_OF_ONE_MASTER > 0;
@@ -120,7 +121,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     context.getReduceTask().statusUpdate(context.getUmbilical());
   }
 
-  private RawKeyValueIterator merged(FileSystem fs, ShuffleDirs dirs, List<MapOutput> outputs)
+  private RawKeyValueIterator merged(ShuffleFiles fs, ShuffleDirs dirs, List<MapOutput> outputs)
       throws IOException {
     List<SegmentFile> promised = outputs.stream()
         .flatMap(each -> each.segments().stream()).collect(Collectors.toList());

@@ -6,15 +6,17 @@ import java.util.List;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
+import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ReadMeter;
 
 /** The counters of one reduce attempt: stock's, with stock's values, and our own. */
 final class ReduceCounters implements ReadMeter {
   /** The group of our own. */
-  static final String GROUP = "VAS shuffle";
+  static final String GROUP = MetadataOperation.GROUP;
 
   private final ShuffleConsumerPlugin.Context<?, ?> stock;
   private final Reporter reporter;
+  private final ReduceMetrics metrics = ReduceMetrics.register();
 
   ReduceCounters(ShuffleConsumerPlugin.Context<?, ?> stock) {
     this.stock = requireNonNull(stock, "stock");
@@ -24,15 +26,28 @@ final class ReduceCounters implements ReadMeter {
   @Override
   public void opened() {
     add("MOFS_OPENED", 1);
+    metrics.opened();
+  }
+
+  @Override
+  public void closed() {
+    metrics.closed();
   }
 
   @Override
   public void read(long bytes) {
     add("MOF_BYTES_READ", bytes);
+    metrics.read(bytes);
+  }
+
+  /** The metadata server was asked; from several threads. */
+  void asked(MetadataOperation operation) {
+    add(operation.name(), 1);
   }
 
   void validationFailed() {
     add("VALIDATION_FAILURES", 1);
+    metrics.validationFailed();
     stock.getFailedShuffleCounter().increment(1);
   }
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
@@ -17,7 +18,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.ShuffleDirs;
 
@@ -47,23 +50,46 @@ class MapFaultTest {
     assertTrue(isPublished());
   }
 
+  static Stream<Arguments> operations() {
+    return Stream.of("create packed.mof", "write packed.mof", "hsync packed.mof",
+        "close packed.mof", "create manifest.tmp", "write manifest.tmp", "hsync manifest.tmp",
+        "close manifest.tmp", "rename manifest.tmp").flatMap(operation ->
+            Stream.of("No space left on device", "Disk quota exceeded", "Input/output error",
+                "Stale file handle").flatMap(errno -> Stream.of("new", "old").map(api ->
+                    Arguments.of(operation.split(" ")[0], operation.split(" ")[1], errno, api))));
+  }
+
   @ParameterizedTest
-  @CsvSource({
-    "new, create, packed.mof", "new, write, packed.mof", "new, close, packed.mof",
-    "new, create, manifest.tmp", "new, write, manifest.tmp", "new, hsync, manifest.tmp",
-    "new, close, manifest.tmp", "new, rename, manifest.tmp",
-    "old, write, packed.mof", "old, close, packed.mof", "old, rename, manifest.tmp"})
-  void aFailedOperationIsTheTasksFailure(String api, String point, String file) throws Exception {
+  @MethodSource("operations")
+  void aFailedOperationIsTheTasksFailure(String point, String file, String errno, String api)
+      throws Exception {
     use(api);
-    failAt(point, file);
+    job.setBoolean("vas.shuffle.sync-data", true);
+    failAt(point, file, errno);
     IOException e = assertThrows(IOException.class, () -> MapRun.of(job, MapFaultTest::some));
-    assertEquals("No space left on device", e.getMessage());
+    String path = MapRun.directory(job) + "/" + file;
+    assertTrue(e.getMessage().contains(path) && e.getMessage().contains(errno), e::getMessage);
     assertFalse(isPublished());
+  }
+
+  /** A merge of runs fails like any writing, and leaves no file open. */
+  @ParameterizedTest
+  @CsvSource({"create, packed-2.mof", "write, packed-2.mof", "close, packed-2.mof",
+      "delete, packed.mof", "read, packed.mof"})
+  void aFailedMergeOfRunsIsTheTasksFailure(String point, String file) throws Exception {
+    job.setInt(MRJobConfig.IO_SORT_MB, 1);
+    job.setInt("vas.shuffle.max-runs", 1);
+    failAt(point, file, "Input/output error");
+    IOException e = assertThrows(IOException.class, () -> MapRun.of(job, MapFaultTest::many));
+    assertTrue(e.getMessage().contains(file) && e.getMessage().contains("Input/output error"),
+        e::getMessage);
+    assertFalse(isPublished());
+    assertEquals(0, SharedFileSystem.openStreams());
   }
 
   @Test
   void syncsDataIfAskedTo() throws Exception {
-    failAt("hsync", "packed.mof");
+    failAt("hsync", "packed.mof", "Input/output error");
     MapRun.of(job, MapFaultTest::some);
     assertTrue(isPublished());
 
@@ -96,8 +122,8 @@ class MapFaultTest {
         }
       }
     }));
-    assertEquals("map output is not complete, and not published, since:"
-        + " No space left on device", e.getMessage());
+    assertEquals("map output is not complete, and not published, since: shared:"
+        + MapRun.directory(job) + "/packed.mof: write: No space left on device", e.getMessage());
     assertFalse(isPublished());
   }
 
@@ -157,16 +183,24 @@ class MapFaultTest {
     return Files.exists(MapRun.directory(job).resolve(ShuffleDirs.MANIFEST));
   }
 
-  private static void failAt(String point, String file) {
+  private static void failAt(String point, String file, String errno) {
     SharedFileSystem.inject((at, path) -> {
       if (at.equals(point) && path.getName().equals(file)) {
-        throw new IOException("No space left on device");
+        throw new IOException(errno);
       }
     });
   }
 
   private static void some(Emitter.Output output) throws IOException {
-    for (int i = 0; i < 10_000; i++) {
+    emit(output, 1_000);
+  }
+
+  private static void many(Emitter.Output output) throws IOException {
+    emit(output, 60_000);
+  }
+
+  private static void emit(Emitter.Output output, int count) throws IOException {
+    for (int i = 0; i < count; i++) {
       output.emit(new Text("word" + i), new IntWritable(i));
     }
   }

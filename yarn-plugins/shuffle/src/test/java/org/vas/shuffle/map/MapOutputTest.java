@@ -39,6 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.vas.shuffle.map.WrittenOutput.Record;
 import org.vas.shuffle.mof.Manifest;
 import org.vas.shuffle.mof.Segment;
+import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ShuffleDirs;
 
 /** Hadoop's MapTask with our collector, compared with a sort of what it emitted and with stock. */
@@ -110,7 +111,7 @@ class MapOutputTest {
       }
     });
     assertTrue(manifest.runs() <= most, () -> manifest.runs() + " runs");
-    assertTrue(manifest.files().get(0).name().matches(".*-[0-9]+[.]mof"));
+    assertTrue(manifest.files().stream().anyMatch(f -> f.name().matches(".*-[0-9]+[.]mof")));
     try (var files = Files.list(MapRun.directory(job))) {
       assertEquals(manifest.files().size() + 1, files.count(), "only what the manifest names");
     }

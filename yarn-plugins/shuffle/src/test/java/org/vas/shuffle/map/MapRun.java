@@ -31,6 +31,7 @@ import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.vas.shuffle.SharedFileSystem;
+import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.ShuffleDirs;
 
 /** One run of Hadoop's own MapTask in this process. */
@@ -137,6 +138,11 @@ public final class MapRun {
 
   long operations(MetadataOperation operation) {
     return counters.findCounter(MetadataOperation.GROUP, operation.name()).getCounter();
+  }
+
+  /** The task's counter of our group. */
+  long counter(String name) {
+    return counters.findCounter(MetadataOperation.GROUP, name).getCounter();
   }
 
   /** The attempt's directory on the local disk. */

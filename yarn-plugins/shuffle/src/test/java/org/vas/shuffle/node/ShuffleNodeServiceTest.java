@@ -2,13 +2,16 @@ package org.vas.shuffle.node;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.StringWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import javax.management.ObjectName;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
@@ -25,11 +28,17 @@ import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMAppState;
+import org.apache.log4j.Level;
+import org.apache.log4j.Logger;
+import org.apache.log4j.SimpleLayout;
+import org.apache.log4j.WriterAppender;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The service as a NodeManager calls it, next to a real ResourceManager and real directories. */
 @Timeout(60)
@@ -81,8 +90,8 @@ class ShuffleNodeServiceTest {
     ApplicationId application = over();
     Path job = mapOutput(application, "alice");
     ended(application, "alice");
-    assertFalse(Files.exists(job.resolve("shuffle")));
-    assertTrue(Files.exists(job.resolve("job.xml")), "not ours");
+    assertTrue(isEmpty(job.resolve("shuffle")), "the mark by which the janitor knows the rest");
+    assertTrue(Files.exists(job.resolve("job.xml")), "the janitor's");
     assertEquals(1L, metric("ApplicationsCleaned"));
     assertEquals(2L, metric("FilesRemoved"));
     assertEquals(9L, metric("BytesRemoved"));
@@ -126,7 +135,7 @@ class ShuffleNodeServiceTest {
     Files.createSymbolicLink(job.resolve("shuffle/attempt_m_0/dir"), elsewhere);
     Files.createSymbolicLink(job.resolve("shuffle/attempt_m_0/file"), precious);
     ended(application, "alice");
-    assertFalse(Files.exists(job.resolve("shuffle")));
+    assertTrue(isEmpty(job.resolve("shuffle")));
     assertTrue(Files.exists(precious));
   }
 
@@ -139,6 +148,66 @@ class ShuffleNodeServiceTest {
     ended(application, "alice");
     assertTrue(Files.exists(real.resolve("shuffle/attempt_m_0/packed.mof")));
     assertEquals(1L, metric("Failures"));
+  }
+
+  /** A task that was killed too late still writes: it is cleared again, but not for ever. */
+  @ParameterizedTest
+  @CsvSource({"4, true", "5, false"})
+  void aDirectoryThatGrowsIsEmptiedAFewTimes(int growths, boolean succeeds) throws Exception {
+    Path attempt = mapOutput(ApplicationId.newInstance(17, 1), "alice")
+        .resolve("shuffle/attempt_m_0");
+    int[] grown = {0};
+    TreeRemover remover = new TreeRemover() {
+      @Override
+      void emptied(Path name) throws IOException {
+        if (grown[0] < growths) {
+          Files.createFile(attempt.resolve("late" + grown[0]++));
+        }
+      }
+    };
+    List<String> names = StagingRoot.shuffleOf(ApplicationId.newInstance(17, 1), "alice");
+    if (succeeds) {
+      remover.empty(staging, names);
+      assertEquals(2 + growths, remover.files());
+    } else {
+      assertThrows(IOException.class, () -> remover.empty(staging, names));
+    }
+    assertEquals(!succeeds, Files.exists(attempt));
+  }
+
+  @Test
+  void saysThatTasksShareAUser() {
+    Configuration conf = new YarnConfiguration();
+    String key = "yarn.nodemanager.container-executor.class";
+    for (String one : new String[] {"", "org.vas.None"}) {
+      conf.set(key, one);
+      String why = Executor.whyTasksShareAUser(conf);
+      assertTrue(why.startsWith(key) && why.endsWith("set it to org.apache.hadoop.yarn.server"
+          + ".nodemanager.LinuxContainerExecutor"), why);
+    }
+    conf.set(key, "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor");
+    assertTrue(Executor.whyTasksShareAUser(conf).contains("nonsecure-mode.limit-users is true"));
+    conf.setBoolean("yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users", false);
+    assertNull(Executor.whyTasksShareAUser(conf));
+  }
+
+  @Test
+  void saysSoOnceWhenItStarts() {
+    StringWriter log = new StringWriter();
+    WriterAppender appender = new WriterAppender(new SimpleLayout(), log);
+    Logger logger = Logger.getLogger(ShuffleNodeService.class);
+    Level threshold = logger.getLoggerRepository().getThreshold();
+    logger.getLoggerRepository().setThreshold(Level.WARN);
+    logger.addAppender(appender);
+    try {
+      new ShuffleNodeService(new InProcess(rm)).init(service.getConfig());
+    } finally {
+      logger.removeAppender(appender);
+      logger.getLoggerRepository().setThreshold(threshold);
+    }
+    String said = log.toString();
+    assertTrue(said.startsWith("WARN - yarn.nodemanager.container-executor.class is "), said);
+    assertEquals(1, said.lines().count(), said);
   }
 
   @Test
@@ -166,6 +235,12 @@ class ShuffleNodeServiceTest {
     conf.set("vas.lustre.mount", "/scratch");
     assertEquals(Path.of("/scratch/tmp/hadoop-yarn/staging"),
         StagingRoot.of(conf, System.getenv()));
+  }
+
+  private static boolean isEmpty(Path directory) throws IOException {
+    try (var entries = Files.list(directory)) {
+      return entries.findAny().isEmpty();
+    }
   }
 
   private Path mapOutput(ApplicationId application, String user) throws IOException {

@@ -1,0 +1,40 @@
+package org.vas.shuffle.node;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+
+/** Whether the tasks of different users are different users to the file system. */
+final class Executor {
+  private static final String KEY = YarnConfiguration.NM_CONTAINER_EXECUTOR;
+  private static final String LINUX =
+      "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor";
+  private static final String LIMIT = YarnConfiguration.NM_NONSECURE_MODE_LIMIT_USERS;
+
+  private Executor() {}
+
+  /** One line with the key and the fix, or null where each user's tasks run as that user. */
+  static String whyTasksShareAUser(Configuration conf) {
+    String executor = conf.getTrimmed(KEY, "");
+    if (!isLinux(conf, executor)) {
+      return KEY + " is " + (executor.isEmpty() ? "not set" : executor) + ": all tasks of this node"
+          + " run as one user, so any job can read and change any other's map output; set it to "
+          + LINUX;
+    }
+    boolean limited = !UserGroupInformation.isSecurityEnabled()
+        && conf.getBoolean(LIMIT, YarnConfiguration.DEFAULT_NM_NONSECURE_MODE_LIMIT_USERS);
+    return limited ? LIMIT + " is true, and Kerberos is off: all tasks of this node run as one"
+        + " user, so any job can read and change any other's map output; set it to false" : null;
+  }
+
+  // A class derived from it does what it does.
+  private static boolean isLinux(Configuration conf, String executor) {
+    for (Class<?> each = executor.isEmpty() ? null : conf.getClassByNameOrNull(executor);
+        each != null; each = each.getSuperclass()) {
+      if (each.getName().equals(LINUX)) {
+        return true;
+      }
+    }
+    return executor.equals(LINUX);
+  }
+}
