@@ -20,6 +20,7 @@ public final class PassWriter {
   private final FileSystem fs;
   private final Path directory;
   private final SegmentWriter writer;
+  private final long memory;
   private final Progressable alive;
   private int written;
 
@@ -28,7 +29,13 @@ public final class PassWriter {
     this.fs = requireNonNull(fs, "fs");
     this.directory = requireNonNull(directory, "directory");
     this.writer = new SegmentWriter(job);
+    this.memory = SegmentOpener.encodeBytes(job, SegmentWriter.codec(job));
     this.alive = requireNonNull(alive, "alive");
+  }
+
+  /** Bytes that writing takes. */
+  long memory() {
+    return memory;
   }
 
   /** Writes all that the merge has; it is closed in any case. */

@@ -31,6 +31,11 @@ final class ReduceCounters implements ReadMeter {
     add("MOF_BYTES_READ", bytes);
   }
 
+  @Override
+  public void again(long bytes) {
+    add("MOF_BYTES_READ_AGAIN", bytes);
+  }
+
   void validationFailed() {
     add("VALIDATION_FAILURES", 1);
     stock.getFailedShuffleCounter().increment(1);

@@ -3,7 +3,9 @@ package org.vas.shuffle.reduce;
 import java.io.IOException;
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.fs.FileStatus;
@@ -15,7 +17,10 @@ public final class FaultyFileSystem extends RawLocalFileSystem {
   static final String SCHEME = "faulty";
   static final AtomicLong BYTES_READ = new AtomicLong();
 
-  /** Throws where something is to fail; calls are open, read, status, list and create. */
+  /**
+   * Throws where something is to fail; calls are open, read, status, locate, list
+   * and create.
+   */
   @FunctionalInterface
   interface Fault {
     void at(String call, Path path) throws IOException;
@@ -23,12 +28,20 @@ public final class FaultyFileSystem extends RawLocalFileSystem {
 
   private static volatile Fault fault = (call, path) -> {};
 
+  private static volatile Function<Path, String> ost = path -> null;
+
   static void inject(Fault next) {
     fault = next;
   }
 
+  /** Which OST a file is on; null: the file system does not know. */
+  static void osts(Function<Path, String> ostOfFile) {
+    ost = ostOfFile;
+  }
+
   static void heal() {
     fault = (call, path) -> {};
+    ost = path -> null;
     BYTES_READ.set(0);
   }
 
@@ -56,6 +69,16 @@ public final class FaultyFileSystem extends RawLocalFileSystem {
   public FileStatus[] listStatus(Path path) throws IOException {
     fault.at("list", path);
     return super.listStatus(path);
+  }
+
+  @Override
+  public BlockLocation[] getFileBlockLocations(FileStatus file, long start, long length)
+      throws IOException {
+    fault.at("locate", file.getPath());
+    String known = ost.apply(file.getPath());
+    return known == null ? super.getFileBlockLocations(file, start, length)
+        : new BlockLocation[] {new BlockLocation(null, null, null, null, new String[] {known}, null,
+            start, length, false)};
   }
 
   @Override
