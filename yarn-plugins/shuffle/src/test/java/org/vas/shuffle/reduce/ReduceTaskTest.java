@@ -165,7 +165,7 @@ class ReduceTaskTest {
   @Test
   void refusesMapOutputOfAnotherCollector() throws Exception {
     ReduceHarness harness = new ReduceHarness(dir, 1);
-    harness.job.unset("mapreduce.job.map.output.collector.class");
+    harness.job.set("mapreduce.job.map.output.collector.class", "");
     IOException e = assertThrows(IOException.class, harness::run);
     assertTrue(e.getMessage().startsWith("mapreduce.job.map.output.collector.class is not set; "),
         e::getMessage);
