@@ -24,6 +24,9 @@ import org.vas.layout.StripeRun;
  * than any other: to name it would make MapReduce count a remote map as data-local. The scheduler
  * falls back to the partner by itself. For the same reason an owner without a VM, or an unknown
  * one, gives a location without hosts, and never {@code localhost}.
+ *
+ * <p>The location's storage id is the OST that holds more than half of the block, as Lustre writes
+ * it: {@code OST000a}.
  */
 final class BlockLocator {
   private static final String[] NOBODY = {};
@@ -54,30 +57,55 @@ final class BlockLocator {
       long start = (first + i) * blockSize;
       long bytes = Math.min(blockSize, fileLength - start);
       long from = Math.max(start, offset);
+      Holders holders = new Holders(layout, start, bytes, guestOf);
       locations[i] = location(
-          from, Math.min(start + bytes, end) - from, owner(layout, start, bytes, guestOf));
+          from, Math.min(start + bytes, end) - from, holders.guest(), holders.ost());
     }
     return locations;
   }
 
   /** The one location of bytes whose OSTs nobody knows. */
   static BlockLocation nowhere(long offset, long length) {
-    return location(offset, length, Optional.empty());
+    return location(offset, length, Optional.empty(), Optional.empty());
   }
 
-  private static Optional<Guest> owner(StripeLayout layout, long offset, long length,
-      IntFunction<Optional<Guest>> guestOf) {
-    Map<Guest, Long> owned = new HashMap<>();
-    layout.forEachShare(offset, length, (ostIndex, bytes) -> guestOf.apply(ostIndex)
-        .ifPresent(guest -> owned.merge(guest, bytes, Long::sum)));
-    return owned.entrySet().stream()
-        .filter(entry -> entry.getValue() > length - entry.getValue())
-        .map(Map.Entry::getKey).findFirst();
-  }
-
-  private static BlockLocation location(long offset, long length, Optional<Guest> guest) {
+  private static BlockLocation location(
+      long offset, long length, Optional<Guest> guest, Optional<Integer> ost) {
     String[] names = guest.map(vm -> new String[] {vm.address()}).orElse(NOBODY);
     String[] hosts = guest.map(vm -> new String[] {vm.name()}).orElse(NOBODY);
-    return new BlockLocation(names, hosts, offset, length);
+    String[] osts = ost.map(index -> new String[] {String.format("OST%04x", index)}).orElse(NOBODY);
+    return new BlockLocation(names, hosts, NOBODY, NOBODY, osts, null, offset, length, false);
+  }
+
+  /** Who holds how much of one block. */
+  private static final class Holders {
+    private final long length;
+    private final Map<Guest, Long> ofGuests = new HashMap<>();
+    private final Map<Integer, Long> ofOsts = new HashMap<>();
+
+    Holders(StripeLayout layout, long offset, long length,
+        IntFunction<Optional<Guest>> guestOf) {
+      this.length = length;
+      layout.forEachShare(offset, length, (ostIndex, bytes) -> {
+        guestOf.apply(ostIndex).ifPresent(guest -> ofGuests.merge(guest, bytes, Long::sum));
+        if (ostIndex != StripeRun.UNKNOWN) {
+          ofOsts.merge(ostIndex, bytes, Long::sum);
+        }
+      });
+    }
+
+    Optional<Guest> guest() {
+      return ofMost(ofGuests);
+    }
+
+    Optional<Integer> ost() {
+      return ofMost(ofOsts);
+    }
+
+    private <T> Optional<T> ofMost(Map<T, Long> held) {
+      return held.entrySet().stream()
+          .filter(entry -> entry.getValue() > length - entry.getValue())
+          .map(Map.Entry::getKey).findFirst();
+    }
   }
 }

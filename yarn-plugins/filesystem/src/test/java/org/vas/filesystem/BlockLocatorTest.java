@@ -49,6 +49,15 @@ class BlockLocatorTest {
   }
 
   @Test
+  void theStorageIdIsTheOstOfMostOfTheBlock() throws Exception {
+    BlockLocator locator = new BlockLocator(this::guestOf);
+    assertArrayEquals(new String[] {"OST000b"},
+        locator.locate(stripesOfOneMib(11), 8 * MIB, 8 * MIB, 0, 1)[0].getStorageIds());
+    assertEquals(0,
+        locator.locate(stripesOfOneMib(0, 1), 8 * MIB, 8 * MIB, 0, 1)[0].getStorageIds().length);
+  }
+
+  @Test
   void aTerabyteOfSmallStripesCostsNoMoreThanItsBlocksAndObjects() throws Exception {
     AtomicInteger lookups = new AtomicInteger();
     CountedLayout layout = new CountedLayout(stripesOfOneMib(0, 1, 2, 3));

@@ -41,8 +41,13 @@ public interface ShuffleConf {
           + " can publish a map whose bytes are lost: checksums find that, and the map runs again.");
 
   ConfKey<Duration> READ_TIMEOUT = ConfKey.duration("vas.shuffle.read-timeout", "10m", "1s", "1d",
-      "How long one read of a MOF may take before the reduce attempt fails.");
+      "How long one call of the file system, such as one read of a MOF, may take before the reduce"
+          + " attempt fails.");
 
   ConfKey<Long> READ_SIZE = ConfKey.bytes("vas.shuffle.read-size", "1m", "64k", "16m",
       "Bytes of one read of a MOF, a multiple of 64k; smaller where memory is short.");
+
+  ConfKey<Long> CODEC_MEMORY = ConfKey.bytes("vas.shuffle.codec-memory", "4m", "0", "1g",
+      "Bytes that one open stream takes of a map output codec that is none of Hadoop's own, on the"
+          + " heap and off it. A reducer has one for each segment that it merges at once.");
 }

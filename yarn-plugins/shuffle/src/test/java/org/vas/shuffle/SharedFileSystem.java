@@ -38,7 +38,6 @@ public final class SharedFileSystem extends RawLocalFileSystem {
   }
 
   private static final Fault NONE = (call, path) -> {};
-  private static final Function<Path, String> NOWHERE = path -> null;
 
   /** Bytes read at a position, and bytes written, since {@link #heal}. */
   public static final AtomicLong BYTES_READ = new AtomicLong();
@@ -46,7 +45,7 @@ public final class SharedFileSystem extends RawLocalFileSystem {
 
   private static final AtomicLong OPEN = new AtomicLong();
   private static volatile Fault fault = NONE;
-  private static volatile Function<Path, String> ost = NOWHERE;
+  private static volatile Function<Path, String> ost = SharedFileSystem::nowhere;
 
   public static void inject(Fault next) {
     fault = next;
@@ -60,7 +59,7 @@ public final class SharedFileSystem extends RawLocalFileSystem {
   /** No faults, no OSTs, and nothing counted. */
   public static void heal() {
     fault = NONE;
-    ost = NOWHERE;
+    ost = SharedFileSystem::nowhere;
     BYTES_READ.set(0);
     WRITTEN.set(0);
     OPEN.set(0);
@@ -161,6 +160,10 @@ public final class SharedFileSystem extends RawLocalFileSystem {
     return known == null ? super.getFileBlockLocations(file, start, length)
         : new BlockLocation[] {new BlockLocation(null, null, null, null, new String[] {known}, null,
             start, length, false)};
+  }
+
+  private static String nowhere(Path path) {
+    return null;
   }
 
   private static FSDataOutputStream wrapped(Path path, OutputStream out) throws IOException {

@@ -1,18 +1,13 @@
 package org.vas.shuffle.map;
 
-import org.apache.hadoop.io.DataInputBuffer;
-import org.apache.hadoop.mapred.RawKeyValueIterator;
-import org.apache.hadoop.util.Progress;
+import org.vas.shuffle.RawRecords;
 import org.vas.shuffle.mof.VInts;
 
 /** The records of one partition of a sorted buffer, for a combiner. */
-final class SortedRecords implements RawKeyValueIterator {
+final class SortedRecords extends RawRecords {
   private final long[] entries;
   private final Records buffer;
   private final int end;
-  private final Progress progress = new Progress();
-  private final DataInputBuffer key = new DataInputBuffer();
-  private final DataInputBuffer value = new DataInputBuffer();
   private int current;
   private long records;
   private long bytes;
@@ -37,8 +32,7 @@ final class SortedRecords implements RawKeyValueIterator {
     at += VInts.sizeAt(block, at);
     int valueLength = VInts.get(block, at);
     at += VInts.sizeAt(block, at);
-    key.reset(block, at, keyLength);
-    value.reset(block, at + keyLength, valueLength);
+    show(block, at, keyLength, valueLength);
     records++;
     bytes += at + keyLength + valueLength - Entries.offset(place);
     return true;
@@ -57,21 +51,6 @@ final class SortedRecords implements RawKeyValueIterator {
   /** Bytes taken, as IFile has them. */
   long bytes() {
     return bytes;
-  }
-
-  @Override
-  public DataInputBuffer getKey() {
-    return key;
-  }
-
-  @Override
-  public DataInputBuffer getValue() {
-    return value;
-  }
-
-  @Override
-  public Progress getProgress() {
-    return progress;
   }
 
   @Override

@@ -7,16 +7,14 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.apache.hadoop.io.DataInputBuffer;
-import org.apache.hadoop.mapred.RawKeyValueIterator;
-import org.apache.hadoop.util.Progress;
 import org.apache.hadoop.util.Progressable;
+import org.vas.shuffle.RawRecords;
 
 /**
  * The records of a merge that runs in a thread of its own, some batches ahead: when all batches are
  * full, it waits.
  */
-public final class BatchedRecords implements RawKeyValueIterator {
+public final class BatchedRecords extends RawRecords {
   private static final int WAIT_MILLIS = 1000;
 
   private final Merge merge;
@@ -24,9 +22,6 @@ public final class BatchedRecords implements RawKeyValueIterator {
   private final Progressable alive;
   private final BlockingQueue<Batch> full;
   private final BlockingQueue<Batch> free;
-  private final Progress progress = new Progress();
-  private final DataInputBuffer key = new DataInputBuffer();
-  private final DataInputBuffer value = new DataInputBuffer();
   private final Batch last = new Batch(1);
   private final Thread thread;
   private volatile Throwable failure;
@@ -52,10 +47,16 @@ public final class BatchedRecords implements RawKeyValueIterator {
     for (int i = 0; i < MemoryPlan.BATCHES; i++) {
       free.add(new Batch(memory.batchBytes()));
     }
-    this.thread = Daemons.start("vas-merge", this::mergeAll);
+    this.thread = Daemons.start("vas-merge", this::mergeAll, this::failed);
   }
 
   // ---- The merge thread.
+
+  // Whatever it is, reduce() must not wait for more.
+  private void failed(Throwable cause) {
+    failure = cause;
+    full.offer(last);
+  }
 
   private void mergeAll() {
     try {
@@ -71,9 +72,8 @@ public final class BatchedRecords implements RawKeyValueIterator {
       }
       full.put(filling);
       full.put(last);
-    } catch (Throwable e) { // whatever it is, reduce() must not wait for more
-      failure = e;
-      full.offer(last);
+    } catch (InterruptedException | IOException e) {
+      failed(e);
     }
   }
 
@@ -86,8 +86,7 @@ public final class BatchedRecords implements RawKeyValueIterator {
     }
     int middle = ends[index];
     int end = ends[index + 1];
-    key.reset(data, offset, middle - offset);
-    value.reset(data, middle, end - middle);
+    show(data, offset, middle - offset, end - middle);
     offset = end;
     index += 2;
     return true;
@@ -110,7 +109,7 @@ public final class BatchedRecords implements RawKeyValueIterator {
     } while (batch.records() == 0);
     records += batch.records();
     rawBytes += batch.rawBytes();
-    progress.set((float) rawBytes / conservation.rawBytes());
+    progressed(rawBytes, conservation.rawBytes());
     data = batch.data();
     ends = batch.ends();
     offset = 0;
@@ -137,7 +136,8 @@ public final class BatchedRecords implements RawKeyValueIterator {
   private void throwFailure() throws IOException {
     Throwable cause = failure;
     if (cause != null) {
-      throw new IOException("the merge failed: " + cause.getMessage(), cause);
+      throw new IOException("the merge failed: "
+          + (cause instanceof IOException ? cause.getMessage() : cause), cause);
     }
   }
 
@@ -146,22 +146,7 @@ public final class BatchedRecords implements RawKeyValueIterator {
     ended = true;
     index = 0;
     limit = 0;
-    Ended.set(key, value, progress);
-  }
-
-  @Override
-  public DataInputBuffer getKey() {
-    return key;
-  }
-
-  @Override
-  public DataInputBuffer getValue() {
-    return value;
-  }
-
-  @Override
-  public Progress getProgress() {
-    return progress;
+    showNothing();
   }
 
   /** Ends the merge, wherever it is. */

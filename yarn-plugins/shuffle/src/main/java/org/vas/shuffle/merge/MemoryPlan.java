@@ -12,6 +12,7 @@ public final class MemoryPlan {
   private static final int SMALLEST_BUFFER = Segment.CHECKSUM_BYTES;
   private static final int FEWEST_INPUTS = 2;
 
+  private final long budget;
   private final long forInputs;
   private final int batchBytes;
   private final int readBytes;
@@ -23,11 +24,25 @@ public final class MemoryPlan {
    * @param decodeBytes for what each open segment needs besides its two buffers
    */
   public MemoryPlan(long budget, long readBytes, long decodeBytes) {
+    this.budget = budget;
     this.batchBytes =
         (int) Math.max(SMALLEST_BATCH, Math.min(LARGEST_BATCH, budget / (8 * BATCHES)));
     this.forInputs = budget - BATCHES * Batch.memory(batchBytes);
     this.readBytes = (int) (readBytes / SMALLEST_BUFFER * SMALLEST_BUFFER);
     this.decodeBytes = decodeBytes;
+  }
+
+  private MemoryPlan(MemoryPlan last, long writerBytes) {
+    this.budget = last.budget;
+    this.batchBytes = last.batchBytes;
+    this.forInputs = budget - writerBytes;
+    this.readBytes = last.readBytes;
+    this.decodeBytes = last.decodeBytes;
+  }
+
+  /** The same for a pass, which has no batches, but a writer of so many bytes. */
+  MemoryPlan forPass(long writerBytes) {
+    return new MemoryPlan(this, writerBytes);
   }
 
   int batchBytes() {
@@ -52,6 +67,11 @@ public final class MemoryPlan {
       size = Math.max(SMALLEST_BUFFER, size / 2 / SMALLEST_BUFFER * SMALLEST_BUFFER);
     }
     return size;
+  }
+
+  /** Bytes of segments that may be held before it is known whether all fit. */
+  public long toHold() {
+    return Math.max(0, forInputs / 2);
   }
 
   private long need(List<SegmentFile> segments, int bufferBytes) {

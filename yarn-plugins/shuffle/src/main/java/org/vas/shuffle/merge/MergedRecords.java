@@ -3,19 +3,14 @@ package org.vas.shuffle.merge;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
-import org.apache.hadoop.io.DataInputBuffer;
-import org.apache.hadoop.mapred.RawKeyValueIterator;
-import org.apache.hadoop.util.Progress;
+import org.vas.shuffle.RawRecords;
 
 /** The records of a merge in the caller's thread, without a copy. */
-public final class MergedRecords implements RawKeyValueIterator {
+public final class MergedRecords extends RawRecords {
   private static final int PROGRESS_EVERY = 4096;
 
   private final Merge merge;
   private final Conservation conservation;
-  private final Progress progress = new Progress();
-  private final DataInputBuffer key = new DataInputBuffer();
-  private final DataInputBuffer value = new DataInputBuffer();
   private long records;
   private long rawBytes;
 
@@ -28,33 +23,17 @@ public final class MergedRecords implements RawKeyValueIterator {
   public boolean next() throws IOException {
     if (!merge.next()) {
       conservation.check(records, rawBytes);
-      Ended.set(key, value, progress);
+      showNothing();
       return false;
     }
     int keyLength = merge.keyLength();
     int valueLength = merge.valueLength();
-    key.reset(merge.data(), merge.offset(), keyLength);
-    value.reset(merge.data(), merge.offset() + keyLength, valueLength);
+    show(merge.data(), merge.offset(), keyLength, valueLength);
     rawBytes += RawSize.of(keyLength, valueLength);
     if (++records % PROGRESS_EVERY == 0) {
-      progress.set((float) rawBytes / conservation.rawBytes());
+      progressed(rawBytes, conservation.rawBytes());
     }
     return true;
-  }
-
-  @Override
-  public DataInputBuffer getKey() {
-    return key;
-  }
-
-  @Override
-  public DataInputBuffer getValue() {
-    return value;
-  }
-
-  @Override
-  public Progress getProgress() {
-    return progress;
   }
 
   @Override

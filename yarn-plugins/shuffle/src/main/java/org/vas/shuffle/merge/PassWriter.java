@@ -22,6 +22,7 @@ public final class PassWriter {
   private final ShuffleFiles fs;
   private final Path directory;
   private final SegmentWriter writer;
+  private final long memory;
   private final Progressable alive;
   private final Set<Path> present = new LinkedHashSet<>();
   private int written;
@@ -31,7 +32,13 @@ public final class PassWriter {
     this.fs = requireNonNull(fs, "fs");
     this.directory = requireNonNull(directory, "directory");
     this.writer = new SegmentWriter(job);
+    this.memory = SegmentOpener.encodeBytes(job, SegmentWriter.codec(job));
     this.alive = requireNonNull(alive, "alive");
+  }
+
+  /** Bytes that writing takes. */
+  long memory() {
+    return memory;
   }
 
   /** Writes all that the merge has; it is closed in any case. */

@@ -3,7 +3,6 @@ package org.vas.shuffle.merge;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.order.KeyOrder;
@@ -13,6 +12,7 @@ public final class Passes {
   private final SegmentOpener opener;
   private final PassWriter writer;
   private final MemoryPlan memory;
+  private final MemoryPlan forPass;
   private final KeyOrder order;
   private final Listener listener;
 
@@ -28,26 +28,31 @@ public final class Passes {
     this.opener = requireNonNull(opener, "opener");
     this.writer = requireNonNull(writer, "writer");
     this.memory = requireNonNull(memory, "memory");
+    this.forPass = memory.forPass(writer.memory());
     this.order = requireNonNull(order, "order");
     this.listener = requireNonNull(listener, "listener");
   }
 
-  /** The same records, in the same order, in few enough segments. */
-  public List<SegmentFile> fit(List<SegmentFile> segments) throws IOException {
-    List<SegmentFile> left = new ArrayList<>(segments);
-    while (!memory.fits(left)) {
-      int width = PassPlan.width(left.size(), memory.fanIn());
-      int first = PassPlan.smallest(bytes(left), width);
-      SegmentFile merged = merge(left.subList(first, first + width));
-      left.subList(first, first + width).clear();
-      left.add(first, merged);
-      listener.passed(merged.segment().records(), left.size());
+  /** Makes the segments few enough, in place: the same records in the same order. */
+  public void fit(List<SegmentFile> segments) throws IOException {
+    if (memory.fits(segments)) {
+      return;
     }
-    return left;
+    // A pass needs the memory itself.
+    segments.replaceAll(SegmentFile::holdingNothing);
+    while (!memory.fits(segments)) {
+      int width = PassPlan.width(segments.size(), forPass.fanIn());
+      int first = PassPlan.smallest(bytes(segments), width);
+      List<SegmentFile> inputs = segments.subList(first, first + width);
+      SegmentFile merged = merge(inputs);
+      inputs.clear();
+      segments.add(first, merged);
+      listener.passed(merged.segment().records(), segments.size());
+    }
   }
 
   private SegmentFile merge(List<SegmentFile> inputs) throws IOException {
-    Merge merge = new Merge(opener.open(inputs, memory.bufferBytes(inputs), 0), order);
+    Merge merge = new Merge(opener.open(inputs, forPass.bufferBytes(inputs), 0), order);
     SegmentFile merged = writer.write(merge, inputs.get(0).segment().partition());
     for (SegmentFile input : inputs) {
       writer.discard(input);

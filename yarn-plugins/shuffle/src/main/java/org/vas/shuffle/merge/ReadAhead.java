@@ -12,6 +12,7 @@ import org.vas.shuffle.mof.ReadMeter;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentReader;
+import org.vas.shuffle.mof.Watch;
 
 /**
  * The stored bytes of a segment, verified; while one buffer is used, a thread of the pool fills the
@@ -52,7 +53,8 @@ final class ReadAhead implements Chunks {
     this.reader = new SegmentReader(fs, source, meter);
     this.pool = requireNonNull(pool, "pool");
     this.progress = requireNonNull(progress, "progress");
-    this.unrequested = source.segment().storedBytes();
+    source.held().ifPresent(bytes -> filled.add(new Filled(bytes, bytes.length)));
+    this.unrequested = filled.isEmpty() ? source.segment().storedBytes() : 0;
     this.bufferBytes = (int) Math.min(bufferBytes, unrequested);
   }
 
@@ -70,7 +72,7 @@ final class ReadAhead implements Chunks {
     byte[] buffer = free.isEmpty() ? allocate() : free.poll();
     unrequested -= Math.min(buffer.length, unrequested);
     reading = true;
-    pool.submit(source.file(), () -> fill(buffer));
+    pool.submit(source.server(), watch -> fill(buffer, watch));
   }
 
   // The second buffer of a segment that is shorter than two need only hold the rest.
@@ -79,25 +81,32 @@ final class ReadAhead implements Chunks {
     return new byte[(int) Math.min(bufferBytes, unrequested)];
   }
 
-  private void fill(byte[] buffer) {
+  private void fill(byte[] buffer, Watch watch) {
     Filled result = null;
     Throwable error = null;
     try {
-      result = new Filled(buffer, reader.read(buffer));
+      result = new Filled(buffer, reader.read(buffer, watch));
     } catch (Throwable e) { // whatever it is, the one who waits gets it
       error = e;
     }
-    synchronized (this) {
-      reading = false;
-      failure = error;
+    filled(result, error);
+  }
+
+  private synchronized void filled(Filled result, Throwable error) {
+    reading = false;
+    failure = error;
+    try {
       if (closed) {
         closeReader();
       } else if (result != null) {
         filled.add(result);
         request();
       }
-      notifyAll();
+    } catch (Throwable e) { // as there is no memory for a buffer
+      reading = false;
+      failure = e;
     }
+    notifyAll();
   }
 
   @Override
@@ -119,7 +128,8 @@ final class ReadAhead implements Chunks {
   }
 
   private IOException failed() {
-    String message = String.valueOf(failure.getMessage());
+    String message =
+        failure instanceof IOException ? String.valueOf(failure.getMessage()) : failure.toString();
     boolean named = message.contains(source.file().getName());
     return new IOException(named ? message : source + ": " + message, failure);
   }

@@ -7,34 +7,49 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.fs.Path;
+import org.vas.shuffle.mof.Watch;
 
 /**
- * A few daemon threads that do blocking calls of a file system, first come first served, and the
+ * A few daemon threads that do blocking calls of a file system, in a queue for each OST, and the
  * watch over them: a call that hangs cannot be ended, but it can be seen.
  */
 public final class ReadPool implements Closeable {
   private static final int THREADS = 4;
 
   private final Duration timeout;
-  private final BlockingQueue<Work> queue = new LinkedBlockingQueue<>();
+  private final LongSupplier nanoClock;
+  private final ServerQueues<Consumer<Watch>> queues = new ServerQueues<>(THREADS);
   private final List<Worker> workers = new ArrayList<>();
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-  /** Starts the threads. A call may take that long; see {@link #check}. */
+  /** Starts the threads. Each single call may take that long; see {@link #check}. */
   public ReadPool(Duration timeout) {
+    this(timeout, System::nanoTime);
+  }
+
+  /** @param nanoClock a monotonic clock in nanoseconds */
+  ReadPool(Duration timeout, LongSupplier nanoClock) {
     this.timeout = requireNonNull(timeout, "timeout");
+    this.nanoClock = requireNonNull(nanoClock, "nanoClock");
     for (int i = 0; i < THREADS; i++) {
       Worker worker = new Worker();
       workers.add(worker);
-      Daemons.start("vas-read-" + i, worker);
+      worker.thread = Daemons.start("vas-read-" + i, worker, this::failed);
     }
   }
 
-  /** Runs it in one of the threads. It must not throw. */
-  public void submit(Path path, Runnable call) {
-    queue.add(new Work(path, call));
+  /**
+   * Runs it in one of the threads. It tells the watch of each call that it makes. What it throws
+   * reaches those who {@link #check}.
+   *
+   * @param server whose queue it joins
+   */
+  public void submit(String server, Consumer<Watch> calls) {
+    queues.add(server, requireNonNull(calls, "calls"));
   }
 
   /** Milliseconds after which one who waits for a call should look with {@link #check}. */
@@ -42,13 +57,20 @@ public final class ReadPool implements Closeable {
     return Math.max(10, Math.min(1000, timeout.toMillis() / 4));
   }
 
-  /** Throws an IOException that names the file, if a call takes longer than it may. */
+  /**
+   * Throws an IOException if a call takes longer than it may, which it names, or if a thread met
+   * what it could not hand to anybody.
+   */
   public void check() throws IOException {
-    long now = System.nanoTime();
+    Throwable cause = failure.get();
+    if (cause != null) {
+      throw new IOException("a thread that reads map output failed: " + cause, cause);
+    }
+    long now = nanoClock.getAsLong();
     for (Worker worker : workers) {
-      Work current = worker.current;
-      if (current != null && now - current.started > timeout.toNanos()) {
-        throw new IOException(current.path + ": no answer for " + timeout.toMillis()
+      Call call = worker.call;
+      if (call != null && now - call.started > timeout.toNanos()) {
+        throw new IOException(call.file + ": no answer for " + timeout.toMillis()
             + " ms (vas.shuffle.read-timeout): the file system hangs");
       }
     }
@@ -57,49 +79,60 @@ public final class ReadPool implements Closeable {
   /** Drops what waits, and interrupts what runs. */
   @Override
   public void close() {
-    queue.clear();
+    queues.clear();
     workers.forEach(Worker::stop);
   }
 
-  private static final class Work {
-    private final Path path;
-    private final Runnable call;
-    private volatile long started;
+  private void failed(Throwable cause) {
+    failure.compareAndSet(null, cause);
+  }
 
-    private Work(Path path, Runnable call) {
-      this.path = path;
-      this.call = call;
+  /** A call that has not returned, as far as is known. */
+  private static final class Call {
+    private final Path file;
+    private final long started;
+
+    private Call(Path file, long started) {
+      this.file = file;
+      this.started = started;
     }
   }
 
-  private final class Worker implements Runnable {
-    private volatile Work current;
+  private final class Worker implements Runnable, Watch {
+    private volatile Call call;
     private volatile boolean stopped;
     private volatile Thread thread;
 
     @Override
     public void run() {
-      thread = Thread.currentThread();
-      while (!stopped) {
-        try {
-          Work work = queue.take();
-          work.started = System.nanoTime();
-          current = work;
-          work.call.run();
-        } catch (InterruptedException e) {
-          stopped = true;
-        } finally {
-          current = null;
+      try {
+        while (!stopped) {
+          work(queues.take());
         }
+      } catch (InterruptedException e) {
+        stopped = true;
       }
+    }
+
+    private void work(ServerQueues.Taken<Consumer<Watch>> taken) {
+      try {
+        taken.work().accept(this);
+      } catch (Throwable e) { // the thread has to go on, and others wait for what it did not do
+        failed(e);
+      } finally {
+        call = null;
+        queues.done(taken);
+      }
+    }
+
+    @Override
+    public void calling(Path file) {
+      call = new Call(file, nanoClock.getAsLong());
     }
 
     private void stop() {
       stopped = true;
-      Thread running = thread;
-      if (running != null) {
-        running.interrupt();
-      }
+      thread.interrupt();
     }
   }
 }

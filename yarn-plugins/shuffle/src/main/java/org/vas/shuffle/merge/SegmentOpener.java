@@ -16,7 +16,8 @@ import org.vas.shuffle.mof.SegmentFile;
 
 /** Opens segments for a merge: plain ones are parsed in the read buffers, others are decoded. */
 public final class SegmentOpener {
-  private static final int DECODER_STREAMS = 3;
+  // A block of records, and the file system's stream below.
+  private static final long WRITER = 320 << 10;
 
   private final FileSystem fs;
   private final JobConf job;
@@ -36,13 +37,24 @@ public final class SegmentOpener {
     this.alive = requireNonNull(alive, "alive");
   }
 
-  /** Bytes that decoding takes in each open segment: windows, and two buffers of a cipher. */
+  /** Bytes that decoding takes in each open segment: a window, the codec's, and a cipher's. */
   public static long decodeBytes(JobConf job, CompressionCodec codec) {
-    boolean encrypted = CryptoUtils.isEncryptedSpillEnabled(job);
-    long cipher = 2L * 1024 * job.getInt(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA_BUFFER_KB,
-        MRJobConfig.DEFAULT_MR_ENCRYPTED_INTERMEDIATE_DATA_BUFFER_KB);
-    long window = encrypted || codec != null ? DecodedChunks.WINDOW : 0;
-    return window + (codec == null ? 0 : DECODER_STREAMS * window) + (encrypted ? cipher : 0);
+    long window = codec == null && !CryptoUtils.isEncryptedSpillEnabled(job)
+        ? 0 : DecodedChunks.WINDOW;
+    return window + cipher(job) + (codec == null ? 0 : CodecMemory.decoder(job, codec));
+  }
+
+  /** Bytes that writing one segment takes: blocks, the codec's, and a cipher's. */
+  static long encodeBytes(JobConf job, CompressionCodec codec) {
+    return WRITER + cipher(job) + (codec == null ? 0 : CodecMemory.encoder(job, codec));
+  }
+
+  // Two buffers.
+  private static long cipher(JobConf job) {
+    return CryptoUtils.isEncryptedSpillEnabled(job)
+        ? 2L * 1024 * job.getInt(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA_BUFFER_KB,
+            MRJobConfig.DEFAULT_MR_ENCRYPTED_INTERMEDIATE_DATA_BUFFER_KB)
+        : 0;
   }
 
   /**

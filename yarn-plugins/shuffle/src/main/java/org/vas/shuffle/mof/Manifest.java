@@ -28,6 +28,17 @@ public final class Manifest {
     ManifestRules.check(this);
   }
 
+  private Manifest(Manifest whole, List<Segment> part) {
+    this.attempt = whole.attempt;
+    this.host = whole.host;
+    this.compressed = whole.compressed;
+    this.encrypted = whole.encrypted;
+    this.partitions = whole.partitions;
+    this.runs = whole.runs;
+    this.files = whole.files;
+    this.segments = List.copyOf(part);
+  }
+
   /** A manifest of a map attempt, such as {@code attempt_1_0001_m_000000_0}. */
   public static Builder of(String attempt) {
     return new Builder(attempt);
@@ -71,6 +82,11 @@ public final class Manifest {
   /** The segments of one partition in order of runs; empty if no record went there. */
   public List<Segment> segments(int partition) {
     return segments.stream().filter(s -> s.partition() == partition).collect(Collectors.toList());
+  }
+
+  /** The same, as one reducer needs it; what was checked of the whole is not checked again. */
+  Manifest only(int partition) {
+    return new Manifest(this, segments(partition));
   }
 
   /** Collects what a map attempt wrote. */

@@ -20,6 +20,7 @@ public final class ManifestFormat {
   private static final int ENCRYPTED = 2;
   private static final int CHECKSUM = Integer.BYTES;
   private static final int LONGEST_NAME = 4096;
+  private static final int ALL = -1;
 
   private ManifestFormat() {}
 
@@ -48,6 +49,11 @@ public final class ManifestFormat {
    * @throws ManifestException that says what is wrong with them
    */
   public static Manifest decode(byte[] bytes) throws ManifestException {
+    return decode(bytes, ALL);
+  }
+
+  /** The same manifest with the segments of one partition only; all bytes are checked as well. */
+  public static Manifest decode(byte[] bytes, int partition) throws ManifestException {
     int body = bytes.length - CHECKSUM;
     if (body < 0) {
       throw new ManifestException("cut short: " + bytes.length + " bytes");
@@ -56,7 +62,7 @@ public final class ManifestFormat {
       throw new ManifestException("wrong checksum over " + bytes.length + " bytes");
     }
     try {
-      return read(new ByteArrayInputStream(bytes, 0, body));
+      return read(new ByteArrayInputStream(bytes, 0, body), partition);
     } catch (ManifestException e) {
       throw e;
     } catch (IOException | IllegalArgumentException e) {
@@ -64,7 +70,7 @@ public final class ManifestFormat {
     }
   }
 
-  private static Manifest read(ByteArrayInputStream bytes) throws IOException {
+  private static Manifest read(ByteArrayInputStream bytes, int partition) throws IOException {
     DataInputStream in = new DataInputStream(bytes);
     checkKind(in);
     int flags = in.readUnsignedByte();
@@ -78,11 +84,12 @@ public final class ManifestFormat {
         .partitions(readInt(in))
         .runs(readInt(in))
         .files(readFiles(in))
-        .segments(readSegments(in));
+        .segments(readSegments(in, partition));
     if (bytes.available() > 0) {
       throw new ManifestException(bytes.available() + " bytes too many");
     }
-    return builder.build();
+    Manifest manifest = builder.build();
+    return partition == ALL ? manifest : manifest.only(partition);
   }
 
   private static void checkKind(DataInputStream in) throws IOException {
@@ -130,7 +137,7 @@ public final class ManifestFormat {
     }
   }
 
-  private static List<Segment> readSegments(DataInputStream in) throws IOException {
+  private static List<Segment> readSegments(DataInputStream in, int only) throws IOException {
     int count = readCount(in, 7 + CHECKSUM);
     List<Segment> segments = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
@@ -141,19 +148,30 @@ public final class ManifestFormat {
       long stored = WritableUtils.readVLong(in);
       long raw = WritableUtils.readVLong(in);
       long records = WritableUtils.readVLong(in);
-      segments.add(new Segment(partition, run, file, offset, stored, raw, records,
-          readChecksums(in, stored)));
+      int checksums = checksumCount(in, stored);
+      if (only == ALL || only == partition) {
+        segments.add(new Segment(partition, run, file, offset, stored, raw, records,
+            readChecksums(in, checksums)));
+      } else {
+        in.skipBytes(checksums * CHECKSUM);
+        segments.add(
+            Segment.withoutChecksums(partition, run, file, offset, stored, raw, records));
+      }
     }
     return segments;
   }
 
-  private static int[] readChecksums(DataInputStream in, long stored) throws IOException {
+  private static int checksumCount(DataInputStream in, long stored) throws IOException {
     long count = stored <= 0 ? 0 : Segment.checksumsOf(stored);
     if (count > in.available() / CHECKSUM) {
       throw new ManifestException("no room for the checksums of " + stored + " bytes");
     }
-    int[] checksums = new int[(int) count];
-    for (int i = 0; i < checksums.length; i++) {
+    return (int) count;
+  }
+
+  private static int[] readChecksums(DataInputStream in, int count) throws IOException {
+    int[] checksums = new int[count];
+    for (int i = 0; i < count; i++) {
       checksums[i] = in.readInt();
     }
     return checksums;

@@ -2,12 +2,16 @@ package org.vas.shuffle.mof;
 
 import static java.util.Objects.requireNonNull;
 
+import java.io.ByteArrayOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.TaskAttemptID;
@@ -15,6 +19,7 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 /** Reads what one map attempt published for one partition, and says whether it is intact. */
 public final class ManifestReader {
   private static final int LARGEST = 1 << 30;
+  private static final int PART = 64 << 10;
   private static final int IFILE_CHECKSUM = 4;
 
   private final FileSystem fs;
@@ -33,28 +38,33 @@ public final class ManifestReader {
    *
    * @throws BadOutputException if not: the map has to run again
    */
-  public List<SegmentFile> segments(TaskAttemptID attempt, int partition) throws IOException {
-    Manifest manifest = manifest(attempt);
+  public List<SegmentFile> segments(TaskAttemptID attempt, int partition, Watch watch)
+      throws IOException {
+    Manifest manifest = manifest(attempt, partition, watch);
     List<SegmentFile> found = new ArrayList<>();
-    BitSet checked = new BitSet();
+    Map<Integer, String> servers = new HashMap<>();
     for (Segment segment : manifest.segments(partition)) {
       MofFile mof = manifest.files().get(segment.file());
       Path file = new Path(dirs.attempt(attempt), mof.name());
-      if (!checked.get(segment.file())) {
-        checkLength(file, mof.length());
-        checked.set(segment.file());
-      }
       checkSizes(file, segment);
-      found.add(new SegmentFile(file, segment));
+      String server = servers.get(segment.file());
+      if (server == null) {
+        watch.calling(file);
+        FileStatus status = fs.getFileStatus(file);
+        checkLength(file, status.getLen(), mof.length());
+        watch.calling(file);
+        server = server(status, segment.offset(), manifest.host());
+        servers.put(segment.file(), server);
+      }
+      found.add(new SegmentFile(file, segment, server));
     }
     return found;
   }
 
-  /** What the attempt published. */
-  public Manifest manifest(TaskAttemptID attempt) throws IOException {
+  private Manifest manifest(TaskAttemptID attempt, int partition, Watch watch) throws IOException {
     Path file = dirs.manifest(attempt);
     try {
-      Manifest manifest = ManifestFormat.decode(bytes(file));
+      Manifest manifest = ManifestFormat.decode(bytes(file, watch), partition);
       format.check(attempt, manifest);
       return manifest;
     } catch (ManifestException e) {
@@ -62,9 +72,17 @@ public final class ManifestReader {
     }
   }
 
-  private byte[] bytes(Path file) throws IOException {
+  private byte[] bytes(Path file, Watch watch) throws IOException {
+    watch.calling(file);
     try (FSDataInputStream in = fs.open(file)) {
-      return in.readNBytes(LARGEST);
+      ByteArrayOutputStream all = new ByteArrayOutputStream();
+      byte[] part = new byte[PART];
+      for (int count = 0; count >= 0 && all.size() < LARGEST; ) {
+        all.write(part, 0, count);
+        watch.calling(file);
+        count = in.read(part);
+      }
+      return all.toByteArray();
     } catch (FileNotFoundException e) {
       FileNotFoundException explained = new FileNotFoundException(e.getMessage()
           + "; the map succeeded without a manifest. Has the job another map output collector, or"
@@ -74,12 +92,25 @@ public final class ManifestReader {
     }
   }
 
-  private void checkLength(Path file, long length) throws IOException {
-    long found = fs.getFileStatus(file).getLen();
+  private static void checkLength(Path file, long found, long length) throws BadOutputException {
     if (found != length) {
       throw new BadOutputException(
           file + ": " + found + " bytes, but " + length + " were published");
     }
+  }
+
+  // The OST, where the file system knows it; else the VM of its server; else the map's machine, on
+  // one of whose OSTs the map wrote.
+  private String server(FileStatus file, long offset, String mapHost) throws IOException {
+    BlockLocation[] blocks = fs.getFileBlockLocations(file, offset, 1);
+    if (blocks == null || blocks.length == 0) {
+      return mapHost;
+    }
+    if (blocks[0].getStorageIds().length > 0) {
+      return blocks[0].getStorageIds()[0];
+    }
+    String[] hosts = blocks[0].getHosts();
+    return hosts.length == 0 || hosts[0].equals("localhost") ? mapHost : hosts[0];
   }
 
   private void checkSizes(Path file, Segment segment) throws BadOutputException {

@@ -44,6 +44,7 @@ final class ManifestRules {
         "a segment beyond its file's end");
   }
 
+  // The segments of one run are in the order of their places: then sorting looks at each once.
   private static void checkOverlap(List<Segment> segments) {
     List<Segment> placed = new ArrayList<>(segments);
     placed.sort(PLACE);

@@ -19,4 +19,7 @@ public interface ReadMeter {
 
   /** That many stored bytes were read. */
   void read(long bytes);
+
+  /** That many of the bytes read have to be read once more. */
+  default void again(long bytes) {}
 }

@@ -10,6 +10,8 @@ public final class Segment {
   /** Stored bytes under one checksum; the last of a segment may be shorter. */
   public static final int CHECKSUM_BYTES = 64 << 10;
 
+  private static final int[] NO_CHECKSUMS = {};
+
   private final int partition;
   private final int run;
   private final int file;
@@ -26,15 +28,20 @@ public final class Segment {
    */
   public Segment(int partition, int run, int file, long offset, long storedBytes, long rawBytes,
       long records, int... checksums) {
+    this(checksums, partition, run, file, offset, storedBytes, rawBytes, records);
+    if (checksums.length != checksumsOf(storedBytes)) {
+      throw new IllegalArgumentException(
+          checksums.length + " checksums for " + storedBytes + " bytes");
+    }
+  }
+
+  private Segment(int[] checksums, int partition, int run, int file, long offset,
+      long storedBytes, long rawBytes, long records) {
     if (partition < 0 || run < 0 || file < 0 || offset < 0 || storedBytes <= 0 || rawBytes <= 0
         || records <= 0 || offset > Long.MAX_VALUE - storedBytes) {
       throw new IllegalArgumentException("impossible segment: partition " + partition + ", run "
           + run + ", file " + file + ", offset " + offset + ", stored " + storedBytes + ", raw "
           + rawBytes + ", records " + records);
-    }
-    if (checksums.length != checksumsOf(storedBytes)) {
-      throw new IllegalArgumentException(
-          checksums.length + " checksums for " + storedBytes + " bytes");
     }
     this.partition = partition;
     this.run = run;
@@ -50,6 +57,12 @@ public final class Segment {
   public Segment renumbered(int newRun, int newFile) {
     return new Segment(
         partition, newRun, newFile, offset, storedBytes, rawBytes, records, checksums);
+  }
+
+  /** One that can be looked at, and not be read. */
+  static Segment withoutChecksums(int partition, int run, int file, long offset,
+      long storedBytes, long rawBytes, long records) {
+    return new Segment(NO_CHECKSUMS, partition, run, file, offset, storedBytes, rawBytes, records);
   }
 
   /** How many checksums that many stored bytes have. */

@@ -2,16 +2,44 @@ package org.vas.shuffle.mof;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.Optional;
 import org.apache.hadoop.fs.Path;
 
-/** A segment and the file it is in. */
+/** A segment, the file it is in, and the server that its bytes come from. Immutable. */
 public final class SegmentFile {
   private final Path file;
   private final Segment segment;
+  private final String server;
+  private final byte[] held;
 
+  /** One whose server nobody knows. */
   public SegmentFile(Path file, Segment segment) {
+    this(file, segment, "");
+  }
+
+  /** @param server an OST or a machine, as far as is known: whose reads queue up together */
+  public SegmentFile(Path file, Segment segment, String server) {
+    this(file, segment, server, null);
+  }
+
+  private SegmentFile(Path file, Segment segment, String server, byte[] held) {
     this.file = requireNonNull(file, "file");
     this.segment = requireNonNull(segment, "segment");
+    this.server = requireNonNull(server, "server");
+    this.held = held;
+  }
+
+  /** The same with all its stored bytes, which were verified; they are not copied. */
+  public SegmentFile holding(byte[] stored) {
+    if (stored.length != segment.storedBytes()) {
+      throw new IllegalArgumentException(this + ": " + stored.length + " bytes held");
+    }
+    return new SegmentFile(file, segment, server, stored);
+  }
+
+  /** The same without its bytes. */
+  public SegmentFile holdingNothing() {
+    return held == null ? this : new SegmentFile(file, segment, server);
   }
 
   public Path file() {
@@ -20,6 +48,15 @@ public final class SegmentFile {
 
   public Segment segment() {
     return segment;
+  }
+
+  public String server() {
+    return server;
+  }
+
+  /** All stored bytes, if they were read and verified before. */
+  public Optional<byte[]> held() {
+    return Optional.ofNullable(held);
   }
 
   /** Where it is, for messages. */

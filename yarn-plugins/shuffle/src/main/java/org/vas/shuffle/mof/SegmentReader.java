@@ -34,13 +34,11 @@ public final class SegmentReader implements Closeable {
    * @return bytes read; 0 at the end
    * @throws BadOutputException if the file ends early or a checksum is wrong
    */
-  public int read(byte[] buffer) throws IOException {
+  public int read(byte[] buffer, Watch watch) throws IOException {
     int length = (int) Math.min(buffer.length, source.segment().storedBytes() - done);
     if (length > 0) {
-      fill(buffer, length);
-      verify(buffer, length);
+      fill(done, buffer, length, watch);
       done += length;
-      meter.read(length);
     }
     if (done == source.segment().storedBytes()) {
       close();
@@ -48,28 +46,51 @@ public final class SegmentReader implements Closeable {
     return length;
   }
 
-  private void fill(byte[] buffer, int length) throws IOException {
+  /**
+   * Reads the first and the last block, out of turn: header and end of the segment are there.
+   *
+   * @return bytes read
+   * @throws BadOutputException if not
+   */
+  public long readEnds(Watch watch) throws IOException {
+    long stored = source.segment().storedBytes();
+    byte[] block = new byte[(int) Math.min(Segment.CHECKSUM_BYTES, stored)];
+    fill(0, block, block.length, watch);
+    long last = (Segment.checksumsOf(stored) - 1) * Segment.CHECKSUM_BYTES;
+    if (last == 0) {
+      return stored;
+    }
+    fill(last, block, (int) (stored - last), watch);
+    return block.length + stored - last;
+  }
+
+  /** Reads whole blocks from {@code from} on, a block's start. */
+  private void fill(long from, byte[] buffer, int length, Watch watch) throws IOException {
+    watch.calling(source.file());
     if (in == null) {
       in = fs.open(source.file());
       meter.opened();
+      watch.calling(source.file());
     }
-    long offset = source.segment().offset() + done;
+    long offset = source.segment().offset() + from;
     try {
       in.readFully(offset, buffer, 0, length);
     } catch (EOFException e) {
       throw new BadOutputException(
           source + ": the file ends before offset " + (offset + length), e);
     }
+    verify(from, buffer, length);
+    meter.read(length);
   }
 
-  private void verify(byte[] buffer, int length) throws BadOutputException {
-    int block = (int) (done / Segment.CHECKSUM_BYTES);
+  private void verify(long from, byte[] buffer, int length) throws BadOutputException {
+    int block = (int) (from / Segment.CHECKSUM_BYTES);
     for (int at = 0; at < length; at += Segment.CHECKSUM_BYTES) {
       crc.reset();
       crc.update(buffer, at, Math.min(Segment.CHECKSUM_BYTES, length - at));
       if ((int) crc.getValue() != source.segment().checksum(block++)) {
         throw new BadOutputException(source + ": wrong checksum at offset "
-            + (source.segment().offset() + done + at));
+            + (source.segment().offset() + from + at));
       }
     }
   }

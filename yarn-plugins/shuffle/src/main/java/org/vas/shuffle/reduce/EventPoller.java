@@ -3,6 +3,10 @@ package org.vas.shuffle.reduce;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
@@ -25,6 +29,7 @@ final class EventPoller {
   private final TaskAttemptID reduce;
   private final int most;
   private final long periodMillis;
+  private final Map<TaskAttemptID, String> machines = new HashMap<>();
   private int from;
   private int failures;
 
@@ -59,6 +64,11 @@ final class EventPoller {
     }
   }
 
+  /** The machine where an attempt ran that succeeded, as its event says; empty if nobody knows. */
+  String machineOf(TaskAttemptID attempt) {
+    return machines.getOrDefault(attempt, "");
+  }
+
   private int ask(MapOutcomes<?> outcomes) throws IOException {
     MapTaskCompletionEventsUpdate update =
         umbilical.getMapCompletionEvents(reduce.getJobID(), from, most, reduce);
@@ -68,9 +78,20 @@ final class EventPoller {
     }
     TaskCompletionEvent[] events = update.getMapTaskCompletionEvents();
     for (TaskCompletionEvent event : events) {
+      machines.put(event.getTaskAttemptId(), machine(event));
       outcomes.resolve(event.getTaskAttemptId(), event.getTaskStatus());
     }
     from += events.length;
     return events.length;
+  }
+
+  private static String machine(TaskCompletionEvent event) {
+    String address = event.getTaskTrackerHttp();
+    try {
+      String host = address == null ? null : new URI(address).getHost();
+      return host == null ? "" : host;
+    } catch (URISyntaxException e) {
+      return address;
+    }
   }
 }

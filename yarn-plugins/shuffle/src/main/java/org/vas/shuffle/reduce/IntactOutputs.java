@@ -8,11 +8,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.mapred.TaskAttemptID;
-import org.apache.hadoop.mapred.TaskStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.vas.shuffle.merge.ReadPool;
-import org.vas.shuffle.mof.ShuffleDirs;
 
 /**
  * Waits until every map has an intact output. Outputs are looked at as their maps finish; a bad one
@@ -25,22 +23,19 @@ final class IntactOutputs {
   private final MapOutcomes<MapOutput> outcomes;
   private final Validator validator;
   private final ReadPool pool;
-  private final ShuffleDirs dirs;
-  private final TaskStatus status;
+  private final LostReports reports;
   private final ReduceCounters counters;
   private final Runnable progress;
   private final BlockingQueue<Verdict> verdicts = new LinkedBlockingQueue<>();
 
   /** @param progress is called in every wait, and after every map */
   IntactOutputs(EventPoller events, MapOutcomes<MapOutput> outcomes, Validator validator,
-      ReadPool pool, ShuffleDirs dirs, TaskStatus status, ReduceCounters counters,
-      Runnable progress) {
+      ReadPool pool, LostReports reports, ReduceCounters counters, Runnable progress) {
     this.events = requireNonNull(events, "events");
     this.outcomes = requireNonNull(outcomes, "outcomes");
     this.validator = requireNonNull(validator, "validator");
     this.pool = requireNonNull(pool, "pool");
-    this.dirs = requireNonNull(dirs, "dirs");
-    this.status = requireNonNull(status, "status");
+    this.reports = requireNonNull(reports, "reports");
     this.counters = requireNonNull(counters, "counters");
     this.progress = requireNonNull(progress, "progress");
   }
@@ -56,7 +51,7 @@ final class IntactOutputs {
       long now = System.nanoTime();
       if (now - next >= 0) {
         next = now + TimeUnit.MILLISECONDS.toNanos(events.poll(outcomes));
-        report();
+        reports.tell(outcomes.toReport());
       }
       outcomes.toLookAt().forEach(this::lookAt);
       progress.run();
@@ -69,7 +64,8 @@ final class IntactOutputs {
   }
 
   private void lookAt(TaskAttemptID attempt) {
-    pool.submit(dirs.manifest(attempt), () -> verdicts.add(validator.look(attempt)));
+    pool.submit(events.machineOf(attempt),
+        watch -> verdicts.add(validator.look(attempt, watch)));
   }
 
   private void takeVerdicts(long nanos) throws IOException, InterruptedException {
@@ -81,7 +77,7 @@ final class IntactOutputs {
     }
   }
 
-  private void take(Verdict verdict) throws IOException {
+  private void take(Verdict verdict) throws IOException, InterruptedException {
     if (verdict.output() != null) {
       outcomes.intact(verdict.attempt(), verdict.output());
     } else if (verdict.diagnosis() == Diagnosis.BAD_MAP) {
@@ -89,19 +85,13 @@ final class IntactOutputs {
           verdict.attempt(), verdict.error());
       outcomes.bad(verdict.attempt());
       counters.validationFailed();
-      report();
-    } else {
+      reports.tell(outcomes.toReport());
+    } else if (verdict.error() instanceof IOException) {
       throw new IOException("the file system is sick, not the output of " + verdict.attempt()
           + ": " + verdict.error().getMessage(), verdict.error());
-    }
-  }
-
-  // The heartbeat empties the list; one that is still in it is not counted twice.
-  private void report() {
-    for (TaskAttemptID attempt : outcomes.toReport()) {
-      if (!status.getFetchFailedMaps().contains(attempt)) {
-        status.addFetchFailedMap(attempt);
-      }
+    } else {
+      throw new IOException("cannot look at the output of " + verdict.attempt() + ": "
+          + verdict.error(), verdict.error());
     }
   }
 }

@@ -1,11 +1,11 @@
 package org.vas.shuffle.reduce;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.io.WritableComparator;
-import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
@@ -13,6 +13,7 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.task.reduce.Shuffle;
+import org.apache.hadoop.mapreduce.util.MRJobConfUtil;
 import org.apache.hadoop.util.Progress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,7 @@ import org.vas.shuffle.merge.Passes;
 import org.vas.shuffle.merge.ReadPool;
 import org.vas.shuffle.merge.SegmentOpener;
 import org.vas.shuffle.mof.JobFormat;
+import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.ShuffleDirs;
 import org.vas.shuffle.mof.ShuffleFiles;
@@ -83,10 +85,11 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
         new ShuffleFiles(dirs.root().getFileSystem(job), counters::asked);
     pool = new ReadPool(ShuffleConf.READ_TIMEOUT.get(job));
     try {
-      List<MapOutput> outputs = outputs(fs, dirs);
-      counters.shuffled(outputs, new StockBytes(job));
+      MemoryPlan memory = new MemoryPlan(budget(), ShuffleConf.READ_SIZE.get(job),
+          SegmentOpener.decodeBytes(job, context.getCodec()));
+      List<SegmentFile> segments = segments(fs, dirs, memory.toHold());
       leaveShuffle();
-      records = merged(fs, dirs, outputs);
+      records = merged(fs, dirs, segments, memory);
       return records;
     } catch (Throwable e) {
       pool.close();
@@ -94,18 +97,25 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     }
   }
 
-  private List<MapOutput> outputs(ShuffleFiles fs, ShuffleDirs dirs)
+  /** Waits for all map outputs; their segments in the order of maps and runs. */
+  private List<SegmentFile> segments(ShuffleFiles fs, ShuffleDirs dirs, long toHold)
       throws IOException, InterruptedException {
     // An earlier attempt of this reduce may have failed by what only the checksums show.
     boolean retry = attempt.getId() % ATTEMPTS_OF_ONE_MASTER > 0;
     int verifyBytes = retry ? Math.toIntExact(ShuffleConf.READ_SIZE.get(job)) : 0;
     MapOutcomes<MapOutput> outcomes = new MapOutcomes<>(job.getNumMapTasks());
     Validator validator = new Validator(fs, dirs, JobFormat.of(job), partition(),
-        verifyBytes / (64 << 10) * (64 << 10), counters);
+        verifyBytes / Segment.CHECKSUM_BYTES * Segment.CHECKSUM_BYTES, toHold, counters);
     EventPoller events =
         new EventPoller(context.getUmbilical(), attempt, job.getNumReduceTasks(), pollMillis);
-    return new IntactOutputs(events, outcomes, validator, pool, dirs, context.getStatus(),
+    LostReports reports = new LostReports(context.getUmbilical(), attempt, context.getStatus(),
+        MRJobConfUtil.getTaskProgressReportInterval(job));
+    List<MapOutput> outputs = new IntactOutputs(events, outcomes, validator, pool, reports,
         counters, () -> copied(outcomes)).await();
+    counters.shuffled(outputs, new StockBytes(job));
+    LOG.info("{} map outputs are intact", outputs.size());
+    return outputs.stream().flatMap(each -> each.segments().stream())
+        .collect(Collectors.toCollection(ArrayList::new));
   }
 
   private void copied(MapOutcomes<MapOutput> outcomes) {
@@ -121,33 +131,31 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     context.getReduceTask().statusUpdate(context.getUmbilical());
   }
 
-  private RawKeyValueIterator merged(ShuffleFiles fs, ShuffleDirs dirs, List<MapOutput> outputs)
-      throws IOException {
-    List<SegmentFile> promised = outputs.stream()
-        .flatMap(each -> each.segments().stream()).collect(Collectors.toList());
-    CompressionCodec codec = context.getCodec();
-    MemoryPlan memory = new MemoryPlan(budget(), ShuffleConf.READ_SIZE.get(job),
-        SegmentOpener.decodeBytes(job, codec));
+  private RawKeyValueIterator merged(ShuffleFiles fs, ShuffleDirs dirs, List<SegmentFile> segments,
+      MemoryPlan memory) throws IOException {
+    Conservation conservation = Conservation.of(segments);
     SegmentOpener opener =
-        new SegmentOpener(fs, job, codec, pool, counters, context.getReporter());
+        new SegmentOpener(fs, job, context.getCodec(), pool, counters, context.getReporter());
     passWriter = new PassWriter(fs, dirs.attempt(attempt), job, context.getReporter());
-    List<SegmentFile> segments =
-        new Passes(opener, passWriter, memory, KeyOrder.of(job), this::passed).fit(promised);
+    int all = segments.size();
+    new Passes(opener, passWriter, memory, KeyOrder.of(job),
+        (written, left) -> passed(written, left, all)).fit(segments);
 
     int first = (int) ((long) partition() * segments.size() / job.getNumReduceTasks());
-    LOG.info("Merging {} segments of {} maps", segments.size(), outputs.size());
+    LOG.info("Merging {} segments", segments.size());
     Merge merge = new Merge(
         opener.open(segments, memory.bufferBytes(segments), first), KeyOrder.of(job));
-    Conservation conservation = Conservation.of(promised);
     return comparatorIsShared(job)
         ? new MergedRecords(merge, conservation)
         : new BatchedRecords(merge, conservation, memory, context.getReporter());
   }
 
-  private void passed(long written, int left) {
+  private void passed(long written, int left, int all) {
     counters.passed(written);
     Progress sort = context.getMergePhase();
-    sort.setStatus("passes: " + left + " segments left");
+    sort.set((float) (all - left) / all);
+    sort.setStatus("passes: " + left + " of " + all + " segments left");
+    context.getReporter().progress();
   }
 
   private int partition() {

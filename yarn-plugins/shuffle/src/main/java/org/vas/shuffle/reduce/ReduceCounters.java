@@ -45,6 +45,11 @@ final class ReduceCounters implements ReadMeter {
     add(operation.name(), 1);
   }
 
+  @Override
+  public void again(long bytes) {
+    add("MOF_BYTES_READ_AGAIN", bytes);
+  }
+
   void validationFailed() {
     add("VALIDATION_FAILURES", 1);
     metrics.validationFailed();

@@ -3,58 +3,72 @@ package org.vas.shuffle.reduce;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.vas.shuffle.mof.JobFormat;
 import org.vas.shuffle.mof.ManifestReader;
 import org.vas.shuffle.mof.ReadMeter;
+import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentReader;
 import org.vas.shuffle.mof.ShuffleDirs;
+import org.vas.shuffle.mof.Watch;
 
-/** Looks at one map attempt's output for one reducer. */
+/**
+ * Looks at one map attempt's output for one reducer: whether its manifest is whole, and its MOFs
+ * are there, as long as they were, and right at both ends of each segment.
+ */
 final class Validator {
+  // A segment with no more bytes is read whole by looking at its ends.
+  private static final int SMALL = 2 * Segment.CHECKSUM_BYTES;
+
   private final FileSystem fs;
   private final ShuffleDirs dirs;
   private final ManifestReader manifests;
   private final int partition;
   private final int verifyBytes;
+  private final AtomicLong toHold;
   private final ReadMeter meter;
 
-  /** @param verifyBytes of a read when every checksum is to be verified; 0 if they are not */
+  /**
+   * @param verifyBytes of a read when every checksum is to be verified; 0 if those at the ends are
+   * @param toHold bytes of small segments that may be held for the merge; others are read again
+   */
   Validator(FileSystem fs, ShuffleDirs dirs, JobFormat format, int partition, int verifyBytes,
-      ReadMeter meter) {
+      long toHold, ReadMeter meter) {
     this.fs = requireNonNull(fs, "fs");
     this.dirs = requireNonNull(dirs, "dirs");
     this.manifests = new ManifestReader(fs, dirs, format);
     this.partition = partition;
     this.verifyBytes = verifyBytes;
+    this.toHold = new AtomicLong(toHold);
     this.meter = requireNonNull(meter, "meter");
   }
 
   /** Looks, and never throws. */
-  Verdict look(TaskAttemptID attempt) {
+  Verdict look(TaskAttemptID attempt, Watch watch) {
     try {
-      List<SegmentFile> segments = manifests.segments(attempt, partition);
-      if (verifyBytes > 0) {
-        for (SegmentFile each : segments) {
-          verify(each);
-        }
+      List<SegmentFile> segments = new ArrayList<>();
+      for (SegmentFile each : manifests.segments(attempt, partition, watch)) {
+        segments.add(verified(each, watch));
       }
       return Verdict.intact(attempt, new MapOutput(segments));
     } catch (Throwable e) { // an Error too has to reach the one who waits
-      return diagnosed(attempt, e);
+      return diagnosed(attempt, e, watch);
     }
   }
 
   // When the mount is gone, every file is "not found".
-  private Verdict diagnosed(TaskAttemptID attempt, Throwable error) {
+  private Verdict diagnosed(TaskAttemptID attempt, Throwable error, Watch watch) {
     Diagnosis diagnosis = Diagnosis.of(error);
     if (diagnosis == Diagnosis.BAD_MAP) {
       try {
+        watch.calling(dirs.jobDir());
         fs.listStatus(dirs.jobDir());
-      } catch (IOException e) {
+      } catch (Throwable e) {
         e.addSuppressed(error);
         return Verdict.failed(attempt, Diagnosis.SICK_FILE_SYSTEM,
             new IOException(dirs.jobDir() + ": cannot be listed: " + e.getMessage(), e));
@@ -63,13 +77,29 @@ final class Validator {
     return Verdict.failed(attempt, diagnosis, error);
   }
 
-  private void verify(SegmentFile source) throws IOException {
-    byte[] buffer = new byte[(int) Math.min(verifyBytes, source.segment().storedBytes())];
+  private SegmentFile verified(SegmentFile source, Watch watch) throws IOException {
+    long stored = source.segment().storedBytes();
     try (SegmentReader reader = new SegmentReader(fs, source, meter)) {
-      int count = buffer.length;
-      while (count > 0) {
-        count = reader.read(buffer);
+      if (stored <= SMALL && mayHold(stored)) {
+        byte[] all = new byte[(int) stored];
+        reader.read(all, watch);
+        return source.holding(all);
       }
+      meter.again(verifyBytes > 0 ? readAll(reader, stored, watch) : reader.readEnds(watch));
+      return source;
     }
+  }
+
+  private boolean mayHold(long bytes) {
+    return toHold.getAndUpdate(left -> left >= bytes ? left - bytes : left) >= bytes;
+  }
+
+  private long readAll(SegmentReader reader, long stored, Watch watch) throws IOException {
+    byte[] buffer = new byte[(int) Math.min(verifyBytes, stored)];
+    int count = buffer.length;
+    while (count > 0) {
+      count = reader.read(buffer, watch);
+    }
+    return stored;
   }
 }

@@ -60,6 +60,13 @@ class MemoryPlanTest {
     assertEquals(2, new MemoryPlan(0, 1 << 20, 1 << 20).fanIn());
   }
 
+  @Test
+  void aPassHasAWriterInPlaceOfBatches() {
+    MemoryPlan plan = new MemoryPlan(20 << 20, 1 << 20, 1 << 20);
+    assertTrue(plan.forPass(9 << 20).fanIn() < plan.fanIn());
+    assertEquals(2, plan.forPass(30 << 20).fanIn());
+  }
+
   @Property(tries = 500)
   void passesEndAndTheLastIsFull(@ForAll @IntRange(min = 2, max = 50) int fanIn,
       @ForAll @IntRange(min = 1, max = 500) int segments) {

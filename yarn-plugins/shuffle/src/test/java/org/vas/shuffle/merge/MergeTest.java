@@ -135,6 +135,21 @@ class MergeTest {
   }
 
   @Test
+  void anErrorInTheMergeThreadReachesTheReader() {
+    Chunks broken = new PiecesOf(new byte[] {1, 1, 7}, 10) {
+      @Override
+      public boolean next() {
+        throw new StackOverflowError("on purpose");
+      }
+    };
+    BatchedRecords records = new BatchedRecords(
+        new Merge(List.of(new RecordCursor("test", broken, 9, 99)), order(true)),
+        new Conservation(9, 99), SMALL, () -> {});
+    IOException e = assertThrows(IOException.class, records::next);
+    assertTrue(e.getMessage().contains("StackOverflowError: on purpose"), e::getMessage);
+  }
+
+  @Test
   void theMergeWaitsForReduce() throws Exception {
     AtomicInteger opened = new AtomicInteger();
     List<byte[][]> records = records(Collections.nCopies(50_000, "k"), 0);

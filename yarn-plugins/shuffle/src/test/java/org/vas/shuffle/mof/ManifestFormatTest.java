@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
@@ -35,6 +37,50 @@ class ManifestFormatTest {
     Segment last = read.segments(2).get(0);
     assertEquals(BLOCK + 1L, last.storedBytes());
     assertEquals(-7, last.checksum(1));
+  }
+
+  @Property(tries = 300)
+  void oneReducersPartIsThatOfTheWhole(@ForAll("manifests") Manifest manifest) throws IOException {
+    byte[] bytes = ManifestFormat.encode(manifest);
+    for (int partition = 0; partition < manifest.partitions(); partition++) {
+      Manifest part = ManifestFormat.decode(bytes, partition);
+      assertEquals(manifest.segments(partition).size(), part.segments().size());
+      assertEquals(manifest.files().size(), part.files().size());
+      for (int i = 0; i < part.segments().size(); i++) {
+        assertSame(manifest.segments(partition).get(i), part.segments().get(i));
+      }
+    }
+  }
+
+  private static void assertSame(Segment expected, Segment got) {
+    assertEquals(expected.partition(), got.partition());
+    assertEquals(expected.offset(), got.offset());
+    assertEquals(expected.storedBytes(), got.storedBytes());
+    assertEquals(expected.checksumCount(), got.checksumCount());
+    for (int i = 0; i < got.checksumCount(); i++) {
+      assertEquals(expected.checksum(i), got.checksum(i));
+    }
+  }
+
+  @Test
+  void aReducerMakesNoChecksumsOfOthers() throws IOException {
+    List<Segment> segments = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      segments.add(new Segment(i, 0, 0, i * (100L << 20), 100 << 20, 100 << 20, 1,
+          new int[(int) Segment.checksumsOf(100 << 20)]));
+    }
+    byte[] bytes = ManifestFormat.encode(Manifest.of("a").partitions(100).runs(1)
+        .files(List.of(new MofFile("packed.mof", 10_000L << 20))).segments(segments).build());
+    ManifestFormat.decode(bytes, 7);
+    long before = allocated();
+    assertEquals(1, ManifestFormat.decode(bytes, 7).segments().size());
+    long part = allocated() - before;
+    assertTrue(part < bytes.length / 10, () -> part + " bytes for one of " + bytes.length);
+  }
+
+  private static long allocated() {
+    return ((com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean())
+        .getThreadAllocatedBytes(Thread.currentThread().getId());
   }
 
   @Test

@@ -38,6 +38,8 @@ class ManifestVectorsTest {
       assertArrayEquals(vector.getValue(), bytes, vector::getKey);
       String message = assertThrows(ManifestException.class, () -> ManifestFormat.decode(bytes),
           vector::getKey).getMessage() + "\n";
+      assertEquals(message, assertThrows(ManifestException.class,
+          () -> ManifestFormat.decode(bytes, 0), vector::getKey).getMessage() + "\n");
       Path text = VECTORS.resolve("bad/" + vector.getKey() + ".error");
       assertEquals(message, new String(kept(text, message.getBytes(UTF_8)), UTF_8));
     }

@@ -26,7 +26,9 @@ import org.vas.shuffle.mof.ShuffleDirs;
 
 /** Writes a map attempt's output with Hadoop's own writer, not with ours. */
 final class MofWriter {
-  private static final int GAP = 100;
+  /** Bytes behind each segment. */
+  static final int GAP = 100;
+
 
   private final JobConf job;
   private final CompressionCodec codec;

@@ -11,11 +11,15 @@ import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent.Status;
+import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,7 +59,8 @@ class ReduceFaultsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"no MOF", "cut MOF", "no manifest", "flipped bit in the manifest",
+  @ValueSource(strings = {"no MOF", "cut MOF", "MOF of zeros", "flipped bit in the header",
+      "flipped bit in the footer", "no manifest", "flipped bit in the manifest",
       "another version", "empty manifest", "another map's manifest"})
   void aBadOutputIsReportedUntilItsMapHasRunAgain(String damage) throws Exception {
     damage(damage);
@@ -65,6 +70,8 @@ class ReduceFaultsTest {
     assertEquals(1, harness.counter(TaskCounter.FAILED_SHUFFLE));
     assertEquals(1, harness.counter("VALIDATION_FAILURES"));
     assertEquals(MAPS, harness.counter(TaskCounter.SHUFFLED_MAPS));
+    assertEquals(0, harness.umbilical.reportedByHeartbeat(),
+        "the heartbeat's list is the heartbeat's: two threads would change it");
   }
 
   private void damage(String damage) throws IOException {
@@ -77,6 +84,15 @@ class ReduceFaultsTest {
         break;
       case "cut MOF":
         Files.write(mof, Arrays.copyOf(Files.readAllBytes(mof), 1000));
+        break;
+      case "MOF of zeros":
+        Files.write(mof, new byte[(int) Files.size(mof)]);
+        break;
+      case "flipped bit in the header":
+        flipABit(0);
+        break;
+      case "flipped bit in the footer":
+        flipABit(Files.size(mof) - MofWriter.GAP - 1);
         break;
       case "no manifest":
         Files.delete(manifest);
@@ -117,7 +133,7 @@ class ReduceFaultsTest {
 
   @Test
   void aFlippedBitFailsTheFirstAttemptAndIsReportedByTheSecond() throws Exception {
-    flipABit();
+    flipABit(Files.size(harness.file(FIRST, "packed.mof")) / 2);
     IOException e = failure();
     assertTrue(e.getMessage().contains("wrong checksum at offset"), e::getMessage);
     assertTrue(e.getMessage().contains(FIRST.toString()), e::getMessage);
@@ -133,10 +149,10 @@ class ReduceFaultsTest {
     return (IOException) (thrown instanceof IOException ? thrown : thrown.getCause());
   }
 
-  private void flipABit() throws IOException {
+  private void flipABit(long at) throws IOException {
     Path mof = harness.file(FIRST, "packed.mof");
     byte[] bytes = Files.readAllBytes(mof);
-    bytes[bytes.length / 2] ^= 8;
+    bytes[(int) at] ^= 8;
     Files.write(mof, bytes);
   }
 
@@ -158,6 +174,21 @@ class ReduceFaultsTest {
     assertTrue(e.getMessage().contains(FIRST.toString()), e::getMessage);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"open", "read", "status", "locate", "list"})
+  void whateverAThreadThrowsEndsTheAttempt(String call) throws Exception {
+    if (call.equals("list")) {
+      Files.delete(harness.file(FIRST, "manifest"));
+    }
+    SharedFileSystem.inject((at, path) -> {
+      if (at.equals(call)) {
+        throw new ExceptionInInitializerError("on purpose");
+      }
+    });
+    IOException e = failure();
+    assertTrue(e.getMessage().contains("on purpose"), e::getMessage);
+  }
+
   @Test
   void aMountThatIsGoneIsNoBadMap() throws Exception {
     Files.move(harness.shuffleDir().getParent(), dir.resolve("elsewhere"));
@@ -168,7 +199,7 @@ class ReduceFaultsTest {
   @ParameterizedTest
   @ValueSource(strings = {"manifest", "packed.mof"})
   void aReadThatHangsFailsTheAttempt(String file) {
-    harness.job.set("vas.shuffle.read-timeout", "1s");
+    harness.job.set("vas.shuffle.read-timeout", "3s");
     CountDownLatch never = new CountDownLatch(1);
     SharedFileSystem.inject((at, path) -> {
       if (at.equals("open") && path.getName().equals(file)) {
@@ -181,8 +212,46 @@ class ReduceFaultsTest {
     });
     IOException e = failure();
     assertTrue(e.getMessage().contains("vas.shuffle.read-timeout"), e::getMessage);
-    assertTrue(e.getMessage().contains(file) || e.getMessage().contains("manifest"),
-        e::getMessage);
+    assertTrue(e.getMessage().contains("/" + file + ": no answer"), e::getMessage);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anOstThatHangsDoesNotStopTheReadsOfTheOthers(boolean merging) throws Exception {
+    ReduceHarness many = new ReduceHarness(dir.resolve("many"), 8);
+    many.umbilical.machines(map -> "vm" + map / 4);
+    SharedFileSystem.osts(path -> "OST000" + mapOf(path) / 4);
+    for (int map = 0; map < 8; map++) {
+      many.map(map, List.of(ReduceTaskTest.random(new Random(map), 6000)));
+    }
+    // Those on the first OST answer when all of the others were read.
+    CountDownLatch healed = new CountDownLatch(4);
+    Set<Path> seen = ConcurrentHashMap.newKeySet();
+    SharedFileSystem.inject((at, path) -> {
+      boolean now = merging == many.umbilical.phases().contains(TaskStatus.Phase.SORT);
+      if (now && at.equals("read") && path.getName().equals("packed.mof")) {
+        if (mapOf(path) < 4) {
+          await(healed);
+        } else if (seen.add(Path.of(path.toUri().getPath()))) {
+          healed.countDown();
+        }
+      }
+    });
+    many.check();
+  }
+
+  private static int mapOf(org.apache.hadoop.fs.Path file) {
+    return TaskAttemptID.forName(file.getParent().getName()).getTaskID().getId();
+  }
+
+  private static void await(CountDownLatch latch) throws IOException {
+    try {
+      if (!latch.await(60, TimeUnit.SECONDS)) {
+        throw new IOException("the other OST's files are not read: " + latch.getCount() + " left");
+      }
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
   }
 
   @Test

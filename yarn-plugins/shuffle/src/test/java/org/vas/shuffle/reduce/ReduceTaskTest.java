@@ -12,13 +12,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.WritableComparable;
 import org.apache.hadoop.io.WritableComparator;
 import org.apache.hadoop.io.compress.BZip2Codec;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.DeflateCodec;
 import org.apache.hadoop.io.compress.GzipCodec;
+import org.apache.hadoop.io.compress.Lz4Codec;
+import org.apache.hadoop.io.compress.SnappyCodec;
 import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskCounter;
@@ -37,6 +42,11 @@ import org.vas.shuffle.SharedFileSystem;
 /** Hadoop's ReduceTask with the plugin, against a stable sort of the same records. */
 @Timeout(120)
 class ReduceTaskTest {
+  private static final long BLOCK = 64 << 10;
+  private static final Map<String, Class<? extends CompressionCodec>> CODECS = Map.of(
+      "gzip", GzipCodec.class, "bzip2", BZip2Codec.class, "lz4", Lz4Codec.class,
+      "snappy", SnappyCodec.class, "deflate", DeflateCodec.class);
+
   @TempDir Path dir;
 
   @BeforeAll
@@ -49,7 +59,8 @@ class ReduceTaskTest {
   @ParameterizedTest
   @CsvSource({
       "false, none, false", "true, none, false", "false, gzip, false", "true, bzip2, false",
-      "true, none, true", "false, gzip, true"})
+      "true, none, true", "false, gzip, true", "true, lz4, false", "false, snappy, true",
+      "true, deflate, false"})
   void bothInterfacesCodecsAndEncryption(boolean newApi, String codec, boolean encrypted)
       throws Exception {
     ReduceHarness harness = new ReduceHarness(dir, 5);
@@ -73,8 +84,7 @@ class ReduceTaskTest {
   private static void configure(ReduceHarness harness, String codec, boolean encrypted) {
     if (!codec.equals("none")) {
       harness.job.setCompressMapOutput(true);
-      harness.job.setMapOutputCompressorClass(
-          codec.equals("gzip") ? GzipCodec.class : BZip2Codec.class);
+      harness.job.setMapOutputCompressorClass(CODECS.get(codec));
     }
     harness.job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, encrypted);
   }
@@ -139,10 +149,24 @@ class ReduceTaskTest {
     }
   }
 
+  /** In memory for the read buffers of all, but not for what their decompressors take. */
+  @ParameterizedTest
+  @CsvSource({"lz4, 14", "snappy, 14", "bzip2, 40"})
+  void decompressorsThatDoNotFitMeanPasses(String codec, int mib) throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 24);
+    configure(harness, codec, false);
+    harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, (long) mib << 20);
+    for (int map = 0; map < 24; map++) {
+      harness.map(map, List.of(random(new Random(map), 100)));
+    }
+    harness.check();
+    assertTrue(harness.counter("PASSES") > 0);
+  }
+
   @Test
   void refusesMapOutputOfAnotherCollector() throws Exception {
     ReduceHarness harness = new ReduceHarness(dir, 1);
-    harness.job.unset("mapreduce.job.map.output.collector.class");
+    harness.job.set("mapreduce.job.map.output.collector.class", "");
     IOException e = assertThrows(IOException.class, harness::run);
     assertTrue(e.getMessage().startsWith("mapreduce.job.map.output.collector.class is not set; "),
         e::getMessage);
@@ -159,18 +183,36 @@ class ReduceTaskTest {
 
   /** The first attempt under a restarted application master is number 1000, and no retry. */
   @ParameterizedTest
-  @ValueSource(ints = {0, 1000})
-  void eachStoredByteIsReadOnce(int attempt) throws Exception {
+  @CsvSource({"0, false", "1000, false", "1, true", "1001, true"})
+  void storedBytesAreReadOnceAndTheirEndsTwice(int attempt, boolean retry) throws Exception {
     ReduceHarness harness = new ReduceHarness(dir, 4);
     long stored = 0;
+    long again = 0;
     for (int map = 0; map < 4; map++) {
       harness.map(map, List.of(random(new Random(map), 30_000)));
-      stored += Files.size(harness.file(ReduceHarness.map(map, 0), "packed.mof")) - 100;
+      long bytes = Files.size(harness.file(ReduceHarness.map(map, 0), "packed.mof")) - 100;
+      stored += bytes;
+      again += retry ? bytes : BLOCK + (bytes - 1) % BLOCK + 1;
     }
     SharedFileSystem.heal();
     harness.run(attempt);
-    assertEquals(stored, SharedFileSystem.BYTES_READ.get());
+    assertEquals(stored + again, SharedFileSystem.BYTES_READ.get());
+    assertEquals(stored + again, harness.counter("MOF_BYTES_READ"));
+    assertEquals(again, harness.counter("MOF_BYTES_READ_AGAIN"));
+  }
+
+  @Test
+  void smallSegmentsAreReadOnceAndOpenedOnce() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 4);
+    long stored = 0;
+    for (int map = 0; map < 4; map++) {
+      harness.map(map, List.of(random(new Random(map), 3000)));
+      stored += Files.size(harness.file(ReduceHarness.map(map, 0), "packed.mof")) - 100;
+    }
+    harness.check();
     assertEquals(stored, harness.counter("MOF_BYTES_READ"));
+    assertEquals(0, harness.counter("MOF_BYTES_READ_AGAIN"));
+    assertEquals(4, harness.counter("MOFS_OPENED"));
   }
 
   @Test

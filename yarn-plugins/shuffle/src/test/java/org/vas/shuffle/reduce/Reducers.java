@@ -2,11 +2,11 @@ package org.vas.shuffle.reduce;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.mapred.JobConf;
@@ -29,7 +29,8 @@ final class Reducers {
   }
 
   static void note(String id, List<String> group) {
-    SEEN.computeIfAbsent(id, i -> new CopyOnWriteArrayList<>()).add(String.join(";", group));
+    SEEN.computeIfAbsent(id, i -> Collections.synchronizedList(new ArrayList<>()))
+        .add(String.join(";", group));
   }
 
   /** A record as it is noted; long ones by length and hash. */

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import org.apache.hadoop.mapred.AMFeedback;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
@@ -19,13 +20,21 @@ final class Umbilical {
   private final List<TaskCompletionEvent> events = new ArrayList<>();
   private final List<TaskStatus.Phase> phases = Collections.synchronizedList(new ArrayList<>());
   private Consumer<TaskAttemptID> onReport = attempt -> {};
+  private IntFunction<String> machines = map -> "here";
   private boolean reset;
   private int asked;
+  private volatile int reportedByHeartbeat;
   private volatile Counters counters = new Counters();
 
   synchronized void event(TaskAttemptID attempt, TaskCompletionEvent.Status status) {
     events.add(new TaskCompletionEvent(
-        events.size(), attempt, attempt.getTaskID().getId(), true, status, "http://here:0"));
+        events.size(), attempt, attempt.getTaskID().getId(), true, status,
+        "http://" + machines.apply(attempt.getTaskID().getId()) + ":0"));
+  }
+
+  /** On which machine each map runs. */
+  void machines(IntFunction<String> machineOfMap) {
+    machines = machineOfMap;
   }
 
   /** What the application master does when a map's output is reported. */
@@ -40,6 +49,11 @@ final class Umbilical {
 
   synchronized int asked() {
     return asked;
+  }
+
+  /** Lost maps in the status that the heartbeat's thread sends and empties. */
+  int reportedByHeartbeat() {
+    return reportedByHeartbeat;
   }
 
   Counters counters() {
@@ -80,6 +94,10 @@ final class Umbilical {
       phases.add(status.getPhase());
       if (status.getCounters() != null) {
         counters = status.getCounters();
+      }
+      boolean fromHeartbeat = Thread.currentThread().getName().startsWith("communication");
+      if (fromHeartbeat) {
+        reportedByHeartbeat = reportedByHeartbeat + status.getFetchFailedMaps().size();
       }
       new ArrayList<>(status.getFetchFailedMaps()).forEach(onReport);
     }

@@ -1,0 +1,47 @@
+package org.vas.shuffle;
+
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.util.Progress;
+
+/** What all our iterators over serialised records share: the record, and how far they are. */
+public abstract class RawRecords implements RawKeyValueIterator {
+  private static final byte[] NOTHING = {};
+
+  private final Progress progress = new Progress();
+  private final DataInputBuffer key = new DataInputBuffer();
+  private final DataInputBuffer value = new DataInputBuffer();
+
+  /** Shows a record whose value stands right after its key. */
+  protected final void show(byte[] data, int offset, int keyLength, int valueLength) {
+    key.reset(data, offset, keyLength);
+    value.reset(data, offset + keyLength, valueLength);
+  }
+
+  /** Shows nothing, after the last record. */
+  protected final void showNothing() {
+    key.reset(NOTHING, 0);
+    value.reset(NOTHING, 0);
+    progress.set(1);
+  }
+
+  /** Says that this share of the bytes was handed out. */
+  protected final void progressed(long bytes, long all) {
+    progress.set((float) bytes / all);
+  }
+
+  @Override
+  public final DataInputBuffer getKey() {
+    return key;
+  }
+
+  @Override
+  public final DataInputBuffer getValue() {
+    return value;
+  }
+
+  @Override
+  public final Progress getProgress() {
+    return progress;
+  }
+}
