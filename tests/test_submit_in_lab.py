@@ -79,7 +79,7 @@ def _sent_by(lab: Lab, guest: str) -> int:
 def test_a_job_is_submitted_with_a_profile_and_its_tasks_map_the_archive(
     lab: Lab, profile: str
 ) -> None:
-    found, loaded = submitted(lab, profile)
+    found, loaded = submitted(lab, profile, profile)
     assert found["profile"] == profile
     assert found["status"] == 0
     assert found["warnings"] == []
@@ -92,17 +92,17 @@ def test_tasks_run_without_an_archive_that_is_damaged(lab: Lab) -> None:
     damaged.write_bytes(lab.spec.archive.file.read_bytes()[: 1 << 20])
     opts = f"-Xmx300m -XX:SharedArchiveFile={damaged}"
     options = [f"-Dmapreduce.{kind}.java.opts={opts}" for kind in ("map", "reduce")]
-    found, loaded = submitted(lab, "default", *options)
+    found, loaded = submitted(lab, "damaged", "default", *options)
     assert found["status"] == 0
     assert loaded == {("am", True), ("map", False), ("reduce", False)}
 
 
 def submitted(
-    lab: Lab, profile: str, *options: str
+    lab: Lab, name: str, profile: str, *options: str
 ) -> tuple[dict[str, Any], set[tuple[str, bool]]]:
     """A probe job run by `vas submit`, and of which kinds of JVM the main class was mapped."""
-    logs = lab.spec.temporary / "loaded"
-    lab.call(["rm", "-rf", str(logs), str(inside(lab, "submit", "by-profile"))])
+    logs = lab.spec.temporary / f"loaded-{name}"
+    lab.call(["rm", "-rf", str(logs), str(inside(lab, "submit", name))])
     lab.call(["mkdir", "-p", str(logs)])
     variables = {
         "am": "yarn.app.mapreduce.am.env",
@@ -114,7 +114,7 @@ def submitted(
         for role, key in variables.items()
     ]
     job = [PROBE, "org.vas.workloads.probe.Probe", *listen, "-Dmapreduce.job.reduces=2", *options]
-    argv = ["submit", "--json", "--profile", profile, *job, "/submit/by-profile"]
+    argv = ["submit", "--json", "--profile", profile, *job, f"/submit/{name}"]
     found = json.loads(vas(lab, *argv))
     # The shuffle is on: its collector and its merge are there.
     texts = [(log.name.split("-")[0], log.read_text()) for log in logs.iterdir()]
