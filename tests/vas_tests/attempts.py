@@ -1,0 +1,64 @@
+"""The task attempts of a job, from the history that its application master writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_PREFIX = "org.apache.hadoop.mapreduce.jobhistory."
+_UNSUCCESSFUL = f"{_PREFIX}TaskAttemptUnsuccessfulCompletion"
+_FINISHED = (f"{_PREFIX}MapAttemptFinished", f"{_PREFIX}ReduceAttemptFinished")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt as it ended, at last; `name` is like m_000001_0."""
+
+    name: str
+    state: str
+    node: str
+    error: str
+
+
+def attempts(staging: Path, number: str) -> dict[str, Attempt]:
+    """Attempt's name -> the attempt, of those that have ended. `number` is the job id's."""
+    found: dict[str, Attempt] = {}
+    for kind, event in _events(_latest(staging, number)):
+        if kind == _UNSUCCESSFUL or kind in _FINISHED:
+            name = event["attemptId"].removeprefix(f"attempt_{number}_")
+            state = event["status"] if kind == _UNSUCCESSFUL else "SUCCEEDED"
+            found[name] = Attempt(name, state, event["hostname"], event.get("error", ""))
+    return found
+
+
+def master_node(staging: Path, number: str) -> str:
+    """The node of the last application master."""
+    started = f"{_PREFIX}AMStarted"
+    nodes = [
+        e["nodeManagerHost"] for kind, e in _events(_latest(staging, number)) if kind == started
+    ]
+    return str(nodes[-1])
+
+
+def _latest(staging: Path, number: str) -> str:
+    """The history of the last application master, wherever it is on its way to the archive."""
+    while True:
+        files = [*staging.glob(f"*/.staging/job_{number}/job_{number}_*.jhist")]
+        files += [*(staging / "history").rglob(f"job_{number}-*.jhist")]
+        # It may be moved meanwhile.
+        with suppress(FileNotFoundError):
+            newest = max(files, key=lambda path: path.stat().st_mtime, default=None)
+            return newest.read_text() if newest else ""
+
+
+def _events(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for line in text.splitlines():
+        # The first lines are a name and a schema, the last one may not be whole.
+        with suppress(ValueError):
+            document = json.loads(line)
+            if "event" in document:
+                yield from document["event"].items()
