@@ -12,6 +12,7 @@ import java.util.List;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.junit.jupiter.api.BeforeEach;
@@ -137,7 +138,8 @@ class ConservationTest {
   /** The fault, and the guard. */
   public static final class Guarded<K, V> extends LustreCollector<K, V> {
     @Override
-    MapOutput<K, V> open(MapOutputCollector.Context context) throws IOException, ClassNotFoundException {
+    MapOutput<K, V> open(MapOutputCollector.Context context)
+        throws IOException, ClassNotFoundException {
       JobConf job = context.getJobConf();
       return new MapOutput<>(
           context, new Ledger(job.getNumReduceTasks()), new Faulty(job));
@@ -147,7 +149,8 @@ class ConservationTest {
   /** The fault without the guard. */
   public static final class Unguarded<K, V> extends LustreCollector<K, V> {
     @Override
-    MapOutput<K, V> open(MapOutputCollector.Context context) throws IOException, ClassNotFoundException {
+    MapOutput<K, V> open(MapOutputCollector.Context context)
+        throws IOException, ClassNotFoundException {
       JobConf job = context.getJobConf();
       return new MapOutput<>(context, new Ledger(job.getNumReduceTasks()) {
         @Override
@@ -160,7 +163,7 @@ class ConservationTest {
   public static final class FirstKeyOnly
       extends org.apache.hadoop.mapreduce.Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
-    public void run(MapOutputCollector.Context context) throws IOException, InterruptedException {
+    public void run(Context context) throws IOException, InterruptedException {
       if (context.nextKey()) {
         context.write(context.getCurrentKey(), new IntWritable(1));
       }

@@ -51,12 +51,17 @@ class MapFaultTest {
   }
 
   static Stream<Arguments> operations() {
-    return Stream.of("create packed.mof", "write packed.mof", "hsync packed.mof",
-        "close packed.mof", "create manifest.tmp", "write manifest.tmp", "hsync manifest.tmp",
-        "close manifest.tmp", "rename manifest.tmp").flatMap(operation ->
-            Stream.of("No space left on device", "Disk quota exceeded", "Input/output error",
-                "Stale file handle").flatMap(errno -> Stream.of("new", "old").map(api ->
-                    Arguments.of(operation.split(" ")[0], operation.split(" ")[1], errno, api))));
+    return Stream.of(
+        operations("packed.mof", "create", "write", "hsync", "close"),
+        operations("manifest.tmp", "create", "write", "hsync", "close", "rename"))
+        .flatMap(all -> all);
+  }
+
+  private static Stream<Arguments> operations(String file, String... points) {
+    return Stream.of(points).flatMap(point ->
+        Stream.of("No space left on device", "Disk quota exceeded", "Input/output error",
+            "Stale file handle").flatMap(errno ->
+                Stream.of("new", "old").map(api -> Arguments.of(point, file, errno, api))));
   }
 
   @ParameterizedTest

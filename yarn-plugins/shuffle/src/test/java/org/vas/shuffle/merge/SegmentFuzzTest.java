@@ -73,7 +73,7 @@ class SegmentFuzzTest {
     if (!way.startsWith("plain")) {
       job.setCompressMapOutput(true);
       job.set(MRJobConfig.MAP_OUTPUT_COMPRESS_CODEC,
-          "org.apache.hadoop.io.compress." + way.split(" ")[0]);
+          "org.apache.hadoop.io.compress." + way.replace(" encrypted", ""));
     }
     if (way.endsWith(" encrypted")) {
       job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, true);

@@ -51,7 +51,7 @@ final class Damage {
 
   private static void flip(Path file, byte[] bytes, int at) throws IOException {
     if (bytes.length > 0) {
-      bytes[at] ^= 1 << at % 8;
+      bytes[at] = (byte) (bytes[at] ^ 1 << at % 8);
       Files.write(file, bytes);
     }
   }

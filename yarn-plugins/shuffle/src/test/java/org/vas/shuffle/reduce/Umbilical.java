@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.apache.hadoop.mapred.AMFeedback;
@@ -23,7 +24,7 @@ final class Umbilical {
   private IntFunction<String> machines = map -> "here";
   private boolean reset;
   private int asked;
-  private volatile int reportedByHeartbeat;
+  private final AtomicInteger reportedByHeartbeat = new AtomicInteger();
   private volatile Counters counters = new Counters();
 
   synchronized void event(TaskAttemptID attempt, TaskCompletionEvent.Status status) {
@@ -53,7 +54,7 @@ final class Umbilical {
 
   /** Lost maps in the status that the heartbeat's thread sends and empties. */
   int reportedByHeartbeat() {
-    return reportedByHeartbeat;
+    return reportedByHeartbeat.get();
   }
 
   Counters counters() {
@@ -97,7 +98,7 @@ final class Umbilical {
       }
       boolean fromHeartbeat = Thread.currentThread().getName().startsWith("communication");
       if (fromHeartbeat) {
-        reportedByHeartbeat = reportedByHeartbeat + status.getFetchFailedMaps().size();
+        reportedByHeartbeat.addAndGet(status.getFetchFailedMaps().size());
       }
       new ArrayList<>(status.getFetchFailedMaps()).forEach(onReport);
     }
