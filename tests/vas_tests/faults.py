@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vas_core.root import Root
-from vas_lab.arms import SHUFFLE
 from vas_lab.daemons import java
 from vas_lab.events import Event
 from vas_lab.job import JobResult
@@ -23,6 +22,7 @@ from vas_lab.procfs import processes
 from vas_tests.attempts import Attempt, attempts, master_node
 from vas_tests.in_lab import inside
 from vas_tests.leftovers import command_line, mentioning
+from vas_yarn.profiles import SHUFFLE
 
 REPOSITORY = Path(__file__).parents[2]
 MAPS = 4
