@@ -20,7 +20,6 @@ import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
-import org.apache.hadoop.yarn.server.resourcemanager.recovery.MemoryRMStateStore;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
@@ -46,8 +45,6 @@ class KeepFinishedMapsTest {
     conf.setClass(YarnConfiguration.RM_APPLICATION_MASTER_SERVICE_PROCESSORS,
         KeepFinishedMaps.class, ApplicationMasterServiceProcessor.class);
     conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "1.0");
-    conf.setBoolean(YarnConfiguration.RECOVERY_ENABLED, true);
-    conf.set(YarnConfiguration.RM_STORE, MemoryRMStateStore.class.getName());
     rm = new MockRM(conf);
     rm.start();
     masters = register("masters", 2);
@@ -96,35 +93,6 @@ class KeepFinishedMapsTest {
     assertEquals(ContainerExitStatus.ABORTED, ended.getExitStatus(),
         "the application master takes this for a kill, not for a failure");
     assertEquals("spare", containersOn(ours, spare, 1).get(0).getNodeId().getHost());
-  }
-
-  @Test
-  void afterARestartOfTheResourceManagerADeadNodeIsToldToNobodyAndOthersAreKeptOn()
-      throws Exception {
-    MockAM ours = submit(KeepFinishedMaps.TAG);
-    MockAM stock = submit();
-    MockRM old = rm;
-    rm = new MockRM(old.getConfig(), old.getRMStateStore());
-    rm.start();
-    for (MockNM node : List.of(masters, spare)) { // the worker is dead and does not come back
-      node.setResourceTrackerService(rm.getResourceTrackerService());
-      node.registerNode();
-    }
-    old.stop();
-    rm.drainEvents();
-    for (MockAM master : List.of(ours, stock)) {
-      master.setAMRMProtocol(rm.getApplicationMasterService(), rm.getRMContext());
-      master.registerAppAttempt(false);
-      assertEquals(List.of(), unusable(master), "nobody knows the dead node any more");
-    }
-    rm.sendNodeLost(spare);
-    assertEquals(List.of("spare LOST"), unusable(stock));
-    assertEquals(List.of(), unusable(ours), "the tag outlived the ResourceManager");
-  }
-
-  private static List<String> unusable(MockAM master) throws Exception {
-    return updates(master).stream().filter(node -> !node.endsWith(" RUNNING"))
-        .collect(Collectors.toList());
   }
 
   private List<Container> containersOn(MockAM master, MockNM node, int count) throws Exception {
