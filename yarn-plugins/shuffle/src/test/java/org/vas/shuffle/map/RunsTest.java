@@ -52,7 +52,7 @@ class RunsTest {
 
   /** By R runs of equal size; every byte is written once, and again for each level of merges. */
   @ParameterizedTest
-  @CsvSource({"60, 16, 10, 2.1", "60, 4, 10, 2.3", "60, 1, 4, 4.2", "18, 16, 10, 1.3"})
+  @CsvSource({"60, 16, 10, 3", "60, 4, 10, 3", "60, 1, 4, 4.5", "18, 16, 10, 1.5"})
   void noByteIsRewrittenMoreOftenThanALogarithm(int runs, int most, int factor, double times)
       throws Exception {
     job.setInt("vas.shuffle.max-runs", most);
