@@ -60,11 +60,12 @@ class MemoryBoundTest {
   /** Hadoop closes the plugin after success only; none of its threads may keep the process. */
   @Test
   void theProcessOfAFailedAttemptEnds() throws Exception {
-    write(2, 10, 1000);
+    write(2, 300, 1000);
     Path mof = dir.resolve("job/shuffle").resolve(ReduceHarness.map(1, 0).toString())
         .resolve("packed.mof");
     byte[] bytes = Files.readAllBytes(mof);
-    bytes[5000] ^= 1;
+    // Amid it: what is at either end is seen before anything is merged, and waited for.
+    bytes[bytes.length / 2] ^= 1;
     Files.write(mof, bytes);
     Process process = start(2, "64m", 8 * MIB);
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
