@@ -30,7 +30,7 @@ REDUCERS = 4
 # A job that takes longer than this to do the next thing hangs, on the busiest machine.
 PATIENCE_SECONDS = 400
 # MapReduce ends a container that has not ended itself 60 s after its task; ours end at once.
-EXIT_SECONDS = 45
+EXIT_SECONDS = 150
 _WORKLOADS = REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar"
 _PROBE = (str(_WORKLOADS), "org.vas.workloads.probe.Probe")
 _SMALL = SHUFFLE | {
