@@ -69,6 +69,11 @@ def _compiles_against(version: str) -> Check:
 
 _SHELLCHECK = str(Path(sys.executable).with_name("shellcheck"))
 
+_LONG_JAVA = (
+    *(*MAVEN, "-pl", "workloads", "-am", "-Dvas.tests.excluded=none", "-Dgroups=long"),
+    *("-Dsurefire.failIfNoSpecifiedTests=false", "test"),
+)
+
 # In this order: the Java check builds the jars that the lab's tests run on.
 CHECKS = (
     Check("ruff", _python("ruff", "check", ".")),
@@ -80,6 +85,7 @@ CHECKS = (
     Check("java", (*MAVEN, "verify"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
     Check("lab", _python("pytest", "-q", "-m", "slow and not long"), Extent.USUAL),
+    Check("java, at length", _LONG_JAVA, Extent.ALL),
     Check("lab, at length", _python("pytest", "-q", "-m", "long"), Extent.ALL),
 )
 
