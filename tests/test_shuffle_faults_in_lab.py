@@ -141,6 +141,7 @@ def test_a_node_lost_at_half_of_the_reduce_phase_costs_no_map(
     assert digests(lab, "lost-node") == undisturbed
 
 
+@pytest.mark.long
 def test_without_the_tag_a_lost_node_costs_its_maps(lab: Lab, undisturbed: dict[str, str]) -> None:
     conf = _SPREAD | {"mapreduce.job.tags": ""}
     with faulty_job(lab, "lost-untagged", *halves().values(), conf=conf) as job:

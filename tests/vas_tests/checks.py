@@ -16,7 +16,7 @@ MAVEN = ("mvn", "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
 class Extent(IntEnum):
-    """How much to run. On two idle cores: a minute, 25 minutes, an hour at most."""
+    """How much to run: a minute, half an hour, and all there is."""
 
     FAST = 1
     USUAL = 2

@@ -24,7 +24,7 @@ from vas_tests.checks import Extent, chosen_checks, run_checks
     "extent",
     flag_value=Extent.ALL,
     type=Extent,
-    help="Also what is marked `long`: every fault and every kind of job. An hour.",
+    help="Also what is marked `long`: every fault and every kind of job.",
 )
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @click.option(
@@ -36,7 +36,7 @@ def test(extent: Extent | None, yes: bool, only_list: bool) -> int:
     \b
     Examples: ./vas test          Python, Java, the lab
               ./vas test --fast   what takes a minute
-              ./vas test --all    the shuffle's long suites too, as CI does
+              ./vas test --all    the shuffle's long suites too
               ./vas test --list   the commands, to run one by one
     """
     chosen = chosen_checks(extent or Extent.USUAL)
