@@ -84,7 +84,13 @@ def test_the_janitor_takes_what_is_over_and_leaves_what_lives(lab: Lab) -> None:
         # Where no node service looks: it would be as quick as this test.
         left = job.parents[2] / "somebody" / ".staging" / job.name
         leave(lab, left)
-        assert verdicts(vas_json(lab, *gc), job) == ["live"]
+        # The directory is there before the ResourceManager hears of the job.
+        poll(
+            lambda: verdicts(vas_json(lab, *gc), job),
+            lambda found: found == ["live"],
+            60,
+            "the job to be known",
+        )
         assert is_there(lab, left / "shuffle")
     assert results[0].state == "SUCCEEDED"
     assert verdicts(vas_json(lab, *gc), job) == ["quarantine"]
