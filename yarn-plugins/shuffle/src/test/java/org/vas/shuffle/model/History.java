@@ -128,7 +128,7 @@ final class History {
         reduce(partition, NthCall.fails(step.number, errno(step)), -1);
         break;
       case REDUCE_MEETS_DAMAGE:
-        reduce(partition, NthCall.meets(step.number, "", () -> damageUnchecked(step)), -1);
+        reduce(partition, NthCall.meets(step.number, () -> damageUnchecked(step)), -1);
         break;
       case REDUCE_MEETS_RESET:
         reduce(partition, NthCall.never(), 1 + step.number % 2);
@@ -282,8 +282,8 @@ final class History {
   }
 
   /** The job is over while an attempt is at its n-th call: nothing is left. */
-  void end(int call, String except) throws Exception {
-    NthCall cleanup = NthCall.meets(call, except, this::removeJob);
+  void end(int call) throws Exception {
+    NthCall cleanup = NthCall.meets(call, this::removeJob);
     runMap(0, cleanup, false, true);
     if (!cleanup.fired()) {
       removeJob();

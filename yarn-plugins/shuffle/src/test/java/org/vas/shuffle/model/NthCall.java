@@ -16,18 +16,12 @@ final class NthCall implements SharedFileSystem.Fault {
   private final int number;
   private final SharedFileSystem.Fault then;
   private final boolean forEver;
-  private final String except;
   private final AtomicInteger calls = new AtomicInteger();
   private volatile boolean fired;
 
   private NthCall(int number, boolean forEver, SharedFileSystem.Fault then) {
-    this(number, forEver, "", then);
-  }
-
-  private NthCall(int number, boolean forEver, String except, SharedFileSystem.Fault then) {
     this.number = number;
     this.forEver = forEver;
-    this.except = except;
     this.then = then;
   }
 
@@ -50,9 +44,9 @@ final class NthCall implements SharedFileSystem.Fault {
     });
   }
 
-  /** Somebody else does something before the call, or before the next that is no exception. */
-  static NthCall meets(int number, String except, Runnable other) {
-    return new NthCall(number, false, except, (call, path) -> other.run());
+  /** Somebody else does something before the call. */
+  static NthCall meets(int number, Runnable other) {
+    return new NthCall(number, false, (call, path) -> other.run());
   }
 
   /** Does what another process does: none of its calls is counted. */
@@ -81,8 +75,7 @@ final class NthCall implements SharedFileSystem.Fault {
       return;
     }
     int count = calls.incrementAndGet();
-    boolean now = count == number || (count > number && (forEver || !fired));
-    if (now && !except.contains(call)) {
+    if (count == number || (forEver && count > number)) {
       fired = true;
       then.at(call, path);
     }
