@@ -65,8 +65,8 @@ class LabSpec(BaseModel):
 
     @property
     def ingredients(self) -> Ingredients:
-        """What that is made of: Hadoop's jars, without the plugins, which change."""
-        return Ingredients(self.java_home, self._hadoop_jars)
+        """What that is made of."""
+        return Ingredients(self.java_home, self._jars)
 
     @property
     def lustre_state(self) -> Path:
@@ -101,13 +101,13 @@ class LabSpec(BaseModel):
     @property
     def jars(self) -> str:
         """All jars of Hadoop and the plugins, a class path without the configuration."""
-        plugins = [self.plugin_jar] if self.plugin_jar else []
-        return ":".join(str(path) for path in (*self._hadoop_jars, *plugins))
+        return ":".join(map(str, self._jars))
 
     @property
-    def _hadoop_jars(self) -> tuple[Path, ...]:
+    def _jars(self) -> tuple[Path, ...]:
         # By name, not as lib/*, whose order is the directory's.
-        return tuple(sorted(self.hadoop_lib.glob("*.jar")))
+        plugins = [self.plugin_jar] if self.plugin_jar else []
+        return (*sorted(self.hadoop_lib.glob("*.jar")), *plugins)
 
     def node_dir(self, node: str) -> Path:
         """A node's local disk: YARN's local and log directories."""

@@ -15,6 +15,7 @@ from vas_yarn.cds.archive import Archive, Ingredients, State, jvm_flags
 from vas_yarn.cds.class_path import ClassPath, java_home
 
 _MAIN = "import java.util.*; public class Main { public static void main(String[] a) {} }"
+_PACKAGED = "package org.vas; public class Task { public static void main(String[] a) {} }"
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,21 @@ def test_made_once_and_again_when_it_no_longer_fits(jar: Path, tmp_path: Path) -
     assert archive.state(wanted) is State.DAMAGED
     assert archive.build(wanted)
     assert archive.state(wanted) is State.FITS
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_of_our_jars_every_class_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "Task.java").write_text(_PACKAGED)
+    subprocess.run([java_home() / "bin/javac", "-d", tmp_path, tmp_path / "Task.java"], check=True)
+    ours = tmp_path / "vas-plugins.jar"
+    with zipfile.ZipFile(ours, "w") as archive:
+        archive.write(tmp_path / "org/vas/Task.class", "org/vas/Task.class")
+    archive = Archive(tmp_path / "cds")
+    archive.build(made_of(ours))
+    argv = [java_home() / "bin/java", *jvm_flags(archive.file), "-Xlog:class+load", "-cp", ours]
+    loaded = subprocess.run([*argv, "org.vas.Task"], check=True, capture_output=True, text=True)
+    assert "org.vas.Task source: shared objects file" in loaded.stdout
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ def shuffle(
     Every round runs each job once in each arm, in an order drawn by lot, on the same data with the
     same JVM flags and sort buffer, and validates the output. The rows are the shuffle's goals.
 
-    \\b
+    \b
     Examples: vas bench shuffle --rounds 9 --resume runs.json
               vas bench shuffle --size 64M --rounds 1 --rows terasort --json
     """

@@ -31,7 +31,7 @@ PROPERTIES = {
     "yarn.nodemanager.resource.memory-mb": str(3 * 512),
     "yarn.app.mapreduce.am.resource.mb": "512",
     "mapreduce.map.memory.mb": "512",
-    "mapreduce.map.java.opts": "-Xmx400m",
+    "mapreduce.map.java.opts": "-Xmx400m -Xmn24m",
     "mapreduce.reduce.memory.mb": "512",
     "mapreduce.reduce.java.opts": "-Xmx400m",
     "mapreduce.task.io.sort.mb": str(SORT_MB),

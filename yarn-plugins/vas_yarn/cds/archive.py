@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
+from zipfile import ZipFile
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -27,6 +28,8 @@ CLASSES = Path(__file__).with_name("classes.txt")
 _DUMP_TIMEOUT_SECONDS = 600
 # The job's own jar where MapReduce unpacks it, and its files, in the container's directory.
 _OF_THE_JOB = ("job.jar/job.jar", "job.jar/classes/", "job.jar/lib/*", ".", "./*")
+# Jars of which every class goes into an archive, as no list of classes keeps up with them.
+_WHOLE = "vas-*.jar"
 _QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
 
@@ -152,13 +155,22 @@ class Archive:
 def _dump(wanted: Ingredients, classes: Path, archive: Path) -> None:
     # The JDK's own list first: an archive of ours takes the place of the JDK's.
     own = wanted.java_home / "lib" / "classlist"
-    classes.write_text((own.read_text() if own.exists() else "") + wanted.classes.read_text())
+    lists = (own.read_text() if own.exists() else "", wanted.classes.read_text())
+    ours = (name for jar in wanted.jars if jar.match(_WHOLE) for name in _classes(jar))
+    classes.write_text("".join(lists) + "".join(f"{name}\n" for name in ours))
     java, class_path = wanted.java_home / "bin/java", ":".join(map(str, wanted.jars))
     flags = (f"-XX:SharedArchiveFile={archive}", *_QUIET, "-cp", class_path)
     dump = (java, "-Xshare:dump", f"-XX:SharedClassListFile={classes}", *flags)
     run(dump, timeout_seconds=_DUMP_TIMEOUT_SECONDS)
     # With -Xshare:on the JVM refuses to start without it.
     run((java, "-Xshare:on", *flags, "-version"), timeout_seconds=_DUMP_TIMEOUT_SECONDS)
+
+
+def _classes(jar: Path) -> Iterator[str]:
+    with ZipFile(jar) as archive:
+        for name in archive.namelist():
+            if name.startswith("org/") and name.endswith(".class"):
+                yield name.removesuffix(".class")
 
 
 def _sha256(file: Path) -> str:
