@@ -1,15 +1,21 @@
-"""Kills on the lab's real YARN, with our shuffle: an undisturbed job's output, and nothing left."""
+"""Kills and faults of the store, on the lab's real YARN, with our shuffle.
+
+Each ends in an undisturbed job's output or in a clear failure, and leaves nothing.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from vas_core.errors import VasError
 from vas_lab.control import Request
-from vas_lab.daemons import node_manager
+from vas_lab.daemons import RESOURCE_MANAGER, node_manager
 from vas_lab.lab import Lab
 from vas_lab.polling import poll
 from vas_tests.faults import (
@@ -22,6 +28,8 @@ from vas_tests.faults import (
     attempt,
     digests,
     faulty_job,
+    mapred,
+    yarn,
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -49,6 +57,9 @@ def names(kind: str, attempt_number: int) -> set[str]:
     """Every map's (m) or reducer's (r) attempt of that number."""
     count = MAPS if kind == "m" else REDUCERS
     return {f"{kind}_{task:06}_{attempt_number}" for task in range(count)}
+
+
+# ---- Killed processes.
 
 
 def test_killed_tasks_run_again_and_no_other(lab: Lab, undisturbed: dict[str, str]) -> None:
@@ -186,3 +197,191 @@ def test_a_killed_application_master_finds_its_finished_maps(
             "m", 0
         ) | names("r", 1000)
     assert digests(lab, "killed-master") == undisturbed
+
+
+def test_a_restarted_resource_manager_still_keeps_the_maps_of_a_lost_node(
+    lab: Lab, undisturbed: dict[str, str]
+) -> None:
+    """A node with finished maps dies while the ResourceManager is away, another one afterwards."""
+    with faulty_job(lab, "killed-rm", *halves().values(), conf=_SPREAD) as job:
+        reducers = at_half(job)
+        first, second, *_ = sorted(set(reducers) - {job.master_node()})
+        assert {first, second} <= {a.node for a in job.attempts().values()}, "no map ran there"
+        done, orphan = reducers.pop(first), reducers.pop(second)
+        release_halves(job, {done})
+        poll(lambda: states(job, {done}), lambda s: s == {"SUCCEEDED"}, PATIENCE_SECONDS, done)
+        kill(lab, RESOURCE_MANAGER)
+        with dead(lab, first):
+            lab.ask(Request(ask="start", daemon=RESOURCE_MANAGER))
+            poll(lambda: nodes(lab).get(second), lambda s: s == "RUNNING", PATIENCE_SECONDS, second)
+            with dead(lab, second):
+                release_halves(job, set(reducers.values()))
+                assert job.succeeded().state == "SUCCEEDED"
+        release_halves(job, {orphan})
+        after = job.attempts()
+        assert maps(job) == names("m", 0)
+        assert after[f"{orphan[:-1]}1"].state == "SUCCEEDED"
+    assert digests(lab, "killed-rm") == undisturbed
+
+
+# ---- Two attempts of a task at a time.
+
+
+def test_of_two_published_attempts_one_counts(lab: Lab, undisturbed: dict[str, str]) -> None:
+    points = (
+        Point("slow-map", attempt("m_000000_0"), "renamed", _MANIFEST),
+        Point("slow-reducer", attempt("r_000000_0"), "write", _OUTPUT, nth=_HALF),
+    )
+    conf = {
+        "mapreduce.map.speculative": "true",
+        "mapreduce.reduce.speculative": "true",
+        "mapreduce.job.speculative.retry-after-speculate": "1000",
+    }
+    with faulty_job(lab, "speculative", *points, conf=conf) as job:
+        job.held("slow-reducer")
+        both = ("m_000000_0", "m_000000_1")
+        assert all((job.output_of(name) / "manifest").is_file() for name in both)
+        job.succeeded()
+        after = {name: job.attempts()[name].state for name in (*both, "r_000000_0", "r_000000_1")}
+        assert list(after.values()) == ["KILLED", "SUCCEEDED"] * 2, after
+    assert digests(lab, "speculative") == undisturbed
+
+
+# ---- Faults of the store.
+
+
+def flip(path: Path) -> None:
+    """Another bit in the middle."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x10
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    """The second half is gone."""
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def test_damage_that_validation_sees_costs_the_damaged_maps_alone(
+    lab: Lab, undisturbed: dict[str, str]
+) -> None:
+    points = [
+        Point(f"before-{name}", attempt(name), "open", _MANIFEST) for name in sorted(names("r", 0))
+    ]
+    conf = {"vas.shuffle.layout": "packed"}
+    with faulty_job(lab, "damaged", *points, conf=conf) as job:
+        for point in points:
+            job.held(point.name)
+        flip(job.output_of("m_000000_0") / "manifest")
+        (job.output_of("m_000001_0") / "packed.mof").unlink()
+        cut(job.output_of("m_000002_0") / "packed.mof")
+        # No damage: clocks of hosts may be wrong.
+        os.utime(job.output_of("m_000003_0") / "packed.mof", (1, 1))
+        os.utime(job.output_of("m_000003_0") / "manifest", (4e9, 4e9))
+        job.release(*(point.name for point in points))
+        assert job.succeeded().total_maps == MAPS + 3
+        assert set(job.failed()) == {"m_000000_0", "m_000001_0", "m_000002_0"}
+    assert digests(lab, "damaged") == undisturbed
+
+
+def test_damage_found_in_the_merge_fails_the_reducer_and_its_retry_asks_for_the_map(
+    lab: Lab, undisturbed: dict[str, str]
+) -> None:
+    """Reducer 0 meets a flipped bit, 1 a deleted file, 2 one that was cut."""
+    points = (
+        Point("flip", attempt("r_000000_0"), "read", "m_000002_0/00000.mof$"),
+        Point("delete", attempt("r_000001_0"), "open", "m_000003_0/00001.mof$"),
+        Point("cut", attempt("r_000002_0"), "read", "m_000001_0/00002.mof$"),
+    )
+    conf = {"vas.shuffle.layout": "per-reducer"}
+    with faulty_job(lab, "damaged-later", *points, conf=conf) as job:
+        for point in points:
+            job.held(point.name)
+        flip(job.output_of("m_000002_0") / "00000.mof")
+        (job.output_of("m_000003_0") / "00001.mof").unlink()
+        cut(job.output_of("m_000001_0") / "00002.mof")
+        job.release(*(point.name for point in points))
+        assert job.succeeded().total_maps == MAPS + 3
+        failed = job.failed()
+        assert {name for name in failed if name[0] == "m"} == names("m", 0) - {"m_000000_0"}
+        assert_told(failed, "r_000000_0", "m_000002_0/00000.mof", "wrong checksum")
+        assert_told(failed, "r_000001_0", "m_000003_0/00001.mof", "No such file")
+        assert_told(failed, "r_000002_0", "m_000001_0/00002.mof", "the file ends")
+        assert set(failed) <= names("m", 0) | names("r", 0)
+    assert digests(lab, "damaged-later") == undisturbed
+
+
+def assert_told(errors: Mapping[str, str], attempt: str, *words: str) -> None:
+    """One line of an attempt's error has all that, path and cause."""
+    lines = errors.get(attempt, "").splitlines()
+    assert any(all(word in line for word in words) for line in lines), errors.get(attempt)
+
+
+def test_errors_of_the_file_system_fail_attempts_and_cost_no_finished_map(
+    lab: Lab, undisturbed: dict[str, str]
+) -> None:
+    """First attempts meet an error each, or a read without an end; all reads are short."""
+    points = (
+        Point("short", "YarnChild", "read", "/shuffle/", "short"),
+        Point("slow", "YarnChild", "read", "m_000000_1/", "slow:200"),
+        Point("full", attempt("m_000000_0"), "write", _MOF, "ENOSPC"),
+        Point("quota", attempt("m_000001_0"), "close", _MOF, "EDQUOT"),
+        Point("sync", attempt("m_000002_0"), "sync", "/manifest.tmp$", "EIO"),
+        Point("rename", attempt("m_000003_0"), "rename", _MANIFEST, "EIO"),
+        Point("read", attempt("r_000000_0"), "read", _MOF, "EIO", nth=2),
+        Point("stale", attempt("r_000001_0"), "open", _MANIFEST, "ESTALE"),
+        Point("hung-read", attempt("r_000002_0"), "read", _MOF),
+        Point("hung-open", attempt("r_000003_0"), "open", _MANIFEST),
+    )
+    with faulty_job(lab, "errors", *points, conf={"vas.shuffle.read-timeout": "20s"}) as job:
+        assert job.succeeded().total_maps == 2 * MAPS
+        failed = job.failed()
+        assert set(failed) == names("m", 0) | names("r", 0)
+        assert_told(failed, "m_000000_0", ".mof", "No space left on device")
+        assert_told(failed, "m_000001_0", ".mof", "Disk quota exceeded")
+        assert_told(failed, "m_000002_0", "/manifest.tmp", "Input/output error")
+        assert_told(failed, "m_000003_0", "/manifest", "Input/output error")
+        assert_told(failed, "r_000000_0", ".mof", "Input/output error")
+        assert_told(failed, "r_000001_0", "/manifest", "Stale file handle")
+        assert_told(failed, "r_000002_0", ".mof", "vas.shuffle.read-timeout")
+        assert_told(failed, "r_000003_0", "/manifest", "vas.shuffle.read-timeout")
+    assert digests(lab, "errors") == undisturbed
+
+
+@pytest.mark.parametrize(
+    ("task", "call", "error", "text"),
+    [("_m_", "write", "EDQUOT", "Disk quota exceeded"), ("_r_", "read", "EIO", "Input/output")],
+    ids=["written", "read"],
+)
+def test_an_error_that_stays_fails_the_job_with_path_and_cause(
+    lab: Lab, task: str, call: str, error: str, text: str
+) -> None:
+    conf = {"mapreduce.map.maxattempts": "2", "mapreduce.reduce.maxattempts": "2"}
+    point = Point("always", task, call, _MOF, error)
+    with faulty_job(lab, f"always-{error}", point, conf=conf) as job:
+        job.end()
+        assert isinstance(job.failure, VasError)
+        assert any("/shuffle/" in line and ".mof" in line and text in line for line in job.output)
+        if task == "_r_":
+            poll(lambda: maps(job), lambda m: m == names("m", 0), PATIENCE_SECONDS, "the history")
+
+
+# ---- Jobs that are killed.
+
+
+@pytest.mark.parametrize("program", ["yarn", "mapred"])
+def test_a_job_killed_in_its_reduce_phase_leaves_nothing(lab: Lab, program: str) -> None:
+    last = halves()["r_000000_0"]
+    with faulty_job(lab, f"killed-by-{program}", last) as job:
+        job.held(last.name)
+        # A container whose task is done ends itself, long before MapReduce would end it.
+        poll(
+            job.tasks, lambda left: left == {"r_000000_0"}, EXIT_SECONDS, "the others' JVMs to end"
+        )
+        assert job.outputs()
+        if program == "yarn":
+            yarn(lab, "application", "-kill", job.application)
+        else:
+            mapred(lab, "-kill", f"job_{job.number}")
+        job.end()
+        assert isinstance(job.failure, VasError)

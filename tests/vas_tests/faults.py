@@ -242,3 +242,8 @@ def yarn(lab: Lab, *arguments: str) -> None:
     """`yarn application ...`."""
     main = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
     lab.call(java(lab.spec, ["-Xmx128m", main, *arguments]))
+
+
+def mapred(lab: Lab, *arguments: str) -> None:
+    """`mapred job ...`."""
+    lab.call(java(lab.spec, ["-Xmx128m", "org.apache.hadoop.mapred.JobClient", *arguments]))

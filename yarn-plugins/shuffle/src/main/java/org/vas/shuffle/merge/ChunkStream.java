@@ -11,6 +11,7 @@ final class ChunkStream extends InputStream {
   private final byte[] one = new byte[1];
   private int position;
   private int limit;
+  private boolean failed;
 
   ChunkStream(Chunks chunks) {
     this.chunks = requireNonNull(chunks, "chunks");
@@ -27,7 +28,7 @@ final class ChunkStream extends InputStream {
       return 0;
     }
     while (position == limit) {
-      if (!chunks.next()) {
+      if (!advance()) {
         return -1;
       }
       position = chunks.start();
@@ -37,6 +38,18 @@ final class ChunkStream extends InputStream {
     System.arraycopy(chunks.data(), position, bytes, offset, count);
     position += count;
     return count;
+  }
+
+  /** Whether an error came from below, and not from who reads this. */
+  boolean failed() {
+    return failed;
+  }
+
+  private boolean advance() throws IOException {
+    failed = true;
+    boolean more = chunks.next();
+    failed = false;
+    return more;
   }
 
   @Override

@@ -37,12 +37,22 @@ final class DecodedChunks implements Chunks {
 
   @Override
   public boolean next() throws IOException {
-    if (in == null) {
-      in = open();
-      window = new byte[WINDOW];
+    try {
+      if (in == null) {
+        in = open();
+        window = new byte[WINDOW];
+      }
+      length = Math.max(0, IOUtils.wrappedReadForCompressedData(in, window, 0, window.length));
+      return length > 0;
+    } catch (IOException | RuntimeException e) {
+      throw named(e);
     }
-    length = Math.max(0, IOUtils.wrappedReadForCompressedData(in, window, 0, window.length));
-    return length > 0;
+  }
+
+  // What reading says names the file; what the codec and the cipher say does not.
+  private IOException named(Exception e) {
+    return stored.failed() && e instanceof IOException
+        ? (IOException) e : new IOException(source + ": cannot be decoded: " + e, e);
   }
 
   private InputStream open() throws IOException {
@@ -78,7 +88,11 @@ final class DecodedChunks implements Chunks {
     if (next()) {
       throw new IOException(source + ": bytes after the end marker");
     }
-    in.close();
+    try {
+      in.close();
+    } catch (IOException | RuntimeException e) {
+      throw named(e);
+    }
   }
 
   @Override

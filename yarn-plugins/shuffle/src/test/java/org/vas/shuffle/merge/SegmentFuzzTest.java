@@ -165,6 +165,7 @@ class SegmentFuzzTest {
     } catch (IOException e) {
       // Hadoop's LZ4 stream takes as much memory as a length says; only checksums keep it right.
       assertTrue(way.startsWith("Lz4") || !causes(e).contains(OutOfMemoryError.class), e::toString);
+      assertTrue(String.valueOf(e.getMessage()).contains(".mof"), e::toString);
       return;
     }
     assertEquals(good.records.size(), records.size());
