@@ -49,6 +49,9 @@ _SMALL = SHUFFLE | {
     # before it begins another attempt; 3 minutes by default.
     "yarn.client.nodemanager-connect.max-wait-ms": "2000",
     "yarn.client.nodemanager-connect.retry-interval-ms": "500",
+    # How long a task looks for an application master that is gone; over 3 minutes by default.
+    "ipc.client.connect.max.retries": "1",
+    "ipc.client.connect.retry.interval": "200",
     "fs.lustre.impl": "org.vas.workloads.fault.FaultyLustre",
 }
 
@@ -181,12 +184,12 @@ class FaultyJob:
 
     def output_of(self, name: str) -> Path:
         """The directory of an attempt's map output, seen from outside the lab."""
-        (root,) = self.outputs()
-        return root / f"attempt_{self.number}_{name}"
+        (found,) = (path for path in self.outputs() if path.name.endswith(f"_{name}"))
+        return found
 
     def outputs(self) -> list[Path]:
-        """The directory of its map output, if it is there."""
-        return [*staging(self.lab).glob(f"*/.staging/job_{self.number}/shuffle")]
+        """What is there of its map output: a directory for each attempt."""
+        return [*staging(self.lab).glob(f"*/.staging/job_{self.number}/shuffle/*")]
 
     def processes(self) -> list[str]:
         """The command lines of its containers."""
