@@ -12,6 +12,7 @@ from vas_tests.covering import Row
 from vas_tests.in_lab import history, inside
 from vas_tests.shuffle_cases import (
     EXAMPLES,
+    JAR,
     OURS,
     PROBE,
     PROBE_VALUES,
@@ -21,7 +22,7 @@ from vas_tests.shuffle_cases import (
     case_name,
     properties,
 )
-from vas_tests.shuffle_counters import assert_counted_alike
+from vas_tests.shuffle_counters import assert_counted_alike, assert_large_records_counted
 from vas_tests.shuffle_runs import ALIKE, at_once, digests, files, left_behind, run
 from vas_tests.words import make_words
 
@@ -70,7 +71,10 @@ def compare(lab: Lab, row: Row) -> None:
     expected = digests(lab, "stock")
     assert len(expected) == int(row["reducers"])
     assert digests(lab, "ours") == expected
-    assert_counted_alike(stock, ours, same_format=row["codec"] == "none")
+    if (row["data"], row["runs"]) == ("large", "several"):
+        assert_large_records_counted(stock, ours)
+    else:
+        assert_counted_alike(stock, ours, same_format=row["codec"] == "none")
     assert left_behind(lab, ours) == []
 
 
@@ -117,8 +121,8 @@ def test_sort_validator_finds_the_sorted_text_right(lab: Lab) -> None:
     texts = PROGRAMS["sort"][PROGRAMS["sort"].index("-outKey") :]
     sort = ("sort", "-r", "2", *texts)
     run(lab, sort, "sorted", OURS)
-    (jar,) = lab.spec.hadoop_lib.glob("hadoop-mapreduce-client-jobclient-*-tests.jar")
-    validator = (str(jar), "org.apache.hadoop.mapred.SortValidator")
+    # The jar that the class is in has a driver as its main class, which wants yet another jar.
+    validator = (JAR, "org.apache.hadoop.mapred.SortValidator")
     validated = lab.run_job(
         [*validator, "-sortInput", texts[-1], "-sortOutput", "/shuffle/out/sorted"],
         {**ALIKE, **OURS},

@@ -1,6 +1,6 @@
 package org.vas.workloads.probe;
 
-import java.util.Arrays;
+import java.util.Iterator;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
 
@@ -17,15 +17,23 @@ final class Group {
   void add(BytesWritable key, BytesWritable value) {
     values++;
     bytes += value.getLength();
-    sum += hash(value);
-    keys = 31 * keys + hash(key);
+    sum += value.hashCode();
+    keys = 31 * keys + key.hashCode();
+  }
+
+  /** A copy of the smallest of the values; there is one at least. */
+  static BytesWritable least(Iterator<BytesWritable> values) {
+    BytesWritable least = new BytesWritable(values.next().copyBytes());
+    while (values.hasNext()) {
+      BytesWritable value = values.next();
+      if (value.compareTo(least) < 0) {
+        least = new BytesWritable(value.copyBytes());
+      }
+    }
+    return least;
   }
 
   Text text() {
     return new Text(values + " " + bytes + " " + sum + " " + keys);
-  }
-
-  private static int hash(BytesWritable writable) {
-    return Arrays.hashCode(writable.copyBytes());
   }
 }

@@ -29,13 +29,19 @@ final class NewReducers {
     @Override
     protected void reduce(BytesWritable key, Iterable<BytesWritable> values, Context context)
         throws IOException, InterruptedException {
-      BytesWritable least = null;
-      for (BytesWritable value : values) {
-        if (least == null || value.compareTo(least) < 0) {
-          least = new BytesWritable(value.copyBytes());
-        }
-      }
-      context.write(key, least);
+      context.write(key, Group.least(values.iterator()));
+    }
+  }
+
+  /** Writes what it saw of each group's smallest value. */
+  public static final class LeastDigest
+      extends Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
+    @Override
+    protected void reduce(BytesWritable key, Iterable<BytesWritable> values, Context context)
+        throws IOException, InterruptedException {
+      Group group = new Group();
+      group.add(key, Group.least(values.iterator()));
+      context.write(key, group.text());
     }
   }
 }

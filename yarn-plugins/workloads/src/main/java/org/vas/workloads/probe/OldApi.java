@@ -153,14 +153,19 @@ final class OldApi {
     public void reduce(BytesWritable key, Iterator<BytesWritable> values,
         OutputCollector<BytesWritable, BytesWritable> output, Reporter reporter)
         throws IOException {
-      BytesWritable least = null;
-      while (values.hasNext()) {
-        BytesWritable value = values.next();
-        if (least == null || value.compareTo(least) < 0) {
-          least = new BytesWritable(value.copyBytes());
-        }
-      }
-      output.collect(key, least);
+      output.collect(key, Group.least(values));
+    }
+  }
+
+  /** Writes what it saw of each group's smallest value. */
+  public static final class LeastDigest extends MapReduceBase
+      implements Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
+    @Override
+    public void reduce(BytesWritable key, Iterator<BytesWritable> values,
+        OutputCollector<BytesWritable, Text> output, Reporter reporter) throws IOException {
+      Group group = new Group();
+      group.add(key, Group.least(values));
+      output.collect(key, group.text());
     }
   }
 }

@@ -38,7 +38,7 @@ public final class Probe extends Configured implements Tool {
     job.setMapOutputKeyClass(BytesWritable.class);
     job.setMapOutputValueClass(BytesWritable.class);
     job.setOutputKeyClass(BytesWritable.class);
-    job.setOutputValueClass(ProbeConf.COMBINE.get(conf) ? BytesWritable.class : Text.class);
+    job.setOutputValueClass(Text.class);
     FileOutputFormat.setOutputPath(job, output);
     return job;
   }
@@ -49,7 +49,7 @@ public final class Probe extends Configured implements Tool {
     job.setMapperClass(NewMapper.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
     boolean combine = ProbeConf.COMBINE.get(conf);
-    job.setReducerClass(combine ? NewReducers.Least.class : NewReducers.Digest.class);
+    job.setReducerClass(combine ? NewReducers.LeastDigest.class : NewReducers.Digest.class);
     if (combine) {
       job.setCombinerClass(NewReducers.Least.class);
     }
@@ -66,7 +66,7 @@ public final class Probe extends Configured implements Tool {
     job.setMapperClass(OldApi.Emit.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
     boolean combine = ProbeConf.COMBINE.get(conf);
-    job.setReducerClass(combine ? OldApi.Least.class : OldApi.Digest.class);
+    job.setReducerClass(combine ? OldApi.LeastDigest.class : OldApi.Digest.class);
     if (combine) {
       job.setCombinerClass(OldApi.Least.class);
     }
