@@ -8,7 +8,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.UnsupportedFileSystemException;
@@ -27,8 +26,6 @@ final class OneDirectory {
   static void make(FileSystem fs, Path path) throws IOException {
     if (fs instanceof LustreFileSystem) {
       ((LustreFileSystem) fs).mkdir(path, PRIVATE);
-    } else if (fs instanceof LocalFileSystem) {
-      make(((LocalFileSystem) fs).getRaw(), path);
     } else if (fs instanceof RawLocalFileSystem) {
       makeLocal(((RawLocalFileSystem) fs).pathToFile(path).toPath());
     } else {

@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.Syncable;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -30,8 +31,13 @@ public final class ShuffleFiles extends FilterFileSystem {
 
   /** @param meter is told of each call before it is made; from several threads */
   public ShuffleFiles(FileSystem fs, Consumer<MetadataOperation> meter) {
-    super(fs);
+    super(withoutChecksums(fs));
     this.meter = requireNonNull(meter, "meter");
+  }
+
+  // Map output has checksums of its own; files that have Hadoop's besides cannot be appended to.
+  private static FileSystem withoutChecksums(FileSystem fs) {
+    return fs instanceof LocalFileSystem ? ((LocalFileSystem) fs).getRaw() : fs;
   }
 
   private interface Call<T> {
