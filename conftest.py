@@ -16,6 +16,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("timeless", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("timeless")
 
+# Messages name the program as `vas`, however these tests were started; fixtures of modules too.
+os.environ.pop("VAS_PROGRAM", None)
+
 _PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pty.spawn"}
 _PATHS = {"open", "os.listdir", "os.scandir", "os.chmod", "os.remove", "os.mkdir"}
 _KERNEL = ("/sys", "/proc/sys")
@@ -45,9 +48,3 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         _guarded = False
-
-
-@pytest.fixture(autouse=True)
-def _called_as_vas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Messages name the program as `vas`, however these tests were started."""
-    monkeypatch.delenv("VAS_PROGRAM", raising=False)
