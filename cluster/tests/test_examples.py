@@ -65,6 +65,14 @@ def test_the_resourcemanagers_address_may_be_spelled_otherwise() -> None:
     assert cluster.yarn.resourcemanager.name == host.name
 
 
+def test_a_nid_is_found_however_it_is_spelt() -> None:
+    text = (CLUSTER / "examples" / "laptop-lab.yaml").read_text()
+    of_a_host = parse_cluster(text, "x").hosts[1].nids[0]
+    cluster = parse_cluster(text.replace(f"[{of_a_host}]", '["fd00:0:0:0::12@tcp1"]'), "x")
+    assert cluster.host_by_nid("fd00::12@tcp1") is cluster.hosts[1]
+    assert cluster.host_by_nid("fd00::12@tcp") is None
+
+
 def test_a_directory_is_no_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["cluster", "check", str(tmp_path)]) == 2
     assert capsys.readouterr().err == f"vas: {tmp_path}: is a directory; name the map's file\n"

@@ -14,6 +14,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from vas_cluster.addresses import one_spelling
 from vas_core.sizes import parse_size
 
 
@@ -29,13 +30,24 @@ NodeName = Annotated[
 ]
 InterfaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$")]
 _OCTET = r"(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+
+
+def _nid(text: str) -> str:
+    address = text.partition("@")[0]
+    if ":" in address:
+        ipaddress.IPv6Address(address)
+    return text
+
+
 # As Lustre prints it, so that what a client says is found here: network 0 has no number.
 Nid = Annotated[
     str,
     Field(
         pattern=rf"^({_OCTET}(\.{_OCTET}){{3}}|[0-9a-f]*:[0-9a-f:]+|[0-9]+)"
-        r"@(tcp|o2ib|gni|kfi)([1-9][0-9]*)?$"
+        r"@(tcp|o2ib|gni|kfi)([1-9][0-9]*)?$",
+        json_schema_extra={"format": "nid"},
     ),
+    AfterValidator(_nid),
 ]
 User = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 Mac = Annotated[str, Field(pattern=r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")]
@@ -198,7 +210,7 @@ class Cluster(_Mapping):
 
     def host_by_nid(self, nid: str) -> Host | None:
         """The host that owns an LNet NID."""
-        return self._hosts_by_nid.get(nid)
+        return self._hosts_by_nid.get(one_spelling(nid))
 
     def host_by_ost(self, index: int) -> Host | None:
         """The host that serves an OST when nothing has failed over."""
@@ -229,7 +241,7 @@ class Cluster(_Mapping):
 
     @cached_property
     def _hosts_by_nid(self) -> dict[str, Host]:
-        return {nid: host for host in self.hosts for nid in host.nids}
+        return {one_spelling(nid): host for host in self.hosts for nid in host.nids}
 
     @cached_property
     def _hosts_by_ost(self) -> dict[int, Host]:

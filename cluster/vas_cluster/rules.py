@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable, Iterator
 
+from vas_cluster.addresses import one_spelling
 from vas_cluster.model import Cluster, Host
 from vas_cluster.problem import KeyPath, Problem, key_text
 
@@ -34,19 +34,9 @@ def check_rules(cluster: Cluster) -> list[Problem]:
 def _duplicates(occurrences: Iterable[Occurrence], fix: str) -> Iterator[Problem]:
     first: dict[object, KeyPath] = {}
     for path, value in occurrences:
-        before = first.setdefault(_one_spelling(value), path)
+        before = first.setdefault(one_spelling(str(value)), path)
         if before is not path:
             yield Problem(path, f"{value} is also {key_text(before)}", fix)
-
-
-def _one_spelling(value: object) -> object:
-    """An IP address, also that of a NID, as one value however it is written; else the value."""
-    address, at, network = str(value).partition("@")
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return value
-    return f"{getattr(ip, 'ipv4_mapped', None) or ip}{at}{network}"
 
 
 def _names(cluster: Cluster) -> Iterator[Occurrence]:
@@ -139,7 +129,7 @@ def _resourcemanager(cluster: Cluster) -> Iterator[Problem]:
             f"no host or guest is named {manager.name}",
             "add its address",
         )
-    if known and manager.address and _one_spelling(manager.address) != _one_spelling(known):
+    if known and manager.address and one_spelling(manager.address) != one_spelling(known):
         yield Problem(
             ("yarn", "resourcemanager", "address"),
             f"{manager.address} is not the address of {manager.name}, which is {known}",

@@ -26,7 +26,8 @@ public final class ClusterMap {
     this.mount = requireNonNull(mount, "mount");
     this.hosts = List.copyOf(hosts);
     byName = index((host, map) -> map.put(host.name(), host));
-    byNid = index((host, map) -> host.nids().forEach(nid -> map.put(nid, host)));
+    byNid = index((host, map) ->
+        host.nids().forEach(nid -> map.put(IpText.oneSpelling(nid), host)));
     byOst = index((host, map) -> host.osts().forEach(ost -> map.put(ost, host)));
     byGuest = index((host, map) -> host.guest().ifPresent(guest -> map.put(guest.name(), host)));
   }
@@ -63,8 +64,9 @@ public final class ClusterMap {
     return Optional.ofNullable(byName.get(name));
   }
 
+  /** The host with that NID, however an IPv6 address in it is spelt. */
   public Optional<Host> hostByNid(String nid) {
-    return Optional.ofNullable(byNid.get(nid));
+    return Optional.ofNullable(byNid.get(IpText.oneSpelling(nid)));
   }
 
   /** The host that serves the OST while nothing has failed over; see {@link OstOwners}. */

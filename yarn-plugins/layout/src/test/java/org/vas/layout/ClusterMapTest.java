@@ -45,6 +45,18 @@ class ClusterMapTest {
   }
 
   @Test
+  void findsANidHoweverItIsSpelt() throws Exception {
+    String text = Files.readString(Repository.path("cluster/examples/laptop-lab.yaml"));
+    String nid = ClusterMap.load(Repository.path("cluster/examples/laptop-lab.yaml"))
+        .hosts().get(1).nids().get(0);
+    Path file = Files.writeString(folder.resolve("x.yaml"),
+        text.replace("[" + nid + "]", "[\"fd00:0:0:0::12@tcp1\"]"));
+    ClusterMap map = ClusterMap.load(file);
+    assertEquals(Optional.of(map.hosts().get(1)), map.hostByNid("fd00::12@tcp1"));
+    assertEquals(Optional.empty(), map.hostByNid("fd00::12@tcp"));
+  }
+
+  @Test
   void readsWhatTheLabNeeds() throws Exception {
     ClusterMap map = ClusterMap.load(Repository.path("cluster/examples/laptop-lab.yaml"));
     assertEquals("laptop-lab", map.site());
