@@ -85,7 +85,7 @@ def _rows(
 ) -> Iterator[MapLocality]:
     blocks = Blocks(cluster, server.properties(job), LayoutReader())
     mine = [d for d in decisions if d.app == job.replace("job_", "application_")]
-    attempts = list(server.maps(job))
+    attempts = server.maps(job)
     splits = _splits(server, attempts, server.job(job)["finishTime"] / 1000)
     for attempt in attempts:
         split = splits[attempt]
@@ -101,13 +101,13 @@ def _splits(
     server: History, attempts: list[MapAttempt], finished: float
 ) -> dict[MapAttempt, Split | None]:
     """Each attempt's split. YARN gathers the logs they stand in some seconds after a job's end."""
-    splits = {attempt: server.split(attempt) for attempt in attempts}
+    splits = server.splits(attempts)
     missing = [attempt for attempt in attempts if splits[attempt] is None]
     if missing and time.time() < finished + _LOGS_ARRIVE_SECONDS:
         note("waiting for YARN to gather the logs of a job that has just ended")
     while missing and time.time() < finished + _LOGS_ARRIVE_SECONDS:
         time.sleep(_POLL_SECONDS)
-        splits |= {attempt: server.split(attempt) for attempt in missing}
+        splits |= server.splits(missing)
         missing = [attempt for attempt in missing if splits[attempt] is None]
     return splits
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ _SPLIT = re.compile(r"Processing split: (?P<uri>\S.*?):(?P<offset>\d+)\+(?P<leng
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:(//[^/]*)?")
 
+# The server tells of one map at a time, and has to open a log for it.
+_AT_ONCE = 16
 Counters = dict[str, dict[str, int]]
 
 
@@ -87,11 +90,16 @@ class History:
             for group in _list(found, "counterGroup")
         }
 
-    def maps(self, job: str) -> Iterator[MapAttempt]:
+    def maps(self, job: str) -> list[MapAttempt]:
         """The successful attempt of each map task."""
-        for task in _list(self._get(f"mapreduce/jobs/{job}/tasks?type=m")["tasks"], "task"):
-            if task["state"] == "SUCCEEDED":
-                yield self._attempt(job, task["id"], task["successfulAttempt"])
+        tasks = _list(self._get(f"mapreduce/jobs/{job}/tasks?type=m")["tasks"], "task")
+        done = [
+            (task["id"], task["successfulAttempt"])
+            for task in tasks
+            if task["state"] == "SUCCEEDED"
+        ]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(lambda task: self._attempt(job, *task), done))
 
     def _attempt(self, job: str, task: str, attempt: str) -> MapAttempt:
         found = self._get(f"mapreduce/jobs/{job}/tasks/{task}/attempts/{attempt}")["taskAttempt"]
@@ -104,8 +112,12 @@ class History:
             finish_ms=found["finishTime"],
         )
 
-    def split(self, attempt: MapAttempt) -> Split | None:
-        """The attempt's split, from its log; None if there is no log or no file split in it."""
+    def splits(self, attempts: Sequence[MapAttempt]) -> dict[MapAttempt, Split | None]:
+        """Each attempt's split, from its log; None if there is no log or no file split in it."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return dict(zip(attempts, pool.map(self._split, attempts), strict=True))
+
+    def _split(self, attempt: MapAttempt) -> Split | None:
         try:
             text = self._read(f"containerlogs/{attempt.container_id}/syslog")
         except VasError:
