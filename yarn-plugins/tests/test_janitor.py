@@ -65,6 +65,21 @@ def test_what_is_over_for_long_is_quarantined_then_deleted(rm: FakeRm, staging: 
     assert not kept.exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["job_99999999999999999999_1", JOB.replace("job_", "job_0"), "job_1_١", "job_1_00001"]
+)
+def test_a_name_that_no_job_has_keeps_no_others_from_being_removed(
+    name: str, rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (staging / "eve" / ".staging" / name / "shuffle").mkdir(parents=True)
+    rm.over(JOB, hours_ago=25)
+    assert gc(rm, staging, "--json") == 0
+    assert not job_dir(staging).exists()
+    rows = {row["where"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows[f"eve/.staging/{name}"]["verdict"] == "refused"
+    assert (staging / "eve" / ".staging" / name / "shuffle").is_dir()
+
+
 @pytest.mark.parametrize("state", ["NEW", "ACCEPTED", "RUNNING", "SUBMITTED", "somethingElse"])
 def test_what_lives_stays(state: str, rm: FakeRm, staging: Path) -> None:
     before = tree(staging)

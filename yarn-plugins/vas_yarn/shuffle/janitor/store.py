@@ -18,8 +18,11 @@ from vas_yarn.shuffle.job import SHUFFLE
 QUARANTINE = ".vas-quarantine"
 JANITOR = ".vas-janitor"
 _MEMORY = "over.json"
-_JOB = re.compile(r"job_\d+_\d+")
-_QUARANTINED = re.compile(rf"{re.escape(QUARANTINE)}\.job_\d+_\d+\.(\d+)")
+# As Hadoop writes an id: one that a ResourceManager cannot parse, or takes for another job's, would
+# be a doubt about every directory.
+_JOB = re.compile(r"job_[1-9][0-9]{0,17}_([0-9]{4}|[1-9][0-9]{4,8})")
+_LIKE_A_JOB = re.compile(r"job_\d+_\d+")
+_QUARANTINED = re.compile(rf"{re.escape(QUARANTINE)}\.{_JOB.pattern}\.([0-9]+)")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -98,7 +101,10 @@ class StagingStore:
         owner = os.fstat(staging).st_uid
         for name in _names(staging):
             moved = _QUARANTINED.fullmatch(name)
+            if not moved and not _LIKE_A_JOB.fullmatch(name):
+                continue
             if not moved and not _JOB.fullmatch(name):
+                yield Refused(f"{user}/.staging/{name}", "no job has this id")
                 continue
             try:
                 with _opened(name, staging) as job:
@@ -112,7 +118,7 @@ class StagingStore:
             if why:
                 yield Refused(f"{user}/.staging/{name}", why)
             elif moved:
-                yield Quarantined(user, name, int(moved[1]))
+                yield Quarantined(user, name, int(moved[2]))
             else:
                 yield JobDirectory(user, name, (status.st_dev, status.st_ino))
 

@@ -142,7 +142,13 @@ public final class BatchedRecords extends RawRecords {
   }
 
   private void end() throws IOException {
-    conservation.check(records, rawBytes);
+    try {
+      conservation.check(records, rawBytes);
+    } catch (IOException e) {
+      // Whoever hides it and asks for more is told again.
+      failure = e;
+      throw e;
+    }
     ended = true;
     index = 0;
     limit = 0;

@@ -121,6 +121,14 @@ class MergeTest {
         "an answer, and a wrong one");
   }
 
+  @Test
+  void aCountThatIsNotRightIsToldToWhoeverAsksAgain() throws IOException {
+    BatchedRecords records = new BatchedRecords(
+        merge(records(List.of("a", "b"), 0)), new Conservation(3, 99), SMALL, () -> {});
+    assertThrows(IOException.class, () -> drained(records));
+    assertThrows(IOException.class, records::next);
+  }
+
   private static Merge merge(List<byte[][]> records) {
     return new Merge(List.of(PiecesOf.cursor(records, 10)), order(true));
   }
