@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from vas_cluster import ClusterProblems, load_cluster, parse_cluster
+from vas_cluster import ClusterProblems, Flock, load_cluster, parse_cluster
 from vas_cluster.document import parse_document
 from vas_cluster.schema import schema_text
 from vas_core.cli import run_command
@@ -45,6 +45,17 @@ def test_stored_schema_is_the_generated_one() -> None:
     assert (CLUSTER / "cluster.schema.json").read_text() == schema_text(), (
         "run: vas cluster schema > cluster/cluster.schema.json"
     )
+
+
+def test_the_page_has_every_key_with_its_meaning() -> None:
+    page = (CLUSTER.parent / "docs" / "cluster.md").read_text()
+    schema = json.loads(schema_text())
+    for mapping in (schema, *schema["$defs"].values()):
+        for key, rule in mapping.get("properties", {}).items():
+            lines = [line for line in page.splitlines() if f"| {rule['description']} |" in line]
+            assert any(line.startswith("| `") and f"{key}" in line for line in lines), key
+    for flock in Flock:
+        assert f"| `{flock.value}` | {flock.meaning} |" in page
 
 
 def test_all_problems_come_at_once_in_document_order() -> None:
