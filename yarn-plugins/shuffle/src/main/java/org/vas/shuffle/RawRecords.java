@@ -1,5 +1,6 @@
 package org.vas.shuffle;
 
+import java.util.Arrays;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
@@ -15,7 +16,13 @@ public abstract class RawRecords implements RawKeyValueIterator {
   /** Shows a record whose value stands right after its key. */
   protected final void show(byte[] data, int offset, int keyLength, int valueLength) {
     key.reset(data, offset, keyLength);
-    value.reset(data, offset + keyLength, valueLength);
+    int start = offset + keyLength;
+    // The old API's iterator of values adds the start to where the value ends.
+    if (2L * start + valueLength > Integer.MAX_VALUE) {
+      value.reset(Arrays.copyOfRange(data, start, start + valueLength), valueLength);
+    } else {
+      value.reset(data, start, valueLength);
+    }
   }
 
   /** Shows nothing, after the last record. */

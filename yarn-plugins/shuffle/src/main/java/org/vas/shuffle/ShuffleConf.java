@@ -44,8 +44,9 @@ public interface ShuffleConf {
       "How long one call of the file system, such as one read of a MOF, may take before the reduce"
           + " attempt fails.");
 
-  ConfKey<Long> READ_SIZE = ConfKey.bytes("vas.shuffle.read-size", "1m", "64k", "16m",
-      "Bytes of one read of a MOF, a multiple of 64k; smaller where memory is short.");
+  ConfKey<Long> READ_SIZE = ConfKey.bytes("vas.shuffle.read-size", "960k", "64k", "16m",
+      "Bytes of one read of a MOF, a multiple of 64k; smaller where memory is short. G1 gives an"
+          + " array of more than half a region whole regions: this and its halves fit those of 1m.");
 
   ConfKey<Long> CODEC_MEMORY = ConfKey.bytes("vas.shuffle.codec-memory", "4m", "0", "1g",
       "Bytes that one open stream takes of a map output codec that is none of Hadoop's own, on the"

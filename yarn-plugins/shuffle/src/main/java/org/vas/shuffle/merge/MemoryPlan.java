@@ -11,6 +11,8 @@ public final class MemoryPlan {
   private static final int SMALLEST_BATCH = 4 << 10;
   private static final int SMALLEST_BUFFER = Segment.CHECKSUM_BYTES;
   private static final int FEWEST_INPUTS = 2;
+  // Each is an open file, of which a process has 4,096 at most where the kernel's limit is left alone.
+  private static final int MOST_INPUTS = 1000;
 
   private final long budget;
   private final long forInputs;
@@ -51,13 +53,14 @@ public final class MemoryPlan {
 
   /** Whether all these can be open at once. */
   public boolean fits(List<SegmentFile> segments) {
-    return segments.size() <= fanIn() || need(segments, SMALLEST_BUFFER) <= forInputs;
+    return segments.size() <= fanIn()
+        || (segments.size() <= MOST_INPUTS && need(segments, SMALLEST_BUFFER) <= forInputs);
   }
 
   /** How many segments of any size can be open at once. */
   public int fanIn() {
     long fit = forInputs / (2L * SMALLEST_BUFFER + decodeBytes);
-    return (int) Math.max(FEWEST_INPUTS, Math.min(Integer.MAX_VALUE, fit));
+    return (int) Math.max(FEWEST_INPUTS, Math.min(MOST_INPUTS, fit));
   }
 
   /** The largest buffer with which all these fit: a multiple of 64 KiB. */

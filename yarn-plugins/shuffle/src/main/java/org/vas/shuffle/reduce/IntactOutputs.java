@@ -86,6 +86,10 @@ final class IntactOutputs {
       outcomes.bad(verdict.attempt());
       counters.validationFailed();
       reports.tell(outcomes.toReport());
+    } else if (!outcomes.wants(verdict.attempt())) {
+      LOG.info("Cannot look at the output of {}, which was taken back", verdict.attempt(),
+          verdict.error());
+      outcomes.unknown(verdict.attempt());
     } else if (verdict.error() instanceof IOException) {
       throw new IOException("the file system is sick, not the output of " + verdict.attempt()
           + ": " + verdict.error().getMessage(), verdict.error());

@@ -84,6 +84,17 @@ final class MapOutcomes<T> {
     return found;
   }
 
+  /** Whether the output of this attempt may still be one to merge. */
+  boolean wants(TaskAttemptID attempt) {
+    return live(attempt) && succeeded.get(attempt.getTaskID().getId()).contains(attempt);
+  }
+
+  /** Nothing was learnt of an attempt: should it be wanted again, it is looked at again. */
+  void unknown(TaskAttemptID attempt) {
+    looking.remove(attempt);
+    change(attempt.getTaskID().getId());
+  }
+
   void intact(TaskAttemptID attempt, T output) {
     intact.put(attempt, output);
     change(attempt.getTaskID().getId());

@@ -45,6 +45,14 @@ class MemoryPlanTest {
   }
 
   @Test
+  void openFilesAreBoundedWhateverTheMemory() {
+    MemoryPlan plan = new MemoryPlan(8L << 30, 1 << 20, 0);
+    assertEquals(1000, plan.fanIn());
+    assertTrue(plan.fits(Collections.nCopies(1000, segment(4 << 20))));
+    assertFalse(plan.fits(Collections.nCopies(1001, segment(1))));
+  }
+
+  @Test
   void buffersShrinkBeforeAPassIsMade() {
     List<SegmentFile> ten = Collections.nCopies(10, segment(4 << 20));
     assertEquals(1 << 20, new MemoryPlan(64 << 20, 1 << 20, 0).bufferBytes(ten));

@@ -1,6 +1,7 @@
 package org.vas.shuffle.reduce;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -50,6 +51,22 @@ class MapOutcomesTest {
         .filter(e -> e.status == Status.SUCCEEDED && e.attempt.getTaskID().getId() == map)
         .map(e -> e.attempt).filter(a -> !dead.contains(a) && !bad.contains(a))
         .findFirst().orElse(null);
+  }
+
+  @Test
+  void nothingLearntOfAnAttemptIsLearntWhenItIsWantedAgain() throws IOException {
+    MapOutcomes<TaskAttemptID> outcomes = new MapOutcomes<>(MAPS);
+    TaskAttemptID attempt = ReduceHarness.map(0, 0);
+    outcomes.resolve(attempt, Status.SUCCEEDED);
+    assertEquals(List.of(attempt), outcomes.toLookAt());
+    assertTrue(outcomes.wants(attempt));
+    outcomes.resolve(attempt, Status.OBSOLETE);
+    assertFalse(outcomes.wants(attempt));
+    outcomes.unknown(attempt);
+    assertEquals(List.of(), outcomes.toLookAt());
+    outcomes.reset();
+    outcomes.resolve(attempt, Status.SUCCEEDED);
+    assertEquals(List.of(attempt), outcomes.toLookAt());
   }
 
   @Property(tries = 1000)
