@@ -48,6 +48,11 @@ public interface ShuffleConf {
       "Bytes of one read of a MOF, a multiple of 64k; smaller where memory is short. G1 gives an"
           + " array of more than half a region whole regions: this and its halves fit those of 1m.");
 
+  ConfKey<Integer> MERGE_PERCENT = ConfKey.integer("vas.shuffle.merge-percent", 25, 1, 100,
+      "Percent of a reducer's heap that the merge takes at most while reduce() runs and needs the"
+          + " rest. Passes before it may take mapreduce.reduce.shuffle.input.buffer.percent, which"
+          + " bounds both.");
+
   ConfKey<Long> CODEC_MEMORY = ConfKey.bytes("vas.shuffle.codec-memory", "4m", "0", "1g",
       "Bytes that one open stream takes of a map output codec that is none of Hadoop's own, on the"
           + " heap and off it. A reducer has one for each segment that it merges at once.");

@@ -23,14 +23,11 @@ final class Batch {
     return size + 2L * Integer.BYTES * Math.max(1, size / BYTES_PER_RECORD);
   }
 
-  /** Copies the record; false if there is no room. An empty batch has room for any record. */
+  /** Copies the record; false if there is no room. */
   boolean add(byte[] source, int offset, int keyLength, int valueLength) {
     int length = keyLength + valueLength;
     if (length > data.length - used || 2 * records == ends.length) {
-      if (records > 0) {
-        return false;
-      }
-      data = new byte[length];
+      return false;
     }
     System.arraycopy(source, offset, data, used, length);
     int at = 2 * records;
@@ -42,14 +39,21 @@ final class Batch {
     return true;
   }
 
-  /** Forgets the records, and the memory that one large record needed. */
-  void clear() {
+  /** Makes room for one record that is larger than an empty batch. */
+  void grow(int length) {
+    data = new byte[length];
+  }
+
+  /** Forgets the records; true if that gave back the memory of a large one. */
+  boolean clear() {
     records = 0;
     used = 0;
     rawBytes = 0;
-    if (data.length > size) {
+    boolean grown = data.length > size;
+    if (grown) {
       data = new byte[size];
     }
+    return grown;
   }
 
   byte[] data() {

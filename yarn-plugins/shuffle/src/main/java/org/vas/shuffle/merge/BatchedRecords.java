@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.util.Progressable;
 import org.vas.shuffle.RawRecords;
@@ -22,6 +23,7 @@ public final class BatchedRecords extends RawRecords {
   private final Progressable alive;
   private final BlockingQueue<Batch> full;
   private final BlockingQueue<Batch> free;
+  private final Semaphore large = new Semaphore(1); // records larger than a batch, on their way
   private final Batch last = new Batch(1);
   private final Thread thread;
   private volatile Throwable failure;
@@ -62,12 +64,9 @@ public final class BatchedRecords extends RawRecords {
     try {
       Batch filling = free.take();
       while (merge.next()) {
-        byte[] bytes = merge.data();
-        int at = merge.offset();
-        if (!filling.add(bytes, at, merge.keyLength(), merge.valueLength())) {
-          full.put(filling);
-          filling = free.take();
-          filling.add(bytes, at, merge.keyLength(), merge.valueLength());
+        while (!filling.add(
+            merge.data(), merge.offset(), merge.keyLength(), merge.valueLength())) {
+          filling = withRoom(filling, merge.keyLength() + merge.valueLength());
         }
       }
       full.put(filling);
@@ -75,6 +74,16 @@ public final class BatchedRecords extends RawRecords {
     } catch (InterruptedException | IOException e) {
       failed(e);
     }
+  }
+
+  private Batch withRoom(Batch filling, int length) throws InterruptedException {
+    if (filling.records() > 0) {
+      full.put(filling);
+      return free.take();
+    }
+    large.acquire();
+    filling.grow(length);
+    return filling;
   }
 
   // ---- The thread of reduce().
@@ -97,7 +106,9 @@ public final class BatchedRecords extends RawRecords {
       return false;
     }
     if (batch != last) {
-      batch.clear();
+      if (batch.clear()) {
+        large.release();
+      }
       free.add(batch);
     }
     do {

@@ -14,7 +14,6 @@ public final class MemoryPlan {
   // Each is an open file, of which a process has 4,096 at most where the kernel's limit is left alone.
   private static final int MOST_INPUTS = 1000;
 
-  private final long budget;
   private final long forInputs;
   private final int batchBytes;
   private final int readBytes;
@@ -26,7 +25,6 @@ public final class MemoryPlan {
    * @param decodeBytes for what each open segment needs besides its two buffers
    */
   public MemoryPlan(long budget, long readBytes, long decodeBytes) {
-    this.budget = budget;
     this.batchBytes =
         (int) Math.max(SMALLEST_BATCH, Math.min(LARGEST_BATCH, budget / (8 * BATCHES)));
     this.forInputs = budget - BATCHES * Batch.memory(batchBytes);
@@ -34,17 +32,16 @@ public final class MemoryPlan {
     this.decodeBytes = decodeBytes;
   }
 
-  private MemoryPlan(MemoryPlan last, long writerBytes) {
-    this.budget = last.budget;
+  private MemoryPlan(MemoryPlan last, long forInputs) {
     this.batchBytes = last.batchBytes;
-    this.forInputs = budget - writerBytes;
+    this.forInputs = forInputs;
     this.readBytes = last.readBytes;
     this.decodeBytes = last.decodeBytes;
   }
 
-  /** The same for a pass, which has no batches, but a writer of so many bytes. */
-  MemoryPlan forPass(long writerBytes) {
-    return new MemoryPlan(this, writerBytes);
+  /** The same for a pass, which has a budget of its own, and no batches, but a writer. */
+  MemoryPlan forPass(long budget, long writerBytes) {
+    return new MemoryPlan(this, budget - writerBytes);
   }
 
   int batchBytes() {

@@ -47,6 +47,7 @@ public final class Merge implements Closeable {
       return false;
     }
     record = inputs[winner];
+    record.whole();
     return true;
   }
 

@@ -23,12 +23,16 @@ public final class Passes {
     void passed(long records, int left);
   }
 
-  public Passes(SegmentOpener opener, PassWriter writer, MemoryPlan memory, KeyOrder order,
-      Listener listener) {
+  /**
+   * @param memory that all that are left have to fit into
+   * @param budget bytes for a pass: reading, decoding and writing
+   */
+  public Passes(SegmentOpener opener, PassWriter writer, MemoryPlan memory, long budget,
+      KeyOrder order, Listener listener) {
     this.opener = requireNonNull(opener, "opener");
     this.writer = requireNonNull(writer, "writer");
     this.memory = requireNonNull(memory, "memory");
-    this.forPass = memory.forPass(writer.memory());
+    this.forPass = memory.forPass(budget, writer.memory());
     this.order = requireNonNull(order, "order");
     this.listener = requireNonNull(listener, "listener");
   }

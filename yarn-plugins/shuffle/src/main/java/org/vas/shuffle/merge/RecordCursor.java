@@ -4,17 +4,20 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
  * The records of one IFile stream, in order and in place: a record is copied only where it crosses
- * the border of two chunks. Its value stands right after its key.
+ * the border of two chunks. Its value stands right after its key. Of a large record that crosses,
+ * {@link #next} reads the key; the value stays in the file until {@link #whole}, so that many
+ * inputs that wait with such a record hold none of them.
  */
 public final class RecordCursor implements Closeable {
   // Two of the longest numbers that Hadoop writes.
   private static final int LONGEST_HEADER = 18;
   private static final int END = -1;
   private static final int LARGEST_ARRAY = Integer.MAX_VALUE - 16;
-  private static final int KEPT = 1 << 20;
+  private static final int LARGE = 4 << 10;
 
   private final String name;
   private final Chunks chunks;
@@ -32,6 +35,7 @@ public final class RecordCursor implements Closeable {
   int offset;
   int keyLength;
   int valueLength;
+  boolean withoutValue;
 
   /** @param records and rawBytes what there must be, end marker included; checked at the end */
   public RecordCursor(String name, Chunks chunks, long records, long rawBytes) {
@@ -73,6 +77,16 @@ public final class RecordCursor implements Closeable {
     position = (int) end;
     count++;
     return true;
+  }
+
+  /** Reads the value, if {@link #next} left it: before anything but the key is looked at. */
+  void whole() throws IOException {
+    if (withoutValue) {
+      byte[] record = Arrays.copyOf(data, keyLength + valueLength);
+      gather(record, keyLength, valueLength);
+      data = record;
+      withoutValue = false;
+    }
   }
 
   /** The bytes that the record is in. */
@@ -162,8 +176,8 @@ public final class RecordCursor implements Closeable {
       offset = position;
       position += (int) length;
     } else {
-      data = gathered((int) length);
-      offset = 0;
+      withoutValue = length > LARGE;
+      cross(withoutValue ? key : (int) length);
     }
     keyLength = key;
     valueLength = value;
@@ -171,21 +185,26 @@ public final class RecordCursor implements Closeable {
     return true;
   }
 
-  private byte[] gathered(int length) throws IOException {
-    if (crossing.length < length || crossing.length > KEPT) {
+  private void cross(int length) throws IOException {
+    if (crossing.length < length || crossing.length > LARGE) {
       crossing = new byte[length];
     }
-    int have = 0;
-    while (have < length) {
+    gather(crossing, 0, length);
+    data = crossing;
+    offset = 0;
+  }
+
+  private void gather(byte[] target, int from, int length) throws IOException {
+    int end = from + length;
+    for (int have = from; have < end; ) {
       if (position == limit) {
         nextChunk();
       }
-      int part = Math.min(length - have, limit - position);
-      System.arraycopy(chunk, position, crossing, have, part);
+      int part = Math.min(end - have, limit - position);
+      System.arraycopy(chunk, position, target, have, part);
       position += part;
       have += part;
     }
-    return crossing;
   }
 
   private void finish() throws IOException {

@@ -13,11 +13,17 @@ import org.vas.shuffle.mof.ManifestException;
 enum Diagnosis {
   /** This one output: its map has to run again. */
   BAD_MAP,
+  /**
+   * EIO: a file whose objects are damaged, or a server that is. One such output has to be made
+   * again; of two, the file system is sick.
+   */
+  UNREADABLE,
   /** The file system, or something unknown: the reduce attempt fails, and no map is run again. */
   SICK_FILE_SYSTEM;
 
   // What the C library and the kernel say; Java puts it into messages, even of "not found".
-  private static final List<String> ERRNO_TEXTS = List.of("Input/output error", "Stale file handle",
+  private static final String EIO = "Input/output error";
+  private static final List<String> ERRNO_TEXTS = List.of("Stale file handle",
       "Stale NFS file handle", "No space left on device", "Disk quota exceeded",
       "Permission denied", "Operation not permitted", "Read-only file system",
       "Connection timed out", "Transport endpoint", "transport endpoint",
@@ -28,18 +34,24 @@ enum Diagnosis {
           NoSuchFileException.class, EOFException.class, ChecksumException.class);
 
   static Diagnosis of(Throwable error) {
-    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-      String message = String.valueOf(cause.getMessage());
-      if (ERRNO_TEXTS.stream().anyMatch(text -> saysSo(message, text))) {
-        return SICK_FILE_SYSTEM;
-      }
+    if (ERRNO_TEXTS.stream().anyMatch(text -> saysSo(error, text))) {
+      return SICK_FILE_SYSTEM;
+    }
+    if (saysSo(error, EIO)) {
+      return UNREADABLE;
     }
     return ONE_OUTPUT.stream().anyMatch(kind -> kind.isInstance(error))
         ? BAD_MAP : SICK_FILE_SYSTEM;
   }
 
   // As a phrase of its own, not as a part of some path in the message.
-  private static boolean saysSo(String message, String text) {
-    return Pattern.compile("(?<![\\w/.-])" + Pattern.quote(text) + "(?![\\w/-])").matcher(message).find();
+  private static boolean saysSo(Throwable error, String text) {
+    Pattern phrase = Pattern.compile("(?<![\\w/.-])" + Pattern.quote(text) + "(?![\\w/-])");
+    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+      if (phrase.matcher(String.valueOf(cause.getMessage())).find()) {
+        return true;
+      }
+    }
+    return false;
   }
 }

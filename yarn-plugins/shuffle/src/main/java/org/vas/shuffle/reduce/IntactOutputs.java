@@ -3,7 +3,9 @@ package org.vas.shuffle.reduce;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +29,7 @@ final class IntactOutputs {
   private final ReduceCounters counters;
   private final Runnable progress;
   private final BlockingQueue<Verdict> verdicts = new LinkedBlockingQueue<>();
+  private final Set<TaskAttemptID> unreadable = new HashSet<>();
 
   /** @param progress is called in every wait, and after every map */
   IntactOutputs(EventPoller events, MapOutcomes<MapOutput> outcomes, Validator validator,
@@ -80,7 +83,7 @@ final class IntactOutputs {
   private void take(Verdict verdict) throws IOException, InterruptedException {
     if (verdict.output() != null) {
       outcomes.intact(verdict.attempt(), verdict.output());
-    } else if (verdict.diagnosis() == Diagnosis.BAD_MAP) {
+    } else if (isOfOneMap(verdict)) {
       LOG.warn("The output of {} is lost or damaged; reporting it until it is taken back",
           verdict.attempt(), verdict.error());
       outcomes.bad(verdict.attempt());
@@ -97,5 +100,13 @@ final class IntactOutputs {
       throw new IOException("cannot look at the output of " + verdict.attempt() + ": "
           + verdict.error(), verdict.error());
     }
+  }
+
+  private boolean isOfOneMap(Verdict verdict) {
+    if (verdict.diagnosis() == Diagnosis.UNREADABLE) {
+      unreadable.add(verdict.attempt());
+      return unreadable.size() == 1;
+    }
+    return verdict.diagnosis() == Diagnosis.BAD_MAP;
   }
 }

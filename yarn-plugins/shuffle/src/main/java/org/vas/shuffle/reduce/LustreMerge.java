@@ -11,7 +11,6 @@ import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskStatus;
-import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.task.reduce.Shuffle;
 import org.apache.hadoop.mapreduce.util.MRJobConfUtil;
 import org.apache.hadoop.util.Progress;
@@ -56,6 +55,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private JobConf job;
   private TaskAttemptID attempt;
   private ReduceCounters counters;
+  private HeapShare budget;
   private ReadPool pool;
   private PassWriter passWriter;
   private RawKeyValueIterator records;
@@ -72,6 +72,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     job = context.getJobConf();
     attempt = (TaskAttemptID) context.getReduceId();
     counters = new ReduceCounters(context);
+    budget = new HeapShare(job);
   }
 
   @Override
@@ -85,7 +86,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
         new ShuffleFiles(dirs.root().getFileSystem(job), counters::asked);
     pool = new ReadPool(ShuffleConf.READ_TIMEOUT.get(job));
     try {
-      MemoryPlan memory = new MemoryPlan(budget(), ShuffleConf.READ_SIZE.get(job),
+      MemoryPlan memory = new MemoryPlan(budget.besideReduce(), ShuffleConf.READ_SIZE.get(job),
           SegmentOpener.decodeBytes(job, context.getCodec()));
       List<SegmentFile> segments = segments(fs, dirs, memory.toHold());
       leaveShuffle();
@@ -138,7 +139,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
         new SegmentOpener(fs, job, context.getCodec(), pool, counters, context.getReporter());
     passWriter = new PassWriter(fs, dirs.attempt(attempt), job, context.getReporter());
     int all = segments.size();
-    new Passes(opener, passWriter, memory, KeyOrder.of(job),
+    new Passes(opener, passWriter, memory, budget.beforeReduce(), KeyOrder.of(job),
         (written, left) -> passed(written, left, all)).fit(segments);
 
     int first = (int) ((long) partition() * segments.size() / job.getNumReduceTasks());
@@ -160,19 +161,6 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
 
   private int partition() {
     return attempt.getTaskID().getId();
-  }
-
-  /** As stock computes it, from the same two keys. */
-  private long budget() {
-    float share = job.getFloat(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT,
-        MRJobConfig.DEFAULT_SHUFFLE_INPUT_BUFFER_PERCENT);
-    if (share < 0 || share > 1) {
-      throw new IllegalArgumentException(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT + ": " + share
-          + " is not a share; use 0 to 1");
-    }
-    long heap =
-        job.getLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, Runtime.getRuntime().maxMemory());
-    return (long) (heap * (double) share);
   }
 
   /**

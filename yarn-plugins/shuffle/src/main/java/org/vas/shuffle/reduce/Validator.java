@@ -64,7 +64,7 @@ final class Validator {
   // When the mount is gone, every file is "not found".
   private Verdict diagnosed(TaskAttemptID attempt, Throwable error, Watch watch) {
     Diagnosis diagnosis = Diagnosis.of(error);
-    if (diagnosis == Diagnosis.BAD_MAP) {
+    if (diagnosis != Diagnosis.SICK_FILE_SYSTEM) {
       try {
         watch.calling(dirs.jobDir());
         fs.listStatus(dirs.jobDir());

@@ -71,8 +71,8 @@ class MemoryPlanTest {
   @Test
   void aPassHasAWriterInPlaceOfBatches() {
     MemoryPlan plan = new MemoryPlan(20 << 20, 1 << 20, 1 << 20);
-    assertTrue(plan.forPass(9 << 20).fanIn() < plan.fanIn());
-    assertEquals(2, plan.forPass(30 << 20).fanIn());
+    assertTrue(plan.forPass(20 << 20, 9 << 20).fanIn() < plan.fanIn());
+    assertEquals(2, plan.forPass(20 << 20, 30 << 20).fanIn());
   }
 
   @Property(tries = 500)

@@ -184,11 +184,32 @@ class MergeTest {
     byte[] large = new byte[1000];
     assertTrue(batch.add(large, 0, 1, 9));
     assertFalse(batch.add(large, 0, 500, 500));
-    batch.clear();
+    assertFalse(batch.clear());
+    batch.grow(1000);
     assertTrue(batch.add(large, 0, 500, 500));
     assertEquals(1000, batch.ends()[1]);
-    batch.clear();
+    assertTrue(batch.clear());
     assertEquals(100, batch.data().length);
+  }
+
+  /** The second waits in the merge's thread until reduce() has let the first go. */
+  @Test
+  @Timeout(60)
+  void ofLargeRecordsOneIsOnItsWay() throws IOException {
+    List<byte[][]> records = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      records.add(RecordCursorTest.record(i % 3 == 0 ? 1 : 3, i % 3 == 0 ? 10 : 50_000 + i));
+    }
+    long bytes = PiecesOf.stream(records).length;
+    BatchedRecords merged = new BatchedRecords(
+        new Merge(List.of(PiecesOf.cursor(records, 1000)), order(true)),
+        new Conservation(records.size(), bytes - 2), SMALL, () -> {});
+    for (byte[][] each : records) {
+      assertTrue(merged.next());
+      assertEquals(each[1].length, merged.getValue().getLength() - merged.getValue().getPosition());
+    }
+    assertFalse(merged.next());
+    merged.close();
   }
 
   @Test

@@ -26,6 +26,7 @@ class RecordCursorTest {
     RecordCursor cursor = PiecesOf.cursor(records, size);
     for (byte[][] each : records) {
       assertTrue(cursor.next());
+      cursor.whole();
       int middle = cursor.offset() + cursor.keyLength();
       assertArrayEquals(each[0], Arrays.copyOfRange(cursor.data(), cursor.offset(), middle));
       assertArrayEquals(each[1],
@@ -45,12 +46,26 @@ class RecordCursorTest {
     int count = 0;
     try {
       while (cursor.next()) {
+        cursor.whole();
         count++;
       }
       assertEquals(records.size(), count);
     } catch (IOException e) {
       assertTrue(e.getMessage().startsWith("test: "), e::getMessage);
     }
+  }
+
+  @Test
+  void theValueOfALargeRecordIsReadWhenItIsAskedFor() throws IOException {
+    RecordCursor cursor = PiecesOf.cursor(List.of(record(7, 100_000), record(3, 4)), 1000);
+    assertTrue(cursor.next());
+    assertEquals(7, cursor.data().length);
+    assertEquals(100_000, cursor.valueLength());
+    cursor.whole();
+    cursor.whole();
+    assertArrayEquals(record(7, 100_000)[1], Arrays.copyOfRange(cursor.data(), 7, 100_007));
+    assertTrue(cursor.next());
+    assertFalse(cursor.next());
   }
 
   @Test
@@ -82,7 +97,8 @@ class RecordCursorTest {
   Arbitrary<List<byte[][]>> records() {
     Arbitrary<Integer> lengths = Arbitraries.frequencyOf(
         Tuple.of(5, Arbitraries.integers().between(0, 20)),
-        Tuple.of(1, Arbitraries.integers().between(100, 1000)));
+        Tuple.of(1, Arbitraries.integers().between(100, 1000)),
+        Tuple.of(1, Arbitraries.integers().between(4000, 9000)));
     return lengths.tuple2().map(t -> record(t.get1(), t.get2())).list().ofMaxSize(30);
   }
 }

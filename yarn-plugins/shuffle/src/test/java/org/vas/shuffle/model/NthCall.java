@@ -16,37 +16,39 @@ final class NthCall implements SharedFileSystem.Fault {
   private final int number;
   private final SharedFileSystem.Fault then;
   private final boolean forEver;
+  private final String errno;
   private final AtomicInteger calls = new AtomicInteger();
   private volatile boolean fired;
 
-  private NthCall(int number, boolean forEver, SharedFileSystem.Fault then) {
+  private NthCall(int number, boolean forEver, String errno, SharedFileSystem.Fault then) {
     this.number = number;
+    this.errno = errno;
     this.forEver = forEver;
     this.then = then;
   }
 
   /** Nothing at all. */
   static NthCall never() {
-    return new NthCall(Integer.MAX_VALUE, false, (call, path) -> {});
+    return new NthCall(Integer.MAX_VALUE, false, "", (call, path) -> {});
   }
 
   /** The call fails, as the kernel would word it. */
   static NthCall fails(int number, String errno) {
-    return new NthCall(number, false, (call, path) -> {
+    return new NthCall(number, false, errno, (call, path) -> {
       throw new IOException(NAMELESS.contains(call) ? errno : path + ": " + errno);
     });
   }
 
   /** From this call on no call does anything: its process is dead. */
   static NthCall kills(int number) {
-    return new NthCall(number, true, (call, path) -> {
+    return new NthCall(number, true, "", (call, path) -> {
       throw new IOException("killed");
     });
   }
 
   /** Somebody else does something before the call. */
   static NthCall meets(int number, Runnable other) {
-    return new NthCall(number, false, (call, path) -> other.run());
+    return new NthCall(number, false, "", (call, path) -> other.run());
   }
 
   /** Does what another process does: none of its calls is counted. */
@@ -67,6 +69,11 @@ final class NthCall implements SharedFileSystem.Fault {
 
   boolean fired() {
     return fired;
+  }
+
+  /** Whether a call has failed, and with this text. */
+  boolean saidOnce(String text) {
+    return fired && errno.equals(text);
   }
 
   @Override

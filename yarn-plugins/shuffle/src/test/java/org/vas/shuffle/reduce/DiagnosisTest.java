@@ -3,6 +3,7 @@ package org.vas.shuffle.reduce;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.vas.shuffle.reduce.Diagnosis.BAD_MAP;
 import static org.vas.shuffle.reduce.Diagnosis.SICK_FILE_SYSTEM;
+import static org.vas.shuffle.reduce.Diagnosis.UNREADABLE;
 
 import java.io.EOFException;
 import java.io.FileNotFoundException;
@@ -42,10 +43,10 @@ class DiagnosisTest {
         Arguments.of(new FileNotFoundException("/Disk quota exceeded/x"), BAD_MAP),
         // "Not found" is also what java.io says of a file that it may not or cannot open.
         Arguments.of(new FileNotFoundException("/x (Permission denied)"), SICK_FILE_SYSTEM),
-        Arguments.of(new FileNotFoundException("/x (Input/output error)"), SICK_FILE_SYSTEM),
+        Arguments.of(new FileNotFoundException("/x (Input/output error)"), UNREADABLE),
         Arguments.of(new FileNotFoundException("/x (Stale file handle)"), SICK_FILE_SYSTEM),
         Arguments.of(new FileNotFoundException("/x (Too many open files)"), SICK_FILE_SYSTEM),
-        Arguments.of(new IOException("/x: read at 0: Input/output error"), SICK_FILE_SYSTEM),
+        Arguments.of(new IOException("/x: read at 0: Input/output error"), UNREADABLE),
         Arguments.of(new IOException("/x: Stale file handle"), SICK_FILE_SYSTEM),
         Arguments.of(new IOException("No space left on device"), SICK_FILE_SYSTEM),
         Arguments.of(new IOException("Disk quota exceeded"), SICK_FILE_SYSTEM),
@@ -57,6 +58,8 @@ class DiagnosisTest {
         Arguments.of(new AccessDeniedException("/x"), SICK_FILE_SYSTEM),
         Arguments.of(new AccessControlException("/x"), SICK_FILE_SYSTEM),
         Arguments.of(new BadOutputException("x", new IOException("Input/output error")),
+            UNREADABLE),
+        Arguments.of(new IOException("Input/output error", new IOException("Stale file handle")),
             SICK_FILE_SYSTEM),
         // What nobody knows starts no map again.
         Arguments.of(new IOException("who knows"), SICK_FILE_SYSTEM),

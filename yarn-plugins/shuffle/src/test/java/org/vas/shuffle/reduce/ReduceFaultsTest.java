@@ -158,8 +158,7 @@ class ReduceFaultsTest {
 
   @ParameterizedTest
   @CsvSource({
-      "open, Input/output error", "read, Input/output error", "status, Stale file handle",
-      "open, Permission denied", "read, No space left on device", "read, Disk quota exceeded"})
+      "status, Stale file handle", "open, Permission denied", "read, No space left on device", "read, Disk quota exceeded"})
   void aSickFileSystemFailsTheAttemptAndCostsNoMap(String call, String errno) {
     harness.umbilical.onReport(attempt -> {
       throw new AssertionError("reported " + attempt);
@@ -172,6 +171,33 @@ class ReduceFaultsTest {
     IOException e = failure();
     assertTrue(e.getMessage().contains(errno), e::getMessage);
     assertTrue(e.getMessage().contains(FIRST.toString()), e::getMessage);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"open", "read", "status"})
+  void oneOutputThatCannotBeReadIsMadeAgain(String call) throws Exception {
+    failWithEio(call, FIRST.toString());
+    AtomicInteger reports = runAgainAfterReports(2);
+    harness.check();
+    assertEquals(2, reports.get());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"open", "read", "status"})
+  void twoOutputsThatCannotBeReadAreTheFileSystems(String call) {
+    harness.umbilical.onReport(attempt -> { });
+    failWithEio(call, "attempt_");
+    IOException e = failure();
+    assertTrue(e.getMessage().contains("the file system is sick"), e::getMessage);
+    assertTrue(e.getMessage().contains("Input/output error"), e::getMessage);
+  }
+
+  private static void failWithEio(String call, String part) {
+    SharedFileSystem.inject((at, path) -> {
+      if (at.equals(call) && path.toString().contains(part)) {
+        throw new IOException(path + ": Input/output error");
+      }
+    });
   }
 
   @ParameterizedTest

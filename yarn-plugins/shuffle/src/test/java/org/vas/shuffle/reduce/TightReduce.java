@@ -31,6 +31,7 @@ public final class TightReduce {
   static void configure(ReduceHarness harness, long budget) {
     harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, budget);
     harness.job.setFloat(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT, 1);
+    harness.job.setInt("vas.shuffle.merge-percent", 100);
     harness.job.setClass(MRJobConfig.REDUCE_CLASS_ATTR, Counting.class, Reducer.class);
   }
 

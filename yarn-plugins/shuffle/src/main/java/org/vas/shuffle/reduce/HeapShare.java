@@ -1,0 +1,35 @@
+package org.vas.shuffle.reduce;
+
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.vas.shuffle.ShuffleConf;
+
+/** What a reducer may take of its heap. */
+final class HeapShare {
+  private final long heap;
+  private final double before;
+  private final double beside;
+
+  /** @throws IllegalArgumentException if a share is none, with its key */
+  HeapShare(JobConf job) {
+    this.heap =
+        job.getLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, Runtime.getRuntime().maxMemory());
+    this.before = job.getFloat(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT,
+        MRJobConfig.DEFAULT_SHUFFLE_INPUT_BUFFER_PERCENT);
+    if (before < 0 || before > 1) {
+      throw new IllegalArgumentException(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT + ": " + before
+          + " is not a share; use 0 to 1");
+    }
+    this.beside = Math.min(before, ShuffleConf.MERGE_PERCENT.get(job) / 100.0);
+  }
+
+  /** Bytes for passes, before reduce() has begun: as stock computes them, from the same two keys. */
+  long beforeReduce() {
+    return (long) (heap * before);
+  }
+
+  /** Bytes for the merge that reduce() reads from. */
+  long besideReduce() {
+    return (long) (heap * beside);
+  }
+}
