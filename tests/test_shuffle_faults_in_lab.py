@@ -153,6 +153,23 @@ def test_a_node_lost_at_half_of_the_reduce_phase_costs_no_map(
 
 
 @pytest.mark.long
+def test_a_node_lost_in_the_map_phase_costs_no_finished_map(
+    lab: Lab, undisturbed: dict[str, str]
+) -> None:
+    running = Point("running", attempt("m_000003_0"), "rename", _MANIFEST)
+    with faulty_job(lab, "lost-early", running, conf=_SPREAD) as job:
+        elsewhere = {job.held(running.name).node, job.master_node()}
+        finished(job, names("m", 0) - {"m_000003_0"})
+        lost = min({a.node for a in job.attempts().values()} - elsewhere)
+        with dead(lab, lost):
+            poll(lambda: nodes(lab).get(lost), lambda s: s == "LOST", PATIENCE_SECONDS, lost)
+            job.release(running.name)
+            assert job.succeeded().total_maps == MAPS
+        assert maps(job) == names("m", 0)
+    assert digests(lab, "lost-early") == undisturbed
+
+
+@pytest.mark.long
 def test_without_the_tag_a_lost_node_costs_its_maps(lab: Lab, undisturbed: dict[str, str]) -> None:
     conf = _SPREAD | {"mapreduce.job.tags": ""}
     with faulty_job(lab, "lost-untagged", *halves().values(), conf=conf) as job:
@@ -172,6 +189,16 @@ def test_without_the_tag_a_lost_node_costs_its_maps(lab: Lab, undisturbed: dict[
             assert job.succeeded().total_maps == MAPS + len(lost_maps)
         release_halves(job, {orphan})
     assert digests(lab, "lost-untagged") == undisturbed
+
+
+def finished(job: FaultyJob, attempts: set[str]) -> None:
+    """Waits until these have succeeded."""
+    poll(
+        lambda: states(job, attempts),
+        lambda found: found == {"SUCCEEDED"},
+        PATIENCE_SECONDS,
+        "to succeed: " + ", ".join(sorted(attempts)),
+    )
 
 
 def maps(job: FaultyJob) -> set[str]:
@@ -201,6 +228,25 @@ def test_a_killed_application_master_finds_its_finished_maps(
 
 
 @pytest.mark.long
+def test_a_master_killed_in_the_map_phase_runs_the_unfinished_maps_alone(
+    lab: Lab, undisturbed: dict[str, str]
+) -> None:
+    unfinished = {"m_000002_0", "m_000003_0"}
+    points = [Point(name, attempt(name), "rename", _MANIFEST) for name in sorted(unfinished)]
+    with faulty_job(lab, "master-killed-early", *points) as job:
+        for point in points:
+            job.held(point.name)
+        done = names("m", 0) - unfinished
+        finished(job, done)
+        job.kill_master()
+        job.succeeded()
+        again = {"m_000002_1000", "m_000003_1000"}
+        succeeded = {a.name for a in job.attempts().values() if a.state == "SUCCEEDED"}
+        assert succeeded == done | again | names("r", 1000)
+    assert digests(lab, "master-killed-early") == undisturbed
+
+
+@pytest.mark.long
 def test_a_restarted_resource_manager_still_keeps_the_maps_of_a_lost_node(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
@@ -211,7 +257,7 @@ def test_a_restarted_resource_manager_still_keeps_the_maps_of_a_lost_node(
         assert {first, second} <= {a.node for a in job.attempts().values()}, "no map ran there"
         done, orphan = reducers.pop(first), reducers.pop(second)
         release_halves(job, {done})
-        poll(lambda: states(job, {done}), lambda s: s == {"SUCCEEDED"}, PATIENCE_SECONDS, done)
+        finished(job, {done})
         kill(lab, RESOURCE_MANAGER)
         with dead(lab, first):
             lab.ask(Request(ask="start", daemon=RESOURCE_MANAGER))
@@ -277,7 +323,7 @@ def test_damage_that_validation_sees_costs_the_damaged_maps_alone(
     with faulty_job(lab, "damaged", last, conf=conf) as job:
         job.held(last.name)
         others = names("m", 0) - {"m_000003_0"}
-        poll(lambda: states(job, others), lambda s: s == {"SUCCEEDED"}, PATIENCE_SECONDS, "maps")
+        finished(job, others)
         flip(job.output_of("m_000000_0") / "manifest")
         (job.output_of("m_000001_0") / "packed.mof").unlink()
         cut(job.output_of("m_000002_0") / "packed.mof")
@@ -355,6 +401,29 @@ def test_errors_of_the_file_system_fail_attempts_and_cost_no_finished_map(
         assert_told(failed, "r_000002_0", ".mof", "vas.shuffle.read-timeout")
         assert_told(failed, "r_000003_0", "/manifest", "vas.shuffle.read-timeout")
     assert digests(lab, "errors") == undisturbed
+
+
+@pytest.mark.long
+def test_reads_slower_than_the_tasks_time_out_are_waited_for(
+    lab: Lab, undisturbed: dict[str, str]
+) -> None:
+    point = Point("slow", "_r_", "read", r"m_000001_0/.*\.mof$", "slow:6000")
+    conf = {"mapreduce.task.timeout": "4000", "mapreduce.task.timeout.check-interval-ms": "500"}
+    with faulty_job(lab, "slow", point, conf=conf) as job:
+        assert job.succeeded().total_maps == MAPS
+        assert job.failed() == {}
+    assert digests(lab, "slow") == undisturbed
+
+
+@pytest.mark.long
+def test_one_output_that_nobody_can_read_is_made_again(
+    lab: Lab, undisturbed: dict[str, str]
+) -> None:
+    point = Point("unreadable", "_r_", "read", r"m_000001_0/.*\.mof$", "EIO")
+    with faulty_job(lab, "unreadable", point) as job:
+        assert job.succeeded().total_maps == MAPS + 1
+        assert set(job.failed()) == {"m_000001_0"}
+    assert digests(lab, "unreadable") == undisturbed
 
 
 @pytest.mark.long

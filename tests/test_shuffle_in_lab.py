@@ -150,6 +150,19 @@ def test_reducers_that_start_after_the_first_map(lab: Lab) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("inputs")
+def test_a_job_that_runs_in_its_master_has_stocks_shuffle(lab: Lab) -> None:
+    conf = {"mapreduce.job.ubertask.enable": "true", "mapreduce.job.reduces": "1"}
+    stock, ours = at_once(
+        partial(run, lab, PROGRAMS["wordcount"], "stock", conf),
+        partial(run, lab, PROGRAMS["wordcount"], "ours", {**conf, **OURS}),
+    )
+    assert history(lab, f"mapreduce/jobs/{ours.job_id}")["job"]["uberized"]
+    assert digests(lab, "ours") == digests(lab, "stock")
+    assert_counted_alike(stock, ours, same_format=True)
+
+
+@pytest.mark.long
 def test_a_gibibyte_of_equal_keys(lab: Lab) -> None:
     conf = {
         "mapreduce.job.reduces": "1",

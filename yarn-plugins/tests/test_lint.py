@@ -31,6 +31,7 @@ def keys(properties: dict[str, str], site: bool = False) -> list[str]:
         ({SORT: "900", OPTS: "-Xmx1000m"}, SORT),
         ({SORT: "700", OPTS: "-Xmx1g -Xmn400m"}, SORT),
         ({SORT: "500", "mapreduce.map.memory.mb": "512"}, SORT),
+        ({OPTS: "-Xmx96m"}, SORT),
         ({SORT: "256MB"}, SORT),
         ({SORT: "2048", OPTS: "-Xmx4g"}, SORT),
         ({OPTS: "-Xmx1g", "mapreduce.map.memory.mb": "1024"}, "mapreduce.map.memory.mb"),

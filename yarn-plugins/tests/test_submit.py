@@ -57,6 +57,12 @@ def dry_run(site: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> 
         (Input(1024 * MIB, 128 * MIB), 3, "default", "a reducer has up to 341.3 MiB"),
         (Input(1024 * MIB, 128 * MIB), 0, "long", "a reducer has up to 1 GiB, at least 1 GiB"),
         (Input(9216 * MIB, 2048 * MIB), 9, "long", "a map has up to 2 GiB, at least 1 GiB"),
+        (
+            Input(3000 * 128 * MIB, 128 * MIB),
+            3000,
+            "default",
+            "a map has up to 128 MiB, but there are some 3000 maps to look after",
+        ),
     ],
 )
 def test_the_largest_task_decides(
@@ -73,6 +79,8 @@ def test_input_is_what_is_there(tmp_path: Path) -> None:
     assert find_input(["/in", "/out"], tmp_path, 100) == Input(350, 100)
     assert find_input(["lustre:///in/b,/in/a", "x"], tmp_path, 500) == Input(350, 300)
     assert find_input(["hdfs://nn/in", "in", "7"], tmp_path, 100) is None
+    (tmp_path / "in" / "c.gz").write_bytes(bytes(700))
+    assert find_input(["/in"], tmp_path, 100) == Input(1050, 700)
 
 
 def test_auto_says_what_it_chose(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,6 +108,28 @@ def test_the_users_word_is_the_last(tmp_path: Path) -> None:
     made = plan(job, "short", {"a": "site", "b": "site", "c": "site"}, {"b": "conf", "c": "conf"})
     assert {key: made.properties[key] for key in "abc"} == {"a": "site", "b": "option", "c": "conf"}
     assert made.properties.items() >= profile_properties("short").items()
+
+
+def test_a_heap_follows_the_users_container(tmp_path: Path) -> None:
+    flags, memory = "mapreduce.map.java.opts", "mapreduce.map.memory.mb"
+    made = plan(Job(tmp_path / "my.jar", "Main", (), {memory: "4096"}), "short", {}, {})
+    assert made.properties[flags] == "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+    assert f"{flags}={made.properties[flags]}" in made.arguments
+    asked = {memory: "4096", flags: "-Xmx3g"}
+    made = plan(Job(tmp_path / "my.jar", "Main", (), asked), "short", {}, {})
+    assert made.properties[flags] == "-Xmx3g"
+
+
+def test_what_the_site_has_otherwise_is_told(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(site / "conf/mapred-site.xml", {"mapreduce.map.memory.mb": "3072"})
+    argv = ["submit", "--dry-run", "--profile", "short", str(site / "my.jar"), "Main"]
+    assert run_command(argv) == 0
+    told = "mapreduce.map.memory.mb: 512, where the site has 3072; -D mapreduce.map.memory.mb="
+    assert told in capsys.readouterr().err
+    assert run_command([*argv, "-D", "mapreduce.map.memory.mb=3072"]) == 0
+    assert told not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -140,6 +170,8 @@ def test_a_contradiction_is_a_warning(site: Path, capsys: pytest.CaptureFixture[
 def test_generic_options_are_the_leading_ones() -> None:
     words = ["-D", "a=1", "-Db=2", "in", "-D", "c=3"]
     assert leading_options(words) == (["a=1", "b=2"], ("in", "-D", "c=3"))
+    words = ["-libjars", "x.jar", "-D", "a=1", "in"]
+    assert leading_options(words) == (["a=1"], ("-libjars", "x.jar", "in"))
 
 
 @pytest.mark.parametrize(
@@ -147,8 +179,9 @@ def test_generic_options_are_the_leading_ones() -> None:
     [
         (["--profile", "fast", "JAR", "Main"], 2, "'fast' is not one of 'auto', 'default', "),
         (["none.jar", "Main"], 2, "none.jar: there is no such jar; name a jar of this machine"),
+        (["JAR", "Main", "-conf", "x.xml"], 2, "-conf: its properties would not be seen; give it"),
         (["JAR"], 2, "missing argument 'CLASS'"),
-        (["JAR", "Main", "-D"], 2, "-D: no property behind it; write -D key=value"),
+        (["JAR", "Main", "-D"], 2, "-D: nothing behind it; write -D key=value"),
         (["JAR", "Main", "-D", "a"], 2, "-D a: not of the form key=value"),
         (["--conf", "none.xml", "JAR", "Main"], 2, "none.xml: cannot be read: No such file"),
         (["JAR", "Main"], 77, "no program 'hadoop' on PATH; put Hadoop's bin directory there"),

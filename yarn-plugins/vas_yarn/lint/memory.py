@@ -61,11 +61,11 @@ def sort_buffer(conf: JobConfiguration) -> Iterator[Contradiction]:
     megabytes = int(number(conf, "mapreduce.task.io.sort.mb", 100))
     room = maps.heap - maps.young if maps.young else int(maps.heap * _SORT_SHARE)
     found = conf.find("mapreduce.task.io.sort.mb")
-    if found and megabytes * _MIB > room:
+    if megabytes * _MIB > room:
         young = f" of which -Xmn takes {maps.young // _MIB} MiB" if maps.young else ""
         yield Contradiction(
-            found.key,
-            found.value,
+            found.key if found else "mapreduce.task.io.sort.mb",
+            found.value if found else "",
             f"the sort buffer of {megabytes} MiB does not fit in a map's heap of"
             f" {maps.heap // _MIB} MiB{young}",
             f"at most {room // _MIB} here, or -Xmx of {maps.opts_key} above"

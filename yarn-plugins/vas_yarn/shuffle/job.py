@@ -15,7 +15,7 @@ from vas_yarn.shuffle.manifest import Manifest, decode
 from vas_yarn.shuffle.wire import Damaged
 
 SHUFFLE = "shuffle"
-_MANIFEST = "manifest"
+MANIFEST = "manifest"
 _ID = re.compile(r"(?:application|job)_\d+_\d+")
 _MAP_ATTEMPT = re.compile(r"attempt_\d+_\d+_m_\d+_\d+")
 
@@ -50,13 +50,13 @@ def find(job: str, staging: Path) -> Path:
             raise BadInput("holds no map output", where=str(shuffle), hint="name a job's directory")
         return shuffle
     found = sorted(staging.glob(f"*/.staging/{job_id(job)}/{SHUFFLE}"))
-    if not found:
-        raise BadInput(
-            f"no map output of {job}",
-            where=str(staging),
-            hint="it is removed when the job ends; name the staging directory with --staging",
-        )
-    return found[0]
+    if found:
+        return found[0]
+    closed = [path for path in staging.glob("*/.staging") if not os.access(path, os.R_OK | os.X_OK)]
+    hint = "it is removed when the job ends; name the staging directory with --staging"
+    if closed:
+        hint = f"{len(closed)} users' directories there are closed to you; or {hint}"
+    raise BadInput(f"no map output of {job}", where=str(staging), hint=hint)
 
 
 def attempts(shuffle: Path) -> Iterator[Attempt]:
@@ -74,20 +74,20 @@ def attempts(shuffle: Path) -> Iterator[Attempt]:
 
 def _attempt(path: Path) -> Attempt:
     try:
-        descriptor = open_regular(path / _MANIFEST)
+        descriptor = open_regular(path / MANIFEST)
     except FileNotFoundError:
         return Attempt(path, None)
     except Damaged as wrong:
-        return Attempt(path, None, f"{_MANIFEST}: {wrong}")
+        return Attempt(path, None, f"{MANIFEST}: {wrong}")
     try:
         with os.fdopen(descriptor, "rb") as stream:
             manifest = decode(stream.read())
     except Damaged as wrong:
-        return Attempt(path, None, f"{_MANIFEST}: {wrong}")
+        return Attempt(path, None, f"{MANIFEST}: {wrong}")
     except OSError as wrong:
-        raise VasError(f"cannot be read: {wrong.strerror}", where=str(path / _MANIFEST)) from wrong
+        raise VasError(f"cannot be read: {wrong.strerror}", where=str(path / MANIFEST)) from wrong
     if manifest.attempt != path.name:
-        return Attempt(path, None, f"{_MANIFEST}: of another attempt, {manifest.attempt}")
+        return Attempt(path, None, f"{MANIFEST}: of another attempt, {manifest.attempt}")
     return Attempt(path, manifest)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import google_crc32c
 
 from vas_core.errors import VasError
-from vas_yarn.shuffle.job import Attempt, open_regular
+from vas_yarn.shuffle.job import MANIFEST, Attempt, open_regular
 from vas_yarn.shuffle.manifest import CHECKSUM_BYTES, Manifest, Segment
 from vas_yarn.shuffle.wire import Damaged
 
@@ -36,7 +36,7 @@ def verify(attempt: Attempt) -> Iterator[Damage]:
     Raises VasError where the file system fails: that is no damage.
     """
     if attempt.damage:
-        yield Damage(attempt.path.name, "manifest", attempt.damage)
+        yield Damage(attempt.path.name, MANIFEST, attempt.damage)
     if attempt.manifest:
         for index in range(len(attempt.manifest.files)):
             yield from _file(attempt.path, attempt.manifest, index)
@@ -47,7 +47,9 @@ def _file(directory: Path, manifest: Manifest, index: int) -> Iterator[Damage]:
     path = directory / file.name
     try:
         descriptor = open_regular(path)
-    except FileNotFoundError:
+    except FileNotFoundError as gone:
+        if not (directory / MANIFEST).exists():
+            raise VasError("was removed: the job has ended", where=str(directory)) from gone
         yield Damage(manifest.attempt, file.name, "is missing")
         return
     except Damaged as wrong:

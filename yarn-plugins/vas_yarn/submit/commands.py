@@ -135,6 +135,8 @@ def _chosen(job: Job, asked: dict[str, str]) -> Choice:
 
 def _explain(found: _Submission) -> None:
     note(f"profile {found.choice.profile}: {found.choice.why}")
+    for key, value in found.plan.replaced.items():
+        note(f"{key}: {found.plan.properties[key]}, where the site has {value}; -D {key}= decides")
     for warning in found.warnings:
         value = f"={warning.value}" if warning.value else ""
         note(f"warning: {warning.key}{value}: {warning.why}; {warning.fix}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -11,6 +12,10 @@ from vas_core.errors import BadInput
 from vas_yarn.lint.configuration import JobConfiguration, as_mapping
 from vas_yarn.lint.rules import TAG, TAGS_KEY, is_off
 from vas_yarn.profiles import profile_file, profile_properties
+
+_HEAP_FLAG = re.compile(r"-Xm[xn]\S+\s*")
+# Hadoop's generic options with a value, besides -D.
+_GENERIC = ("-libjars", "-files", "-archives", "-fs", "-jt")
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class Plan:
 
     arguments: tuple[str, ...]
     properties: Mapping[str, str]
+    replaced: Mapping[str, str]
+    """What the site has for keys that the profile decides otherwise."""
 
     @property
     def configuration(self) -> JobConfiguration:
@@ -40,11 +47,12 @@ class Plan:
 def plan(job: Job, profile: str, site: Mapping[str, str], conf: Mapping[str, str]) -> Plan:
     """The profile over the site's files, the user's file over it, `-D` over all.
 
-    Tags are added up: those of the profile, and those that somebody else set.
+    Tags are added up: those of the profile, and those that somebody else set. A heap is not the
+    profile's where its container is the user's.
     """
     chosen = profile_properties(profile)
-    properties = {**site, **chosen, **conf, **job.options}
-    options = dict(job.options)
+    options = {**_without_heaps(chosen, {**conf, **job.options}), **job.options}
+    properties = {**site, **chosen, **conf, **options}
     tags = _tags(properties, [site, chosen, conf, job.options])
     if tags != properties.get(TAGS_KEY, ""):
         properties[TAGS_KEY] = options[TAGS_KEY] = tags
@@ -53,7 +61,23 @@ def plan(job: Job, profile: str, site: Mapping[str, str], conf: Mapping[str, str
         *(("-conf", str(file)) for file in files),
         *(("-D", f"{key}={value}") for key, value in options.items()),
     )
-    return Plan(("jar", str(job.jar), job.main, *generic, *job.words), properties)
+    replaced = {
+        key: site[key]
+        for key, value in chosen.items()
+        if key != TAGS_KEY and site.get(key, value) != value and properties[key] == value
+    }
+    return Plan(("jar", str(job.jar), job.main, *generic, *job.words), properties, replaced)
+
+
+def _without_heaps(chosen: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+    """JVM flags of which Hadoop makes the heap from the container, as it does without a profile."""
+    return {
+        flags: _HEAP_FLAG.sub("", chosen[flags]).strip()
+        for kind in ("map", "reduce")
+        if (flags := f"mapreduce.{kind}.java.opts") in chosen
+        and f"mapreduce.{kind}.memory.mb" in asked
+        and flags not in asked
+    }
 
 
 def _tags(properties: Mapping[str, str], sources: Sequence[Mapping[str, str]]) -> str:
@@ -65,17 +89,25 @@ def _tags(properties: Mapping[str, str], sources: Sequence[Mapping[str, str]]) -
 
 
 def leading_options(words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The `-D key=value` options that a program's arguments begin with, and what follows.
+    """The `-D key=value` among the generic options that arguments begin with, and the rest.
 
-    Raises BadInput for a -D without a value.
+    Raises BadInput for an option without a value, and for `-conf`.
     """
     rest = list(words)
-    return list(_taken(rest)), tuple(rest)
+    options: list[str] = []
+    kept: list[str] = []
+    while rest and (rest[0].startswith("-D") or rest[0] in (*_GENERIC, "-conf")):
+        option = rest.pop(0)
+        if option == "-conf":
+            raise BadInput("-conf: its properties would not be seen", hint="give it as --conf")
+        if option in _GENERIC:
+            kept += [option, _value(option, rest, "VALUE")]
+        else:
+            options.append(option[2:] or _value(option, rest, "key=value"))
+    return options, (*kept, *rest)
 
 
-def _taken(rest: list[str]) -> Iterator[str]:
-    while rest and rest[0].startswith("-D"):
-        option = rest.pop(0)[2:]
-        if not option and not rest:
-            raise BadInput("-D: no property behind it", hint="write -D key=value")
-        yield option or rest.pop(0)
+def _value(option: str, rest: list[str], form: str) -> str:
+    if not rest:
+        raise BadInput(f"{option}: nothing behind it", hint=f"write {option} {form}")
+    return rest.pop(0)

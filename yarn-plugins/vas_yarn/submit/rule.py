@@ -10,6 +10,8 @@ from vas_core.sizes import format_size
 # the other size on a task runs long enough for C2, and wants more memory (docs/submit.md).
 SHORT_BYTES = 256 << 20
 LONG_BYTES = 1 << 30
+# The application master of profile short has a heap of 400 MB: enough for some thousand tasks.
+MOST_SHORT_MAPS = 2000
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,9 @@ def choose(found: Input | None, reducers: int) -> Choice:
     largest = max(found.largest_split, reducer)
     kind = "map" if largest == found.largest_split else "reducer"
     why = f"a {kind} has up to {format_size(largest)}"
+    maps = found.total // max(1, found.largest_split)
+    if largest <= SHORT_BYTES and maps > MOST_SHORT_MAPS:
+        return Choice("default", f"{why}, but there are some {maps} maps to look after")
     if largest <= SHORT_BYTES:
         return Choice("short", f"{why}, at most {format_size(SHORT_BYTES)}")
     if largest >= LONG_BYTES:

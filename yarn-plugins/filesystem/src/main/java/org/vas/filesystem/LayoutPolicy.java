@@ -123,7 +123,8 @@ final class LayoutPolicy {
     }
   }
 
-  private static Pattern pattern(ConfKey<String> key, Configuration conf) throws IOException {
+  /** The regular expression of a key. */
+  static Pattern pattern(ConfKey<String> key, Configuration conf) throws IOException {
     String expression = key.get(conf);
     try {
       return Pattern.compile(expression);

@@ -40,6 +40,15 @@ public interface LustreConf {
       "How many bytes: a multiple of 64k, at most what the MDTs take"
           + " (lod.*.dom_stripesize, 1m as Lustre comes).");
 
+  ConfKey<Integer> MDT_COUNT = ConfKey.integer("vas.lustre.mdt-count", 1, 1, 2000,
+      "MDTs that a directory of vas.lustre.striped-dirs is spread over, by 'lfs mkdir -c'; 1:"
+          + " directories are where the one above has them.");
+
+  ConfKey<String> STRIPED_DIRS = ConfKey.text("vas.lustre.striped-dirs", ".*/shuffle",
+      "Directories whose path matches this regular expression are spread over vas.lustre.mdt-count"
+          + " MDTs when they are made one at a time, as vas.shuffle makes its own: the directory of"
+          + " each map attempt is then on one of them, with its files.");
+
   ConfKey<Boolean> LAYOUT_REQUIRED = ConfKey.flag("vas.layout.required", true,
       "Whether creating a file fails where the mount cannot set a layout (it is not Lustre).");
 

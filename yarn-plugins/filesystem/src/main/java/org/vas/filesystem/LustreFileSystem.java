@@ -290,7 +290,7 @@ public class LustreFileSystem extends FileSystem {
    */
   public void mkdir(Path path, FsPermission permission) throws IOException {
     operations.naming(path, (shown, directory) -> {
-      Directories.makeOne(directory, permission.toShort());
+      mounted.makeDirectory(directory, permission.toShort());
       return null;
     });
   }

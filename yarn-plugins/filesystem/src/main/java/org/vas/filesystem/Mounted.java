@@ -25,6 +25,7 @@ final class Mounted {
   private final MountPaths paths;
   private final LayoutPolicy policy;
   private final FileCreator creator;
+  private final StripedDirectories striped;
   private final LayoutCache layouts;
   private final BlockSize blockSize;
   private final BlockLocator locator;
@@ -38,6 +39,8 @@ final class Mounted {
     this.paths = new MountPaths(site.mount());
     this.policy = new LayoutPolicy(conf, site::localOsts);
     this.creator = new FileCreator(files, LustreConf.LAYOUT_REQUIRED.get(conf));
+    this.striped = new StripedDirectories("lfs",
+        LayoutPolicy.pattern(LustreConf.STRIPED_DIRS, conf), LustreConf.MDT_COUNT.get(conf));
     this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf),
         LustreConf.LAYOUT_TTL.get(conf), System::nanoTime);
     this.blockSize = new BlockSize(conf);
@@ -126,6 +129,15 @@ final class Mounted {
     ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
     OpenFile open = OpenFile.of(file, StandardOpenOption.READ);
     return new LustreInputStream(shown, open, counter, Math.max(bufferSize, wantedBuffer));
+  }
+
+  /** Makes one directory, over several MDTs where it is to be; see {@link Directories#makeOne}. */
+  void makeDirectory(Path directory, int mode) throws IOException {
+    if (striped.include(paths.within(directory))) {
+      striped.make(directory, mode);
+    } else {
+      Directories.makeOne(directory, mode);
+    }
   }
 
   /** A new file with the layout that the policy wants for it. */

@@ -11,6 +11,7 @@ import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.Progressable;
 import org.vas.shuffle.ShuffleConf;
+import org.vas.shuffle.merge.PassPlan;
 import org.vas.shuffle.mof.MofFile;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentWriter;
@@ -178,13 +179,13 @@ final class Runs implements Closeable {
       int factor = job.getInt(MRJobConfig.IO_SORT_FACTOR, MRJobConfig.DEFAULT_IO_SORT_FACTOR);
       int fanIn = Math.max(2, Math.min(factor, merger.fanIn()));
       while (runs.size() > most) {
-        merge(merger, MergeStep.of(runs, most, fanIn));
+        merge(merger, PassPlan.next(runs, Run::storedBytes, most, fanIn));
       }
     }
   }
 
-  private void merge(RunMerger merger, MergeStep step) throws IOException {
-    List<Run> inputs = new ArrayList<>(step.in(runs));
+  private void merge(RunMerger merger, List<Run> next) throws IOException {
+    List<Run> inputs = new ArrayList<>(next);
     boolean combined = combine != null
         && written >= job.getInt(JobContext.MAP_COMBINE_MIN_SPILLS, STOCK_RUNS_TO_COMBINE);
     MofSet merged = newMofs();
@@ -195,7 +196,7 @@ final class Runs implements Closeable {
       segments = out.end();
     }
     int at = runs.indexOf(inputs.get(0));
-    step.in(runs).clear();
+    next.clear();
     add(at, merged, segments);
     for (Run input : inputs) {
       if (runs.stream().noneMatch(run -> run.mofs() == input.mofs())) {

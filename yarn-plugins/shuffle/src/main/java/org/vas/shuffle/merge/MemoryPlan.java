@@ -11,8 +11,8 @@ public final class MemoryPlan {
   private static final int SMALLEST_BATCH = 4 << 10;
   private static final int SMALLEST_BUFFER = Segment.CHECKSUM_BYTES;
   private static final int FEWEST_INPUTS = 2;
-  // Each is an open file, of which a process has 4,096 at most where the kernel's limit is left alone.
-  private static final int MOST_INPUTS = 1000;
+  // A process has 4,096 at most where the kernel's limit is left alone.
+  private static final int MOST_FILES = 1000;
 
   private final long forInputs;
   private final int batchBytes;
@@ -51,13 +51,13 @@ public final class MemoryPlan {
   /** Whether all these can be open at once. */
   public boolean fits(List<SegmentFile> segments) {
     return segments.size() <= fanIn()
-        || (segments.size() <= MOST_INPUTS && need(segments, SMALLEST_BUFFER) <= forInputs);
+        || (files(segments) <= MOST_FILES && need(segments, SMALLEST_BUFFER) <= forInputs);
   }
 
   /** How many segments of any size can be open at once. */
   public int fanIn() {
     long fit = forInputs / (2L * SMALLEST_BUFFER + decodeBytes);
-    return (int) Math.max(FEWEST_INPUTS, Math.min(MOST_INPUTS, fit));
+    return (int) Math.max(FEWEST_INPUTS, Math.min(MOST_FILES, fit));
   }
 
   /** The largest buffer with which all these fit: a multiple of 64 KiB. */
@@ -72,6 +72,11 @@ public final class MemoryPlan {
   /** Bytes of segments that may be held before it is known whether all fit. */
   public long toHold() {
     return Math.max(0, forInputs / 2);
+  }
+
+  // Of what is held already no file is opened.
+  private static long files(List<SegmentFile> segments) {
+    return segments.stream().filter(each -> each.held().isEmpty()).count();
   }
 
   private long need(List<SegmentFile> segments, int bufferBytes) {

@@ -1,32 +1,37 @@
 package org.vas.shuffle.merge;
 
+import java.util.List;
+import java.util.function.ToLongFunction;
+
 /**
- * Which segments to merge into one while there are too many. Always neighbours, so that equal keys
- * keep the order of maps and runs; of all neighbours those with the fewest bytes.
+ * Which neighbours to merge next while there are too many: of so many neighbours those with the
+ * fewest bytes. Neighbours, so that equal keys keep the order of maps and runs. The first step takes
+ * as few as leave full ones, so that no more is merged than has to be.
  */
-final class PassPlan {
+public final class PassPlan {
   private PassPlan() {}
 
-  /** How many to merge next: after a first smaller pass, all others are full. */
-  static int width(int segments, int fanIn) {
-    if (segments <= fanIn) {
-      return segments;
-    }
-    int rest = (segments - 1) % (fanIn - 1);
-    return rest == 0 ? fanIn : rest + 1;
+  /**
+   * The next to merge into one, as a view of the list.
+   *
+   * @param most how many may be left in the end; there are more than that
+   * @param fanIn how many can be merged at once, at least 2
+   */
+  public static <T> List<T> next(List<T> all, ToLongFunction<T> bytes, int most, int fanIn) {
+    int rest = (all.size() - most) % (fanIn - 1);
+    int width = rest == 0 ? fanIn : rest + 1;
+    int first = smallest(all.stream().mapToLong(bytes).toArray(), width);
+    return all.subList(first, first + width);
   }
 
   /** The first of so many neighbours with the fewest bytes together. */
-  static int smallest(long[] bytes, int width) {
+  private static int smallest(long[] bytes, int width) {
     long sum = 0;
-    for (int i = 0; i < width; i++) {
-      sum += bytes[i];
-    }
-    long best = sum;
+    long best = Long.MAX_VALUE;
     int first = 0;
-    for (int i = width; i < bytes.length; i++) {
-      sum += bytes[i] - bytes[i - width];
-      if (sum < best) {
+    for (int i = 0; i < bytes.length; i++) {
+      sum += bytes[i] - (i >= width ? bytes[i - width] : 0);
+      if (i >= width - 1 && sum < best) {
         best = sum;
         first = i - width + 1;
       }

@@ -45,12 +45,11 @@ public final class Passes {
     // A pass needs the memory itself.
     segments.replaceAll(SegmentFile::holdingNothing);
     while (!memory.fits(segments)) {
-      int width = PassPlan.width(segments.size(), forPass.fanIn());
-      int first = PassPlan.smallest(bytes(segments), width);
-      List<SegmentFile> inputs = segments.subList(first, first + width);
+      List<SegmentFile> inputs = PassPlan.next(segments,
+          each -> each.segment().storedBytes(), memory.fanIn(), forPass.fanIn());
       SegmentFile merged = merge(inputs);
-      inputs.clear();
-      segments.add(first, merged);
+      inputs.subList(1, inputs.size()).clear();
+      inputs.set(0, merged);
       listener.passed(merged.segment().records(), segments.size());
     }
   }
@@ -62,9 +61,5 @@ public final class Passes {
       writer.discard(input);
     }
     return merged;
-  }
-
-  private static long[] bytes(List<SegmentFile> segments) {
-    return segments.stream().mapToLong(each -> each.segment().storedBytes()).toArray();
   }
 }

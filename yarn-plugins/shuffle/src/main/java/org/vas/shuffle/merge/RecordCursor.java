@@ -85,6 +85,9 @@ public final class RecordCursor implements Closeable {
       byte[] record = Arrays.copyOf(data, keyLength + valueLength);
       gather(record, keyLength, valueLength);
       data = record;
+      if (crossing.length > LARGE) {
+        crossing = new byte[0];
+      }
       withoutValue = false;
     }
   }

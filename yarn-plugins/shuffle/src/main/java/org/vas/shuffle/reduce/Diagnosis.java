@@ -14,8 +14,8 @@ enum Diagnosis {
   /** This one output: its map has to run again. */
   BAD_MAP,
   /**
-   * EIO: a file whose objects are damaged, or a server that is. One such output has to be made
-   * again; of two, the file system is sick.
+   * EIO: objects are damaged, or a server is. Its map has to run again if it is the only one;
+   * of two, the file system is sick.
    */
   UNREADABLE,
   /** The file system, or something unknown: the reduce attempt fails, and no map is run again. */

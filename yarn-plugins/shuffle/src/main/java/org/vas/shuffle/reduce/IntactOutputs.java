@@ -3,9 +3,7 @@ package org.vas.shuffle.reduce;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +27,9 @@ final class IntactOutputs {
   private final ReduceCounters counters;
   private final Runnable progress;
   private final BlockingQueue<Verdict> verdicts = new LinkedBlockingQueue<>();
-  private final Set<TaskAttemptID> unreadable = new HashSet<>();
+  // The one output that gave EIO, and whether it was looked at again when all others were intact.
+  private TaskAttemptID suspect;
+  private boolean secondLook;
 
   /** @param progress is called in every wait, and after every map */
   IntactOutputs(EventPoller events, MapOutcomes<MapOutput> outcomes, Validator validator,
@@ -63,6 +63,7 @@ final class IntactOutputs {
       }
       pool.check();
       takeVerdicts(next - System.nanoTime());
+      lookAgainAtSuspect();
     }
   }
 
@@ -83,16 +84,17 @@ final class IntactOutputs {
   private void take(Verdict verdict) throws IOException, InterruptedException {
     if (verdict.output() != null) {
       outcomes.intact(verdict.attempt(), verdict.output());
-    } else if (isOfOneMap(verdict)) {
-      LOG.warn("The output of {} is lost or damaged; reporting it until it is taken back",
-          verdict.attempt(), verdict.error());
-      outcomes.bad(verdict.attempt());
-      counters.validationFailed();
-      reports.tell(outcomes.toReport());
+    } else if (verdict.diagnosis() == Diagnosis.BAD_MAP) {
+      bad(verdict);
     } else if (!outcomes.wants(verdict.attempt())) {
       LOG.info("Cannot look at the output of {}, which was taken back", verdict.attempt(),
           verdict.error());
       outcomes.unknown(verdict.attempt());
+    } else if (verdict.diagnosis() == Diagnosis.UNREADABLE && isSuspect(verdict.attempt())) {
+      suspect = verdict.attempt();
+      if (secondLook) {
+        bad(verdict);
+      }
     } else if (verdict.error() instanceof IOException) {
       throw new IOException("the file system is sick, not the output of " + verdict.attempt()
           + ": " + verdict.error().getMessage(), verdict.error());
@@ -102,11 +104,23 @@ final class IntactOutputs {
     }
   }
 
-  private boolean isOfOneMap(Verdict verdict) {
-    if (verdict.diagnosis() == Diagnosis.UNREADABLE) {
-      unreadable.add(verdict.attempt());
-      return unreadable.size() == 1;
+  private void bad(Verdict verdict) throws IOException, InterruptedException {
+    LOG.warn("The output of {} is lost or damaged; reporting it until it is taken back",
+        verdict.attempt(), verdict.error());
+    outcomes.bad(verdict.attempt());
+    counters.validationFailed();
+    reports.tell(outcomes.toReport());
+  }
+
+  private boolean isSuspect(TaskAttemptID attempt) {
+    return suspect == null || suspect.equals(attempt);
+  }
+
+  // All others could be read: if it still cannot, it is this one, and not the file system.
+  private void lookAgainAtSuspect() {
+    if (suspect != null && !secondLook && outcomes.done() == outcomes.maps() - 1) {
+      secondLook = true;
+      outcomes.unknown(suspect);
     }
-    return verdict.diagnosis() == Diagnosis.BAD_MAP;
   }
 }

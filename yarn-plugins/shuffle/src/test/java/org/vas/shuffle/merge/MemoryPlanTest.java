@@ -50,6 +50,8 @@ class MemoryPlanTest {
     assertEquals(1000, plan.fanIn());
     assertTrue(plan.fits(Collections.nCopies(1000, segment(4 << 20))));
     assertFalse(plan.fits(Collections.nCopies(1001, segment(1))));
+    SegmentFile held = segment(KIB).holding(new byte[KIB]);
+    assertTrue(plan.fits(Collections.nCopies(5000, held)), "no file is opened for them");
   }
 
   @Test
@@ -75,21 +77,29 @@ class MemoryPlanTest {
     assertEquals(2, plan.forPass(20 << 20, 30 << 20).fanIn());
   }
 
+  /** The fewest that have to be: so many inputs as are too many, and one more for each pass. */
   @Property(tries = 500)
-  void passesEndAndTheLastIsFull(@ForAll @IntRange(min = 2, max = 50) int fanIn,
+  void noMoreIsMergedThanHasToBe(@ForAll @IntRange(min = 2, max = 50) int fanIn,
+      @ForAll @IntRange(min = 1, max = 50) int most,
       @ForAll @IntRange(min = 1, max = 500) int segments) {
-    int left = segments;
-    while (left > fanIn) {
-      int width = PassPlan.width(left, fanIn);
-      assertTrue(width >= 2 && width <= fanIn);
-      left -= width - 1;
+    List<Integer> left = new ArrayList<>(Collections.nCopies(segments, 1));
+    int surplus = segments - most;
+    int passes = 0;
+    int merged = 0;
+    while (left.size() > most) {
+      List<Integer> next = PassPlan.next(left, each -> each, most, fanIn);
+      assertTrue(next.size() >= 2 && next.size() <= fanIn);
+      passes++;
+      merged += next.size();
+      next.subList(1, next.size()).clear();
     }
-    assertTrue(segments <= fanIn || left == fanIn, left + " of " + fanIn);
+    assertEquals(Math.max(0, (surplus + fanIn - 2) / (fanIn - 1)), passes);
+    assertEquals(surplus <= 0 ? 0 : surplus + passes, merged);
   }
 
   @Test
   void theSmallestNeighboursAreMerged() {
-    assertEquals(3, PassPlan.smallest(new long[] {9, 1, 9, 2, 2, 9}, 2));
-    assertEquals(0, PassPlan.smallest(new long[] {1, 1, 1}, 2));
+    assertEquals(List.of(2L, 2L), PassPlan.next(List.of(9L, 1L, 9L, 2L, 2L, 9L), b -> b, 5, 2));
+    assertEquals(List.of(1L, 1L), PassPlan.next(List.of(1L, 1L, 1L), b -> b, 2, 9));
   }
 }

@@ -184,12 +184,48 @@ class ReduceFaultsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"open", "read", "status"})
-  void twoOutputsThatCannotBeReadAreTheFileSystems(String call) {
-    harness.umbilical.onReport(attempt -> { });
+  void twoOutputsThatCannotBeReadCostNoMap(String call) {
+    harness.umbilical.onReport(attempt -> {
+      throw new AssertionError("reported " + attempt);
+    });
     failWithEio(call, "attempt_");
     IOException e = failure();
     assertTrue(e.getMessage().contains("the file system is sick"), e::getMessage);
     assertTrue(e.getMessage().contains("Input/output error"), e::getMessage);
+  }
+
+  /** What was seen once may be over: nobody is blamed without a second look. */
+  @Test
+  void anOutputThatCanBeReadAgainIsReadAgain() throws Exception {
+    harness.umbilical.onReport(attempt -> {
+      throw new AssertionError("reported " + attempt);
+    });
+    AtomicInteger calls = new AtomicInteger();
+    SharedFileSystem.inject((at, path) -> {
+      if (at.equals("open") && path.toString().contains(FIRST.toString())
+          && calls.incrementAndGet() == 1) {
+        throw new IOException(path + ": Input/output error");
+      }
+    });
+    harness.check();
+    assertTrue(calls.get() > 1);
+  }
+
+  /** Another master's events come from the first on; the same output is no second one. */
+  @Test
+  void aRestartOfTheMasterMakesNoSecondSuspect() throws Exception {
+    AtomicInteger calls = new AtomicInteger();
+    SharedFileSystem.inject((at, path) -> {
+      if (at.equals("open") && path.toString().contains(FIRST.toString())) {
+        if (calls.incrementAndGet() == 1) {
+          harness.umbilical.reset();
+        }
+        throw new IOException(path + ": Input/output error");
+      }
+    });
+    AtomicInteger reports = runAgainAfterReports(2);
+    harness.check();
+    assertEquals(2, reports.get());
   }
 
   private static void failWithEio(String call, String part) {

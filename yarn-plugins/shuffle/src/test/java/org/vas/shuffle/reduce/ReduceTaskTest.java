@@ -149,6 +149,21 @@ class ReduceTaskTest {
     }
   }
 
+  /** A pass may take more memory than the merge beside reduce(), and has no use for it. */
+  @Test
+  void aPassTakesNoMoreThanTheMergeCannot() throws Exception {
+    ReduceHarness harness = new ReduceHarness(dir, 12);
+    harness.job.setLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, 4 << 20);
+    int records = 20_000;
+    for (int map = 0; map < 12; map++) {
+      harness.map(map, List.of(random(new Random(map), records)));
+    }
+    harness.check();
+    assertEquals(1, harness.counter("PASSES"));
+    long spilled = harness.counter(TaskCounter.SPILLED_RECORDS);
+    assertTrue(spilled > 0 && spilled < 9L * records, () -> spilled + " records");
+  }
+
   /** In memory for the read buffers of all, but not for what their decompressors take. */
   @ParameterizedTest
   @CsvSource({"lz4, 14", "snappy, 14", "bzip2, 40"})

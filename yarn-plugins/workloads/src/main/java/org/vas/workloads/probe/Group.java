@@ -1,6 +1,7 @@
 package org.vas.workloads.probe;
 
 import java.util.Iterator;
+import java.util.Map;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
 
@@ -14,26 +15,49 @@ final class Group {
   private long sum;
   private int keys = 1;
 
-  void add(BytesWritable key, BytesWritable value) {
+  /**
+   * A key and a line about its group: about all its values, or about {@link #least} alone, which is
+   * the same whatever combiners ran.
+   */
+  static Map.Entry<BytesWritable, Text> digest(
+      BytesWritable key, Iterator<BytesWritable> values, boolean onlyLeast) {
+    Group group = new Group();
+    if (onlyLeast) {
+      Map.Entry<BytesWritable, BytesWritable> least = least(key, values);
+      group.add(least.getKey(), least.getValue());
+      return Map.entry(least.getKey(), group.text());
+    }
+    while (values.hasNext()) {
+      BytesWritable value = values.next();
+      group.add(key, value);
+    }
+    return Map.entry(key, group.text());
+  }
+
+  private Text text() {
+    return new Text(values + " " + bytes + " " + sum + " " + keys);
+  }
+
+  private void add(BytesWritable key, BytesWritable value) {
     values++;
     bytes += value.getLength();
     sum += value.hashCode();
     keys = 31 * keys + key.hashCode();
   }
 
-  /** A copy of the smallest of the values; there is one at least. */
-  static BytesWritable least(Iterator<BytesWritable> values) {
-    BytesWritable least = new BytesWritable(values.next().copyBytes());
+  /** The smallest of the values, and of its keys the smallest; copies. There is one at least. */
+  static Map.Entry<BytesWritable, BytesWritable> least(
+      BytesWritable key, Iterator<BytesWritable> values) {
+    BytesWritable leastKey = null;
+    BytesWritable least = null;
     while (values.hasNext()) {
       BytesWritable value = values.next();
-      if (value.compareTo(least) < 0) {
+      int order = least == null ? -1 : value.compareTo(least);
+      if (order < 0 || (order == 0 && key.compareTo(leastKey) < 0)) {
+        leastKey = new BytesWritable(key.copyBytes());
         least = new BytesWritable(value.copyBytes());
       }
     }
-    return least;
-  }
-
-  Text text() {
-    return new Text(values + " " + bytes + " " + sum + " " + keys);
+    return Map.entry(leastKey, least);
   }
 }

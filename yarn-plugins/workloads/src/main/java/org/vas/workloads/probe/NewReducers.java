@@ -1,6 +1,7 @@
 package org.vas.workloads.probe;
 
 import java.io.IOException;
+import java.util.Map;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Reducer;
@@ -12,36 +13,29 @@ final class NewReducers {
   /** Writes what it saw of each group. */
   public static final class Digest
       extends Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
+    private boolean combined;
+
+    @Override
+    protected void setup(Context context) {
+      combined = ProbeConf.COMBINE.get(context.getConfiguration());
+    }
+
     @Override
     protected void reduce(BytesWritable key, Iterable<BytesWritable> values, Context context)
         throws IOException, InterruptedException {
-      Group group = new Group();
-      for (BytesWritable value : values) {
-        group.add(key, value);
-      }
-      context.write(key, group.text());
+      Map.Entry<BytesWritable, Text> seen = Group.digest(key, values.iterator(), combined);
+      context.write(seen.getKey(), seen.getValue());
     }
   }
 
-  /** Keeps a key's smallest value: whatever the runs are, the least of all is the same. */
+  /** Keeps a group's smallest value: whatever the runs are, the least of all is the same. */
   public static final class Least
       extends Reducer<BytesWritable, BytesWritable, BytesWritable, BytesWritable> {
     @Override
     protected void reduce(BytesWritable key, Iterable<BytesWritable> values, Context context)
         throws IOException, InterruptedException {
-      context.write(key, Group.least(values.iterator()));
-    }
-  }
-
-  /** Writes what it saw of each group's smallest value. */
-  public static final class LeastDigest
-      extends Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
-    @Override
-    protected void reduce(BytesWritable key, Iterable<BytesWritable> values, Context context)
-        throws IOException, InterruptedException {
-      Group group = new Group();
-      group.add(key, Group.least(values.iterator()));
-      context.write(key, group.text());
+      Map.Entry<BytesWritable, BytesWritable> least = Group.least(key, values.iterator());
+      context.write(least.getKey(), least.getValue());
     }
   }
 }

@@ -4,6 +4,7 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Iterator;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.NullWritable;
@@ -134,38 +135,30 @@ final class OldApi {
   /** Writes what it saw of each group. */
   public static final class Digest extends MapReduceBase
       implements Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
+    private boolean combined;
+
+    @Override
+    public void configure(JobConf job) {
+      combined = ProbeConf.COMBINE.get(job);
+    }
+
     @Override
     public void reduce(BytesWritable key, Iterator<BytesWritable> values,
         OutputCollector<BytesWritable, Text> output, Reporter reporter) throws IOException {
-      Group group = new Group();
-      while (values.hasNext()) {
-        BytesWritable value = values.next();
-        group.add(key, value);
-      }
-      output.collect(key, group.text());
+      Map.Entry<BytesWritable, Text> seen = Group.digest(key, values, combined);
+      output.collect(seen.getKey(), seen.getValue());
     }
   }
 
-  /** Keeps a key's smallest value. */
+  /** Keeps a group's smallest value. */
   public static final class Least extends MapReduceBase
       implements Reducer<BytesWritable, BytesWritable, BytesWritable, BytesWritable> {
     @Override
     public void reduce(BytesWritable key, Iterator<BytesWritable> values,
         OutputCollector<BytesWritable, BytesWritable> output, Reporter reporter)
         throws IOException {
-      output.collect(key, Group.least(values));
-    }
-  }
-
-  /** Writes what it saw of each group's smallest value. */
-  public static final class LeastDigest extends MapReduceBase
-      implements Reducer<BytesWritable, BytesWritable, BytesWritable, Text> {
-    @Override
-    public void reduce(BytesWritable key, Iterator<BytesWritable> values,
-        OutputCollector<BytesWritable, Text> output, Reporter reporter) throws IOException {
-      Group group = new Group();
-      group.add(key, Group.least(values));
-      output.collect(key, group.text());
+      Map.Entry<BytesWritable, BytesWritable> least = Group.least(key, values);
+      output.collect(least.getKey(), least.getValue());
     }
   }
 }

@@ -48,14 +48,14 @@ public final class Probe extends Configured implements Tool {
     job.setInputFormatClass(NewInput.Numbers.class);
     job.setMapperClass(NewMapper.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
-    boolean combine = ProbeConf.COMBINE.get(conf);
-    job.setReducerClass(combine ? NewReducers.LeastDigest.class : NewReducers.Digest.class);
-    if (combine) {
+    job.setReducerClass(NewReducers.Digest.class);
+    if (ProbeConf.COMBINE.get(conf)) {
       job.setCombinerClass(NewReducers.Least.class);
     }
     if (ProbeConf.GROUPED.get(conf)) {
       job.setSortComparatorClass(Backwards.class);
       job.setGroupingComparatorClass(FirstBytes.class);
+      job.setCombinerKeyGroupingComparatorClass(FirstBytes.class);
     }
     return new JobConf(job.getConfiguration());
   }
@@ -65,14 +65,14 @@ public final class Probe extends Configured implements Tool {
     job.setInputFormat(OldApi.Numbers.class);
     job.setMapperClass(OldApi.Emit.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
-    boolean combine = ProbeConf.COMBINE.get(conf);
-    job.setReducerClass(combine ? OldApi.LeastDigest.class : OldApi.Digest.class);
-    if (combine) {
+    job.setReducerClass(OldApi.Digest.class);
+    if (ProbeConf.COMBINE.get(conf)) {
       job.setCombinerClass(OldApi.Least.class);
     }
     if (ProbeConf.GROUPED.get(conf)) {
       job.setOutputKeyComparatorClass(Backwards.class);
       job.setOutputValueGroupingComparator(FirstBytes.class);
+      job.setCombinerKeyGroupingComparator(FirstBytes.class);
     }
     return job;
   }

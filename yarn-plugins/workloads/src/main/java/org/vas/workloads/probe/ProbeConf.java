@@ -18,7 +18,8 @@ public interface ProbeConf {
   ConfKey<Integer> EMPTY_MAPS =
       ConfKey.integer("probe.every-nth-map-is-empty", 0, 0, 10000, "0: none is.");
   ConfKey<Boolean> GROUPED = ConfKey.flag("probe.grouped", false,
-      "Whether keys sort backwards, and are one group for reduce() by their first 2 bytes.");
+      "Whether keys sort backwards, and are one group by their first 2 bytes, for reduce() and for"
+          + " the combiner.");
   ConfKey<Boolean> COMBINE = ConfKey.flag("probe.combine", false, "Whether there is a combiner.");
   ConfKey<Boolean> OLD_API =
       ConfKey.flag("probe.old-api", false, "org.apache.hadoop.mapred instead of mapreduce.");
