@@ -19,6 +19,8 @@ _SMALL = {
     "mapreduce.job.reduces": str(_REDUCERS),
     "mapreduce.reduce.memory.mb": "128",
     "mapreduce.reduce.java.opts": "-Xmx96m",
+    # More at a time only get into each other's way.
+    "mapreduce.job.running.reduce.limit": "6",
 }
 
 
