@@ -16,11 +16,12 @@ MAVEN = ("mvn", "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
 class Extent(IntEnum):
-    """How much to run: a minute, half an hour, and all there is."""
+    """How much to run: a minute, half an hour, what fits into an hour of CI, and all there is."""
 
     FAST = 1
     USUAL = 2
-    ALL = 3
+    CI = 3
+    ALL = 4
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,9 @@ CHECKS = (
     Check("java", (*MAVEN, "verify"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
     Check("lab", _python("pytest", "-q", "-m", "slow and not long"), Extent.USUAL),
-    Check("java, at length", _LONG_JAVA, Extent.ALL),
-    Check("lab, at length", _python("pytest", "-q", "-m", "long"), Extent.ALL),
+    Check("java, at length", _LONG_JAVA, Extent.CI),
+    Check("lab, at length", _python("pytest", "-q", "-m", "long and not longest"), Extent.CI),
+    Check("lab, at its longest", _python("pytest", "-q", "-m", "longest"), Extent.ALL),
 )
 
 
