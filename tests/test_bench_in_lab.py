@@ -35,7 +35,7 @@ def rows() -> dict[str, dict[str, Any]]:
 
 
 def test_every_row_is_whole(rows: dict[str, dict[str, Any]]) -> None:
-    assert len(rows) == 8
+    assert len(rows) == 9
     for row in rows.values():
         assert list(row) == KEYS
         assert row["interval"][0] <= row["value"] <= row["interval"][1]

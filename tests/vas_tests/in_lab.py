@@ -27,7 +27,16 @@ def inside(lab: Lab, *parts: str) -> Path:
 
 def history(lab: Lab, path: str) -> Any:
     """An answer of the JobHistoryServer's REST interface."""
+    return _read(lab, f"19888/ws/v1/history/{path}")
+
+
+def resource_manager(lab: Lab, path: str) -> Any:
+    """An answer of the ResourceManager's REST interface."""
+    return _read(lab, f"8088/ws/v1/cluster/{path}")
+
+
+def _read(lab: Lab, port_and_path: str) -> Any:
     read = "import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(sys.argv[1]).read())"
     master = lab.spec.cluster.yarn.resourcemanager.name
-    url = f"http://{master}:19888/ws/v1/history/{path}"
+    url = f"http://{master}:{port_and_path}"
     return json.loads(lab.call([sys.executable, "-c", read, url]).stdout)
