@@ -61,6 +61,8 @@ install_packages() {
         answer=y
     elif [[ -t 0 ]]; then
         read -r -p "vas: install them now? [y/N] " answer || true
+    else
+        say "there is no terminal to ask at"
     fi
     [[ $answer == [yY]* ]] || die "nothing was installed; install them, or give --yes before the command" 77
     [[ $manager != apt-get ]] || "${as_root[@]}" apt-get update -qq >&2

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from vas_core.cli import note, print_table
+from vas_core.program import as_called
 from vas_core.sizes import format_size
 from vas_lab.arms import ARMS, BASE
 from vas_lab.demo import WHAT_IT_SHOWS
@@ -28,7 +29,7 @@ def print_arms(results: Iterable[ArmResult]) -> None:
     click.echo()
     for arm in ARMS:
         click.echo(f"{arm.name}: {arm.explanation}")
-    click.echo(WHAT_IT_SHOWS)
+    click.echo(as_called(WHAT_IT_SHOWS))
 
 
 def _arm_row(arm: ArmResult) -> tuple[object, ...]:

@@ -32,6 +32,7 @@ def keys(properties: dict[str, str], site: bool = False) -> list[str]:
         ({SORT: "700", OPTS: "-Xmx1g -Xmn400m"}, SORT),
         ({SORT: "500", "mapreduce.map.memory.mb": "512"}, SORT),
         ({OPTS: "-Xmx96m"}, SORT),
+        ({OPTS: "-Xmx8zz"}, OPTS),
         ({SORT: "256MB"}, SORT),
         ({SORT: "2048", OPTS: "-Xmx4g"}, SORT),
         ({OPTS: "-Xmx1g", "mapreduce.map.memory.mb": "1024"}, "mapreduce.map.memory.mb"),

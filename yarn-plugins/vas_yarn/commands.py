@@ -61,11 +61,12 @@ def locality(
     Example: vas job locality application_1700000000000_0001
              vas job locality job_1700000000000_0001 --log /var/log/hadoop/rm.log --json
     """
+    job_name = job_id(application_id)
     cluster = _site(cluster_file, application_id)
     server = History(history or f"http://{cluster.yarn.resourcemanager.name}:19888")
     from_environment = [Path(p) for p in (os.environ.get("VAS_PLACEMENT_LOG"),) if p]
     decisions = placement_log.read(logs or from_environment)
-    rows = list(_rows(server, job_id(application_id), cluster, decisions))
+    rows = list(_rows(server, job_name, cluster, decisions))
     if as_json:
         print_json([row.as_json() for row in rows])
     else:

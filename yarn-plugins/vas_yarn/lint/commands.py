@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from vas_cluster import load_cluster
-from vas_core.cli import json_option, print_json, print_table
+from vas_core.cli import json_option, print_json
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.shown import shown
 from vas_yarn.lint.configuration import JobConfiguration, from_options, read_xml
 from vas_yarn.lint.rules import contradictions
 
@@ -42,8 +43,10 @@ def lint(
     if as_json:
         print_json([one.as_json() for one in found])
     elif found:
-        rows = ((one.key, one.value, one.why, one.fix) for one in found)
-        print_table(("KEY", "VALUE", "WHY", "FIX"), rows)
+        for one in found:
+            click.secho(shown(f"{one.key} = {one.value}"), bold=True)
+            click.echo(shown(f"    {one.why}"))
+            click.echo(shown(f"    fix: {one.fix}"))
     else:
         click.echo("no contradictions")
     return ExitStatus.DIFFERENT if found else ExitStatus.DONE

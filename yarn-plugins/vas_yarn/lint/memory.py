@@ -10,9 +10,11 @@ from vas_cluster import Cluster
 from vas_yarn.lint.configuration import JobConfiguration
 from vas_yarn.lint.contradiction import Contradiction, number
 
-_FLAG = re.compile(r"-X(mx|mn)(\d+)([kKmMgG]?)(?=\s|$)")
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZED = re.compile(r"-Xm[xns]")
+_FLAG = re.compile(r"-X(mx|mn|ms)(\d+)([kKmMgGtT]?)(?=\s|$)")
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _MIB = 1 << 20
+_BOTH_OPTS = "mapred.child.java.opts"
 _DEFAULT_CONTAINER_MB = 1024
 _DEFAULT_RATIO = 0.8
 # Of the container: stacks, class data and buffers outside the heap.
@@ -43,7 +45,7 @@ class Task:
 
 def task(conf: JobConfiguration, kind: str) -> Task:
     """The sizes that Hadoop gives this kind of task; the last of several -Xmx counts."""
-    opts = conf.get(f"mapreduce.{kind}.java.opts") or conf.get("mapred.child.java.opts")
+    opts = conf.get(f"mapreduce.{kind}.java.opts") or conf.get(_BOTH_OPTS)
     flags = {name: int(size) * _UNITS[unit.lower()] for name, size, unit in _FLAG.findall(opts)}
     megabytes = number(conf, f"mapreduce.{kind}.memory.mb", -1)
     ratio = number(conf, "mapreduce.job.heap.memory-mb.ratio", _DEFAULT_RATIO)
@@ -53,6 +55,17 @@ def task(conf: JobConfiguration, kind: str) -> Task:
         megabytes = -(-heap // int(ratio * _MIB)) if heap else _DEFAULT_CONTAINER_MB
     container = int(megabytes * _MIB)
     return Task(kind, container, heap or int(container * ratio), flags.get("mn", 0), bool(heap))
+
+
+def flags(conf: JobConfiguration) -> Iterator[Contradiction]:
+    """A JVM does not start with a size that it cannot read."""
+    for key in (*(f"mapreduce.{kind}.java.opts" for kind in ("map", "reduce")), _BOTH_OPTS):
+        opts = conf.get(key)
+        for flag in opts.split():
+            if _SIZED.match(flag) and not _FLAG.fullmatch(flag):
+                yield Contradiction(
+                    key, opts, f"the JVM reads no size in {flag} and does not start", "like -Xmx800m"
+                )
 
 
 def sort_buffer(conf: JobConfiguration) -> Iterator[Contradiction]:

@@ -11,10 +11,11 @@ from typing import Any
 
 import click
 
-from vas_cluster import default_path, load_cluster
+from vas_cluster import Cluster, default_path, load_cluster
 from vas_core.cli import json_option, note, print_json, print_table
-from vas_core.errors import ExitStatus, FoundDifferent, VasError
+from vas_core.errors import BadInput, ExitStatus, FoundDifferent, VasError
 from vas_core.sizes import format_size
+from vas_yarn.history import job_id
 from vas_yarn.resourcemanager import ResourceManager
 from vas_yarn.shuffle.janitor.store import StagingStore
 from vas_yarn.shuffle.janitor.sweep import Row, sweep
@@ -169,7 +170,7 @@ def _gc_cells(row: Row) -> tuple[object, ...]:
 
 def _attempts(job: str, staging: Path | None) -> Iterator[Attempt]:
     is_id = "/" not in job and not Path(job).exists()
-    yield from attempts(find(job, _root(staging) if is_id else Path()))
+    yield from attempts(find(job_id(job), _root(staging)) if is_id else find(job, Path()))
 
 
 def _root(staging: Path | None) -> Path:
@@ -177,11 +178,19 @@ def _root(staging: Path | None) -> Path:
         return staging
     if named := os.environ.get("VAS_STAGING"):
         return Path(named)
-    return Path(load_cluster(default_path()).lustre.mount) / _STAGING
+    return Path(_site("--staging").lustre.mount) / _STAGING
 
 
 def _managers() -> tuple[str, ...]:
-    return (f"http://{load_cluster(default_path()).yarn.resourcemanager.name}:8088",)
+    return (f"http://{_site('--resourcemanager').yarn.resourcemanager.name}:8088",)
+
+
+def _site(option: str) -> Cluster:
+    path = default_path()
+    if not path.exists():
+        hint = f"give {option}, or name the map's file by $VAS_CLUSTER"
+        raise BadInput("there is no map of the site", where=str(path), hint=hint)
+    return load_cluster(path)
 
 
 def _one_of_each_map(found: list[Attempt]) -> Iterator[Manifest]:

@@ -17,7 +17,8 @@ import org.apache.hadoop.fs.StreamCapabilities;
 
 /**
  * Reads a file by pread(2). Positioned reads share nothing, so any number of threads may make
- * them; sequential reads go through one buffer.
+ * them; sequential reads go through one buffer. Single bytes are counted with what follows them,
+ * at the latest by {@link #close}: {@code DataInput} reads each number as so many bytes.
  */
 final class LustreInputStream extends FSInputStream
     implements ByteBufferReadable, ByteBufferPositionedReadable, CanUnbuffer, StreamCapabilities {
@@ -29,6 +30,7 @@ final class LustreInputStream extends FSInputStream
   private final int bufferSize;
   private ByteBuffer buffer = EMPTY;
   private long position;
+  private long counted;
 
   LustreInputStream(Path path, OpenFile file, ReadCounter counter, int bufferSize) {
     this.path = requireNonNull(path, "path");
@@ -52,7 +54,9 @@ final class LustreInputStream extends FSInputStream
     } else {
       buffer = buffer.limit(0);
     }
+    count();
     position = target;
+    counted = target;
   }
 
   @Override
@@ -77,7 +81,7 @@ final class LustreInputStream extends FSInputStream
       return -1;
     }
     int value = buffer.get() & 0xFF;
-    advance(1);
+    position++;
     return value;
   }
 
@@ -142,6 +146,7 @@ final class LustreInputStream extends FSInputStream
 
   @Override
   public synchronized void unbuffer() {
+    count();
     buffer = EMPTY;
   }
 
@@ -158,7 +163,8 @@ final class LustreInputStream extends FSInputStream
   }
 
   @Override
-  public void close() throws IOException {
+  public synchronized void close() throws IOException {
+    count();
     file.close();
   }
 
@@ -171,8 +177,13 @@ final class LustreInputStream extends FSInputStream
   }
 
   private void advance(int count) {
-    counter.add(position, count);
     position += count;
+    count();
+  }
+
+  private void count() {
+    counter.add(counted, position - counted);
+    counted = position;
   }
 
   /** Makes sure that the buffer has a byte; false at the end of the file. */

@@ -29,7 +29,7 @@ final class ReadCounter {
   }
 
   /** Bytes {@code [position, position + count)} of the file were read; any thread may say so. */
-  void add(long position, int count) {
+  void add(long position, long count) {
     if (count <= 0) {
       return;
     }

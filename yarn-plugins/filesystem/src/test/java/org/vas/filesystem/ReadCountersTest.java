@@ -96,6 +96,22 @@ class ReadCountersTest {
   }
 
   @Test
+  void countsWhatWasReadBetweenSeeks() throws IOException {
+    byte[] buffer = new byte[10];
+    try (FSDataInputStream in = files.open(FILE)) {
+      in.readFully(buffer);
+      in.seek(20);
+      in.readFully(buffer);
+      in.seek(LENGTH - 5);
+      assertEquals(5, in.read(buffer));
+      in.seek(0);
+      in.unbuffer();
+      assertEquals(0, in.read());
+    }
+    assertEquals(26, bytesRead("lustre"));
+  }
+
+  @Test
   void countsPositionedReadsOfSeveralThreads() throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(4);
     try (FSDataInputStream in = files.open(FILE)) {
