@@ -68,6 +68,8 @@ def test_a_job_is_submitted_with_a_profile_and_its_tasks_map_the_archive(
     assert found["warnings"] == []
     # The application master, maps and reducers: each writes what it loaded from where.
     assert loaded == {("am", True), ("map", True), ("reduce", True)}
+    logs = list((lab.spec.temporary / f"loaded-{profile}").iterdir())
+    assert all(_share_of_lambdas_mapped(log.read_text()) > 0.8 for log in logs)
 
 
 def test_tasks_run_without_an_archive_that_is_damaged(lab: Lab) -> None:
@@ -107,6 +109,11 @@ def submitted(
     }
     assert all(ours.get(role, "") in text for role, text in texts)
     return found, {(role, _is_mapped(_MAINS[role], text)) for role, text in texts}
+
+
+def _share_of_lambdas_mapped(log: str) -> float:
+    lambdas = [line for line in log.splitlines() if "$$Lambda$" in line]
+    return sum("source: shared objects file" in line for line in lambdas) / len(lambdas)
 
 
 def _is_mapped(main: str, log: str) -> bool:

@@ -37,7 +37,9 @@ def check(files: tuple[Path, ...], as_json: bool) -> int:
     """
     checked = [_check(file) for file in files or (default_path(),)]
     if as_json:
-        print_json([{"file": str(file), "ok": bool(totals), **(totals or {})} for file, totals in checked])
+        print_json(
+            [{"file": str(file), "ok": bool(totals), **(totals or {})} for file, totals in checked]
+        )
     else:
         for file, totals in checked:
             if totals:

@@ -132,3 +132,13 @@ def test_what_is_not_there_is_one_line(staging: Path, capsys: pytest.CaptureFixt
     assert "no map output of job_1_1" in capsys.readouterr().err
     assert run_command(["shuffle", "verify", str(staging)]) == 2
     assert "holds no map output" in capsys.readouterr().err
+
+
+def test_without_a_map_the_option_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "none.yaml"))
+    assert run_command(["shuffle", "ls", JOB]) == 2
+    assert "--staging" in capsys.readouterr().err
+    assert run_command(["shuffle", "verify", "foo"]) == 2
+    assert "'foo' is not an application id" in capsys.readouterr().err

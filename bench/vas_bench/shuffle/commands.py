@@ -75,7 +75,8 @@ def shuffle(
     """Measure VAS's shuffle against stock MapReduce's and Tez's.
 
     Every round runs each job once in each arm, in an order drawn by lot, on the same data with the
-    same JVM flags and sort buffer, and validates the output. The rows are the shuffle's goals.
+    same JVM flags and each arm's best sort buffer, and validates the output. The rows are the
+    shuffle's goals.
 
     \b
     Examples: vas bench shuffle --rounds 9 --resume runs.json

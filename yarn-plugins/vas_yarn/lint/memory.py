@@ -63,9 +63,8 @@ def flags(conf: JobConfiguration) -> Iterator[Contradiction]:
         opts = conf.get(key)
         for flag in opts.split():
             if _SIZED.match(flag) and not _FLAG.fullmatch(flag):
-                yield Contradiction(
-                    key, opts, f"the JVM reads no size in {flag} and does not start", "like -Xmx800m"
-                )
+                why = f"the JVM reads no size in {flag} and does not start"
+                yield Contradiction(key, opts, why, "like -Xmx800m")
 
 
 def sort_buffer(conf: JobConfiguration) -> Iterator[Contradiction]:
