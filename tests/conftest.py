@@ -10,6 +10,7 @@ import pytest
 
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
+from vas_tests.faults import MAPS, REDUCERS, digests, faulty_job
 
 # Whoever runs in the background has SIGINT ignored, and so would all that is started from here:
 # the tests that interrupt a command need it as a terminal gives it.
@@ -32,3 +33,13 @@ def lab() -> Iterator[Lab]:
     )
     with Lab.start(options, tied=True) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def undisturbed(lab: Lab) -> dict[str, str]:
+    """The output of a probe job that nothing happens to: file -> SHA-256."""
+    with faulty_job(lab, "undisturbed") as job:
+        assert job.succeeded().total_maps == MAPS
+    output = digests(lab, "undisturbed")
+    assert len(output) == REDUCERS
+    return output

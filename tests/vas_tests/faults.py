@@ -31,6 +31,9 @@ REDUCERS = 4
 PATIENCE_SECONDS = 400
 # MapReduce ends a container that has not ended itself 60 s after its task; ours end at once.
 EXIT_SECONDS = 150
+# The files of map output, as paths end.
+MANIFEST = "/manifest$"
+MOF = r"\.mof$"
 _WORKLOADS = REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar"
 _PROBE = (str(_WORKLOADS), "org.vas.workloads.probe.Probe")
 _SMALL = SHUFFLE | {
@@ -250,3 +253,30 @@ def yarn(lab: Lab, *arguments: str) -> None:
 def mapred(lab: Lab, *arguments: str) -> None:
     """`mapred job ...`."""
     lab.call(java(lab.spec, ["-Xmx128m", "org.apache.hadoop.mapred.JobClient", *arguments]))
+
+
+def names(kind: str, attempt_number: int) -> set[str]:
+    """Every map's (m) or reducer's (r) attempt of that number."""
+    count = MAPS if kind == "m" else REDUCERS
+    return {f"{kind}_{task:06}_{attempt_number}" for task in range(count)}
+
+
+def finished(job: FaultyJob, attempts: set[str]) -> None:
+    """Waits until these have succeeded."""
+    poll(
+        lambda: states(job, attempts),
+        lambda found: found == {"SUCCEEDED"},
+        PATIENCE_SECONDS,
+        "to succeed: " + ", ".join(sorted(attempts)),
+    )
+
+
+def maps(job: FaultyJob) -> set[str]:
+    """The map attempts that have ended."""
+    return {name for name in job.attempts() if name[0] == "m"}
+
+
+def states(job: FaultyJob, attempts: set[str]) -> set[str]:
+    """The states of some attempts; "" of one that has not ended."""
+    ended = job.attempts()
+    return {ended[name].state if name in ended else "" for name in attempts}

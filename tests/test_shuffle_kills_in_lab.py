@@ -1,15 +1,13 @@
-"""Kills and faults of the store, on the lab's real YARN, with our shuffle.
+"""Kills on the lab's real YARN: tasks, nodes, masters and jobs, with our shuffle.
 
-Each ends in an undisturbed job's output or in a clear failure, and leaves nothing.
+Each ends in an undisturbed job's output, and leaves nothing.
 """
 
 from __future__ import annotations
 
-import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +18,9 @@ from vas_lab.lab import Lab
 from vas_lab.polling import poll
 from vas_tests.faults import (
     EXIT_SECONDS,
+    MANIFEST,
     MAPS,
+    MOF,
     PATIENCE_SECONDS,
     REDUCERS,
     FaultyJob,
@@ -28,15 +28,17 @@ from vas_tests.faults import (
     attempt,
     digests,
     faulty_job,
+    finished,
     mapred,
+    maps,
+    names,
+    states,
     yarn,
 )
 from vas_tests.in_lab import resource_manager
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-_MANIFEST = "/manifest$"
-_MOF = r"\.mof$"
 _OUTPUT = "part-r-"
 # A reducer writes some 250 lines in four calls each: this is at half of them.
 _HALF = 500
@@ -44,31 +46,12 @@ _HALF = 500
 _SPREAD = {"mapreduce.map.memory.mb": "600", "mapreduce.reduce.memory.mb": "600"}
 
 
-@pytest.fixture(scope="module")
-def undisturbed(lab: Lab) -> dict[str, str]:
-    """The output of a job that nothing happens to."""
-    with faulty_job(lab, "undisturbed") as job:
-        assert job.succeeded().total_maps == MAPS
-    output = digests(lab, "undisturbed")
-    assert len(output) == REDUCERS
-    return output
-
-
-def names(kind: str, attempt_number: int) -> set[str]:
-    """Every map's (m) or reducer's (r) attempt of that number."""
-    count = MAPS if kind == "m" else REDUCERS
-    return {f"{kind}_{task:06}_{attempt_number}" for task in range(count)}
-
-
-# ---- Killed processes.
-
-
 def test_killed_tasks_run_again_and_no_other(lab: Lab, undisturbed: dict[str, str]) -> None:
     points = (
-        Point("unpublished", attempt("m_000000_0"), "rename", _MANIFEST),
-        Point("published", attempt("m_000001_0"), "renamed", _MANIFEST),
-        Point("validating", attempt("r_000000_0"), "open", _MANIFEST, nth=2),
-        Point("merging", attempt("r_000001_0"), "read", _MOF, nth=2),
+        Point("unpublished", attempt("m_000000_0"), "rename", MANIFEST),
+        Point("published", attempt("m_000001_0"), "renamed", MANIFEST),
+        Point("validating", attempt("r_000000_0"), "open", MANIFEST, nth=2),
+        Point("merging", attempt("r_000001_0"), "read", MOF, nth=2),
         Point("reducing", attempt("r_000002_0"), "write", _OUTPUT, nth=_HALF),
     )
     with faulty_job(lab, "killed-tasks", *points) as job:
@@ -157,7 +140,7 @@ def test_a_node_lost_at_half_of_the_reduce_phase_costs_no_map(
 def test_a_node_lost_in_the_map_phase_costs_no_finished_map(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
-    points = [Point(name, attempt(name), "rename", _MANIFEST) for name in sorted(names("m", 0))]
+    points = [Point(name, attempt(name), "rename", MANIFEST) for name in sorted(names("m", 0))]
     with faulty_job(lab, "lost-early", *points, conf=_SPREAD) as job:
         where = {job.held(point.name).node: point.name for point in points}
         assert len(where) == MAPS
@@ -202,27 +185,6 @@ def test_without_the_tag_a_lost_node_costs_its_maps(lab: Lab, undisturbed: dict[
     assert digests(lab, "lost-untagged") == undisturbed
 
 
-def finished(job: FaultyJob, attempts: set[str]) -> None:
-    """Waits until these have succeeded."""
-    poll(
-        lambda: states(job, attempts),
-        lambda found: found == {"SUCCEEDED"},
-        PATIENCE_SECONDS,
-        "to succeed: " + ", ".join(sorted(attempts)),
-    )
-
-
-def maps(job: FaultyJob) -> set[str]:
-    """The map attempts that have ended."""
-    return {name for name in job.attempts() if name[0] == "m"}
-
-
-def states(job: FaultyJob, attempts: set[str]) -> set[str]:
-    """The states of some attempts; "" of one that has not ended."""
-    ended = job.attempts()
-    return {ended[name].state if name in ended else "" for name in attempts}
-
-
 def test_a_killed_application_master_finds_its_finished_maps(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
@@ -243,7 +205,7 @@ def test_a_master_killed_in_the_map_phase_runs_the_unfinished_maps_alone(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
     unfinished = {"m_000002_0", "m_000003_0"}
-    points = [Point(name, attempt(name), "rename", _MANIFEST) for name in sorted(unfinished)]
+    points = [Point(name, attempt(name), "rename", MANIFEST) for name in sorted(unfinished)]
     with faulty_job(lab, "master-killed-early", *points) as job:
         for point in points:
             job.held(point.name)
@@ -289,7 +251,7 @@ def test_a_restarted_resource_manager_still_keeps_the_maps_of_a_lost_node(
 @pytest.mark.long
 def test_of_two_published_attempts_one_counts(lab: Lab, undisturbed: dict[str, str]) -> None:
     points = (
-        Point("slow-map", attempt("m_000000_0"), "renamed", _MANIFEST),
+        Point("slow-map", attempt("m_000000_0"), "renamed", MANIFEST),
         Point("slow-reducer", attempt("r_000000_0"), "write", _OUTPUT, nth=_HALF),
     )
     conf = {
@@ -307,153 +269,6 @@ def test_of_two_published_attempts_one_counts(lab: Lab, undisturbed: dict[str, s
         # The job may end before this one has.
         assert after.get("r_000000_0", "KILLED") == "KILLED"
     assert digests(lab, "speculative") == undisturbed
-
-
-# ---- Faults of the store.
-
-
-def flip(path: Path) -> None:
-    """Another bit in the middle."""
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 0x10
-    path.write_bytes(data)
-
-
-def cut(path: Path) -> None:
-    """The second half is gone."""
-    os.truncate(path, path.stat().st_size // 2)
-
-
-@pytest.mark.long
-def test_damage_that_validation_sees_costs_the_damaged_maps_alone(
-    lab: Lab, undisturbed: dict[str, str]
-) -> None:
-    # Reducers begin when the last map is done.
-    last = Point("last-map", attempt("m_000003_0"), "renamed", _MANIFEST)
-    conf = {"vas.shuffle.layout": "packed"}
-    with faulty_job(lab, "damaged", last, conf=conf) as job:
-        job.held(last.name)
-        others = names("m", 0) - {"m_000003_0"}
-        finished(job, others)
-        flip(job.output_of("m_000000_0") / "manifest")
-        (job.output_of("m_000001_0") / "packed.mof").unlink()
-        cut(job.output_of("m_000002_0") / "packed.mof")
-        # No damage: clocks of hosts may be wrong.
-        os.utime(job.output_of("m_000003_0") / "packed.mof", (1, 1))
-        os.utime(job.output_of("m_000003_0") / "manifest", (4e9, 4e9))
-        job.release(last.name)
-        assert job.succeeded().total_maps == MAPS + 3
-        assert set(job.failed()) == others
-    assert digests(lab, "damaged") == undisturbed
-
-
-@pytest.mark.long
-def test_damage_found_in_the_merge_fails_the_reducer_and_its_retry_asks_for_the_map(
-    lab: Lab, undisturbed: dict[str, str]
-) -> None:
-    """Reducer 0 meets a flipped bit, 1 a deleted file, 2 one that was cut."""
-    points = (
-        Point("flip", attempt("r_000000_0"), "read", "m_000002_0/00000.mof$"),
-        # The first opening and two readings are validation's.
-        Point("delete", attempt("r_000001_0"), "open", "m_000003_0/00001.mof$", nth=2),
-        Point("cut", attempt("r_000002_0"), "read", "m_000001_0/00002.mof$", nth=3),
-    )
-    conf = {"vas.shuffle.layout": "per-reducer"}
-    with faulty_job(lab, "damaged-later", *points, conf=conf) as job:
-        for point in points:
-            job.held(point.name)
-        flip(job.output_of("m_000002_0") / "00000.mof")
-        (job.output_of("m_000003_0") / "00001.mof").unlink()
-        cut(job.output_of("m_000001_0") / "00002.mof")
-        job.release(*(point.name for point in points))
-        assert job.succeeded().total_maps == MAPS + 3
-        failed = job.failed()
-        assert {name for name in failed if name[0] == "m"} == names("m", 0) - {"m_000000_0"}
-        assert_told(failed, "r_000000_0", "m_000002_0/00000.mof", "wrong checksum")
-        assert_told(failed, "r_000001_0", "m_000003_0/00001.mof", "No such file")
-        assert_told(failed, "r_000002_0", "m_000001_0/00002.mof", "the file ends")
-        assert set(failed) <= names("m", 0) | names("r", 0)
-    assert digests(lab, "damaged-later") == undisturbed
-
-
-def assert_told(errors: Mapping[str, str], attempt: str, *words: str) -> None:
-    """One line of an attempt's error has all that, path and cause."""
-    lines = errors.get(attempt, "").splitlines()
-    assert any(all(word in line for word in words) for line in lines), errors.get(attempt)
-
-
-@pytest.mark.long
-def test_errors_of_the_file_system_fail_attempts_and_cost_no_finished_map(
-    lab: Lab, undisturbed: dict[str, str]
-) -> None:
-    """First attempts meet an error each, or a read without an end; all reads are short."""
-    points = (
-        Point("short", "YarnChild", "read", "/shuffle/", "short"),
-        Point("slow", "YarnChild", "read", "m_000000_1/", "slow:200"),
-        Point("full", attempt("m_000000_0"), "write", _MOF, "ENOSPC"),
-        Point("quota", attempt("m_000001_0"), "close", _MOF, "EDQUOT"),
-        Point("sync", attempt("m_000002_0"), "sync", "/manifest.tmp$", "EIO"),
-        Point("rename", attempt("m_000003_0"), "rename", _MANIFEST, "EIO"),
-        Point("read", attempt("r_000000_0"), "read", _MOF, "EIO", nth=2),
-        Point("stale", attempt("r_000001_0"), "open", _MANIFEST, "ESTALE"),
-        Point("hung-read", attempt("r_000002_0"), "read", _MOF),
-        Point("hung-open", attempt("r_000003_0"), "open", _MANIFEST),
-    )
-    with faulty_job(lab, "errors", *points, conf={"vas.shuffle.read-timeout": "20s"}) as job:
-        assert job.succeeded().total_maps == 2 * MAPS
-        failed = job.failed()
-        assert set(failed) == names("m", 0) | names("r", 0)
-        assert_told(failed, "m_000000_0", ".mof", "No space left on device")
-        assert_told(failed, "m_000001_0", ".mof", "Disk quota exceeded")
-        assert_told(failed, "m_000002_0", "/manifest.tmp", "Input/output error")
-        assert_told(failed, "m_000003_0", "/manifest", "Input/output error")
-        assert_told(failed, "r_000000_0", ".mof", "Input/output error")
-        assert_told(failed, "r_000001_0", "/manifest", "Stale file handle")
-        assert_told(failed, "r_000002_0", ".mof", "vas.shuffle.read-timeout")
-        assert_told(failed, "r_000003_0", "/manifest", "vas.shuffle.read-timeout")
-    assert digests(lab, "errors") == undisturbed
-
-
-@pytest.mark.long
-def test_reads_slower_than_the_tasks_time_out_are_waited_for(
-    lab: Lab, undisturbed: dict[str, str]
-) -> None:
-    point = Point("slow", "_r_", "read", r"m_000001_0/.*\.mof$", "slow:6000")
-    conf = {"mapreduce.task.timeout": "4000", "mapreduce.task.timeout.check-interval-ms": "500"}
-    with faulty_job(lab, "slow", point, conf=conf) as job:
-        assert job.succeeded().total_maps == MAPS
-        assert job.failed() == {}
-    assert digests(lab, "slow") == undisturbed
-
-
-@pytest.mark.long
-def test_one_output_that_nobody_can_read_is_made_again(
-    lab: Lab, undisturbed: dict[str, str]
-) -> None:
-    point = Point("unreadable", "_r_", "read", r"m_000001_0/.*\.mof$", "EIO")
-    with faulty_job(lab, "unreadable", point) as job:
-        assert job.succeeded().total_maps == MAPS + 1
-        assert set(job.failed()) == {"m_000001_0"}
-    assert digests(lab, "unreadable") == undisturbed
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("task", "call", "error", "text"),
-    [("_m_", "write", "EDQUOT", "Disk quota exceeded"), ("_r_", "read", "EIO", "Input/output")],
-    ids=["written", "read"],
-)
-def test_an_error_that_stays_fails_the_job_with_path_and_cause(
-    lab: Lab, task: str, call: str, error: str, text: str
-) -> None:
-    conf = {"mapreduce.map.maxattempts": "2", "mapreduce.reduce.maxattempts": "2"}
-    point = Point("always", task, call, _MOF, error)
-    with faulty_job(lab, f"always-{error}", point, conf=conf) as job:
-        job.end()
-        assert isinstance(job.failure, VasError)
-        assert any("/shuffle/" in line and ".mof" in line and text in line for line in job.output)
-        if task == "_r_":
-            poll(lambda: maps(job), lambda m: m == names("m", 0), PATIENCE_SECONDS, "the history")
 
 
 # ---- Jobs that are killed.
