@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from vas_bench.arms import Comparison, run_rounds
+from vas_core.cli import run_command
 from vas_lab.arms import ARMS, Arm
 from vas_lab.job import JobResult
 
@@ -61,3 +64,11 @@ def test_arms_are_compared_with_the_base() -> None:
     assert rows[0][4] == "base"
     assert {row["arm"] for row in found.as_json()["ratios"]} == {"VAS", "VAS placement"}
     assert len(found.as_json()["samples"]) == 15
+
+
+def test_dry_run_tells_the_order_and_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["bench", "arms", "--rounds", "3", "--arm", "VAS", "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert sorted(line.strip() for line in lines) == [
+        f"{number}  {arm}" for number in (1, 2, 3) for arm in ("VAS", "real hosts")
+    ]

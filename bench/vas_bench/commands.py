@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vas_bench.arms import Comparison, run_rounds
+from vas_bench.arms import Comparison, draw, run_rounds
 from vas_bench.layout import LayoutRates, files_of, made_files, measure
 from vas_bench.placement import Job, Placement, simulate
 from vas_bench.shuffle.commands import shuffle
@@ -160,9 +160,17 @@ def _print_placement(result: Placement) -> None:
     help="The arm the others are compared with.",
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the order.")
+@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
 @json_option
 def arms(
-    size: int, hosts: int, rounds: int, names: tuple[str, ...], base: str, seed: int, as_json: bool
+    size: int,
+    hosts: int,
+    rounds: int,
+    names: tuple[str, ...],
+    base: str,
+    seed: int,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Run the demo's arms in turns, and compare their times.
 
@@ -175,6 +183,12 @@ def arms(
     """
     chosen = [arm for arm in ARMS if not names or arm.name in names or arm.name == base]
     sizes = Sizes.of(size, hosts)
+    if dry_run:
+        orders = draw(chosen, rounds=rounds, seed=seed)
+        rows = [(number, arm.name) for number, order in enumerate(orders, 1) for arm in order]
+        print_table(("ROUND", "ARM"), rows)
+        note(f"about {len(rows) + 1} min on two quiet cores")
+        return
     with Lab.start(LabOptions(state_dir=default_directory("bench"), hosts=hosts)) as here:
         job = TeraSort(here, sizes, "/bench")
         job.generate()
