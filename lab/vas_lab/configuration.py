@@ -108,6 +108,9 @@ def _node_manager(spec: LabSpec) -> Properties:
         # A developer's disk is often fuller than the 90 % that YARN takes for a failed one.
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99.9",
         "yarn.nodemanager.sleep-delay-before-sigkill.ms": "100",
+        # Three processes at the start of every container, to list its directory.
+        "yarn.nodemanager.log-container-debug-info.enabled": "false",
+        "yarn.nodemanager.log-container-debug-info-on-error.enabled": "true",
     }
 
 
@@ -184,10 +187,14 @@ def hadoop_program(spec: LabSpec) -> str:
 
 def jvm_flags(spec: LabSpec) -> tuple[str, ...]:
     """The flags of every JVM in the lab, daemon, client or task."""
-    # Short lives on few cores: no C2, no parallel collector, nothing written to /tmp.
+    # Short lives on few cores: no C2, C1 where a method runs twice as often as it would wait for,
+    # no parallel collector, nothing written to /tmp. Without Hadoop's native library every chmod
+    # is a process: vfork saves the JDK's helper in between.
     return (
         "-XX:+UseSerialGC",
         "-XX:TieredStopAtLevel=1",
+        "-XX:CompileThresholdScaling=2",
+        "-Djdk.lang.Process.launchMechanism=VFORK",
         *cds_flags(spec.archive.file),
         "-XX:-UsePerfData",
         f"-Djava.io.tmpdir={spec.temporary}",

@@ -113,7 +113,9 @@ def test_the_users_word_is_the_last(tmp_path: Path) -> None:
 def test_a_heap_follows_the_users_container(tmp_path: Path) -> None:
     flags, memory = "mapreduce.map.java.opts", "mapreduce.map.memory.mb"
     made = plan(Job(tmp_path / "my.jar", "Main", (), {memory: "4096"}), "short", {}, {})
-    assert made.properties[flags] == "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+    assert made.properties[flags] == (
+        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=2"
+    )
     assert f"{flags}={made.properties[flags]}" in made.arguments
     asked = {memory: "4096", flags: "-Xmx3g"}
     made = plan(Job(tmp_path / "my.jar", "Main", (), asked), "short", {}, {})
