@@ -138,7 +138,10 @@ def test_the_argument_file_has_the_jars_first(
     class_path = f"{tmp_path}:{tmp_path}/*"
     assert run_command(["cds", "arguments", "--classpath", class_path]) == 0
     *flags, last = capsys.readouterr().out.splitlines()
-    assert flags == ["-XX:SharedArchiveFile=/var/lib/vas/cds/hadoop.jsa", "-Xshare:auto"]
+    assert flags == [
+        *("-XX:SharedArchiveFile=/var/lib/vas/cds/hadoop.jsa", "-Xshare:auto"),
+        *("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"),
+    ]
     assert last.startswith(f'-cp "{tmp_path}/a.jar:{tmp_path}:job.jar/job.jar:')
 
 
