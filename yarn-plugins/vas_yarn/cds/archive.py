@@ -197,7 +197,8 @@ def jvm_flags(archive: Path) -> tuple[str, ...]:
     """What makes a JVM map it, and go on without it where it does not fit.
 
     By default JDK 17.0.15 maps an archive at a random address and rewrites every pointer in it, a
-    tenth of a JVM's start here, and the pages are then each JVM's own. Mode 0: where it was made for.
+    tenth of a JVM's start here, and the pages are then each JVM's own. In mode 0 it is mapped at
+    the address that it was made for.
     """
     in_place = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
     return (f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", *in_place)
