@@ -26,13 +26,6 @@ from vas_tests.checks import Extent, chosen_checks, run_checks
     type=Extent,
     help="Also what is marked `long`: every fault and every kind of job.",
 )
-@click.option(
-    "--all",
-    "extent",
-    flag_value=Extent.ALL,
-    type=Extent,
-    help="Also what is marked `longest`: 500 reducers on YARN.",
-)
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @click.option(
     "--list", "only_list", is_flag=True, help="Print the commands instead of running them."
@@ -43,8 +36,7 @@ def test(extent: Extent | None, yes: bool, only_list: bool) -> int:
     \b
     Examples: ./vas test          Python, Java, the lab
               ./vas test --fast   what takes a minute
-              ./vas test --ci     the shuffle's long suites too
-              ./vas test --all    all there is
+              ./vas test --ci     the shuffle's long suites too: all there is
               ./vas test --list   the commands, to run one by one
     """
     chosen = chosen_checks(extent or Extent.USUAL)
