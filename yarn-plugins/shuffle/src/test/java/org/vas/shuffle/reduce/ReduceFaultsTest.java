@@ -55,7 +55,7 @@ class ReduceFaultsTest {
   }
 
   private static List<List<Rec>> records(int map) {
-    return List.of(ReduceTaskTest.random(new Random(map), 20_000));
+    return List.of(Rec.random(new Random(map), 20_000));
   }
 
   @ParameterizedTest
@@ -284,7 +284,7 @@ class ReduceFaultsTest {
     many.umbilical.machines(map -> "vm" + map / 4);
     SharedFileSystem.osts(path -> "OST000" + mapOf(path) / 4);
     for (int map = 0; map < 8; map++) {
-      many.map(map, List.of(ReduceTaskTest.random(new Random(map), 6000)));
+      many.map(map, List.of(Rec.random(new Random(map), 6000)));
     }
     // Those on the first OST answer when all of the others were read.
     CountDownLatch healed = new CountDownLatch(4);

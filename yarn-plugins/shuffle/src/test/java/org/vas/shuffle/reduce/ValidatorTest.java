@@ -49,7 +49,7 @@ class ValidatorTest {
   @ValueSource(ints = {0, 64 << 10})
   void tellsTheWatchOfEachCall(int verifyBytes) throws Exception {
     ReduceHarness harness = new ReduceHarness(dir, 1);
-    harness.map(0, List.of(ReduceTaskTest.random(new Random(1), 30_000)));
+    harness.map(0, List.of(Rec.random(new Random(1), 30_000)));
     List<String> calls = new ArrayList<>();
     SharedFileSystem.inject((call, path) -> calls.add(call + " " + path.getName()));
     Verdict verdict = validator(harness, verifyBytes, 0)
@@ -89,9 +89,9 @@ class ValidatorTest {
     ReduceHarness harness = new ReduceHarness(dir, 1);
     List<List<Rec>> runs = new ArrayList<>();
     for (int run = 0; run < 3; run++) {
-      runs.add(ReduceTaskTest.random(new Random(run), 1000));
+      runs.add(Rec.random(new Random(run), 1000));
     }
-    runs.add(ReduceTaskTest.random(new Random(9), 30_000));
+    runs.add(Rec.random(new Random(9), 30_000));
     harness.map(0, runs);
     List<SegmentFile> all =
         validator(harness, 0, 1 << 20).look(MAP, file -> {}).output().segments();
