@@ -1,6 +1,6 @@
 """The PM-to-VM map: the one description of a site."""
 
-from vas_cluster.loading import default_path, load_cluster, parse_cluster
+from vas_cluster.loading import default_path, load_cluster, load_site, parse_cluster
 from vas_cluster.model import Cluster, Flock, Guest, Host, Queue
 from vas_cluster.problem import ClusterProblems
 
@@ -13,5 +13,6 @@ __all__ = [
     "Queue",
     "default_path",
     "load_cluster",
+    "load_site",
     "parse_cluster",
 ]

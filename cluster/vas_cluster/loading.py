@@ -10,6 +10,7 @@ from vas_cluster.model import Cluster
 from vas_cluster.problem import ClusterProblems
 from vas_cluster.rules import check_rules
 from vas_cluster.structure import build
+from vas_core.errors import BadInput
 
 DEFAULT_PATH = Path("/etc/vas/cluster.yaml")
 
@@ -17,6 +18,14 @@ DEFAULT_PATH = Path("/etc/vas/cluster.yaml")
 def default_path() -> Path:
     """`$VAS_CLUSTER`, else /etc/vas/cluster.yaml."""
     return Path(os.environ.get("VAS_CLUSTER") or DEFAULT_PATH)
+
+
+def load_site(hint: str) -> Cluster:
+    """The map at its default place. Raises BadInput, with the hint, where there is none."""
+    path = default_path()
+    if not path.exists():
+        raise BadInput("there is no map of the site", where=str(path), hint=hint)
+    return load_cluster(path)
 
 
 def load_cluster(path: Path) -> Cluster:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
-from vas_cluster import Cluster, default_path, load_cluster
+from vas_cluster import Cluster, load_cluster, load_site
 from vas_core.cli import json_option, note, print_json, print_table
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import VasError
 from vas_core.sizes import format_size
 from vas_layout.store import LayoutReader
 from vas_yarn import placement_log
@@ -74,11 +74,12 @@ def locality(
 
 
 def _site(cluster_file: Path | None, application_id: str) -> Cluster:
-    if cluster_file is None and not default_path().exists():
-        hint = "name it by --cluster; a lab's job is asked for in the lab: "
-        hint += f"`vas lab shell -- vas job locality {application_id}`"
-        raise BadInput("there is no map of the site", where=str(default_path()), hint=hint)
-    return load_cluster(cluster_file or default_path())
+    if cluster_file:
+        return load_cluster(cluster_file)
+    return load_site(
+        "name it by --cluster; a lab's job is asked for in the lab: "
+        f"`vas lab shell -- vas job locality {application_id}`"
+    )
 
 
 def _rows(

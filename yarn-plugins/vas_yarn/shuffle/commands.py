@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from vas_cluster import Cluster, default_path, load_cluster
+from vas_cluster import Cluster, load_site
 from vas_core.cli import json_option, note, print_json, print_table
-from vas_core.errors import BadInput, ExitStatus, FoundDifferent, VasError
+from vas_core.errors import ExitStatus, FoundDifferent, VasError
 from vas_core.sizes import format_size
 from vas_yarn.history import job_id
 from vas_yarn.resourcemanager import ResourceManager
@@ -186,11 +186,7 @@ def _managers() -> tuple[str, ...]:
 
 
 def _site(option: str) -> Cluster:
-    path = default_path()
-    if not path.exists():
-        hint = f"give {option}, or name the map's file by $VAS_CLUSTER"
-        raise BadInput("there is no map of the site", where=str(path), hint=hint)
-    return load_cluster(path)
+    return load_site(f"give {option}, or name the map's file by $VAS_CLUSTER")
 
 
 def _one_of_each_map(found: list[Attempt]) -> Iterator[Manifest]:
