@@ -75,6 +75,11 @@ class Sample:
     measures: dict[str, float]
 
 
+def run_seconds(gib: float) -> float:
+    """How long a run on so much input takes, and its validation, on two quiet cores."""
+    return 30 + 45 * gib
+
+
 def draw(arms: Sequence[Arm], *, rounds: int, seed: int) -> list[list[Arm]]:
     """The order of the arms in each round."""
     lots = random.Random(seed)  # noqa: S311 (an order, not a secret)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vas_bench.arms import Comparison, draw, run_rounds
+from vas_bench.arms import Comparison, draw, run_rounds, run_seconds
 from vas_bench.layout import LayoutRates, files_of, made_files, measure
 from vas_bench.placement import Job, Placement, simulate
 from vas_bench.shuffle.commands import shuffle
@@ -187,7 +187,8 @@ def arms(
         orders = draw(chosen, rounds=rounds, seed=seed)
         rows = [(number, arm.name) for number, order in enumerate(orders, 1) for arm in order]
         print_table(("ROUND", "ARM"), rows)
-        note(f"about {len(rows) + 1} min on two quiet cores")
+        minutes = 1 + len(rows) * run_seconds(size / (1 << 30)) / 60
+        note(f"about {minutes:.0f} min on two quiet cores")
         return
     with Lab.start(LabOptions(state_dir=default_directory("bench"), hosts=hosts)) as here:
         job = TeraSort(here, sizes, "/bench")

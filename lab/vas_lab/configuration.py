@@ -24,6 +24,16 @@ _FILES = {
     "mapred-site.xml": ("mapreduce.", "yarn.app.mapreduce."),
     "yarn-site.xml": ("yarn.",),
 }
+# Short lives on few cores: no C2, C1 where a method runs twice as often as it would wait for, no
+# parallel collector, nothing written to /tmp. Without Hadoop's native library every chmod is a
+# process: vfork saves the JDK's helper in between.
+JVM = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:CompileThresholdScaling=2",
+    "-Djdk.lang.Process.launchMechanism=VFORK",
+    "-XX:-UsePerfData",
+)
 Properties = dict[str, str]
 
 
@@ -187,16 +197,9 @@ def hadoop_program(spec: LabSpec) -> str:
 
 def jvm_flags(spec: LabSpec) -> tuple[str, ...]:
     """The flags of every JVM in the lab, daemon, client or task."""
-    # Short lives on few cores: no C2, C1 where a method runs twice as often as it would wait for,
-    # no parallel collector, nothing written to /tmp. Without Hadoop's native library every chmod
-    # is a process: vfork saves the JDK's helper in between.
     return (
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
-        "-XX:CompileThresholdScaling=2",
-        "-Djdk.lang.Process.launchMechanism=VFORK",
+        *JVM,
         *cds_flags(spec.archive.file),
-        "-XX:-UsePerfData",
         f"-Djava.io.tmpdir={spec.temporary}",
         f"-Djna.tmpdir={spec.temporary}",
     )

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from vas_bench.arms import Sample, draw, sample
+from vas_bench.arms import Sample, draw, run_seconds, sample
 from vas_bench.shuffle.counted import LAYOUTS
 from vas_bench.shuffle.goals import STOCK, TEZ, VAS
 from vas_bench.shuffle.jobs import DIRECTORY, JOBS, Data
@@ -18,12 +18,13 @@ from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
 from vas_core.progress import Step, Steps
 from vas_lab.arms import Arm
+from vas_lab.configuration import JVM
 from vas_lab.lab import Lab
 from vas_lab.trees import remove_tree
 from vas_yarn.profiles import SHUFFLE
 
 HOSTS = 4
-SORT_BUFFER = "mapreduce.task.io.sort.mb"
+_SORT_BUFFER = "mapreduce.task.io.sort.mb"
 # Three containers to a guest, so that 8 maps, or 4 reducers, run at once beside the application
 # master. Each arm has the sort buffer that is best for it (docs/bench-shuffle.md): stock's takes a
 # 128 MiB split of TeraSort whole, 118 bytes a record, and it begins to spill at 80 % of it. VAS
@@ -35,7 +36,7 @@ PROPERTIES = {
     "mapreduce.map.java.opts": "-Xmx400m -Xmn24m",
     "mapreduce.reduce.memory.mb": "512",
     "mapreduce.reduce.java.opts": "-Xmx400m",
-    SORT_BUFFER: "200",
+    _SORT_BUFFER: "200",
 }
 # The arms differ in the shuffle alone, so none has its tasks placed: Tez's are not.
 _NOT_PLACED = "vas-placement-off"
@@ -46,7 +47,7 @@ _VAS = Arm(
     SHUFFLE
     | {
         "mapreduce.job.tags": f"{SHUFFLE['mapreduce.job.tags']},{_NOT_PLACED}",
-        SORT_BUFFER: "64",
+        _SORT_BUFFER: "64",
     },
 )
 
@@ -77,7 +78,7 @@ class Plan:
             gib = JOBS[job].size(self.size_bytes) / (1 << 30)
             found.append(Step(_generate(job), 10 + 25 * gib))
             for number in range(self.rounds):
-                found += [Step(_step(job, number, arm), 30 + 45 * gib) for arm in self.arms(job)]
+                found += [Step(_step(job, number, arm), run_seconds(gib)) for arm in self.arms(job)]
         if self.file_maps:
             one_each = ((file_step(name), layout.seconds) for name, layout in LAYOUTS.items())
             found += [Step(name, self.file_maps * seconds) for name, seconds in one_each]
@@ -89,6 +90,7 @@ class Plan:
         return data | {
             "build": self.build,
             "tez": tez_version(),
+            "jvm": list(JVM),
             "properties": PROPERTIES,
             "vas": _VAS.properties,
         }
