@@ -57,7 +57,7 @@ def task(conf: JobConfiguration, kind: str) -> Task:
     return Task(kind, container, heap or int(container * ratio), flags.get("mn", 0), bool(heap))
 
 
-def flags(conf: JobConfiguration) -> Iterator[Contradiction]:
+def unreadable_sizes(conf: JobConfiguration) -> Iterator[Contradiction]:
     """A JVM does not start with a size that it cannot read."""
     for key in (*(f"mapreduce.{kind}.java.opts" for kind in ("map", "reduce")), _BOTH_OPTS):
         opts = conf.get(key)

@@ -39,7 +39,7 @@ def contradictions(conf: JobConfiguration, cluster: Cluster | None) -> list[Cont
     alone: tuple[Callable[[JobConfiguration], Iterator[Contradiction]], ...] = (
         _numbers,
         _fractions,
-        memory.flags,
+        memory.unreadable_sizes,
         memory.sort_buffer,
         memory.heap_in_container,
         memory.container_in_scheduler,
