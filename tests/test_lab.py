@@ -130,14 +130,13 @@ def test_two_labs_run_side_by_side_and_each_ends_alone(tmp_path: Path, lab: Lab)
 
 def test_the_network_is_that_of_the_map(lab: Lab) -> None:
     for host in lab.spec.cluster.hosts:
-        guest = host.guest
-        assert guest is not None
+        (guest,) = host.guests
         of_host = lab.call(["ip", "-o", "addr"], node=host.name).stdout
         of_guest = lab.call(["ip", "-o", "addr"], node=guest.name).stdout
         assert f"{host.nics.pf}    inet {host.address}/24" in of_host
-        assert f"{host.nics.bridge}    inet 169.254.213.1/30" in of_host
+        assert f"{host.nics.bridge}    inet 169.254.213.1/24" in of_host
         assert f"{host.nics.vf}    inet {guest.address}/24" in of_guest
-        assert "virtio0    inet 169.254.213.2/30" in of_guest
+        assert "virtio0    inet 169.254.213.2/24" in of_guest
         links = lab.call(["ip", "-o", "link"], node=guest.name).stdout
         assert guest.macs.vf in links and guest.macs.virtio in links
 

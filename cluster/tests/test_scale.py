@@ -28,8 +28,8 @@ def _host(i: int) -> str:
     osts: [{2 * i}, {2 * i + 1}]
     ha_partner: oss{i ^ 1}
     nics: {{pf: pf0, vf: vf0, bridge: br0}}
-    guest:
-      name: vm{i}
+    guests:
+    - name: vm{i}
       address: 10.2.{a}.{b}
       macs: {{vf: "52:54:00:{a:02x}:{b:02x}:01", virtio: "52:54:00:{a:02x}:{b:02x}:02"}}
       memory: 64GiB

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from vas_cluster.hadoop import configuration_xml, hadoop_properties
 from vas_cluster.loading import default_path, load_cluster
-from vas_cluster.model import Cluster
+from vas_cluster.model import Cluster, Host
 from vas_cluster.problem import ClusterProblems
 from vas_cluster.schema import schema_text
 from vas_core.cli import json_option, note, print_json, print_table
@@ -110,12 +111,14 @@ def _print(found: Cluster) -> None:
     shares = ", ".join(f"{queue.name} {queue.capacity} %" for queue in found.yarn.queues)
     click.echo(f"queues           {shares}\n")
     columns = ("HOST", "ADDRESS", "OSTS", "HA PARTNER", "GUEST", "GUEST ADDRESS", "VCPUS", "MEMORY")
-    print_table(columns, (_row(found, index) for index in range(len(found.hosts))))
+    print_table(columns, (row for host in found.hosts for row in _rows(host)))
 
 
-def _row(found: Cluster, index: int) -> tuple[object, ...]:
-    host = found.hosts[index]
-    osts = ",".join(map(str, host.osts))
-    guest = host.guest
-    near = (guest.name, guest.address, guest.vcpus, guest.memory) if guest else ("-",) * 4
-    return (host.name, host.address, osts, host.ha_partner or "-", *near)
+def _rows(host: Host) -> Iterator[tuple[object, ...]]:
+    """A row for each guest; one for a host without."""
+    itself = (host.name, host.address, ",".join(map(str, host.osts)), host.ha_partner or "-")
+    for guest in host.guests:
+        yield (*itself, guest.name, guest.address, guest.vcpus, guest.memory)
+        itself = ("",) * 4
+    if not host.guests:
+        yield (*itself, *("-",) * 4)

@@ -155,9 +155,13 @@ class Host(_Mapping):
     storage_devices: list[AbsolutePath] = Field(
         default=[], description="the block devices under its OSTs"
     )
-    guest: Guest | None = Field(
-        default=None, description="its virtual machine; leave it out for a host without one"
+    guests: list[Guest] = Field(
+        default=[], description="its virtual machines; leave it out for a host without one"
     )
+
+    def guest_for(self, ost: int) -> Guest | None:
+        """The guest that maps of an OST's stripes run in: a host's guests share its OSTs."""
+        return self.guests[ost % len(self.guests)] if self.guests else None
 
 
 class ResourceManager(_Mapping):
@@ -220,9 +224,13 @@ class Cluster(_Mapping):
         """The host that runs the guest of that name."""
         return self._hosts_by_guest.get(name)
 
+    def guest(self, name: str) -> Guest:
+        """The guest of that name. KeyError if there is none."""
+        return next(g for g in self._hosts_by_guest[name].guests if g.name == name)
+
     def guests(self) -> list[Guest]:
         """All guests, in the order of their hosts."""
-        return [host.guest for host in self.hosts if host.guest]
+        return [guest for host in self.hosts for guest in host.guests]
 
     @property
     def resourcemanager_address(self) -> str:
@@ -232,8 +240,7 @@ class Cluster(_Mapping):
             return manager.address
         if host := self.host(manager.name):
             return host.address
-        guest_host = self._hosts_by_guest[manager.name]
-        return guest_host.guest.address if guest_host.guest else ""
+        return self.guest(manager.name).address
 
     @cached_property
     def _hosts_by_name(self) -> dict[str, Host]:
@@ -249,4 +256,4 @@ class Cluster(_Mapping):
 
     @cached_property
     def _hosts_by_guest(self) -> dict[str, Host]:
-        return {host.guest.name: host for host in self.hosts if host.guest}
+        return {guest.name: host for host in self.hosts for guest in host.guests}

@@ -42,15 +42,15 @@ def _duplicates(occurrences: Iterable[Occurrence], fix: str) -> Iterator[Problem
 def _names(cluster: Cluster) -> Iterator[Occurrence]:
     for i, host in enumerate(cluster.hosts):
         yield ("hosts", i, "name"), host.name
-        if host.guest:
-            yield ("hosts", i, "guest", "name"), host.guest.name
+        for k, guest in enumerate(host.guests):
+            yield ("hosts", i, "guests", k, "name"), guest.name
 
 
 def _addresses(cluster: Cluster) -> Iterator[Occurrence]:
     for i, host in enumerate(cluster.hosts):
         yield ("hosts", i, "address"), host.address
-        if host.guest:
-            yield ("hosts", i, "guest", "address"), host.guest.address
+        for k, guest in enumerate(host.guests):
+            yield ("hosts", i, "guests", k, "address"), guest.address
     manager = cluster.yarn.resourcemanager
     if manager.address and not _known_node(cluster, manager.name):
         yield ("yarn", "resourcemanager", "address"), manager.address
@@ -58,9 +58,9 @@ def _addresses(cluster: Cluster) -> Iterator[Occurrence]:
 
 def _macs(cluster: Cluster) -> Iterator[Occurrence]:
     for i, host in enumerate(cluster.hosts):
-        if host.guest:
-            yield ("hosts", i, "guest", "macs", "vf"), host.guest.macs.vf
-            yield ("hosts", i, "guest", "macs", "virtio"), host.guest.macs.virtio
+        for k, guest in enumerate(host.guests):
+            yield ("hosts", i, "guests", k, "macs", "vf"), guest.macs.vf
+            yield ("hosts", i, "guests", k, "macs", "virtio"), guest.macs.virtio
 
 
 def _nids(cluster: Cluster) -> Iterator[Occurrence]:
@@ -82,8 +82,11 @@ def _queues(cluster: Cluster) -> Iterator[Occurrence]:
 
 def _disks(cluster: Cluster) -> Iterator[Problem]:
     for i, host in enumerate(cluster.hosts):
-        disks = host.guest.disks if host.guest else []
-        paths = ((("hosts", i, "guest", "disks", k, "path"), d.path) for k, d in enumerate(disks))
+        paths = (
+            (("hosts", i, "guests", k, "disks", n, "path"), disk.path)
+            for k, guest in enumerate(host.guests)
+            for n, disk in enumerate(guest.disks)
+        )
         yield from _duplicates(paths, "give every disk a path of its own")
 
 
@@ -140,8 +143,7 @@ def _resourcemanager(cluster: Cluster) -> Iterator[Problem]:
 def _known_node(cluster: Cluster, name: str) -> str | None:
     if host := cluster.host(name):
         return host.address
-    guest_host = cluster.host_by_guest(name)
-    return guest_host.guest.address if guest_host and guest_host.guest else None
+    return cluster.guest(name).address if cluster.host_by_guest(name) else None
 
 
 def _queue_shares(cluster: Cluster) -> Iterator[Problem]:

@@ -101,7 +101,7 @@ def _resource_manager(spec: LabSpec) -> Properties:
 
 
 def _node_manager(spec: LabSpec) -> Properties:
-    guests = [host.guest for host in spec.cluster.hosts if host.guest]
+    guests = spec.cluster.guests()
     # ${env.VAS_NODE}: one configuration directory serves every node.
     local = spec.node_dir("${env.VAS_NODE}")
     return {

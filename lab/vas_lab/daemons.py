@@ -59,4 +59,4 @@ def java(
 
 
 def _guests(spec: LabSpec) -> list[str]:
-    return [host.guest.name for host in spec.cluster.hosts if host.guest]
+    return [guest.name for guest in spec.cluster.guests()]

@@ -21,7 +21,7 @@ class Readiness:
     """Asks the daemons of one lab."""
 
     def __init__(self, spec: LabSpec) -> None:
-        self._wanted = sorted(host.guest.name for host in spec.cluster.hosts if host.guest)
+        self._wanted = sorted(guest.name for guest in spec.cluster.guests())
         address = spec.cluster.resourcemanager_address
         self._yarn = YarnRest(address)
         self._history = f"http://{spec.cluster.yarn.resourcemanager.name}:19888/ws/v1/history/info"

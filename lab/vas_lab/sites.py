@@ -72,7 +72,7 @@ def _host(number: int, hosts: int) -> dict[str, Any]:
     if partner <= hosts:
         host["ha_partner"] = f"oss{partner}"
     host["nics"] = {"pf": "pf0", "vf": "vf0", "bridge": "virbr0"}
-    host["guest"] = {
+    guest = {
         "name": f"vm{number}",
         "address": f"10.77.0.{(20 if hosts < 10 else 100) + number}",
         "macs": {
@@ -82,4 +82,4 @@ def _host(number: int, hosts: int) -> dict[str, Any]:
         "memory": f"{_GUEST_MIB}MiB",
         "vcpus": 2,
     }
-    return host
+    return host | {"guests": [guest]}

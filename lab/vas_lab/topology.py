@@ -1,8 +1,7 @@
 """Which network namespaces a site becomes, and how they are wired. Pure: a plan, no kernel.
 
 Every host's PF and every guest's VF is a port of one switch, the data fabric. A guest and
-its host are also joined by the host-only virtio bridge, which carries the same link-local
-addresses on every host.
+its host are also joined by the host-only virtio bridge (`vas_cluster.virtio`).
 """
 
 from __future__ import annotations
@@ -11,15 +10,13 @@ import ipaddress
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from vas_cluster import Cluster, Guest, Host
+from vas_cluster import Cluster, Host
+from vas_cluster.virtio import guest_interface, host_interface
 from vas_core.errors import BadInput
 
 FABRIC = "_fabric"  # no host can have this name: the map allows no underscore in one
 FABRIC_BRIDGE = "fabric0"
 VIRTIO_NIC = "virtio0"
-HOST_VIRTIO_ADDRESS = "169.254.213.1/30"
-GUEST_VIRTIO_ADDRESS = "169.254.213.2/30"
-_VIRTIO_TAP = "vnet0"
 _MASTER_NIC = "eth0"
 
 
@@ -79,7 +76,7 @@ def plan_topology(cluster: Cluster) -> Topology:
     bridges = [Bridge(node=FABRIC, name=FABRIC_BRIDGE), *_virtio_bridges(cluster)]
     ends = _fabric_ends(cluster, dict(addresses), prefix)
     links = [Link(end, _port(number)) for number, end in enumerate(ends)]
-    links += [_virtio_link(host, host.guest) for host in cluster.hosts if host.guest]
+    links += [link for host in cluster.hosts for link in _virtio_links(host)]
     nodes = (FABRIC, *(name for name, _ in addresses))
     master = cluster.yarn.resourcemanager.name
     return Topology(master, nodes, tuple(bridges), tuple(links), addresses)
@@ -106,8 +103,7 @@ def _addresses(cluster: Cluster) -> Iterator[tuple[str, str]]:
     yield cluster.yarn.resourcemanager.name, cluster.resourcemanager_address
     for host in cluster.hosts:
         pairs = [(host.name, host.address)]
-        if host.guest:
-            pairs.append((host.guest.name, host.guest.address))
+        pairs += [(guest.name, guest.address) for guest in host.guests]
         yield from (pair for pair in pairs if pair[0] != cluster.yarn.resourcemanager.name)
 
 
@@ -117,8 +113,8 @@ def _fabric_ends(cluster: Cluster, addresses: dict[str, str], prefix: int) -> It
 
     for host in cluster.hosts:
         yield nic(host.name, host.nics.pf)
-        if host.guest:
-            yield nic(host.guest.name, host.nics.vf, host.guest.macs.vf)
+        for guest in host.guests:
+            yield nic(guest.name, host.nics.vf, guest.macs.vf)
     manager = cluster.yarn.resourcemanager.name
     if not cluster.host(manager) and not cluster.host_by_guest(manager):
         yield nic(manager, _MASTER_NIC)
@@ -130,13 +126,14 @@ def _port(number: int) -> Nic:
 
 def _virtio_bridges(cluster: Cluster) -> Iterable[Bridge]:
     return (
-        Bridge(node=host.name, name=host.nics.bridge, address=HOST_VIRTIO_ADDRESS)
+        Bridge(node=host.name, name=host.nics.bridge, address=str(host_interface()))
         for host in cluster.hosts
-        if host.guest
+        if host.guests
     )
 
 
-def _virtio_link(host: Host, guest: Guest) -> Link:
-    tap = Nic(node=host.name, name=_VIRTIO_TAP, bridge=host.nics.bridge)
-    mac, address = guest.macs.virtio, GUEST_VIRTIO_ADDRESS
-    return Link(tap, Nic(node=guest.name, name=VIRTIO_NIC, mac=mac, address=address))
+def _virtio_links(host: Host) -> Iterator[Link]:
+    for number, guest in enumerate(host.guests):
+        tap = Nic(node=host.name, name=f"vnet{number}", bridge=host.nics.bridge)
+        mac, address = guest.macs.virtio, str(guest_interface(host, guest))
+        yield Link(tap, Nic(node=guest.name, name=VIRTIO_NIC, mac=mac, address=address))

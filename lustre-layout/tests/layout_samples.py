@@ -87,13 +87,15 @@ def site(mount: str = "/lustre") -> Cluster:
             "nids": [f"10.77.0.1{n}@tcp", *([f"10.78.0.1{n}@tcp1"] if n == 1 else [])],
             "osts": [n - 1],
             "nics": {"pf": "pf0", "vf": "vf0", "bridge": "virbr0"},
-            "guest": {
-                "name": f"vm{n}",
-                "address": f"10.77.0.2{n}",
-                "macs": {"vf": f"52:54:00:77:01:0{n}", "virtio": f"52:54:00:77:02:0{n}"},
-                "memory": "6GiB",
-                "vcpus": 4,
-            },
+            "guests": [
+                {
+                    "name": f"vm{n}",
+                    "address": f"10.77.0.2{n}",
+                    "macs": {"vf": f"52:54:00:77:01:0{n}", "virtio": f"52:54:00:77:02:0{n}"},
+                    "memory": "6GiB",
+                    "vcpus": 4,
+                }
+            ],
         }
         for n in range(1, 5)
     ]

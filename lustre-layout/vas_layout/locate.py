@@ -127,7 +127,7 @@ def _why_no_vm(parts: Sequence[Placement], without_vm: int) -> str | None:
 
 def _placement(run: Run, owners: OstOwners) -> Placement:
     owner = owners.owner(run.ost_idx) if run.ost_idx is not None else _NOBODY
-    vm, why_not = _vm(owner)
+    vm, why_not = _vm(owner, run.ost_idx)
     reason = run.reason or why_not
     oss = owner.host.name if owner.host else None
     return Placement(run.offset, run.length, run.ost_idx, oss, vm, owner.source, reason)
@@ -144,7 +144,7 @@ class Locality:
         """Counts a file of `length` bytes."""
         for index, share in owned_bytes(layout, 0, length).items():
             owner = self._owners.owner(index) if index is not None else _NOBODY
-            key = (owner.host.name if owner.host else None, _vm(owner)[0])
+            key = (owner.host.name if owner.host else None, _vm(owner, index)[0])
             self._shares[key] = self._shares.get(key, 0) + share
 
     def shares(self) -> list[Share]:
@@ -163,9 +163,8 @@ class Locality:
 _NOBODY = Owner(None, Source.UNKNOWN)
 
 
-def _vm(owner: Owner) -> tuple[str | None, str | None]:
-    if owner.host is None:
+def _vm(owner: Owner, ost: int | None) -> tuple[str | None, str | None]:
+    if owner.host is None or ost is None:
         return None, "the OST's server is not in the map"
-    if owner.host.guest is None:
-        return None, "the server has no VM in the map"
-    return owner.host.guest.name, None
+    guest = owner.host.guest_for(ost)
+    return (guest.name, None) if guest else (None, "the server has no VM in the map")

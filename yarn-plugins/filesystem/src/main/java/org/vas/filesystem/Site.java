@@ -65,7 +65,8 @@ final class Site {
 
   /** The VM on the host that serves the OST now; none when either is not known. */
   Optional<Guest> guestOf(int ostIndex) {
-    return owners.flatMap(known -> known.ownerOf(ostIndex)).flatMap(Host::guest);
+    return owners.flatMap(known -> known.ownerOf(ostIndex))
+        .flatMap(host -> host.guestFor(ostIndex));
   }
 
   /** Whether this machine runs on the host that serves the OST now. */

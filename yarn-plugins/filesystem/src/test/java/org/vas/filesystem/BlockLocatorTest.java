@@ -32,7 +32,7 @@ class BlockLocatorTest {
   }
 
   private Optional<Guest> guestOf(int ostIndex) {
-    return map.hostByOst(ostIndex).flatMap(Host::guest);
+    return map.hostByOst(ostIndex).flatMap(host -> host.guestFor(ostIndex));
   }
 
   private static StripeLayout stripesOfOneMib(int... osts) throws LayoutException {

@@ -74,7 +74,7 @@ final class ClusterFile {
         host.get("nids").items().stream().map(Cursor::text).collect(Collectors.toList()),
         host.get("osts").items().stream().map(Cursor::number).collect(Collectors.toList()),
         Optional.ofNullable(host.get("ha_partner").text()),
-        Optional.of(host.get("guest")).filter(Cursor::exists).map(ClusterFile::guest));
+        host.get("guests").items().stream().map(ClusterFile::guest).collect(Collectors.toList()));
   }
 
   private static Guest guest(Cursor guest) {

@@ -29,7 +29,7 @@ public final class ClusterMap {
     byNid = index((host, map) ->
         host.nids().forEach(nid -> map.put(IpText.oneSpelling(nid), host)));
     byOst = index((host, map) -> host.osts().forEach(ost -> map.put(ost, host)));
-    byGuest = index((host, map) -> host.guest().ifPresent(guest -> map.put(guest.name(), host)));
+    byGuest = index((host, map) -> host.guests().forEach(guest -> map.put(guest.name(), host)));
   }
 
   /**

@@ -23,7 +23,7 @@ final class ClusterRules {
   private ClusterRules(Cursor root, List<Problem> problems) {
     lustre = root.get("lustre");
     hosts = root.get("hosts").items();
-    guests = hosts.stream().map(host -> host.get("guest")).filter(Cursor::exists)
+    guests = hosts.stream().flatMap(host -> host.get("guests").items().stream())
         .collect(Collectors.toUnmodifiableList());
     manager = root.get("yarn").get("resourcemanager");
     queues = root.get("yarn").get("queues");
@@ -80,7 +80,7 @@ final class ClusterRules {
 
   private Stream<Cursor> ofNodes(String key) {
     return hosts.stream()
-        .flatMap(host -> Stream.of(host, host.get("guest")).filter(Cursor::exists))
+        .flatMap(host -> Stream.concat(Stream.of(host), host.get("guests").items().stream()))
         .map(node -> node.get(key));
   }
 

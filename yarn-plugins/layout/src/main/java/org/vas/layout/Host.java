@@ -12,16 +12,16 @@ public final class Host {
   private final List<String> nids;
   private final List<Integer> osts;
   private final Optional<String> haPartner;
-  private final Optional<Guest> guest;
+  private final List<Guest> guests;
 
   Host(String name, String address, List<String> nids, List<Integer> osts,
-      Optional<String> haPartner, Optional<Guest> guest) {
+      Optional<String> haPartner, List<Guest> guests) {
     this.name = requireNonNull(name, "name");
     this.address = requireNonNull(address, "address");
     this.nids = List.copyOf(nids);
     this.osts = List.copyOf(osts);
     this.haPartner = requireNonNull(haPartner, "haPartner");
-    this.guest = requireNonNull(guest, "guest");
+    this.guests = List.copyOf(guests);
   }
 
   public String name() {
@@ -48,8 +48,15 @@ public final class Host {
     return haPartner;
   }
 
-  public Optional<Guest> guest() {
-    return guest;
+  /** Its virtual machines, in the order of the file. */
+  public List<Guest> guests() {
+    return guests;
+  }
+
+  /** The guest that maps of an OST's stripes run in: a host's guests share its OSTs. */
+  public Optional<Guest> guestFor(int ostIndex) {
+    return guests.isEmpty() ? Optional.empty()
+        : Optional.of(guests.get(ostIndex % guests.size()));
   }
 
   @Override

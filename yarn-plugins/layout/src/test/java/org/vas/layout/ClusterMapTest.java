@@ -37,7 +37,7 @@ class ClusterMapTest {
       assertEquals(Optional.of(host), map.host(host.name()));
       host.nids().forEach(nid -> assertEquals(Optional.of(host), map.hostByNid(nid)));
       host.osts().forEach(ost -> assertEquals(Optional.of(host), map.hostByOst(ost)));
-      host.guest().ifPresent(
+      host.guests().forEach(
           guest -> assertEquals(Optional.of(host), map.hostByGuest(guest.name())));
       map.partnerOf(host).ifPresent(
           partner -> assertEquals(Optional.of(host), map.partnerOf(partner)));
@@ -57,6 +57,19 @@ class ClusterMapTest {
   }
 
   @Test
+  void guestsOfAHostShareItsOsts() throws Exception {
+    String text = Files.readString(Repository.path("cluster/examples/laptop-lab.yaml"));
+    String second = "      - {name: vm9, address: 10.77.0.29, memory: 1GiB, vcpus: 1,"
+        + " macs: {vf: '52:54:00:77:09:01', virtio: '52:54:00:77:09:02'}}\n";
+    ClusterMap map = ClusterMap.load(write(text.replace("osts: [0]", "osts: [0, 5]")
+        .replaceFirst("  - name: oss2\n", second + "  - name: oss2\n")));
+    Host host = map.hosts().get(0);
+    assertEquals("vm1", host.guestFor(0).orElseThrow().name());
+    assertEquals("vm9", host.guestFor(5).orElseThrow().name());
+    assertEquals(Optional.of(host), map.hostByGuest("vm9"));
+  }
+
+  @Test
   void readsWhatTheLabNeeds() throws Exception {
     ClusterMap map = ClusterMap.load(Repository.path("cluster/examples/laptop-lab.yaml"));
     assertEquals("laptop-lab", map.site());
@@ -65,7 +78,7 @@ class ClusterMapTest {
     assertEquals(4, map.hosts().size());
     Host owner = map.hostByOst(2).orElseThrow();
     assertEquals("oss3", owner.name());
-    assertEquals("vm3", owner.guest().orElseThrow().name());
+    assertEquals("vm3", owner.guestFor(2).orElseThrow().name());
     assertEquals("oss4", map.partnerOf(owner).orElseThrow().name());
     assertEquals(Optional.empty(), map.hostByOst(4));
     assertEquals(Optional.empty(), map.hostByNid("10.0.0.1@tcp"));
@@ -158,8 +171,8 @@ class ClusterMapTest {
         + "    osts: [%4$d, %5$d]\n"
         + "    ha_partner: oss%6$d\n"
         + "    nics: {pf: pf0, vf: vf0, bridge: br0}\n"
-        + "    guest:\n"
-        + "      name: vm%1$d\n"
+        + "    guests:\n"
+        + "    - name: vm%1$d\n"
         + "      address: 10.2.%2$d.%3$d\n"
         + "      macs: {vf: \"52:54:00:%2$02x:%3$02x:01\", virtio: \"52:54:00:%2$02x:%3$02x:02\"}\n"
         + "      memory: 64GiB\n"

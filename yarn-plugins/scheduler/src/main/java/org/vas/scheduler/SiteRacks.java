@@ -1,6 +1,7 @@
 package org.vas.scheduler;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -33,13 +34,16 @@ final class SiteRacks {
     String rack = rackName(host);
     racks.put(host.name(), rack);
     racks.put(host.address(), rack);
-    host.guest().ifPresent(guest -> {
+    List<Guest> others = site.partnerOf(host).map(Host::guests).orElse(List.of());
+    for (int i = 0; i < host.guests().size(); i++) {
+      Guest guest = host.guests().get(i);
       racks.put(guest.name(), rack);
       racks.put(guest.address(), rack);
       guestsByShortName.put(shortName(guest.name()), guest.name());
-      site.partnerOf(host).flatMap(Host::guest).map(Guest::name)
-          .ifPresent(partner -> partners.put(guest.name(), partner));
-    });
+      if (!others.isEmpty()) {
+        partners.put(guest.name(), others.get(i % others.size()).name());
+      }
+    }
   }
 
   /** {@code /ha/oss1+oss2}, the same for both hosts of a pair; {@code /ha/oss5} for one alone. */

@@ -23,7 +23,7 @@ final class UnknownNames {
   void spelledOtherwise(String name, String guest) {
     if (isNew(name)) {
       LOG.warn("{}: the site description calls this guest {}, and YARN takes them for different"
-          + " nodes, so its maps are not placed (cause=no-such-node); write hosts[].guest.name as"
+          + " nodes, so its maps are not placed (cause=no-such-node); write hosts[].guests[].name as"
           + " the NodeManager does, or set yarn.nodemanager.hostname={} there", name, guest, guest);
     }
   }

@@ -1,0 +1,26 @@
+"""The addresses on a host-only virtio bridge: the same on every host, as no packet leaves it.
+
+The host is the first address of the network, its guests follow in the map's order. Service
+addresses stay on the data fabric; these are next hops alone.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Interface, IPv6Interface, ip_interface
+
+from vas_cluster.model import Guest, Host
+
+_FIRST = {4: "169.254.213.1/24", 6: "fe80::213:1/64"}
+MOST_GUESTS = 253
+Interface = IPv4Interface | IPv6Interface
+
+
+def host_interface(version: int = 4) -> Interface:
+    """The host's address on its bridge, with the network's prefix; IP version 4 or 6."""
+    return ip_interface(_FIRST[version])
+
+
+def guest_interface(host: Host, guest: Guest, version: int = 4) -> Interface:
+    """A guest's address on its host's bridge. ValueError if the guest is not the host's."""
+    first = host_interface(version)
+    return ip_interface(f"{first.ip + 1 + host.guests.index(guest)}/{first.network.prefixlen}")
