@@ -1,0 +1,72 @@
+"""What a node knows of its paths: the input of the policy, besides the site's map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, IPvAnyNetwork, ValidationError
+
+from vas_core.errors import BadInput
+
+
+class State(StrEnum):
+    """Whether a path carries packets, as its carrier and its probes say."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+class Leg(StrEnum):
+    """One of a node's two ways to another."""
+
+    VIRTIO = "virtio"
+    SRIOV = "sriov"
+
+
+class Links(BaseModel):
+    """The paths of one node. Peers are the other nodes on its host, by name.
+
+    Peers that are not named: their virtio path is down, their SR-IOV leg up.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sriov: Annotated[
+        State, Field(description="the node's own SR-IOV leg: PF of a host, VF of a guest")
+    ]
+    virtio: Annotated[
+        Mapping[str, State], Field(description="the virtio path to each peer on the same host")
+    ] = {}
+    peers_sriov: Annotated[
+        Mapping[str, State], Field(description="what each peer says of its own SR-IOV leg")
+    ] = {}
+    fabric: Annotated[
+        IPvAnyNetwork, Field(description="the data fabric, as the SR-IOV leg's address has it")
+    ]
+    sriov_device: Annotated[str | None, Field(description="its name, if not the map's")] = None
+    virtio_device: Annotated[
+        str, Field(description="a guest's virtio NIC; a host's is the map's bridge")
+    ] = "virtio0"
+
+    def reaches(self, peer: str) -> bool:
+        """Whether the virtio path to a peer is up."""
+        return self.virtio.get(peer) is State.UP
+
+    def sriov_of(self, peer: str) -> State:
+        """A peer's SR-IOV leg."""
+        return self.peers_sriov.get(peer, State.UP)
+
+
+def read_links(file: Path) -> Links:
+    """Reads the JSON of a links file. Raises BadInput that names file and key."""
+    try:
+        return Links.model_validate_json(file.read_bytes())
+    except OSError as wrong:
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise BadInput(f"{key}: {first['msg']}", where=str(file)) from wrong

@@ -1,0 +1,207 @@
+"""The policy: what a node is to have, from the map, the state of its paths, and measurements.
+
+Same host: virtio; anywhere else: SR-IOV, which is the kernel's own connected route and needs
+nothing. A path that is down is replaced by the other one. Pure: no kernel, no clock, no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+
+from vas_cluster import Cluster, Guest, Host
+from vas_cluster.virtio import guest_interface, host_interface
+from vas_core.errors import BadInput
+from vas_routing.links import Leg, Links, State
+from vas_routing.settings import MAIN_TABLE, Settings
+from vas_routing.wish import (
+    Address,
+    Interface,
+    Network,
+    OwnAddress,
+    Proxy,
+    Route,
+    Rule,
+    Sysctl,
+    Wish,
+)
+
+Choices = Mapping[frozenset[str], Leg]
+"""The faster leg between two nodes of one host, where it was measured."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A node on the same host: its service address, and its next hop on the bridge."""
+
+    name: str
+    address: Address
+    hop: Interface
+    is_host: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node stands: itself, its devices, and who else is on its host."""
+
+    me: Peer
+    peers: tuple[Peer, ...]
+    sriov: str
+    virtio: str
+
+    @property
+    def version(self) -> int:
+        """The IP version of the data fabric."""
+        return self.me.address.version
+
+
+def place(cluster: Cluster, node: str, links: Links) -> Place:
+    """Where a host or guest stands, by its name. Raises BadInput if the map has none."""
+    host = cluster.host(node) or cluster.host_by_guest(node)
+    if host is None:
+        raise BadInput(f"no host or guest is named {node}", where="--node")
+    everyone = {peer.name: peer for peer in _peers(host)}
+    is_host = host.name == node
+    return Place(
+        me=everyone.pop(node),
+        peers=tuple(everyone.values()),
+        sriov=links.sriov_device or (host.nics.pf if is_host else host.nics.vf),
+        virtio=host.nics.bridge if is_host else links.virtio_device,
+    )
+
+
+def _peers(host: Host) -> Iterator[Peer]:
+    address = ip_address(host.address)
+    yield Peer(host.name, address, host_interface(address.version), is_host=True)
+    for guest in host.guests:
+        address = ip_address(guest.address)
+        yield Peer(guest.name, address, _hop(host, guest, address.version), is_host=False)
+
+
+def _hop(host: Host, guest: Guest, version: int) -> Interface:
+    return guest_interface(host, guest, version)
+
+
+def wish(
+    cluster: Cluster, node: str, links: Links, choices: Choices, settings: Settings
+) -> Wish | None:
+    """What the node is to have; None when no path is up: then nothing is to be touched.
+
+    Raises BadInput for a node that the map does not have.
+    """
+    here = place(cluster, node, links)
+    if links.sriov is State.DOWN and not any(links.reaches(peer.name) for peer in here.peers):
+        return None
+    policy = _Policy(here, links, choices, settings)
+    return Wish(
+        addresses=frozenset(policy.addresses()),
+        rules=frozenset(policy.rules()),
+        routes=frozenset(policy.routes()),
+        proxies=frozenset(policy.proxies()),
+        sysctls=frozenset(policy.sysctls()),
+    )
+
+
+@dataclass(frozen=True)
+class _Policy:
+    here: Place
+    links: Links
+    choices: Choices
+    settings: Settings
+
+    def addresses(self) -> Iterator[OwnAddress]:
+        if self.here.peers:
+            yield OwnAddress(
+                interface=self.here.me.hop,
+                device=self.here.virtio,
+                reason="next hop for the nodes on this host",
+            )
+
+    def rules(self) -> Iterator[Rule]:
+        yield Rule(
+            version=self.here.version,
+            priority=self.settings.rule_priority,
+            table=self.settings.table,
+            reason="what VAS decided goes before the kernel's own routes",
+        )
+
+    def routes(self) -> Iterator[Route]:
+        for peer in self.here.peers:
+            if self.links.reaches(peer.name) and not self._prefers_sriov(peer):
+                why = f"{peer.name} is on this host: {self._why_virtio(peer)}"
+                yield self._route(_alone(peer.address), peer, self.settings.table, 0, why)
+        yield from self._ways_out()
+
+    def _ways_out(self) -> Iterator[Route]:
+        host = next((peer for peer in self.here.peers if peer.is_host), None)
+        if host is None or not self.links.reaches(host.name):
+            return
+        fabric = ip_network(str(self.links.fabric))
+        metric = self.settings.fallback_metric
+        why = "if the VF loses its carrier, the kernel goes by the host at once"
+        yield self._route(fabric, host, MAIN_TABLE, metric, why)
+        if self.links.sriov is State.DOWN:
+            why = "the VF is down: all of the fabric by the host"
+            yield self._route(fabric, host, self.settings.table, 0, why)
+
+    def proxies(self) -> Iterator[Proxy]:
+        for guest in self._carried():
+            why = f"the VF of {guest.name} is down: this host takes its packets"
+            yield Proxy(address=guest.address, device=self.here.sriov, reason=why)
+
+    def _carried(self) -> list[Peer]:
+        """The guests that this host forwards for."""
+        if not self.here.me.is_host or self.links.sriov is State.DOWN:
+            return []
+        return [
+            peer
+            for peer in self.here.peers
+            if self.links.reaches(peer.name) and self.links.sriov_of(peer.name) is State.DOWN
+        ]
+
+    def sysctls(self) -> Iterator[Sysctl]:
+        family = f"net/ipv{self.here.version}/conf"
+        for device in (self.here.sriov, self.here.virtio):
+            if self.here.version == 4:
+                why = "replies may come by the other leg while only one side has switched"
+                yield Sysctl(name=f"{family}/{device}/rp_filter", value="2", reason=why)
+                why = "each leg answers for its own address alone"
+                yield Sysctl(name=f"{family}/{device}/arp_ignore", value="1", reason=why)
+                why = "each leg asks from its own address alone"
+                yield Sysctl(name=f"{family}/{device}/arp_announce", value="2", reason=why)
+            why = "a leg without carrier is not used"
+            name = f"{family}/{device}/ignore_routes_with_linkdown"
+            yield Sysctl(name=name, value="1", reason=why)
+            if self._carried():
+                why = "this host forwards for a guest whose VF is down"
+                yield Sysctl(name=f"{family}/{device}/forwarding", value="1", reason=why)
+        if self._carried() and self.here.version == 6:
+            name = f"{family}/{self.here.sriov}/proxy_ndp"
+            yield Sysctl(name=name, value="1", reason="this host answers for a guest")
+
+    def _prefers_sriov(self, peer: Peer) -> bool:
+        measured = self.choices.get(frozenset((self.here.me.name, peer.name)))
+        both_up = self.links.sriov is State.UP and self.links.sriov_of(peer.name) is State.UP
+        return measured is Leg.SRIOV and both_up
+
+    def _why_virtio(self, peer: Peer) -> str:
+        measured = self.choices.get(frozenset((self.here.me.name, peer.name)))
+        if measured is Leg.VIRTIO:
+            return "virtio was measured to be faster"
+        return "virtio, as SR-IOV is down" if measured is Leg.SRIOV else "virtio"
+
+    def _route(self, to: Network, by: Peer, table: int, metric: int, reason: str) -> Route:
+        return Route(
+            destination=to,
+            gateway=by.hop.ip,
+            device=self.here.virtio,
+            source=self.here.me.address,
+            table=table,
+            metric=metric,
+            reason=reason,
+        )
+
+
+def _alone(address: Address) -> Network:
+    return ip_network(address)
