@@ -12,7 +12,7 @@ from vas_routing.links import Leg
 from vas_routing.policy import wish
 from vas_routing.settings import MAIN_TABLE, Settings
 from vas_routing.wish import Wish
-from walk import GUESTS, NODES, World
+from walk import GUESTS, NODES, World, all_up
 
 from vas_core.errors import BadInput
 
@@ -25,15 +25,6 @@ worlds = st.builds(
     silent=st.booleans(),
     choices=st.dictionaries(st.sampled_from(PAIRS), st.sampled_from(Leg)),
 )
-
-
-def all_up(**down: bool) -> World:
-    """Everything works but for what is named, like `sriov_vm1=False`."""
-    sriov, virtio = dict.fromkeys(NODES, True), dict.fromkeys(GUESTS, True)
-    for name, up in down.items():
-        leg, _, node = name.partition("_")
-        (sriov if leg == "sriov" else virtio)[node] = up
-    return World(sriov, virtio)
 
 
 @settings(max_examples=400)

@@ -16,8 +16,13 @@ from vas_routing.wish import Address, Route, Wish
 from vas_cluster import Cluster
 
 NODES = {
-    "oss1": "oss1", "vm1": "oss1", "vm4": "oss1",
-    "oss2": "oss2", "vm2": "oss2", "oss3": "oss3", "vm3": "oss3",
+    "oss1": "oss1",
+    "vm1": "oss1",
+    "vm4": "oss1",
+    "oss2": "oss2",
+    "vm2": "oss2",
+    "oss3": "oss3",
+    "vm3": "oss3",
 }
 GUESTS = tuple(node for node in NODES if node.startswith("vm"))
 Way = list[tuple[str, Leg]]
@@ -130,6 +135,15 @@ class World:
         host = NODES[node]
         by_host = node in GUESTS and self.virtio[node] and self.sriov[host]
         return self.sriov[node] or by_host
+
+
+def all_up(**down: bool) -> World:
+    """Everything works but for what is named, like `sriov_vm1=False`."""
+    sriov, virtio = dict.fromkeys(NODES, True), dict.fromkeys(GUESTS, True)
+    for name, up in down.items():
+        leg, _, node = name.partition("_")
+        (sriov if leg == "sriov" else virtio)[node] = up
+    return World(sriov, virtio)
 
 
 def _state(up: bool) -> State:

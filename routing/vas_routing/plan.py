@@ -1,0 +1,108 @@
+"""What has to change for a node to have what is wished. Pure; `kernel.py` does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from vas_routing.wish import OwnAddress, Proxy, Route, Rule, Sysctl, Wish
+
+Thing = OwnAddress | Rule | Route | Proxy | Sysctl
+
+
+class Action(StrEnum):
+    """What is done with a thing."""
+
+    ADD = "add"
+    REMOVE = "remove"
+    SET = "set"
+    RESTORE = "restore"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a node has of VAS's: its marked routes, rules and proxies, and the values of sysctls.
+
+    `originals`: what sysctls were, and whether addresses were there, before VAS changed them.
+    """
+
+    addresses: frozenset[OwnAddress] = frozenset()
+    rules: frozenset[Rule] = frozenset()
+    routes: frozenset[Route] = frozenset()
+    proxies: frozenset[Proxy] = frozenset()
+    sysctls: Mapping[str, str] = field(default_factory=dict)
+    originals: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step. `before` is a sysctl's value as found."""
+
+    action: Action
+    thing: Thing
+    before: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        if self.action is Action.REMOVE:
+            return "not wished any more"
+        if self.action is Action.RESTORE:
+            return "not wished any more: as it was before VAS"
+        return self.thing.reason
+
+    def as_json(self) -> dict[str, Any]:
+        """The step as `vas route plan --json` prints it."""
+        fields = ((name, getattr(self.thing, name)) for name in self.thing.__dataclass_fields__)
+        what = {
+            name: value if isinstance(value, int) else str(value)
+            for name, value in fields
+            if name != "reason"
+        }
+        row = {"action": self.action, "kind": type(self.thing).__name__.lower(), **what}
+        return row | ({"before": self.before} if self.before else {}) | {"reason": self.reason}
+
+
+def plan(found: Found, wished: Wish) -> list[Change]:
+    """The steps in an order in which no packet is lost: what is new is whole before it is used,
+    and used before the old is taken away."""
+    return [
+        *_sysctls(found, wished.sysctls),
+        *_added(wished.addresses, found.addresses),
+        *_added(wished.routes, found.routes),
+        *_added(wished.rules, found.rules),
+        *_added(wished.proxies, found.proxies),
+        *_removed(found.proxies, wished.proxies),
+        *_removed(found.rules, wished.rules),
+        *_removed(found.routes, wished.routes),
+        *_removed(found.addresses, wished.addresses),
+        *_restored(found, wished.sysctls),
+    ]
+
+
+def _added(wished: Iterable[Thing], found: frozenset[Any]) -> Iterator[Change]:
+    for thing in sorted(wished, key=repr):
+        if thing not in found:
+            yield Change(Action.ADD, thing)
+
+
+def _removed(found: Iterable[Thing], wished: frozenset[Any]) -> Iterator[Change]:
+    for thing in sorted(found, key=repr):
+        if thing not in wished:
+            yield Change(Action.REMOVE, thing)
+
+
+def _sysctls(found: Found, wished: Iterable[Sysctl]) -> Iterator[Change]:
+    for sysctl in sorted(wished, key=repr):
+        before = found.sysctls.get(sysctl.name)
+        if before != sysctl.value:
+            yield Change(Action.SET, sysctl, before)
+
+
+def _restored(found: Found, wished: Iterable[Sysctl]) -> Iterator[Change]:
+    kept = {sysctl.name for sysctl in wished}
+    for name, original in sorted(found.originals.items()):
+        if name not in kept:
+            yield Change(Action.RESTORE, Sysctl(name=name, value=original), found.sysctls.get(name))
