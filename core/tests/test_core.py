@@ -89,10 +89,10 @@ def test_root_reads_only_below_itself(tmp_path: Path) -> None:
 def test_journal_keeps_the_first_value_over_a_crash(tmp_path: Path) -> None:
     path = tmp_path / "state" / "journal.json"
     with Journal.open(path) as journal:
-        journal.remember("rp_filter", "1")
-        journal.remember("rp_filter", "2")
-        journal.confirm("rp_filter")
-        journal.remember("route", None)
+        journal.remember({"rp_filter": "1"})
+        journal.remember({"rp_filter": "2"})
+        journal.confirm(["rp_filter"])
+        journal.remember({"route": None})
     with Journal.open(path) as reopened:
         entries = [(e.target, e.original, e.confirmed) for e in reopened.pending_rollback()]
         assert entries == [("route", None, False), ("rp_filter", "1", True)]
@@ -104,7 +104,7 @@ def test_journal_keeps_the_first_value_over_a_crash(tmp_path: Path) -> None:
 def test_journal_is_durable_before_the_change(tmp_path: Path) -> None:
     path = tmp_path / "journal.json"
     with Journal.open(path) as journal:
-        journal.remember("mtu", "1500")
+        journal.remember({"mtu": "1500"})
         assert '"original": "1500"' in path.read_text()
         assert path.stat().st_mode & 0o777 == 0o600
 
@@ -120,7 +120,7 @@ def test_journal_is_one_process_at_a_time(tmp_path: Path) -> None:
 
 def test_journal_confirms_only_what_it_remembers(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "journal.json") as journal, pytest.raises(KeyError):
-        journal.confirm("mtu")
+        journal.confirm(["mtu"])
 
 
 @pytest.mark.parametrize("text", ['{"version": 1, "entries": [{"target"', '{"version": 2}'])

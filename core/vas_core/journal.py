@@ -2,21 +2,21 @@
 
 It is for the rooms that change a host: routing (sysctls, rules) and affinity (IRQs, cpusets).
 
-Protocol, for each value: `remember` (durable before the change), change, `confirm`.
+Protocol: `remember` values (durable before the change), change them, `confirm`.
 After a crash, an entry that was remembered but not confirmed may or may not have been
 changed: rolling it back is right in both cases, so `pending_rollback` gives both kinds.
 
     with Journal.open(path) as journal:
-        journal.remember("net.ipv4.conf.vf0.rp_filter", "1")
+        journal.remember({"net.ipv4.conf.vf0.rp_filter": "1"})
         ...change it...
-        journal.confirm("net.ipv4.conf.vf0.rp_filter")
+        journal.confirm(["net.ipv4.conf.vf0.rp_filter"])
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -66,32 +66,38 @@ class Journal:
         finally:
             os.close(lock)
 
-    def remember(self, target: str, original: str | None) -> None:
-        """Records a value before its first change. Later calls keep the first value."""
-        if self._find(target) is None:
-            self._document.entries.append(Entry(target=target, original=original))
+    @staticmethod
+    def peek(path: Path) -> list[Entry]:
+        """What a rollback would have to restore now; neither waits nor writes. Raises VasError."""
+        return Journal(path, _load(path)).pending_rollback()
+
+    def remember(self, originals: Mapping[str, str | None]) -> None:
+        """Records values before their first change. Later calls keep the first value."""
+        known = {entry.target for entry in self._document.entries}
+        new = [Entry(target=t, original=o) for t, o in originals.items() if t not in known]
+        if new:
+            self._document.entries += new
             self._save()
 
-    def confirm(self, target: str) -> None:
-        """Records that the change of a remembered value succeeded. KeyError if it is none."""
-        entry = self._find(target)
-        if entry is None:
-            raise KeyError(target)
-        if not entry.confirmed:
-            entry.confirmed = True
+    def confirm(self, targets: Collection[str]) -> None:
+        """Records that changes of remembered values succeeded. KeyError if one is none."""
+        known = {entry.target: entry for entry in self._document.entries}
+        entries = [known[target] for target in targets]
+        if not all(entry.confirmed for entry in entries):
+            for entry in entries:
+                entry.confirmed = True
             self._save()
 
-    def forget(self, target: str) -> None:
-        """Drops an entry whose original value is in force again."""
-        self._document.entries = [e for e in self._document.entries if e.target != target]
-        self._save()
+    def forget(self, targets: Collection[str]) -> None:
+        """Drops the entries whose original values are in force again."""
+        kept = [entry for entry in self._document.entries if entry.target not in targets]
+        if len(kept) < len(self._document.entries):
+            self._document.entries = kept
+            self._save()
 
     def pending_rollback(self) -> list[Entry]:
         """What a rollback has to restore, last change first."""
         return [entry.model_copy() for entry in reversed(self._document.entries)]
-
-    def _find(self, target: str) -> Entry | None:
-        return next((e for e in self._document.entries if e.target == target), None)
 
     def _save(self) -> None:
         text = self._document.model_dump_json(indent=2) + "\n"

@@ -12,7 +12,15 @@ from walk import all_up
 def found(wish: Wish, **originals: str) -> Found:
     """A node that has all of a wish."""
     sysctls = {sysctl.name: sysctl.value for sysctl in wish.sysctls}
-    return Found(wish.addresses, wish.rules, wish.routes, wish.proxies, sysctls, originals)
+    return Found(
+        addresses=wish.addresses,
+        added=wish.addresses,
+        rules=wish.rules,
+        routes=wish.routes,
+        proxies=wish.proxies,
+        sysctls=sysctls,
+        originals=originals,
+    )
 
 
 def test_what_is_there_stays() -> None:
@@ -38,10 +46,7 @@ def test_a_way_is_taken_away_after_the_new_one_is_there() -> None:
 
 def test_a_sysctl_that_is_not_wished_any_more_is_as_it_was() -> None:
     name = "net/ipv4/conf/pf0/forwarding"
-    before = found(all_up(sriov_vm1=False).wish("oss1"))
-    has = Found(
-        before.addresses, before.rules, before.routes, before.proxies, before.sysctls, {name: "0"}
-    )
+    has = found(all_up(sriov_vm1=False).wish("oss1"), **{name: "0"})
     steps = plan(has, all_up().wish("oss1"))
     assert [step.as_json() for step in steps if step.action is Action.RESTORE] == [
         {

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_interface, ip_network
+from itertools import groupby
 from typing import Any
 
 from pyroute2 import IPRoute
 
 from vas_core.errors import VasError
-from vas_core.journal import Journal
+from vas_core.journal import Entry, Journal
 from vas_core.root import Root
 from vas_routing.netlink import Refused, Request, add, remove, send
 from vas_routing.plan import Action, Change, Found, Thing
-from vas_routing.settings import MAIN_TABLE, Settings
+from vas_routing.settings import Settings
 from vas_routing.wish import OwnAddress, Proxy, Route, Rule, Sysctl
 
 _NTF_PROXY = 8
 _VERSIONS = {socket.AF_INET: 4, socket.AF_INET6: 6}
+_ANY = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104 (a destination, not a bind)
 _SYSCTL = "sysctl:"
 _ADDRESS = "address:"
 
@@ -34,56 +35,50 @@ class Kernel:
     """The kernel of this network namespace."""
 
     settings: Settings
-    root: Root = Root()
+    root: Root = field(default_factory=Root)
 
-    def found(self, sysctls: Iterable[str], journal: Journal) -> Found:
+    def found(self, sysctls: Iterable[str], changed: Iterable[Entry]) -> Found:
         """All that is VAS's, with the values of these sysctls and of those changed before."""
-        originals = {entry.target: entry.original for entry in journal.pending_rollback()}
-        changed = {
+        record = {entry.target: entry.original for entry in changed}
+        originals = {
             target.removeprefix(_SYSCTL): original
-            for target, original in originals.items()
+            for target, original in record.items()
             if target.startswith(_SYSCTL) and original is not None
         }
-        own = {target.removeprefix(_ADDRESS) for target in originals if target.startswith(_ADDRESS)}
+        wanted = {*sysctls, *originals}
+        values = self._values(wanted)
         with IPRoute() as netlink:
             reader = _Reader(netlink, self.settings.protocol)
+            addresses = frozenset(reader.addresses())
             return Found(
-                addresses=frozenset(a for a in reader.addresses() if _address_key(a) in own),
+                addresses=addresses,
+                added=frozenset(a for a in addresses if _key(a) in record),
                 rules=frozenset(reader.rules()),
                 routes=frozenset(reader.routes()),
                 proxies=frozenset(reader.proxies()),
-                sysctls=self._values({*sysctls, *changed}),
-                originals=changed,
+                sysctls=values,
+                originals=originals,
+                absent=frozenset(wanted - values.keys()),
             )
 
     def apply(self, changes: Sequence[Change], journal: Journal) -> None:
         """Makes the changes in their order. Raises VasError at the first that the kernel refuses;
         what was changed until then is VAS's, and is found again."""
-        batch: list[Change] = []
-        for change in changes:
-            if isinstance(change.thing, Sysctl):
-                self._send(batch, journal)
-                batch = []
-                self._set(change, change.thing, journal)
-            else:
-                batch.append(change)
-        self._send(batch, journal)
+        for are_sysctls, group in groupby(changes, lambda change: isinstance(change.thing, Sysctl)):
+            (self._set if are_sysctls else self._send)(list(group), journal)
 
     def _send(self, changes: Sequence[Change], journal: Journal) -> None:
-        new = [c.thing for c in changes if c.action is Action.ADD]
-        for thing in new:
-            if isinstance(thing, OwnAddress):
-                journal.remember(_ADDRESS + _address_key(thing), None)
+        requests = [self._request(change) for change in changes]
+        new = _addresses(changes, Action.ADD)
+        journal.remember(dict.fromkeys(new))
         try:
-            send([self._request(change) for change in changes])
+            send(requests)
         except Refused as refused:
             raise VasError(
                 f"the kernel refuses it: {refused}", where=str(changes[refused.index].thing)
             ) from None
-        for change in changes:
-            if isinstance(change.thing, OwnAddress):
-                key = _ADDRESS + _address_key(change.thing)
-                journal.confirm(key) if change.action is Action.ADD else journal.forget(key)
+        journal.confirm(new)
+        journal.forget(_addresses(changes, Action.REMOVE))
 
     def _request(self, change: Change) -> Request:
         thing = change.thing
@@ -92,18 +87,20 @@ class Kernel:
         make = add if change.action is Action.ADD else remove
         return make(thing, device, self.settings.protocol)
 
-    def _set(self, change: Change, sysctl: Sysctl, journal: Journal) -> None:
-        target, path = _SYSCTL + sysctl.name, self.root.path(f"proc/sys/{sysctl.name}")
-        if change.action is Action.SET:
-            if change.before is None:
-                raise VasError("there is no such kernel parameter", where=str(path))
-            journal.remember(target, change.before)
-            path.write_text(sysctl.value)
-            journal.confirm(target)
-            return
-        if path.exists():
-            path.write_text(sysctl.value)
-        journal.forget(target)
+    def _set(self, changes: Sequence[Change], journal: Journal) -> None:
+        new = {_key(c.thing): c.before for c in changes if c.action is Action.SET}
+        journal.remember(new)
+        for change in changes:
+            self._write(change)
+        journal.confirm(new)
+        journal.forget([_key(c.thing) for c in changes if c.action is Action.RESTORE])
+
+    def _write(self, change: Change) -> None:
+        assert isinstance(change.thing, Sysctl)
+        path = self.root.path(f"proc/sys/{change.thing.name}")
+        # A NIC that is gone has taken its parameters with it; nothing is left to restore.
+        if change.action is Action.SET or path.exists():
+            path.write_text(change.thing.value)
 
     def _values(self, names: Iterable[str]) -> dict[str, str]:
         read = ((name, self.root.read(f"proc/sys/{name}")) for name in names)
@@ -137,7 +134,7 @@ class _Reader:
                     yield self._route(message)
 
     def _route(self, message: Any) -> Route:
-        to = message.get("dst") or ("0.0.0.0" if message["family"] == socket.AF_INET else "::")
+        to = message.get("dst") or _ANY[message["family"]]
         # IPv6 has no metric 0: the kernel writes 1024.
         metric = message.get("priority") or 0
         return Route(
@@ -157,8 +154,18 @@ class _Reader:
                     yield Proxy(address=ip_address(message.get("dst")), device=device)
 
 
-def _address_key(own: OwnAddress) -> str:
-    return f"{own.device}:{own.interface}"
+def _key(thing: Thing) -> str:
+    """What it is called in the journal."""
+    if isinstance(thing, Sysctl):
+        return _SYSCTL + thing.name
+    assert isinstance(thing, OwnAddress)
+    return f"{_ADDRESS}{thing.device}:{thing.interface}"
+
+
+def _addresses(changes: Iterable[Change], action: Action) -> list[str]:
+    return [
+        _key(c.thing) for c in changes if c.action is action and isinstance(c.thing, OwnAddress)
+    ]
 
 
 def _index(device: str) -> int:

@@ -50,6 +50,9 @@ class Links(BaseModel):
     virtio_device: Annotated[
         str, Field(description="a guest's virtio NIC; a host's is the map's bridge")
     ] = "virtio0"
+    absent: Annotated[
+        frozenset[str], Field(description="interfaces of these names are not there, or not now")
+    ] = frozenset()
 
     def reaches(self, peer: str) -> bool:
         """Whether the virtio path to a peer is up."""

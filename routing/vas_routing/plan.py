@@ -23,17 +23,20 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Found:
-    """What a node has of VAS's: its marked routes, rules and proxies, and the values of sysctls.
+    """What a node has: VAS's routes, rules and proxies, all addresses, and the values of sysctls.
 
-    `originals`: what sysctls were, and whether addresses were there, before VAS changed them.
+    `added`: the addresses that VAS added; `originals`: what sysctls were before VAS changed them;
+    `absent`: wished sysctls that the kernel does not have, as a NIC's that is unplugged.
     """
 
     addresses: frozenset[OwnAddress] = frozenset()
+    added: frozenset[OwnAddress] = frozenset()
     rules: frozenset[Rule] = frozenset()
     routes: frozenset[Route] = frozenset()
     proxies: frozenset[Proxy] = frozenset()
     sysctls: Mapping[str, str] = field(default_factory=dict)
     originals: Mapping[str, str] = field(default_factory=dict)
+    absent: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def plan(found: Found, wished: Wish) -> list[Change]:
         *_removed(found.proxies, wished.proxies),
         *_removed(found.rules, wished.rules),
         *_removed(found.routes, wished.routes),
-        *_removed(found.addresses, wished.addresses),
+        *_removed(found.added, wished.addresses),
         *_restored(found, wished.sysctls),
     ]
 
@@ -97,7 +100,7 @@ def _removed(found: Iterable[Thing], wished: frozenset[Any]) -> Iterator[Change]
 def _sysctls(found: Found, wished: Iterable[Sysctl]) -> Iterator[Change]:
     for sysctl in sorted(wished, key=repr):
         before = found.sysctls.get(sysctl.name)
-        if before != sysctl.value:
+        if before != sysctl.value and sysctl.name not in found.absent:
             yield Change(Action.SET, sysctl, before)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
-from vas_cluster import Cluster, Guest, Host
+from vas_cluster import Cluster, Host
 from vas_cluster.virtio import guest_interface, host_interface
 from vas_core.errors import BadInput
 from vas_routing.links import Leg, Links, State
@@ -27,6 +27,9 @@ from vas_routing.wish import (
     Wish,
 )
 
+# IPv6 has forwarding for all devices or none, and switches off more with it; since Linux 6.17 it
+# has this, for one.
+_FORWARDING = {4: "forwarding", 6: "force_forwarding"}
 Choices = Mapping[frozenset[str], Leg]
 """The faster leg between two nodes of one host, where it was measured."""
 
@@ -76,11 +79,8 @@ def _peers(host: Host) -> Iterator[Peer]:
     yield Peer(host.name, address, host_interface(address.version), is_host=True)
     for guest in host.guests:
         address = ip_address(guest.address)
-        yield Peer(guest.name, address, _hop(host, guest, address.version), is_host=False)
-
-
-def _hop(host: Host, guest: Guest, version: int) -> Interface:
-    return guest_interface(host, guest, version)
+        hop = guest_interface(host, guest, address.version)
+        yield Peer(guest.name, address, hop, is_host=False)
 
 
 def wish(
@@ -111,7 +111,7 @@ class _Policy:
     settings: Settings
 
     def addresses(self) -> Iterator[OwnAddress]:
-        if self.here.peers:
+        if self.here.peers and self.here.virtio not in self.links.absent:
             yield OwnAddress(
                 interface=self.here.me.hop,
                 device=self.here.virtio,
@@ -161,24 +161,24 @@ class _Policy:
         ]
 
     def sysctls(self) -> Iterator[Sysctl]:
-        family = f"net/ipv{self.here.version}/conf"
-        for device in (self.here.sriov, self.here.virtio):
-            if self.here.version == 4:
-                why = "replies may come by the other leg while only one side has switched"
-                yield Sysctl(name=f"{family}/{device}/rp_filter", value="2", reason=why)
-                why = "each leg answers for its own address alone"
-                yield Sysctl(name=f"{family}/{device}/arp_ignore", value="1", reason=why)
-                why = "each leg asks from its own address alone"
-                yield Sysctl(name=f"{family}/{device}/arp_announce", value="2", reason=why)
-            why = "a leg without carrier is not used"
-            name = f"{family}/{device}/ignore_routes_with_linkdown"
-            yield Sysctl(name=name, value="1", reason=why)
-            if self._carried():
-                why = "this host forwards for a guest whose VF is down"
-                yield Sysctl(name=f"{family}/{device}/forwarding", value="1", reason=why)
-        if self._carried() and self.here.version == 6:
-            name = f"{family}/{self.here.sriov}/proxy_ndp"
-            yield Sysctl(name=name, value="1", reason="this host answers for a guest")
+        for device in {self.here.sriov, self.here.virtio} - self.links.absent:
+            for name, value, reason in self._parameters():
+                path = f"net/ipv{self.here.version}/conf/{device}/{name}"
+                yield Sysctl(name=path, value=value, reason=reason)
+
+    def _parameters(self) -> Iterator[tuple[str, str, str]]:
+        """Those of each leg: name, value, reason."""
+        if self.here.version == 4:
+            why = "replies may come by the other leg while only one side has switched"
+            yield "rp_filter", "2", why
+            yield "arp_ignore", "1", "each leg answers for its own address alone"
+            yield "arp_announce", "2", "each leg asks from its own address alone"
+        yield "ignore_routes_with_linkdown", "1", "a leg without carrier is not used"
+        if self._carried():
+            why = "this host forwards for a guest whose VF is down"
+            yield _FORWARDING[self.here.version], "1", why
+            if self.here.version == 6:
+                yield "proxy_ndp", "1", "this host answers for a guest whose VF is down"
 
     def _prefers_sriov(self, peer: Peer) -> bool:
         measured = self.choices.get(frozenset((self.here.me.name, peer.name)))

@@ -1,0 +1,82 @@
+"""One node's route switcher: what it should have, what it has, and making the two the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_cluster import Cluster
+from vas_core.errors import FoundDifferent
+from vas_core.journal import Entry, Journal
+from vas_routing.kernel import Kernel
+from vas_routing.links import Links
+from vas_routing.plan import Change, Found, plan
+from vas_routing.policy import Choices, wish
+from vas_routing.wish import Wish
+
+
+@dataclass(frozen=True)
+class Node:
+    """A host or guest of the map, in the kernel of this network namespace.
+
+    `state` is a directory that outlives reboots: it holds what sysctls were before VAS.
+    """
+
+    cluster: Cluster
+    name: str
+    kernel: Kernel
+    state: Path
+
+    @property
+    def journal(self) -> Path:
+        """The file of what was there before."""
+        return self.state / "journal.json"
+
+    def wish(self, links: Links, choices: Choices) -> Wish | None:
+        """What it is to have; None if no path is up. Raises BadInput if the map lacks the node."""
+        return wish(self.cluster, self.name, links, choices, self.kernel.settings)
+
+    def plan(self, wished: Wish | None) -> list[Change]:
+        """What has to change for it; nothing for None. Changes nothing."""
+        return self._plan(wished, Journal.peek(self.journal))
+
+    def apply(self, wished: Wish | None) -> list[Change]:
+        """Makes it true, reads it back, and returns what was changed.
+
+        Raises VasError where the kernel refuses, FoundDifferent where it took a change and does
+        not have it.
+        """
+        with Journal.open(self.journal) as journal:
+            changes = self._plan(wished, journal.pending_rollback())
+            self.kernel.apply(changes, journal)
+            left = self._plan(wished, journal.pending_rollback()) if changes else []
+        if left:
+            raise FoundDifferent(
+                f"the kernel does not have it: {describe(left[0])}",
+                where=self.name,
+                hint="something else changes it too: see `vas route doctor`",
+            )
+        return changes
+
+    def rollback(self) -> list[Change]:
+        """Takes all of VAS's away and gives sysctls what they were; returns what was changed."""
+        return self.apply(Wish())
+
+    def found(self) -> Found:
+        """What it has of VAS's."""
+        return self.kernel.found((), Journal.peek(self.journal))
+
+    def _plan(self, wished: Wish | None, changed: Iterable[Entry]) -> list[Change]:
+        if wished is None:
+            return []
+        names = (sysctl.name for sysctl in wished.sysctls)
+        return plan(self.kernel.found(names, changed), wished)
+
+
+def describe(change: Change) -> str:
+    """A step in a line: `add route 10.0.0.11 via 169.254.213.1 dev virtio0 table 213`."""
+    row = change.as_json()
+    words: Sequence[str] = [str(row.pop("action")), str(row.pop("kind"))]
+    row.pop("reason")
+    return " ".join([*words, *(f"{key} {value}" for key, value in row.items())])
