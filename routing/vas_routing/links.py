@@ -10,6 +10,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, IPvAnyNetwork, ValidationError
 
 from vas_core.errors import BadInput
+from vas_routing.settings import first_problem
+
+VIRTIO_NIC = "virtio0"
 
 
 class State(StrEnum):
@@ -49,7 +52,7 @@ class Links(BaseModel):
     sriov_device: Annotated[str | None, Field(description="its name, if not the map's")] = None
     virtio_device: Annotated[
         str, Field(description="a guest's virtio NIC; a host's is the map's bridge")
-    ] = "virtio0"
+    ] = VIRTIO_NIC
     absent: Annotated[
         frozenset[str], Field(description="interfaces of these names are not there, or not now")
     ] = frozenset()
@@ -70,6 +73,4 @@ def read_links(file: Path) -> Links:
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
     except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{key}: {first['msg']}", where=str(file)) from wrong
+        raise BadInput(first_problem(wrong), where=str(file)) from wrong

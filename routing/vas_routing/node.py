@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from vas_core.errors import FoundDifferent
 from vas_core.journal import Entry, Journal
 from vas_routing.kernel import Kernel
 from vas_routing.links import Links
-from vas_routing.plan import Change, Found, plan
+from vas_routing.plan import Change, Found, kind_of, plan, row_of
 from vas_routing.policy import Choices, wish
 from vas_routing.wish import Wish
 
@@ -75,8 +75,7 @@ class Node:
 
 
 def describe(change: Change) -> str:
-    """A step in a line: `add route 10.0.0.11 via 169.254.213.1 dev virtio0 table 213`."""
-    row = change.as_json()
-    words: Sequence[str] = [str(row.pop("action")), str(row.pop("kind"))]
-    row.pop("reason")
-    return " ".join([*words, *(f"{key} {value}" for key, value in row.items())])
+    """A step in a line: `add route destination 10.0.0.11/32 gateway 169.254.213.1 ...`."""
+    row = row_of(change.thing).items()
+    words = (f"{key} {value}" for key, value in row)
+    return " ".join([change.action, kind_of(change.thing), *words])

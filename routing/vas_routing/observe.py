@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_interface
 
 from pyroute2 import IPRoute
 
-from vas_cluster import Cluster, Host
+from vas_cluster import Cluster, Guest, Host
 from vas_core.errors import BadInput, VasError
-from vas_routing.links import Links, State
+from vas_routing.links import VIRTIO_NIC, Leg, Links, State
 from vas_routing.wish import Address, Interface
-
-_VIRTIO_NIC = "virtio0"
 
 
 @dataclass(frozen=True)
@@ -23,12 +21,38 @@ class Device:
     name: str
     mac: str
     carrier: bool
-    addresses: tuple[Interface, ...]
+    addresses: tuple[Interface, ...] = ()
+
+
+@dataclass(frozen=True)
+class Legs:
+    """A node's two interfaces, None for one that is not there, and who else is on its host."""
+
+    sriov: Device | None
+    virtio: Device | None
+    sriov_name: str
+    virtio_name: str
+    address: Address
+    peers: tuple[str, ...]
+
+    def has_carrier(self, leg: Leg) -> bool:
+        """Whether a leg is there and has a carrier."""
+        device = self.sriov if leg is Leg.SRIOV else self.virtio
+        return device is not None and device.carrier
 
     @property
-    def state(self) -> State:
-        """Up with a carrier."""
-        return State.UP if self.carrier else State.DOWN
+    def absent(self) -> frozenset[str]:
+        """The names of the interfaces that are not there."""
+        both = ((self.sriov_name, self.sriov), (self.virtio_name, self.virtio))
+        return frozenset(name for name, device in both if device is None)
+
+    @property
+    def fabric(self) -> str | None:
+        """The data fabric's network, as the address on the SR-IOV leg has it."""
+        addresses = self.sriov.addresses if self.sriov else ()
+        mine: Iterator[Interface] = (own for own in addresses if own.ip == self.address)
+        own = next(mine, None)
+        return str(own.network) if own else None
 
 
 def devices() -> dict[str, Device]:
@@ -42,72 +66,80 @@ def devices() -> dict[str, Device]:
             link.get("ifname"): Device(
                 link.get("ifname"),
                 (link.get("address") or "").lower(),
-                bool(link.get("carrier")) and link.get("operstate") != "DOWN",
+                has_carrier(link),
                 tuple(addresses.get(link["index"], ())),
             )
             for link in netlink.get_links()
         }
 
 
-def links(cluster: Cluster, node: str, found: Mapping[str, Device]) -> Links:
-    """The paths of this node: a virtio path is up with its carrier.
+def has_carrier(link: Mapping[str, object]) -> bool:
+    """Whether a link message tells of an interface that is up and has a carrier."""
+    get = link.get
+    return bool(get("carrier")) and get("operstate") not in ("DOWN", "LOWERLAYERDOWN", "NOTPRESENT")
 
-    Raises BadInput for a node that the map does not have, VasError where an interface of the map
-    is missing or does not have the node's address.
-    """
+
+def legs(cluster: Cluster, node: str, found: Mapping[str, Device]) -> Legs:
+    """The legs of a node. Raises BadInput for a node that the map does not have."""
     host = cluster.host(node)
     if host:
         return _of_host(host, found)
     host = cluster.host_by_guest(node)
     if host is None:
         raise BadInput(f"no host or guest is named {node}", where="--node")
-    return _of_guest(host, node, found)
+    return _of_guest(host, next(guest for guest in host.guests if guest.name == node), found)
 
 
-def _of_host(host: Host, found: Mapping[str, Device]) -> Links:
-    pf = _device(found, host.nics.pf)
-    bridge = found.get(host.nics.bridge)
-    state = bridge.state if bridge else State.DOWN
-    return Links(
-        sriov=pf.state,
-        virtio={guest.name: state for guest in host.guests},
-        fabric=_fabric(pf, ip_address(host.address)),
+def _of_host(host: Host, found: Mapping[str, Device]) -> Legs:
+    return Legs(
+        sriov=found.get(host.nics.pf),
+        virtio=found.get(host.nics.bridge),
+        sriov_name=host.nics.pf,
+        virtio_name=host.nics.bridge,
+        address=ip_address(host.address),
+        peers=tuple(guest.name for guest in host.guests),
     )
 
 
-def _of_guest(host: Host, node: str, found: Mapping[str, Device]) -> Links:
-    guest = next(guest for guest in host.guests if guest.name == node)
-    vf = _by_mac(found, guest.macs.vf) or _device(found, host.nics.vf)
-    virtio = _by_mac(found, guest.macs.virtio) or found.get(_VIRTIO_NIC)
-    state = virtio.state if virtio else State.DOWN
-    others = (host.name, *(other.name for other in host.guests if other is not guest))
+def _of_guest(host: Host, me: Guest, found: Mapping[str, Device]) -> Legs:
+    sriov = _by_mac(found, me.macs.vf) or found.get(host.nics.vf)
+    virtio = _by_mac(found, me.macs.virtio) or found.get(VIRTIO_NIC)
+    return Legs(
+        sriov=sriov,
+        virtio=virtio,
+        sriov_name=sriov.name if sriov else host.nics.vf,
+        virtio_name=virtio.name if virtio else VIRTIO_NIC,
+        address=ip_address(me.address),
+        peers=(host.name, *(other.name for other in host.guests if other is not me)),
+    )
+
+
+def links(found: Legs, drained: Collection[Leg] = ()) -> Links:
+    """The paths as their carriers have them; a drained leg is down.
+
+    Raises VasError where the SR-IOV leg is missing or does not have the node's address.
+    """
+    fabric = found.fabric
+    if fabric is None:
+        missing = f"does not have the node's address {found.address}"
+        raise VasError(
+            missing if found.sriov else "no such interface here",
+            where=found.sriov_name,
+            hint="the service address of a node is on its PF or VF, and the map names that",
+        )
+    state = {
+        leg: State.UP if found.has_carrier(leg) and leg not in drained else State.DOWN
+        for leg in Leg
+    }
     return Links(
-        sriov=vf.state,
-        virtio=dict.fromkeys(others, state),
-        fabric=_fabric(vf, ip_address(guest.address)),
-        sriov_device=vf.name,
-        virtio_device=virtio.name if virtio else _VIRTIO_NIC,
+        sriov=state[Leg.SRIOV],
+        virtio=dict.fromkeys(found.peers, state[Leg.VIRTIO]),
+        fabric=fabric,
+        sriov_device=found.sriov_name,
+        virtio_device=found.virtio_name,
+        absent=found.absent,
     )
 
 
 def _by_mac(found: Mapping[str, Device], mac: str) -> Device | None:
     return next((device for device in found.values() if device.mac == mac), None)
-
-
-def _device(found: Mapping[str, Device], name: str) -> Device:
-    if name not in found:
-        hint = "the map and the kernel must call it the same"
-        raise VasError("no such interface here", where=name, hint=hint)
-    return found[name]
-
-
-def _fabric(device: Device, address: Address) -> str:
-    mine: Iterator[Interface] = (own for own in device.addresses if own.ip == address)
-    own = next(mine, None)
-    if own is None:
-        raise VasError(
-            f"does not have the node's address {address}",
-            where=device.name,
-            hint="the service address of a node is on its PF or VF",
-        )
-    return str(own.network)

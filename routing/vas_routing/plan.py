@@ -58,14 +58,23 @@ class Change:
 
     def as_json(self) -> dict[str, Any]:
         """The step as `vas route plan --json` prints it."""
-        fields = ((name, getattr(self.thing, name)) for name in self.thing.__dataclass_fields__)
-        what = {
-            name: value if isinstance(value, int) else str(value)
-            for name, value in fields
-            if name != "reason"
-        }
-        row = {"action": self.action, "kind": type(self.thing).__name__.lower(), **what}
+        row = {"action": self.action, "kind": kind_of(self.thing), **row_of(self.thing)}
         return row | ({"before": self.before} if self.before else {}) | {"reason": self.reason}
+
+
+def kind_of(thing: Thing) -> str:
+    """What it is, in a word."""
+    return "address" if isinstance(thing, OwnAddress) else type(thing).__name__.lower()
+
+
+def row_of(thing: Thing) -> dict[str, str | int]:
+    """Its fields but the reason, as JSON has them."""
+    fields = ((name, getattr(thing, name)) for name in thing.__dataclass_fields__)
+    return {
+        name: value if isinstance(value, int) else str(value)
+        for name, value in fields
+        if name != "reason"
+    }
 
 
 def plan(found: Found, wished: Wish) -> list[Change]:
@@ -83,6 +92,25 @@ def plan(found: Found, wished: Wish) -> list[Change]:
         *_removed(found.added, wished.addresses),
         *_restored(found, wished.sysctls),
     ]
+
+
+def after(found: Found, wished: Wish) -> Found:
+    """What is found when the plan for a wish was done, as far as nothing else changes it."""
+    set_now = {sysctl.name: sysctl.value for sysctl in wished.sysctls}
+    restored = {name: value for name, value in found.originals.items() if name not in set_now}
+    new = set_now.keys() - found.originals.keys() - found.absent
+    before = {name: found.sysctls[name] for name in new if found.sysctls.get(name) != set_now[name]}
+    added = (found.added & wished.addresses) | (wished.addresses - found.addresses)
+    return Found(
+        addresses=(found.addresses - found.added) | added,
+        added=added,
+        rules=wished.rules,
+        routes=wished.routes,
+        proxies=wished.proxies,
+        sysctls={**found.sysctls, **restored, **set_now},
+        originals={**{n: v for n, v in found.originals.items() if n in set_now}, **before},
+        absent=found.absent,
+    )
 
 
 def _added(wished: Iterable[Thing], found: frozenset[Any]) -> Iterator[Change]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address, ip_interface, ip_network
 
 from vas_cluster import Cluster, Host
 from vas_cluster.virtio import guest_interface, host_interface
@@ -30,6 +30,7 @@ from vas_routing.wish import (
 # IPv6 has forwarding for all devices or none, and switches off more with it; since Linux 6.17 it
 # has this, for one.
 _FORWARDING = {4: "forwarding", 6: "force_forwarding"}
+_LOOPBACK = "lo"
 Choices = Mapping[frozenset[str], Leg]
 """The faster leg between two nodes of one host, where it was measured."""
 
@@ -60,14 +61,22 @@ class Place:
 
 
 def place(cluster: Cluster, node: str, links: Links) -> Place:
-    """Where a host or guest stands, by its name. Raises BadInput if the map has none."""
+    """Where a host or guest stands, by its name.
+
+    Raises BadInput if the map has none, or has it on another network than the links.
+    """
     host = cluster.host(node) or cluster.host_by_guest(node)
     if host is None:
         raise BadInput(f"no host or guest is named {node}", where="--node")
     everyone = {peer.name: peer for peer in _peers(host)}
     is_host = host.name == node
+    me = everyone.pop(node)
+    if me.address not in links.fabric:
+        hint = "take the network from the PF's or VF's address"
+        what = f"fabric: {links.fabric} does not hold {node}'s address {me.address}"
+        raise BadInput(what, where="links", hint=hint)
     return Place(
-        me=everyone.pop(node),
+        me=me,
         peers=tuple(everyone.values()),
         sriov=links.sriov_device or (host.nics.pf if is_host else host.nics.vf),
         virtio=host.nics.bridge if is_host else links.virtio_device,
@@ -111,6 +120,12 @@ class _Policy:
     settings: Settings
 
     def addresses(self) -> Iterator[OwnAddress]:
+        # An interface that is set down takes its local routes with it, and so the address.
+        yield OwnAddress(
+            interface=ip_interface(self.here.me.address),
+            device=_LOOPBACK,
+            reason="the node's address stays its own while its SR-IOV leg is set down",
+        )
         if self.here.peers and self.here.virtio not in self.links.absent:
             yield OwnAddress(
                 interface=self.here.me.hop,
@@ -173,6 +188,8 @@ class _Policy:
             yield "rp_filter", "2", why
             yield "arp_ignore", "1", "each leg answers for its own address alone"
             yield "arp_announce", "2", "each leg asks from its own address alone"
+        else:
+            yield "keep_addr_on_down", "1", "the address answers by the other leg meanwhile"
         yield "ignore_routes_with_linkdown", "1", "a leg without carrier is not used"
         if self._carried():
             why = "this host forwards for a guest whose VF is down"

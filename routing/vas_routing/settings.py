@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from vas_core.errors import BadInput
 
 MAIN_TABLE = 254
+DEFAULT_PATH = Path("/etc/vas/route.yaml")
 
 
 class Settings(BaseModel):
@@ -12,7 +18,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    table: int = Field(default=213, ge=1, le=0xFFFFFFFF, description="VAS's routing table")
+    table: int = Field(default=213, ge=1, le=252, description="VAS's routing table")
     protocol: int = Field(
         default=213, ge=5, le=255, description="the mark of every route and rule that VAS made"
     )
@@ -22,3 +28,44 @@ class Settings(BaseModel):
     fallback_metric: int = Field(
         default=2000, ge=1, description="of the route that the kernel falls back to by itself"
     )
+    probe_port: int = Field(default=21313, ge=1, le=65535, description="UDP port of the probes")
+    probe_interval_ms: int = Field(default=25, ge=5, le=10_000, description="between two probes")
+    probe_misses: int = Field(
+        default=3, ge=2, le=100, description="probes without an answer that make a path dead"
+    )
+    hold_down_ms: int = Field(
+        default=2000, ge=0, description="how long a path must be good before it is used again"
+    )
+    neighbours: int = Field(
+        default=2,
+        ge=0,
+        le=16,
+        description="hosts beside the own one that the SR-IOV leg is tried by",
+    )
+
+
+def read_settings(file: Path) -> Settings:
+    """Reads a YAML file of settings; defaults where the default file is missing.
+
+    Raises BadInput that names file, key and what is wrong.
+    """
+    try:
+        value = yaml.safe_load(file.read_text())
+        return Settings.model_validate(value or {})
+    except FileNotFoundError as missing:
+        if file == DEFAULT_PATH:
+            return Settings()
+        raise BadInput("no such file", where=str(file)) from missing
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise BadInput(f"cannot be read: {wrong}", where=str(file)) from wrong
+    except yaml.YAMLError as wrong:
+        raise BadInput(f"is no YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
+    except ValidationError as wrong:
+        raise BadInput(first_problem(wrong), where=str(file)) from wrong
+
+
+def first_problem(wrong: ValidationError) -> str:
+    """The first thing that is wrong with a document: `key: what`."""
+    first = wrong.errors()[0]
+    key = ".".join(map(str, first["loc"])) or "the whole"
+    return f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}"

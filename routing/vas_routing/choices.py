@@ -1,0 +1,56 @@
+"""Which leg was measured to be faster between two nodes of one host: `vas route calibrate`'s word.
+
+The file is JSON: `{"pairs": [{"nodes": ["oss1", "vm1"], "faster": "virtio"}]}`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from vas_core.errors import BadInput
+from vas_core.files import write_atomically
+from vas_routing.links import Leg
+from vas_routing.policy import Choices
+from vas_routing.settings import first_problem
+
+DEFAULT_CHOICES = Path("/var/lib/vas/route-choices.json")
+
+
+class _Pair(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    nodes: Annotated[list[str], Field(min_length=2, max_length=2)]
+    faster: Leg
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    pairs: list[_Pair]
+
+
+def read_choices(file: Path) -> Choices:
+    """Reads what was measured; nothing was where the default file is missing.
+
+    Raises BadInput that names file and key.
+    """
+    try:
+        document = _Document.model_validate_json(file.read_bytes())
+    except FileNotFoundError as missing:
+        if file == DEFAULT_CHOICES:
+            return {}
+        raise BadInput("no such file", where=str(file)) from missing
+    except OSError as wrong:
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
+    except ValidationError as wrong:
+        raise BadInput(first_problem(wrong), where=str(file)) from wrong
+    return {frozenset(pair.nodes): pair.faster for pair in document.pairs}
+
+
+def write_choices(file: Path, choices: Choices) -> None:
+    """Replaces the file."""
+    pairs = [_Pair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items()]
+    write_atomically(file, _Document(pairs=pairs).model_dump_json(indent=2) + "\n")

@@ -1,0 +1,285 @@
+"""`vas route`: which path to which node, and keeping it true."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vas_cluster import Cluster, load_cluster, load_site
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import BadInput, ExitStatus
+from vas_routing import observe
+from vas_routing.choices import DEFAULT_CHOICES, read_choices
+from vas_routing.drained import read_drained, write_drained
+from vas_routing.explain import address_of, ask
+from vas_routing.explain import explain as explain_path
+from vas_routing.kernel import Kernel
+from vas_routing.links import Leg, Links, read_links
+from vas_routing.node import Node
+from vas_routing.plan import Change, Found, Thing, kind_of, plan, row_of
+from vas_routing.policy import Choices, place, wish
+from vas_routing.settings import DEFAULT_PATH, Settings, read_settings
+from vas_routing.views import lines, words
+from vas_routing.wish import Wish
+
+STATE = Path("/run/vas/route")
+_file = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the options say."""
+
+    cluster: Cluster
+    node: str
+    settings: Settings
+    choices: Choices
+    state: Path
+    links_file: Path | None
+
+    @property
+    def switch(self) -> Node:
+        """The node in this kernel."""
+        return Node(self.cluster, self.node, Kernel(self.settings), self.state)
+
+    def links(self) -> Links:
+        """The paths: of the file, or as their carriers have them."""
+        if self.links_file:
+            return read_links(self.links_file)
+        found = observe.legs(self.cluster, self.node, observe.devices())
+        return observe.links(found, read_drained(self.state))
+
+    def wish(self, links: Links) -> Wish | None:
+        """What the node is to have."""
+        return wish(self.cluster, self.node, links, self.choices, self.settings)
+
+
+def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that say which site, node and state; the command gets one `Given`."""
+
+    def call(
+        cluster_file: Path | None,
+        node: str | None,
+        config: Path,
+        choices: Path,
+        state: Path,
+        links_file: Path | None = None,
+        **rest: Any,
+    ) -> Any:
+        site = load_cluster(cluster_file) if cluster_file else load_site("name it by --cluster")
+        me = node or socket.gethostname().partition(".")[0]
+        measured = read_choices(choices)
+        settings = read_settings(config)
+        return command(Given(site, me, settings, measured, state, links_file), **rest)
+
+    call.__name__, call.__doc__ = command.__name__, command.__doc__
+    call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    for option in reversed(_SITE_OPTIONS):
+        call = option(call)
+    return call
+
+
+_SITE_OPTIONS = (
+    click.option("--cluster", "cluster_file", type=_file, help="The map.  [default: $VAS_CLUSTER]"),
+    click.option("--node", help="Which host or guest.  [default: this machine's name]"),
+    click.option(
+        "--config", type=_file, default=DEFAULT_PATH, show_default=True, help="Its settings."
+    ),
+    click.option(
+        "--choices",
+        type=_file,
+        default=DEFAULT_CHOICES,
+        show_default=True,
+        help="What `vas route calibrate` measured.",
+    ),
+    click.option(
+        "--state", type=_file, default=STATE, show_default=True, help="Where the journal is."
+    ),
+)
+links_option = click.option(
+    "--links",
+    "links_file",
+    type=_file,
+    help="The state of the paths, as JSON, instead of the kernel's.",
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Print the steps; change nothing.")
+
+
+@click.group()
+def route() -> None:
+    """Send what is for the own host over virtio, everything else over SR-IOV."""
+
+
+@route.command("plan")
+@site_options
+@links_option
+@json_option
+def plan_command(given: Given, as_json: bool) -> None:
+    """Print what would change, each step with its reason. Changes nothing.
+
+    With --links it is pure: it asks no kernel, works on any machine, and prints all that the
+    node is to have.
+
+    \b
+    Examples: vas route plan
+              vas route plan --cluster site.yaml --node vm1 --links links.json --json
+    """
+    links = given.links()
+    wished = given.wish(links)
+    if given.links_file:
+        changes = plan(Found(), wished) if wished else []
+    else:
+        changes = given.switch.plan(wished)
+    _print(given, changes, as_json, nothing=_nothing(wished))
+
+
+@route.command()
+@site_options
+@links_option
+@dry_run_option
+@json_option
+def apply(given: Given, dry_run: bool, as_json: bool) -> None:
+    """Make it true, read it back, and print what was changed.
+
+    Only what carries VAS's protocol number, and sysctls whose old values are in the journal, is
+    ever touched. The daemon does the same whenever a path changes.
+
+    \b
+    Examples: vas route apply --dry-run
+              vas route apply
+    """
+    wished = given.wish(given.links())
+    changes = given.switch.plan(wished) if dry_run else given.switch.apply(wished)
+    _print(given, changes, as_json, nothing=_nothing(wished))
+
+
+@route.command()
+@site_options
+@links_option
+@json_option
+def verify(given: Given, as_json: bool) -> int:
+    """Compare the kernel with what is wished; status 3 if they differ.
+
+    \b
+    Example: vas route verify
+    """
+    wished = given.wish(given.links())
+    changes = given.switch.plan(wished)
+    _print(given, changes, as_json, nothing=_nothing(wished))
+    return ExitStatus.DIFFERENT if changes else ExitStatus.DONE
+
+
+@route.command()
+@site_options
+@dry_run_option
+@json_option
+def rollback(given: Given, dry_run: bool, as_json: bool) -> None:
+    """Take all of VAS's away and give sysctls the values they had.
+
+    Works after a crash, as the journal is written before a change. After a reboot nothing of
+    VAS's is in the kernel, and nothing is to be done. Stop the daemon first.
+
+    \b
+    Example: vas route rollback
+    """
+    switch = given.switch
+    changes = switch.plan(Wish()) if dry_run else switch.rollback()
+    _print(given, changes, as_json, nothing="nothing of VAS's is there")
+
+
+@route.command()
+@site_options
+@json_option
+def show(given: Given, as_json: bool) -> None:
+    """Show the node's paths, and what of VAS's is in the kernel.
+
+    \b
+    Example: vas route show --json
+    """
+    links = given.links()
+    found = given.switch.found()
+    held: list[Thing] = [*found.added, *found.rules, *found.routes, *found.proxies]
+    if as_json:
+        rows = [{"kind": kind_of(thing), **row_of(thing)} for thing in sorted(held, key=repr)]
+        data = {"node": given.node, "links": links.model_dump(mode="json"), "held": rows}
+        print_json(data | {"originals": dict(found.originals)})
+        return
+    rows_of_links = [("sriov", links.sriov_device, "the data fabric", links.sriov)]
+    rows_of_links += [
+        ("virtio", links.virtio_device, peer, state) for peer, state in links.virtio.items()
+    ]
+    print_table(("LEG", "DEVICE", "TO", "STATE"), rows_of_links)
+    click.echo()
+    print_table(("KIND", "WHAT"), [words(thing) for thing in sorted(held, key=repr)])
+
+
+@route.command()
+@site_options
+@links_option
+@json_option
+@click.argument("destination")
+def explain(given: Given, destination: str, as_json: bool) -> int:
+    """Say which path a destination takes and why, and what the kernel answers.
+
+    DESTINATION is a host or guest of the map, an address, or a NID. Status 3 if the kernel does
+    something else. With --links the kernel is not asked.
+
+    \b
+    Examples: vas route explain oss1
+              vas route explain 10.0.0.12@tcp --json
+    """
+    links = given.links()
+    to = address_of(given.cluster, destination)
+    here = place(given.cluster, given.node, links)
+    found = explain_path(here, links, given.wish(links), destination, to)
+    if given.links_file is None:
+        found = replace(found, kernel=ask(to))
+    if as_json:
+        print_json(found.as_json())
+    else:
+        for line in lines(found, asked=given.links_file is None):
+            click.echo(line)
+    wrong = given.links_file is None and not found.agrees
+    return ExitStatus.DIFFERENT if wrong else ExitStatus.DONE
+
+
+@route.command()
+@site_options
+@click.argument("leg", type=click.Choice(list(Leg)))
+@click.option("--undo", is_flag=True, help="Use it again.")
+def drain(given: Given, leg: Leg, undo: bool) -> None:
+    """Take a leg out of use, before work on it; the other one carries all.
+
+    The daemon does so at once and tells its peers; without it, `vas route apply` does.
+
+    \b
+    Examples: vas route drain sriov
+              vas route drain sriov --undo
+    """
+    observe.legs(given.cluster, given.node, {})  # is it a node of the map?
+    drained = read_drained(given.state)
+    left = drained - {leg} if undo else drained | {leg}
+    if left == frozenset(Leg):
+        hint = f"`vas route drain {next(iter(drained))} --undo` first"
+        raise BadInput("the other leg is drained already", where=leg, hint=hint)
+    write_drained(given.state, left)
+    note(f"drained: {', '.join(sorted(left)) or 'none'}")
+
+
+def _nothing(wished: Wish | None) -> str:
+    return "no path is up: nothing is touched" if wished is None else "nothing to change"
+
+
+def _print(given: Given, changes: Sequence[Change], as_json: bool, *, nothing: str) -> None:
+    if as_json:
+        print_json({"node": given.node, "changes": [change.as_json() for change in changes]})
+    elif changes:
+        rows = [(change.action, *words(change.thing), change.reason) for change in changes]
+        print_table(("ACTION", "KIND", "WHAT", "REASON"), rows)
+    else:
+        note(nothing)

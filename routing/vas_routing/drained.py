@@ -1,0 +1,30 @@
+"""Legs that an administrator took out of use: a file in the runtime directory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+
+from vas_core.errors import BadInput
+from vas_core.files import write_atomically
+from vas_routing.links import Leg
+
+FILE = "drained.json"
+
+
+def read_drained(state: Path) -> frozenset[Leg]:
+    """The legs not to be used. Raises BadInput if the file is not what `drain` wrote."""
+    file = state / FILE
+    try:
+        return frozenset(Leg(name) for name in json.loads(file.read_text()))
+    except FileNotFoundError:
+        return frozenset()
+    except (ValueError, TypeError) as wrong:
+        raise BadInput("is no list of legs", where=str(file), hint="remove it") from wrong
+
+
+def write_drained(state: Path, legs: Collection[Leg]) -> None:
+    """Replaces the legs not to be used."""
+    state.mkdir(parents=True, exist_ok=True, mode=0o755)
+    write_atomically(state / FILE, json.dumps(sorted(legs)) + "\n")

@@ -1,0 +1,130 @@
+"""Which path a destination takes, why, and what the kernel answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
+
+from vas_cluster import Cluster
+from vas_core.errors import BadInput
+from vas_routing.links import Leg, Links, State
+from vas_routing.policy import Place
+from vas_routing.settings import MAIN_TABLE
+from vas_routing.wish import Address, Route, Wish
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The kernel's route: `device`, and `gateway` and `source` where it names them."""
+
+    device: str
+    gateway: str | None
+    source: str | None
+    table: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A destination's path. `leg` is None for the node itself, or where no path is up.
+
+    `kernel` is None where the kernel was not asked, or has no route.
+    """
+
+    destination: str
+    address: str
+    leg: Leg | None
+    device: str | None
+    gateway: str | None
+    reason: str
+    kernel: Answer | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the kernel does what is wished; what is not VAS's is always right."""
+        if self.device is None:
+            return True
+        mine = (self.device, self.gateway)
+        return self.kernel is not None and (self.kernel.device, self.kernel.gateway) == mine
+
+    def as_json(self) -> dict[str, Any]:
+        """As `vas route explain --json` prints it."""
+        row = {
+            "destination": self.destination,
+            "address": self.address,
+            "path": self.leg,
+            "device": self.device,
+            "gateway": self.gateway,
+            "reason": self.reason,
+        }
+        return row | {"kernel": self.kernel.__dict__ if self.kernel else None}
+
+
+def address_of(cluster: Cluster, destination: str) -> Address:
+    """The address of a host or guest by its name, of a NID, or the address itself.
+
+    Raises BadInput for what is none of them.
+    """
+    host, guest_host = cluster.host(destination), cluster.host_by_guest(destination)
+    if host:
+        return ip_address(host.address)
+    if guest_host:
+        guests = (guest for guest in guest_host.guests if guest.name == destination)
+        return ip_address(next(guests).address)
+    try:
+        return ip_address(destination.partition("@")[0])
+    except ValueError:
+        hint = "give an address, a NID, or a name of the map"
+        raise BadInput("no host, guest or address", where=destination, hint=hint) from None
+
+
+def explain(
+    here: Place, links: Links, wished: Wish | None, destination: str, to: Address
+) -> Explanation:
+    """The path that the policy has for an address. Pure."""
+
+    def path(leg: Leg | None, device: str | None, gateway: str | None, why: str) -> Explanation:
+        return Explanation(destination, str(to), leg, device, gateway, why)
+
+    if to == here.me.address:
+        return path(None, "lo", None, "the node itself")
+    if wished is None:
+        return path(None, None, None, "no path is up: nothing is touched")
+    route = _longest(wished, to)
+    if route:
+        return path(Leg.VIRTIO, route.device, str(route.gateway), route.reason)
+    if to not in links.fabric:
+        return path(None, None, None, f"not of the data fabric {links.fabric}: left alone")
+    why = "the kernel's own connected route"
+    peer = next((peer for peer in here.peers if peer.address == to), None)
+    if peer and not links.reaches(peer.name):
+        why = f"{peer.name} is on this host, but virtio is down: {why}"
+    elif peer:
+        why = f"{peer.name} is on this host, but SR-IOV was measured to be faster: {why}"
+    elif links.sriov is State.DOWN:
+        why = f"the SR-IOV leg is down, and no host is reached over virtio: {why}"
+    return path(Leg.SRIOV, here.sriov, None, why)
+
+
+def _longest(wished: Wish, to: Address) -> Route | None:
+    ours = (r for r in wished.routes if r.table != MAIN_TABLE and to in r.destination)
+    return max(ours, key=lambda route: route.destination.prefixlen, default=None)
+
+
+def ask(to: Address) -> Answer | None:
+    """What the kernel of this network namespace answers (`ip route get`); None without a route."""
+    with IPRoute() as netlink:
+        try:
+            (message,) = netlink.route("get", dst=str(to))
+        except NetlinkError:
+            return None
+        names = {link["index"]: link.get("ifname") for link in netlink.get_links()}
+        return Answer(
+            names[message.get("oif")],
+            message.get("gateway"),
+            message.get("prefsrc"),
+            message.get("table"),
+        )

@@ -1,0 +1,35 @@
+"""How plans and explanations are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vas_routing.explain import Explanation
+from vas_routing.plan import Thing, kind_of, row_of
+
+
+def words(thing: Thing) -> tuple[str, str]:
+    """A thing's kind, and the rest of it in words like those of `ip`."""
+    row = {key: value for key, value in row_of(thing).items() if value not in (0, "")}
+    return kind_of(thing), " ".join(f"{key} {value}" for key, value in row.items())
+
+
+def lines(found: Explanation, *, asked: bool) -> Iterator[str]:
+    """An explanation, a fact a line; `asked`: whether the kernel was."""
+    yield f"{found.destination} ({found.address})"
+    path = f"{found.leg or 'local'}" if found.device else "not VAS's"
+    by = f" via {found.gateway}" if found.gateway else ""
+    yield f"  path    {path}" + (f": dev {found.device}{by}" if found.device else "")
+    yield f"  reason  {found.reason}"
+    if asked:
+        yield f"  kernel  {_answer(found)}"
+
+
+def _answer(found: Explanation) -> str:
+    kernel = found.kernel
+    if kernel is None:
+        return "has no route"
+    by = f" via {kernel.gateway}" if kernel.gateway else ""
+    source = f" src {kernel.source}" if kernel.source else ""
+    verdict = "" if found.agrees else "   DIFFERENT: see `vas route doctor`"
+    return f"dev {kernel.device}{by}{source} table {kernel.table}{verdict}"
