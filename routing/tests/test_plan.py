@@ -63,5 +63,5 @@ def test_a_sysctl_that_is_not_wished_any_more_is_as_it_was() -> None:
 def test_steps_are_json() -> None:
     steps: list[Change] = plan(Found(), all_up().wish("vm1"))
     rows = json.loads(json.dumps([step.as_json() for step in steps]))
-    assert {row["kind"] for row in rows} == {"sysctl", "ownaddress", "route", "rule"}
+    assert {row["kind"] for row in rows} == {"sysctl", "address", "route", "rule"}
     assert all(row["reason"] for row in rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import Any
 
 import click
 
-from vas_cluster import Cluster, load_cluster, load_site
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_cluster import Cluster, default_path, load_cluster, load_site
+from vas_core.cli import json_option, main, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
 from vas_routing import observe
 from vas_routing.choices import DEFAULT_CHOICES, read_choices
+from vas_routing.daemon.command import serve
 from vas_routing.drained import read_drained, write_drained
 from vas_routing.explain import address_of, ask
 from vas_routing.explain import explain as explain_path
@@ -32,15 +34,40 @@ _file = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True)
+class Files:
+    """Where a site's description is; `cluster` None is the default place."""
+
+    cluster: Path | None
+    config: Path
+    choices: Path
+
+    def paths(self) -> tuple[Path, ...]:
+        """All of them."""
+        return (self.cluster or default_path(), self.config, self.choices)
+
+
+@dataclass(frozen=True)
 class Given:
     """What the options say."""
 
-    cluster: Cluster
+    files: Files
     node: str
-    settings: Settings
-    choices: Choices
     state: Path
     links_file: Path | None
+    cluster: Cluster
+    settings: Settings
+    choices: Choices
+
+    @classmethod
+    def read(cls, files: Files, node: str, state: Path, links_file: Path | None) -> Given:
+        """Reads map, settings and choices. Raises BadInput, ClusterProblems."""
+        site = load_cluster(files.cluster) if files.cluster else load_site("name it by --cluster")
+        settings, choices = read_settings(files.config), read_choices(files.choices)
+        return cls(files, node, state, links_file, site, settings, choices)
+
+    def again(self) -> Given:
+        """The same, read anew."""
+        return self.read(self.files, self.node, self.state, self.links_file)
 
     @property
     def switch(self) -> Node:
@@ -71,11 +98,9 @@ def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
         links_file: Path | None = None,
         **rest: Any,
     ) -> Any:
-        site = load_cluster(cluster_file) if cluster_file else load_site("name it by --cluster")
         me = node or socket.gethostname().partition(".")[0]
-        measured = read_choices(choices)
-        settings = read_settings(config)
-        return command(Given(site, me, settings, measured, state, links_file), **rest)
+        files = Files(cluster_file, config, choices)
+        return command(Given.read(files, me, state, links_file), **rest)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
@@ -269,6 +294,38 @@ def drain(given: Given, leg: Leg, undo: bool) -> None:
         raise BadInput("the other leg is drained already", where=leg, hint=hint)
     write_drained(given.state, left)
     note(f"drained: {', '.join(sorted(left)) or 'none'}")
+
+
+@route.command()
+@site_options
+@click.option(
+    "--metrics",
+    "metrics_at",
+    default="127.0.0.1:9213",
+    show_default=True,
+    metavar="ADDRESS:PORT|off",
+    help="Where Prometheus asks.",
+)
+def daemon(given: Given, metrics_at: str) -> None:
+    """Keep the routes right while paths come and go (`vas-routed`, as systemd starts it).
+
+    Ends at SIGTERM and leaves the routes as they are; reads the map again when it changed, or at
+    SIGHUP. The log is JSON, a line an event.
+
+    \b
+    Example: vas-routed --cluster /etc/vas/cluster.yaml
+    """
+
+    def load() -> tuple[Node, Choices]:
+        again = given.again()
+        return again.switch, again.choices
+
+    serve(load, given.files.paths(), metrics_at)
+
+
+def routed() -> None:
+    """The program `vas-routed`."""
+    main(["route", "daemon", *sys.argv[1:]])
 
 
 def _nothing(wished: Wish | None) -> str:

@@ -46,7 +46,7 @@ class Kernel:
             if target.startswith(_SYSCTL) and original is not None
         }
         wanted = {*sysctls, *originals}
-        values = self._values(wanted)
+        values = self.sysctls(wanted)
         with IPRoute() as netlink:
             reader = _Reader(netlink, self.settings.protocol)
             addresses = frozenset(reader.addresses())
@@ -102,7 +102,8 @@ class Kernel:
         if change.action is Action.SET or path.exists():
             path.write_text(change.thing.value)
 
-    def _values(self, names: Iterable[str]) -> dict[str, str]:
+    def sysctls(self, names: Iterable[str]) -> dict[str, str]:
+        """The values of those sysctls that are there."""
         read = ((name, self.root.read(f"proc/sys/{name}")) for name in names)
         return {name: value for name, value in read if value is not None}
 

@@ -35,7 +35,7 @@ from pyroute2.netlink.rtnl import (
 
 from vas_routing.wish import Address, OwnAddress, Proxy, Route, Rule
 
-_HEADER = struct.Struct("=IHHII")
+HEADER = struct.Struct("=IHHII")
 _ATTRIBUTE = struct.Struct("=HH")
 _U32 = struct.Struct("=I")
 _RTMSG = struct.Struct("=BBBBBBBBI")
@@ -116,8 +116,8 @@ def send(requests: Sequence[Request]) -> None:
 
 def _message(request: Request, index: int) -> bytes:
     flags = request.flags | NLM_F_REQUEST | NLM_F_ACK
-    length = _HEADER.size + len(request.body)
-    return _HEADER.pack(length, request.kind, flags, index, 0) + request.body
+    length = HEADER.size + len(request.body)
+    return HEADER.pack(length, request.kind, flags, index, 0) + request.body
 
 
 def _answers(kernel: socket.socket, requests: Sequence[Request], first: int, end: int) -> None:
@@ -126,10 +126,10 @@ def _answers(kernel: socket.socket, requests: Sequence[Request], first: int, end
         data = kernel.recv(1 << 16)
         at = 0
         while at < len(data):
-            length, kind, _, index, _ = _HEADER.unpack_from(data, at)
+            length, kind, _, index, _ = HEADER.unpack_from(data, at)
             if kind == NLMSG_ERROR:
                 missing -= 1
-                number = -_ERROR.unpack_from(data, at + _HEADER.size)[0]
+                number = -_ERROR.unpack_from(data, at + HEADER.size)[0]
                 if number and not _is_there_or_gone(requests[index], number):
                     refused = refused or Refused(index, number)
             at += (length + 3) & ~3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_interface
+from typing import Any
 
 from pyroute2 import IPRoute
 
@@ -16,9 +17,10 @@ from vas_routing.wish import Address, Interface
 
 @dataclass(frozen=True)
 class Device:
-    """A network interface: its name, MAC, whether it has a carrier, and its addresses."""
+    """A network interface: name, index, MAC, whether it has a carrier, and its addresses."""
 
     name: str
+    index: int
     mac: str
     carrier: bool
     addresses: tuple[Interface, ...] = ()
@@ -65,6 +67,7 @@ def devices() -> dict[str, Device]:
         return {
             link.get("ifname"): Device(
                 link.get("ifname"),
+                link["index"],
                 (link.get("address") or "").lower(),
                 has_carrier(link),
                 tuple(addresses.get(link["index"], ())),
@@ -114,12 +117,20 @@ def _of_guest(host: Host, me: Guest, found: Mapping[str, Device]) -> Legs:
     )
 
 
-def links(found: Legs, drained: Collection[Leg] = ()) -> Links:
-    """The paths as their carriers have them; a drained leg is down.
+def links(
+    found: Legs,
+    drained: Collection[Leg] = (),
+    *,
+    fabric: str | None = None,
+    **known: Any,
+) -> Links:
+    """The paths as their carriers have them, or as `known` (fields of Links) has them.
 
-    Raises VasError where the SR-IOV leg is missing or does not have the node's address.
+    A drained one is down. `fabric` is the data fabric's network where the SR-IOV leg's address
+    does not tell it.
+    Raises VasError where neither does.
     """
-    fabric = found.fabric
+    fabric = found.fabric or fabric
     if fabric is None:
         missing = f"does not have the node's address {found.address}"
         raise VasError(
@@ -131,14 +142,15 @@ def links(found: Legs, drained: Collection[Leg] = ()) -> Links:
         leg: State.UP if found.has_carrier(leg) and leg not in drained else State.DOWN
         for leg in Leg
     }
-    return Links(
-        sriov=state[Leg.SRIOV],
-        virtio=dict.fromkeys(found.peers, state[Leg.VIRTIO]),
-        fabric=fabric,
-        sriov_device=found.sriov_name,
-        virtio_device=found.virtio_name,
-        absent=found.absent,
-    )
+    seen = {
+        "sriov": state[Leg.SRIOV],
+        "virtio": dict.fromkeys(found.peers, state[Leg.VIRTIO]),
+        "fabric": fabric,
+        "sriov_device": found.sriov_name,
+        "virtio_device": found.virtio_name,
+        "absent": found.absent,
+    }
+    return Links.model_validate(seen | known)
 
 
 def _by_mac(found: Mapping[str, Device], mac: str) -> Device | None:

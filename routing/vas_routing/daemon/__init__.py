@@ -1,0 +1,1 @@
+"""`vas-routed`: keeps a node's routes right while paths come and go."""

@@ -1,0 +1,116 @@
+"""What the kernel tells unasked: interfaces that change, and routes and rules that others touch."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyroute2.netlink.rtnl import (
+    RTM_DELADDR,
+    RTM_DELLINK,
+    RTM_DELROUTE,
+    RTM_DELRULE,
+    RTM_NEWLINK,
+    RTMGRP_IPV4_IFADDR,
+    RTMGRP_IPV4_ROUTE,
+    RTMGRP_IPV4_RULE,
+    RTMGRP_IPV6_IFADDR,
+    RTMGRP_IPV6_ROUTE,
+    RTMGRP_LINK,
+)
+from pyroute2.netlink.rtnl.marshal import MarshalRtnl
+
+from vas_routing.netlink import HEADER
+from vas_routing.observe import has_carrier
+
+_GROUPS = (
+    RTMGRP_LINK
+    | RTMGRP_IPV4_IFADDR
+    | RTMGRP_IPV4_ROUTE
+    | RTMGRP_IPV4_RULE
+    | RTMGRP_IPV6_IFADDR
+    | RTMGRP_IPV6_ROUTE
+)
+_RTNLGRP_IPV6_RULE = 19
+_SOL_NETLINK, _NETLINK_ADD_MEMBERSHIP = 270, 1
+_PROTOCOL_AT = 5  # in struct rtmsg
+_MOST_AT_ONCE = 64
+_LINKS = {RTM_NEWLINK, RTM_DELLINK}
+_LOSSES = {RTM_DELRULE, RTM_DELADDR}
+
+
+@dataclass(frozen=True)
+class LinkChange:
+    """An interface as it is now; without carrier, too, when it is gone."""
+
+    name: str
+    carrier: bool
+
+
+@dataclass(frozen=True)
+class Disturbed:
+    """Something may have been taken away that is VAS's."""
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """The kernel had more to tell than was read: all has to be looked at again."""
+
+
+Event = LinkChange | Disturbed | Overflow
+
+
+class Events:
+    """A subscription in this network namespace."""
+
+    def __init__(self, protocol: int, buffer_bytes: int | None = None) -> None:
+        self._protocol, self._parser = protocol, MarshalRtnl()
+        self._socket = socket.socket(
+            socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.NETLINK_ROUTE
+        )
+        if buffer_bytes:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
+        self._socket.bind((0, _GROUPS))
+        self._socket.setsockopt(_SOL_NETLINK, _NETLINK_ADD_MEMBERSHIP, _RTNLGRP_IPV6_RULE)
+
+    def fileno(self) -> int:
+        """For `select`."""
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        """Ends it."""
+        self._socket.close()
+
+    def read(self) -> Iterator[Event]:
+        """What was told since the last time."""
+        for _ in range(_MOST_AT_ONCE):
+            try:
+                data = self._socket.recv(1 << 16)
+            except BlockingIOError:
+                return
+            except OSError as wrong:
+                if wrong.errno != errno.ENOBUFS:
+                    raise
+                yield Overflow()
+                continue
+            yield from self._events(data)
+
+    def _events(self, data: bytes) -> Iterator[Event]:
+        at = 0
+        while at + HEADER.size <= len(data):
+            length, kind, *_ = HEADER.unpack_from(data, at)
+            body = at + HEADER.size
+            if kind in _LINKS:
+                yield from self._link(data[at : at + length], kind)
+            elif kind in _LOSSES or (
+                kind == RTM_DELROUTE and data[body + _PROTOCOL_AT] == self._protocol
+            ):
+                yield Disturbed()
+            at += (length + 3) & ~3
+
+    def _link(self, message: bytes, kind: int) -> Iterator[Event]:
+        for link in self._parser.parse(message):
+            there = kind == RTM_NEWLINK and has_carrier(link)
+            yield LinkChange(link.get("ifname"), there)

@@ -1,0 +1,66 @@
+"""The daemon's metrics, for Prometheus."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+from vas_routing.links import Leg, State
+
+_OUTAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
+
+
+class Metrics:
+    """All of them, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.switches = Counter(
+            "vas_route_switches", "Changes of a path", ["path", "to", "cause"], registry=registry
+        )
+        self.outage = Histogram(
+            "vas_route_outage_seconds",
+            "From the last answer by a path to the switch away from it: an upper bound",
+            buckets=_OUTAGES,
+            registry=registry,
+        )
+        self.up = Gauge(
+            "vas_route_path_up", "1 if the path is up", ["leg", "peer"], registry=registry
+        )
+        self.in_use = Gauge(
+            "vas_route_path_in_use",
+            "1 for the leg that packets to the peer leave by",
+            ["peer", "leg"],
+            registry=registry,
+        )
+        self.rtt = Gauge(
+            "vas_route_probe_rtt_seconds", "Of the last answer", ["leg", "peer"], registry=registry
+        )
+        self.resyncs = Counter(
+            "vas_route_resyncs", "Times all was read again", ["cause"], registry=registry
+        )
+        self.drift = Counter(
+            "vas_route_drift", "Things that others had changed, put right", registry=registry
+        )
+        self.failures = Counter(
+            "vas_route_failures", "Changes that the kernel refused", registry=registry
+        )
+        self.reloads = Counter(
+            "vas_route_reloads", "Readings of the map", ["result"], registry=registry
+        )
+
+    def serve(self, address: str, port: int) -> None:
+        """Answers HTTP in a thread. Raises OSError if the port is taken."""
+        start_http_server(port, address, self.registry)
+
+    def observe_rtt(self, leg: Leg, peer: str, seconds: float) -> None:
+        """An answer's time."""
+        self.rtt.labels(leg, peer).set(seconds)
+
+    def observe_path(self, leg: Leg, peer: str, state: State) -> None:
+        """A path's state."""
+        self.up.labels(leg, peer).set(state is State.UP)
+
+    def observe_use(self, peer: str, used: Leg) -> None:
+        """The leg in use to a peer."""
+        for leg in Leg:
+            self.in_use.labels(peer, leg).set(leg is used)

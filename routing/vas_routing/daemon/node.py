@@ -1,0 +1,188 @@
+"""The daemon's view of its node: paths in, wish out, and what a switch does besides routes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from vas_core.errors import VasError
+from vas_routing import observe
+from vas_routing.daemon.announce import Announcer
+from vas_routing.daemon.detector import Cause, Detector, Timing
+from vas_routing.daemon.memory import SRIOV, Memory
+from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.prober import Prober, who_is_asked, who_may_ask
+from vas_routing.daemon.switch import Switch
+from vas_routing.links import Leg, Links, State
+from vas_routing.node import Node
+from vas_routing.plan import Action, Change
+from vas_routing.policy import Choices, place
+from vas_routing.wish import Proxy, Wish
+
+log = logging.getLogger("vas-routed")
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What outlives a reload of the map."""
+
+    announcer: Announcer
+    metrics: Metrics
+
+
+class LiveNode:
+    """A node of one reading of the map; a reload makes another, from this one's memory.
+
+    Raises VasError where its interfaces cannot be what the map says.
+    """
+
+    def __init__(self, node: Node, choices: Choices, tools: Tools, memory: Memory) -> None:
+        self._node, self._choices, self._tools = node, choices, tools
+        self.legs = observe.legs(node.cluster, node.name, observe.devices())
+        self._fabric = self.legs.fabric or memory.fabric
+        links = observe.links(self.legs, fabric=self._fabric)
+        self.here = place(node.cluster, node.name, links)
+        self.detector = self._detector(memory)
+        self._peers_sriov: dict[str, State] = {}
+        self._switch = Switch(node)
+        settings = node.kernel.settings
+        self.prober = Prober(
+            here=self.here,
+            port=settings.probe_port,
+            detector=self.detector,
+            asked=who_is_asked(node.cluster, self.here, settings.neighbours),
+            names=who_may_ask(node.cluster, self.here),
+            own_sriov=self._told_sriov,
+            rtt=tools.metrics.observe_rtt,
+        )
+        self.prober.open(self.legs)
+
+    def _detector(self, memory: Memory) -> Detector:
+        settings = self._node.kernel.settings
+        timing = Timing(
+            interval=settings.probe_interval_ms / 1e3,
+            misses=settings.probe_misses,
+            hold_down=settings.hold_down_ms / 1e3,
+        )
+        found = Detector(timing, tuple(peer.name for peer in self.here.peers))
+        found.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
+        found.heard_before(memory.heard)
+        for name, state in memory.paths.items():
+            found.path(name or None).state = state
+        return found
+
+    def memory(self) -> Memory:
+        """What the next one is to know."""
+        paths = {SRIOV: self.detector.path(None).state}
+        paths |= {peer: self.detector.path(peer).state for peer in self.detector.peers}
+        heard = frozenset(self.detector.heard)
+        return Memory(fabric=self._fabric, paths=paths, heard=heard)
+
+    def _told_sriov(self) -> State:
+        """Up only after the network was told whose its address is again: until then the host
+        forwards, and would stop too early."""
+        if self._tools.announcer.is_announcing(self.here.me.address):
+            return State.DOWN
+        return self.detector.path(None).state
+
+    def carrier(self, device: str, up: bool) -> bool:
+        """Takes the kernel's word on an interface; whether it is one of the node's."""
+        legs = {self.legs.sriov_name: Leg.SRIOV, self.legs.virtio_name: Leg.VIRTIO}
+        if device in legs:
+            self.detector.carrier[legs[device]] = up
+        return device in legs
+
+    def look(self) -> None:
+        """Reads the interfaces: after one came, went, or changed."""
+        self.legs = observe.legs(self._node.cluster, self._node.name, observe.devices())
+        self._fabric = self.legs.fabric or self._fabric
+        self.detector.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
+        self.prober.open(self.legs)
+
+    def judge(self, now: float) -> None:
+        """Switches if a path changed, or what a peer says of its own."""
+        before, self._peers_sriov = self._peers_sriov, dict(self.detector.peers_sriov)
+        changed = self.detector.judge(now)
+        for peer in changed:
+            self._note(peer, now)
+        if changed or before != self._peers_sriov:
+            self.apply(now, changed)
+
+    def apply(self, now: float, changed: Iterable[str | None] = ()) -> None:
+        """Makes what is wished now true, and tells peers and network."""
+        wished = self._wish()
+        if wished is None:
+            log.error("no path is up: nothing is touched")
+            return
+        try:
+            changes = self._switch.make(wished)
+        except VasError as refused:
+            self._tools.metrics.failures.inc()
+            log.error("refused", extra={"what": str(refused)})
+            return
+        self._announce(changes, None in changed, now)
+        self._measure(wished)
+        self.prober.ask(now)
+        self.memory().write(self._node.state)
+
+    def check(self) -> None:
+        """Puts right what others changed."""
+        wished = self._wish()
+        if wished is None:
+            return
+        try:
+            drift = self._switch.check(wished)
+        except VasError as refused:
+            self._tools.metrics.failures.inc()
+            log.error("refused", extra={"what": str(refused)})
+            return
+        self._tools.metrics.drift.inc(len(drift))
+        if drift:
+            log.warning("put right", extra={"things": len(drift), "first": str(drift[0].thing)})
+
+    def _wish(self) -> Wish | None:
+        return self._node.wish(self.links(), self._choices)
+
+    def links(self) -> Links:
+        """The paths as the detector has them."""
+        return observe.links(
+            self.legs,
+            fabric=self._fabric,
+            sriov=self.detector.path(None).state,
+            virtio={peer: self.detector.path(peer).state for peer in self.detector.peers},
+            peers_sriov=self.detector.peers_sriov,
+        )
+
+    def _announce(self, changes: Iterable[Change], sriov_changed: bool, now: float) -> None:
+        announcer, me = self._tools.announcer, self.here.me.address
+        for change in changes:
+            if isinstance(change.thing, Proxy):
+                if change.action is Action.ADD:
+                    announcer.announce(change.thing.address, change.thing.device, now)
+                else:
+                    announcer.forget(change.thing.address)
+        if sriov_changed and self.detector.path(None).state is State.UP:
+            announcer.announce(me, self.here.sriov, now)
+        announcer.run(now)
+
+    def _note(self, peer: str | None, now: float) -> None:
+        path = self.detector.path(peer)
+        name = f"virtio to {peer}" if peer else "sriov"
+        outage = self.detector.silence(peer, now) if path.state is State.DOWN else None
+        self._tools.metrics.switches.labels(name, path.state, path.cause).inc()
+        if outage is not None and path.cause is not Cause.DRAINED:
+            self._tools.metrics.outage.observe(outage)
+        extra = {"path": name, "state": path.state, "cause": path.cause}
+        if outage is not None:
+            extra["last_heard_ms"] = f"{outage * 1e3:.0f}"
+        log.warning("path", extra=extra)
+
+    def _measure(self, wished: Wish) -> None:
+        metrics, links = self._tools.metrics, self.links()
+        by_virtio = {str(route.destination.network_address) for route in wished.routes}
+        metrics.observe_path(Leg.SRIOV, "", links.sriov)
+        for peer in self.here.peers:
+            metrics.observe_path(Leg.VIRTIO, peer.name, links.virtio[peer.name])
+            used = Leg.VIRTIO if str(peer.address) in by_virtio else Leg.SRIOV
+            metrics.observe_use(peer.name, used)

@@ -1,0 +1,31 @@
+"""Giving up what the daemon needs at its start only."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+
+_CAP_NET_RAW = 13
+_VERSION_3 = 0x20080522
+_AMBIENT, _CLEAR_ALL = 47, 4  # prctl: PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL
+_DATA = struct.Struct("=6I")  # effective, permitted, inheritable; twice, as of capset(2)
+
+
+def drop_net_raw() -> None:
+    """Takes CAP_NET_RAW out of this process's sets, for good. Raises OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = struct.pack("=Ii", _VERSION_3, 0)
+    data = ctypes.create_string_buffer(_DATA.size)
+    _check(libc.capget(header, data))
+    sets = list(_DATA.unpack(data.raw))
+    for index in range(3):
+        sets[index] &= ~(1 << _CAP_NET_RAW)
+    _check(libc.prctl(_AMBIENT, _CLEAR_ALL, 0, 0, 0))
+    _check(libc.capset(header, _DATA.pack(*sets)))
+
+
+def _check(result: int) -> None:
+    if result:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
