@@ -2,137 +2,26 @@
 
 from __future__ import annotations
 
-import socket
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
-from vas_cluster import Cluster, default_path, load_cluster, load_site
 from vas_core.cli import json_option, main, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
 from vas_routing import observe
-from vas_routing.choices import DEFAULT_CHOICES, read_choices
 from vas_routing.daemon.command import serve
 from vas_routing.drained import read_drained, write_drained
 from vas_routing.explain import address_of, ask
 from vas_routing.explain import explain as explain_path
-from vas_routing.kernel import Kernel
-from vas_routing.links import Leg, Links, read_links
+from vas_routing.links import Leg
 from vas_routing.node import Node
+from vas_routing.options import Given, dry_run_option, links_option, site_options
 from vas_routing.plan import Change, Found, Thing, kind_of, plan, row_of
-from vas_routing.policy import Choices, place, wish
-from vas_routing.settings import DEFAULT_PATH, Settings, read_settings
+from vas_routing.policy import Choices, place
 from vas_routing.views import lines, words
 from vas_routing.wish import Wish
-
-STATE = Path("/run/vas/route")
-_file = click.Path(path_type=Path)
-
-
-@dataclass(frozen=True)
-class Files:
-    """Where a site's description is; `cluster` None is the default place."""
-
-    cluster: Path | None
-    config: Path
-    choices: Path
-
-    def paths(self) -> tuple[Path, ...]:
-        """All of them."""
-        return (self.cluster or default_path(), self.config, self.choices)
-
-
-@dataclass(frozen=True)
-class Given:
-    """What the options say."""
-
-    files: Files
-    node: str
-    state: Path
-    links_file: Path | None
-    cluster: Cluster
-    settings: Settings
-    choices: Choices
-
-    @classmethod
-    def read(cls, files: Files, node: str, state: Path, links_file: Path | None) -> Given:
-        """Reads map, settings and choices. Raises BadInput, ClusterProblems."""
-        site = load_cluster(files.cluster) if files.cluster else load_site("name it by --cluster")
-        settings, choices = read_settings(files.config), read_choices(files.choices)
-        return cls(files, node, state, links_file, site, settings, choices)
-
-    def again(self) -> Given:
-        """The same, read anew."""
-        return self.read(self.files, self.node, self.state, self.links_file)
-
-    @property
-    def switch(self) -> Node:
-        """The node in this kernel."""
-        return Node(self.cluster, self.node, Kernel(self.settings), self.state)
-
-    def links(self) -> Links:
-        """The paths: of the file, or as their carriers have them."""
-        if self.links_file:
-            return read_links(self.links_file)
-        found = observe.legs(self.cluster, self.node, observe.devices())
-        return observe.links(found, read_drained(self.state))
-
-    def wish(self, links: Links) -> Wish | None:
-        """What the node is to have."""
-        return wish(self.cluster, self.node, links, self.choices, self.settings)
-
-
-def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that say which site, node and state; the command gets one `Given`."""
-
-    def call(
-        cluster_file: Path | None,
-        node: str | None,
-        config: Path,
-        choices: Path,
-        state: Path,
-        links_file: Path | None = None,
-        **rest: Any,
-    ) -> Any:
-        me = node or socket.gethostname().partition(".")[0]
-        files = Files(cluster_file, config, choices)
-        return command(Given.read(files, me, state, links_file), **rest)
-
-    call.__name__, call.__doc__ = command.__name__, command.__doc__
-    call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    for option in reversed(_SITE_OPTIONS):
-        call = option(call)
-    return call
-
-
-_SITE_OPTIONS = (
-    click.option("--cluster", "cluster_file", type=_file, help="The map.  [default: $VAS_CLUSTER]"),
-    click.option("--node", help="Which host or guest.  [default: this machine's name]"),
-    click.option(
-        "--config", type=_file, default=DEFAULT_PATH, show_default=True, help="Its settings."
-    ),
-    click.option(
-        "--choices",
-        type=_file,
-        default=DEFAULT_CHOICES,
-        show_default=True,
-        help="What `vas route calibrate` measured.",
-    ),
-    click.option(
-        "--state", type=_file, default=STATE, show_default=True, help="Where the journal is."
-    ),
-)
-links_option = click.option(
-    "--links",
-    "links_file",
-    type=_file,
-    help="The state of the paths, as JSON, instead of the kernel's.",
-)
-dry_run_option = click.option("--dry-run", is_flag=True, help="Print the steps; change nothing.")
 
 
 @click.group()
