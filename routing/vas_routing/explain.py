@@ -16,6 +16,8 @@ from vas_routing.policy import Place
 from vas_routing.settings import MAIN_TABLE
 from vas_routing.wish import Address, Route, Wish
 
+_LOOKUP_TABLE = 0x1000  # RTM_F_LOOKUP_TABLE: else the kernel says 254 whatever the table
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -118,7 +120,7 @@ def ask(to: Address) -> Answer | None:
     """What the kernel of this network namespace answers (`ip route get`); None without a route."""
     with IPRoute() as netlink:
         try:
-            (message,) = netlink.route("get", dst=str(to))
+            (message,) = netlink.route("get", dst=str(to), flags=_LOOKUP_TABLE)
         except NetlinkError:
             return None
         names = {link["index"]: link.get("ifname") for link in netlink.get_links()}

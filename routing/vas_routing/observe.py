@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_interface
@@ -13,6 +14,8 @@ from vas_cluster import Cluster, Guest, Host
 from vas_core.errors import BadInput, VasError
 from vas_routing.links import VIRTIO_NIC, Leg, Links, State
 from vas_routing.wish import Address, Interface
+
+_IFF_UP = 1
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,17 @@ class Device:
 
 @dataclass(frozen=True)
 class Legs:
-    """A node's two interfaces, None for one that is not there, and who else is on its host."""
+    """A node's two interfaces, None for one that is not there, and who else is on its host.
+
+    `macs`: those nodes, each with the MAC of its virtio NIC, empty for the host.
+    """
 
     sriov: Device | None
     virtio: Device | None
     sriov_name: str
     virtio_name: str
     address: Address
-    peers: tuple[str, ...]
+    macs: Mapping[str, str]
 
     def has_carrier(self, leg: Leg) -> bool:
         """Whether a leg is there and has a carrier."""
@@ -76,10 +82,21 @@ def devices() -> dict[str, Device]:
         }
 
 
-def has_carrier(link: Mapping[str, object]) -> bool:
+def has_carrier(link: Any) -> bool:
     """Whether a link message tells of an interface that is up and has a carrier."""
-    get = link.get
-    return bool(get("carrier")) and get("operstate") not in ("DOWN", "LOWERLAYERDOWN", "NOTPRESENT")
+    down = link.get("operstate") in ("DOWN", "LOWERLAYERDOWN", "NOTPRESENT")
+    return bool(link["flags"] & _IFF_UP) and bool(link.get("carrier")) and not down
+
+
+def bridge_ports() -> dict[str, str]:
+    """MAC -> the port behind which the bridges of this network namespace have learnt it."""
+    with IPRoute() as netlink:
+        names = {link["index"]: link.get("ifname") for link in netlink.get_links()}
+        return {
+            entry.get("lladdr"): names[entry["ifindex"]]
+            for entry in netlink.get_neighbours(family=socket.AF_BRIDGE)
+            if entry.get("master") and entry["ifindex"] in names
+        }
 
 
 def legs(cluster: Cluster, node: str, found: Mapping[str, Device]) -> Legs:
@@ -100,7 +117,7 @@ def _of_host(host: Host, found: Mapping[str, Device]) -> Legs:
         sriov_name=host.nics.pf,
         virtio_name=host.nics.bridge,
         address=ip_address(host.address),
-        peers=tuple(guest.name for guest in host.guests),
+        macs={guest.name: guest.macs.virtio for guest in host.guests},
     )
 
 
@@ -113,7 +130,8 @@ def _of_guest(host: Host, me: Guest, found: Mapping[str, Device]) -> Legs:
         sriov_name=sriov.name if sriov else host.nics.vf,
         virtio_name=virtio.name if virtio else VIRTIO_NIC,
         address=ip_address(me.address),
-        peers=(host.name, *(other.name for other in host.guests if other is not me)),
+        macs={host.name: ""}
+        | {other.name: other.macs.virtio for other in host.guests if other is not me},
     )
 
 
@@ -144,7 +162,7 @@ def links(
     }
     seen = {
         "sriov": state[Leg.SRIOV],
-        "virtio": dict.fromkeys(found.peers, state[Leg.VIRTIO]),
+        "virtio": dict.fromkeys(found.macs, state[Leg.VIRTIO]),
         "fabric": fabric,
         "sriov_device": found.sriov_name,
         "virtio_device": found.virtio_name,

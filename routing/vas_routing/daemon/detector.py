@@ -58,13 +58,14 @@ class Path:
 class Detector:
     """The paths of one node: its SR-IOV leg, and the virtio path to each peer on its host.
 
-    Times are seconds of one monotonic clock.
+    `unplugged`: peers whose port of this host's bridge is down. Times are seconds of one clock.
     """
 
     timing: Timing
     peers: tuple[str, ...]
     carrier: dict[Leg, bool] = field(default_factory=lambda: dict.fromkeys(Leg, True))
     drained: frozenset[Leg] = frozenset()
+    unplugged: set[str] = field(default_factory=set)
     peers_sriov: dict[str, State] = field(default_factory=dict)
     _heard: dict[tuple[Leg, str], float] = field(default_factory=dict)
     _denied_until: dict[str, float] = field(default_factory=dict)
@@ -96,8 +97,7 @@ class Detector:
 
     def evidence(self, peer: str, now: float) -> State:
         """What this node itself sees of the virtio path to a peer: what it tells the peer."""
-        bad = Leg.VIRTIO in self.drained or not self.carrier[Leg.VIRTIO]
-        return State.DOWN if bad or self._is_silent(Leg.VIRTIO, peer, now) else State.UP
+        return State.DOWN if self._own_trouble(Leg.VIRTIO, peer, now) else State.UP
 
     def silence(self, peer: str | None, now: float) -> float | None:
         """For how long nothing was heard by a path; None if nothing ever was."""
@@ -126,13 +126,16 @@ class Detector:
         return True
 
     def _trouble(self, peer: str | None, now: float) -> Cause | None:
-        leg = Leg.SRIOV if peer is None else Leg.VIRTIO
+        found = self._own_trouble(Leg.SRIOV if peer is None else Leg.VIRTIO, peer, now)
+        denied = peer is not None and self._denied_until.get(peer, -inf) > now
+        return found or (Cause.PEER if denied else None)
+
+    def _own_trouble(self, leg: Leg, peer: str | None, now: float) -> Cause | None:
+        """What this node itself sees of a path."""
         if leg in self.drained:
             return Cause.DRAINED
-        if not self.carrier[leg]:
+        if not self.carrier[leg] or peer in self.unplugged:
             return Cause.CARRIER
-        if peer is not None and self._denied_until.get(peer, -inf) > now:
-            return Cause.PEER
         return Cause.SILENCE if self._is_silent(leg, peer, now) else None
 
     def _is_silent(self, leg: Leg, peer: str | None, now: float) -> bool:

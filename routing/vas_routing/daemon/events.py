@@ -43,10 +43,14 @@ _LOSSES = {RTM_DELRULE, RTM_DELADDR}
 
 @dataclass(frozen=True)
 class LinkChange:
-    """An interface as it is now; without carrier, too, when it is gone."""
+    """An interface as it is now; without carrier, too, when it is gone.
+
+    `master`: the index of the bridge that it is a port of.
+    """
 
     name: str
     carrier: bool
+    master: int | None
 
 
 @dataclass(frozen=True)
@@ -113,4 +117,4 @@ class Events:
     def _link(self, message: bytes, kind: int) -> Iterator[Event]:
         for link in self._parser.parse(message):
             there = kind == RTM_NEWLINK and has_carrier(link)
-            yield LinkChange(link.get("ifname"), there)
+            yield LinkChange(link.get("ifname"), there, link.get("master"))

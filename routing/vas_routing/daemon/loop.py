@@ -22,7 +22,7 @@ from vas_routing.policy import Choices
 
 log = logging.getLogger("vas-routed")
 _FILES_SECONDS = 0.5
-_CHECK_SECONDS = 30.0
+_FIRST_CHECK_SECONDS, _CHECK_SECONDS = 1.0, 30.0
 _SETTLE_SECONDS = 0.1
 _NODE_AND_CHOICES = Callable[[], tuple[Node, Choices]]
 
@@ -40,7 +40,7 @@ class Daemon:
         self._selector.register(self._events, selectors.EVENT_READ, self._on_events)
         self._read_times = self._times()
         self._live = self._start(node, choices, read_memory(self._state))
-        self._check_at = time.monotonic() + _CHECK_SECONDS
+        self._check_at = time.monotonic() + _FIRST_CHECK_SECONDS
         self._files_at = 0.0
 
     def run(self) -> None:
@@ -83,8 +83,9 @@ class Daemon:
     def _on_events(self) -> None:
         for event in self._events.read():
             if isinstance(event, LinkChange):
-                if self._live.carrier(event.name, event.carrier):
-                    self._live.judge(time.monotonic())
+                mine = self._live.heed(event)
+                self._live.judge(time.monotonic())
+                if mine:
                     self._look("interface")
             elif isinstance(event, Overflow):
                 self._look("overflow")

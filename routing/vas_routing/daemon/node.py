@@ -10,6 +10,7 @@ from vas_core.errors import VasError
 from vas_routing import observe
 from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.detector import Cause, Detector, Timing
+from vas_routing.daemon.events import LinkChange
 from vas_routing.daemon.memory import SRIOV, Memory
 from vas_routing.daemon.metrics import Metrics
 from vas_routing.daemon.prober import Prober, who_is_asked, who_may_ask
@@ -45,6 +46,7 @@ class LiveNode:
         self.here = place(node.cluster, node.name, links)
         self.detector = self._detector(memory)
         self._peers_sriov: dict[str, State] = {}
+        self._ports: dict[str, str] = {}
         self._switch = Switch(node)
         settings = node.kernel.settings
         self.prober = Prober(
@@ -86,12 +88,23 @@ class LiveNode:
             return State.DOWN
         return self.detector.path(None).state
 
-    def carrier(self, device: str, up: bool) -> bool:
-        """Takes the kernel's word on an interface; whether it is one of the node's."""
+    def heed(self, change: LinkChange) -> bool:
+        """Takes the kernel's word on an interface; whether it is one of the node's own legs."""
         legs = {self.legs.sriov_name: Leg.SRIOV, self.legs.virtio_name: Leg.VIRTIO}
-        if device in legs:
-            self.detector.carrier[legs[device]] = up
-        return device in legs
+        if change.name in legs:
+            self.detector.carrier[legs[change.name]] = change.carrier
+        elif peer := self._ports.get(change.name):
+            bridge = self.legs.virtio
+            plugged = change.carrier and bridge is not None and change.master == bridge.index
+            (self.detector.unplugged.discard if plugged else self.detector.unplugged.add)(peer)
+        return change.name in legs
+
+    def _learn_ports(self) -> None:
+        """Notes which port of the bridge leads to which guest: to be known when one goes down."""
+        if self.here.me.is_host:
+            learnt = observe.bridge_ports()
+            macs = ((peer, learnt.get(mac)) for peer, mac in self.legs.macs.items())
+            self._ports |= {port: peer for peer, port in macs if port}
 
     def look(self) -> None:
         """Reads the interfaces: after one came, went, or changed."""
@@ -128,6 +141,7 @@ class LiveNode:
 
     def check(self) -> None:
         """Puts right what others changed."""
+        self._learn_ports()
         wished = self._wish()
         if wished is None:
             return
