@@ -81,7 +81,6 @@ def test_the_commands_of_a_guest_and_of_its_cables() -> None:
         "link set lo up",
         "addr add 10.77.0.21/24 dev vf0",
         "link set vf0 up",
-        "addr add 169.254.213.2/24 dev virtio0",
         "link set virtio0 up",
     ]
     made = list(creation(topology))

@@ -23,6 +23,7 @@ from vas_lab.ending import end_lab
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.logs import known_logs
+from vas_lab.netlab.command import net
 from vas_lab.options import LabOptions, read_site
 from vas_lab.sites import MAX_HOSTS
 from vas_lab.state import (
@@ -63,6 +64,9 @@ _hosts = click.option(
 @click.group()
 def lab() -> None:
     """Run a site on this machine: hosts as network namespaces, real YARN, no Lustre needed."""
+
+
+lab.add_command(net)
 
 
 @lab.command()

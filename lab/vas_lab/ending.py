@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.polling import poll
-from vas_lab.procfs import Process, processes
+from vas_lab.procfs import Process, children, processes
 from vas_lab.state import is_running
 
 SUPERVISOR = "vas_lab.supervisor"
@@ -32,6 +33,18 @@ def end_lab(state_dir: Path) -> None:
         return True
 
     poll(still_runs, lambda runs: not runs, STOP_TIMEOUT_SECONDS, "the lab to end")
+
+
+def end_tied(process: subprocess.Popen[bytes]) -> None:
+    """Ends the `unshare` that a lab is tied to, and with it the lab; returns when it is gone."""
+    # unshare --kill-child: PID 1 dies with it, and all other processes with PID 1.
+    below = children(Root(), process.pid)
+    for child in below:
+        kill(child)
+    if not below:
+        process.kill()
+    with process:
+        process.wait(STOP_TIMEOUT_SECONDS)
 
 
 def kill(pid: int) -> None:

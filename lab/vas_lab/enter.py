@@ -1,9 +1,16 @@
-"""How a program gets into a lab, and there onto a node: `nsenter` command lines. Pure."""
+"""How a lab gets its namespaces, and a program into them and onto a node: command lines. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+
+def in_new_namespaces(user_namespace: bool, argv: Sequence[str]) -> list[str]:
+    """A program as PID 1 of namespaces of its own, which end with it or with this command."""
+    user = ["--user", "--map-root-user"] if user_namespace else []
+    own = ["--mount", "--pid", "--net", "--uts", "--fork", "--mount-proc", "--kill-child"]
+    return ["unshare", *user, *own, "--", *argv]
 
 
 def into_lab(supervisor: int, user_namespace: bool) -> list[str]:

@@ -44,7 +44,8 @@ class Inside:
         say("writing Hadoop's configuration")
         write_files(spec, self.topology.hosts_file())
         say("mounting the stand-in for Lustre")
-        mounts.mount_run(spec.lustre_state)
+        mounts.mount_run()
+        mounts.show_lustre_state(spec.lustre_state)
         mounts.bind(spec.conf / "hosts", Path("/etc/hosts"))
         cluster = spec.cluster
         self.lustre.prepare({ost: host.nids[0] for host in cluster.hosts for ost in host.osts})

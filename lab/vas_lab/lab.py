@@ -21,13 +21,13 @@ from vas_core.process import Completed, run
 from vas_core.root import Root
 from vas_lab.control import Answer, Request, ask
 from vas_lab.disk import disk_error, says_full
-from vas_lab.ending import STOP_TIMEOUT_SECONDS, SUPERVISOR, end_lab, kill
-from vas_lab.enter import into_lab, into_node, with_environment
+from vas_lab.ending import SUPERVISOR, end_lab, end_tied
+from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
 from vas_lab.events import DETACH, Event, read_events
 from vas_lab.health import Problem, find_problems
 from vas_lab.job import JobRequest, JobResult, program
 from vas_lab.options import LabOptions, prepare
-from vas_lab.procfs import processes
+from vas_lab.procfs import children
 from vas_lab.spec import LabSpec
 from vas_lab.state import Running, hold, is_running, name_option, running_file
 from vas_lab.topology import plan_topology
@@ -67,7 +67,7 @@ class Lab:
             if not tied:
                 lab.detach()
         except BaseException:
-            _end(process)
+            end_tied(process)
             raise
         return lab
 
@@ -94,7 +94,7 @@ class Lab:
     def stop(self) -> None:
         """Ends every process of the lab; returns when the last one is gone."""
         if self._starter:
-            _end(self._starter)
+            end_tied(self._starter)
         end_lab(self.spec.state_dir)
 
     def __enter__(self) -> Lab:
@@ -235,14 +235,12 @@ def _launch(options: LabOptions) -> tuple[LabSpec, subprocess.Popen[bytes]]:
 
 
 def _spawn(spec: LabSpec, lock: int) -> subprocess.Popen[bytes]:
-    user = ["--user", "--map-root-user"] if spec.user_namespace else []
-    own = ["--mount", "--pid", "--net", "--uts", "--fork", "--mount-proc", "--kill-child"]
     supervisor = [sys.executable, "-m", SUPERVISOR, str(spec.state_dir)]
     with (spec.state_dir / "supervisor.log").open("wb") as log:
         # A session of its own: the terminal's Ctrl-C is the starter's to handle. The lock is
         # held by the lab's processes from here on, so it says whether the lab runs.
         return subprocess.Popen(
-            ["unshare", *user, *own, "--", *supervisor],
+            in_new_namespaces(spec.user_namespace, supervisor),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -268,18 +266,6 @@ def _finish(process: subprocess.Popen[bytes], on_event: OnEvent, log: Path) -> s
 
 
 def _child_of(parent: int) -> int:
-    for process in processes(Root()):
-        if process.parent == parent:
-            return process.pid
+    if found := children(Root(), parent):
+        return found[0]
     raise VasError("the lab ended as soon as it was up", hint="see `vas lab logs supervisor`")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    # unshare --kill-child: the supervisor dies with it, and all processes with the supervisor.
-    children = [p.pid for p in processes(Root()) if p.parent == process.pid]
-    for child in children:
-        kill(child)
-    if not children:
-        process.kill()
-    with process:
-        process.wait(STOP_TIMEOUT_SECONDS)

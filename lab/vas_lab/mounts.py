@@ -10,14 +10,20 @@ from pathlib import Path
 from vas_core.errors import BadInput
 from vas_core.process import run
 
-RUN_LUSTRE = Path("/run/vas/lustre")
+RUN_VAS = Path("/run/vas")
+RUN_LUSTRE = RUN_VAS / "lustre"
 
 
-def mount_run(lustre_state: Path) -> None:
-    """Mounts an empty /run, with the stand-in's state at a path short enough for a socket."""
+def mount_run() -> None:
+    """Mounts a /run with nothing but the directories that a lab puts something in."""
     run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"])
-    for directory in (RUN_LUSTRE, Path("/run/netns")):
+    for directory in (RUN_VAS, Path("/run/netns")):
         directory.mkdir(parents=True)
+
+
+def show_lustre_state(lustre_state: Path) -> None:
+    """Shows the stand-in's state at a path short enough for a socket."""
+    RUN_LUSTRE.mkdir()
     bind(lustre_state, RUN_LUSTRE)
 
 

@@ -53,8 +53,6 @@ def _mac(nic: Nic) -> str:
 def _bridge(bridge: Bridge) -> Iterator[str]:
     # No forwarding delay: a port that learns for 15 s would hold up the first packets.
     yield f"link add {bridge.name} type bridge forward_delay 0"
-    if bridge.address:
-        yield f"addr add {bridge.address} dev {bridge.name}"
     yield f"link set {bridge.name} up"
 
 

@@ -14,11 +14,14 @@ from pathlib import Path
 from vas_core.errors import VasError
 from vas_core.process import run
 
-# $1 the node's name, $2 the directory that stands for /sys/fs/lustre. A container's kernel may
-# refuse a new sysfs (EPERM); then the outer one stays, and only its network devices are wrong.
+# $1 is the node's name. A container's kernel may refuse a new sysfs (EPERM); then the outer one
+# stays, and only its network devices are wrong.
 _SET_UP = """
 hostname "${1#_}"
 mount -t sysfs sysfs /sys 2>/dev/null || :
+"""
+# $2 is the directory that stands for /sys/fs/lustre.
+_SHOW_LUSTRE = """
 mount -t tmpfs tmpfs /sys/fs
 mkdir /sys/fs/lustre
 mount --bind "$2" /sys/fs/lustre
@@ -27,24 +30,31 @@ Holder = subprocess.Popen[str]
 _HOLD = "echo ready; exec sleep infinity >/dev/null"
 
 
-def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path) -> dict[str, Holder]:
+def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path | None) -> dict[str, Holder]:
     """Gives every node its host name and its /sys; returns who holds each but the master.
 
-    Their network namespaces are there (`ip netns`).
+    `sysfs`, if any, stands for their /sys/fs/lustre. Their network namespaces are there
+    (`ip netns`).
     """
     holders = {node: _start_holder(node, sysfs) for node in nodes if node != master}
     for node, holder in holders.items():
         _until_held(node, holder)
     # The master last: the others start as copies of its mounts, and a kernel allows them a
     # sysfs of their own only while nothing covers a part of the one they see.
-    run(["sh", "-euc", _SET_UP, "sh", master, sysfs])
+    run(_shell("", master, sysfs))
     return holders
 
 
-def _start_holder(node: str, sysfs: Path) -> Holder:
+def _start_holder(node: str, sysfs: Path | None) -> Holder:
     own = ["nsenter", f"--net=/run/netns/{node}", "--", "unshare", "--uts", "--mount", "--"]
-    argv = [*own, "sh", "-euc", _SET_UP + _HOLD, "sh", node, str(sysfs)]
+    argv = [*own, *_shell(_HOLD, node, sysfs)]
     return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+
+def _shell(then: str, node: str, sysfs: Path | None) -> list[str]:
+    if sysfs is None:
+        return ["sh", "-euc", _SET_UP + then, "sh", node]
+    return ["sh", "-euc", _SET_UP + _SHOW_LUSTRE + then, "sh", node, str(sysfs)]
 
 
 def _until_held(node: str, holder: Holder) -> None:

@@ -31,6 +31,11 @@ def processes(root: Root) -> Iterator[Process]:
             continue
 
 
+def children(root: Root, parent: int) -> list[int]:
+    """The process ids of a process' children."""
+    return [process.pid for process in processes(root) if process.parent == parent]
+
+
 def parse_stat(text: str) -> Process:
     """A process from its /proc/PID/stat (proc(5))."""
     # The name stands in parentheses and may hold anything, parentheses included.

@@ -43,6 +43,13 @@ def lab_site_yaml(hosts: int) -> str:
     return yaml.safe_dump(lab_site(hosts), sort_keys=False)
 
 
+def net_site() -> dict[str, Any]:
+    """The map of a small network: three hosts with a guest each, and a second on the first."""
+    site = lab_site(3)
+    site["hosts"][0]["guests"].append(_guest(4, 3))
+    return site
+
+
 def memory_needed(guests: int) -> int:
     """Bytes that a lab with `guests` guests may use when all of them are busy."""
     return _MASTER_BYTES + guests * (_NODE_BYTES + _GUEST_BYTES)
@@ -72,7 +79,11 @@ def _host(number: int, hosts: int) -> dict[str, Any]:
     if partner <= hosts:
         host["ha_partner"] = f"oss{partner}"
     host["nics"] = {"pf": "pf0", "vf": "vf0", "bridge": "virbr0"}
-    guest = {
+    return host | {"guests": [_guest(number, hosts)]}
+
+
+def _guest(number: int, hosts: int) -> dict[str, Any]:
+    return {
         "name": f"vm{number}",
         "address": f"10.77.0.{(20 if hosts < 10 else 100) + number}",
         "macs": {
@@ -82,4 +93,3 @@ def _host(number: int, hosts: int) -> dict[str, Any]:
         "memory": f"{_GUEST_MIB}MiB",
         "vcpus": 2,
     }
-    return host | {"guests": [guest]}

@@ -1,7 +1,7 @@
 """Which network namespaces a site becomes, and how they are wired. Pure: a plan, no kernel.
 
 Every host's PF and every guest's VF is a port of one switch, the data fabric. A guest and
-its host are also joined by the host-only virtio bridge (`vas_cluster.virtio`).
+its host are also joined by the host-only virtio bridge, whose addresses are the route switcher's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vas_cluster import Cluster, Host
-from vas_cluster.virtio import guest_interface, host_interface
 from vas_core.errors import BadInput
 
 FABRIC = "_fabric"  # no host can have this name: the map allows no underscore in one
@@ -41,11 +40,10 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Bridge:
-    """A switch inside a node; `address` is the node's own on it."""
+    """A switch inside a node."""
 
     node: str
     name: str
-    address: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,15 +123,10 @@ def _port(number: int) -> Nic:
 
 
 def _virtio_bridges(cluster: Cluster) -> Iterable[Bridge]:
-    return (
-        Bridge(node=host.name, name=host.nics.bridge, address=str(host_interface()))
-        for host in cluster.hosts
-        if host.guests
-    )
+    return (Bridge(node=host.name, name=host.nics.bridge) for host in cluster.hosts if host.guests)
 
 
 def _virtio_links(host: Host) -> Iterator[Link]:
     for number, guest in enumerate(host.guests):
         tap = Nic(node=host.name, name=f"vnet{number}", bridge=host.nics.bridge)
-        mac, address = guest.macs.virtio, str(guest_interface(host, guest))
-        yield Link(tap, Nic(node=guest.name, name=VIRTIO_NIC, mac=mac, address=address))
+        yield Link(tap, Nic(node=guest.name, name=VIRTIO_NIC, mac=guest.macs.virtio))

@@ -1,0 +1,25 @@
+"""What a network's starter and its PID 1 tell one another: a line of JSON each way."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from vas_cluster import Cluster
+from vas_lab.mounts import RUN_VAS
+
+CLUSTER_FILE = RUN_VAS / "cluster.yaml"
+"""Where the map is, inside."""
+
+
+class Wanted(BaseModel):
+    """The network to make; `shaped`: its links are a tenth as fast as those of Table 4.1."""
+
+    cluster: Cluster
+    shaped: bool
+
+
+class Made(BaseModel):
+    """`holders`: node -> the process (its id inside) that holds its namespaces. Or an `error`."""
+
+    holders: dict[str, int] = {}
+    error: str | None = None

@@ -1,0 +1,1 @@
+"""`vas route calibrate`: is the path that the switcher takes the faster one?"""
