@@ -233,6 +233,68 @@ def test_a_shell_on_no_node_names_the_nodes(lab: Lab, words: tuple[str, ...]) ->
     assert "lfs" in vas_lab(lab, "shell", "lfs", "--version").stdout
 
 
+_LISTEN = """
+import socket
+with socket.create_server(("", 7778)) as server:
+    connection, _ = server.accept()
+    while connection.recv(1 << 16):
+        pass
+    connection.sendall(b"!")
+"""
+_SEND = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 7778), 20) as connection:
+    connection.sendall(bytes(int(sys.argv[2])))
+    connection.shutdown(socket.SHUT_WR)
+    assert connection.recv(1) == b"!"
+"""
+_SENT_BYTES = 2_000_000
+
+
+def sent_bytes(lab: Lab, guest: str) -> dict[str, int]:
+    """Leg -> what a guest has sent by it, as `vas lab status --json` says."""
+    paths = json.loads(vas_lab(lab, "status", "--json").stdout)["paths"]
+    return {path["leg"]: path["tx_bytes"] for path in paths if path["node"] == guest}
+
+
+@pytest.mark.parametrize(
+    ("sender", "to", "leg", "other"),
+    [
+        ("vm1", "oss1", "virtio", "sriov"),
+        ("vm1", "oss2", "sriov", "virtio"),
+        ("vm1", "vm2", "sriov", "virtio"),
+    ],
+)
+def test_a_guest_sends_to_its_own_host_by_virtio_and_elsewhere_by_its_vf(
+    lab: Lab, sender: str, to: str, leg: str, other: str
+) -> None:
+    server = subprocess.Popen(lab.enter([sys.executable, "-c", _LISTEN], node=to))
+    try:
+        poll(
+            lambda: lab.call(["cat", "/proc/net/tcp"], node=to).stdout,
+            lambda table: ":1E62 00000000:0000 0A" in table,
+            20,
+            "the server to listen",
+        )
+        before = sent_bytes(lab, sender)
+        lab.call([sys.executable, "-c", _SEND, to, str(_SENT_BYTES)], node=sender)
+        after = sent_bytes(lab, sender)
+    finally:
+        server.kill()
+        server.wait()
+    assert after[leg] - before[leg] >= _SENT_BYTES
+    # YARN's heartbeats go on meanwhile.
+    assert after[other] - before[other] < _SENT_BYTES / 10
+
+
+def test_the_switchers_state_is_each_nodes_own(lab: Lab) -> None:
+    asked = [sys.executable, "-m", "vas_core", "route", "verify", "--json"]
+    for node in ("oss1", "vm2"):
+        said = json.loads(lab.call(asked, node=node).stdout)
+        assert said == {"node": node, "changes": []}
+    assert "virtio0" in vas_lab(lab, "status").stdout
+
+
 _FULL_DISK = """
 mount -t tmpfs -o size=560m tmpfs "$VAS_LABS"
 trap '"$0" -m vas_core lab down --wipe' EXIT

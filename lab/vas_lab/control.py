@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import BadInput, VasError
 from vas_lab.children import DaemonStatus
+from vas_lab.paths import PathCounters
 
 SOCKET = "control.sock"
 _TIMEOUT_SECONDS = 15.0
@@ -42,6 +43,7 @@ class Answer(BaseModel):
     nodes: dict[str, str] = {}
     daemons: list[DaemonStatus] = []
     lost_nodes: dict[str, str] = {}
+    paths: list[PathCounters] = []
     cpu_seconds: float = 0.0
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from vas_cluster.hadoop import configuration_xml
 from vas_core.files import write_atomically
+from vas_core.root import Root
 from vas_lab import mounts
 from vas_lab.configuration import child_arguments, configuration, hadoop_program, log4j
 from vas_lab.daemons import MDS, Daemon
@@ -18,6 +19,8 @@ from vas_lab.enter import into_node
 from vas_lab.lustre import LabLustre
 from vas_lab.network import build_network
 from vas_lab.nodes import Holder, set_up_nodes
+from vas_lab.paths import PathCounters, read_paths
+from vas_lab.routes import route_nodes
 from vas_lab.spec import LabSpec
 from vas_lab.topology import plan_topology
 
@@ -52,6 +55,7 @@ class Inside:
         mounts.mount_lustre(self.lustre.backing, self.lustre.mount)
         say(f"wiring {len(self.topology.nodes) - 1} nodes")
         build_network(self.topology)
+        route_nodes(spec.cluster_file)
         self.holders = set_up_nodes(self.topology.nodes, self.topology.master, self.lustre.sysfs)
         write_atomically(spec.holders_file, json.dumps(self._pids()))
         write_atomically(
@@ -67,6 +71,12 @@ class Inside:
         """A daemon's command line and environment, seen from the supervisor."""
         env = self.environment(preload=daemon.preload) | {"VAS_NODE": daemon.node}
         return [*into_node(self._pids().get(daemon.node)), *daemon.argv], env
+
+    def paths(self) -> list[PathCounters]:
+        """What the guests' legs have carried."""
+        held: dict[str, int | str] = {self.topology.master: "self"}
+        held |= {node: h.pid for node, h in self.holders.items() if h.returncode is None}
+        return read_paths(Root(), self._spec.cluster, held)
 
     def _pids(self) -> dict[str, int]:
         return {node: holder.pid for node, holder in self.holders.items()}

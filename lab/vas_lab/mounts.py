@@ -12,6 +12,7 @@ from vas_core.process import run
 
 RUN_VAS = Path("/run/vas")
 RUN_LUSTRE = RUN_VAS / "lustre"
+RUN_ROUTE = RUN_VAS / "route"
 
 
 def mount_run() -> None:
@@ -19,6 +20,11 @@ def mount_run() -> None:
     run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"])
     for directory in (RUN_VAS, Path("/run/netns")):
         directory.mkdir(parents=True)
+
+
+def route_state(node: str) -> Path:
+    """What stands for a node's own RUN_ROUTE, the route switcher's state, on the other nodes."""
+    return RUN_VAS / "nodes" / node / "route"
 
 
 def show_lustre_state(lustre_state: Path) -> None:

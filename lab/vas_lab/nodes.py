@@ -13,25 +13,29 @@ from pathlib import Path
 
 from vas_core.errors import VasError
 from vas_core.process import run
+from vas_lab.mounts import RUN_ROUTE, route_state
 
-# $1 is the node's name. A container's kernel may refuse a new sysfs (EPERM); then the outer one
-# stays, and only its network devices are wrong.
+# $1 is the node's name, $2 what stands for $3, the route switcher's state there. A container's
+# kernel may refuse a new sysfs (EPERM); then the outer one stays, and only its network devices
+# are wrong.
 _SET_UP = """
 hostname "${1#_}"
 mount -t sysfs sysfs /sys 2>/dev/null || :
+mkdir -p "$2" "$3"
+mount --bind "$2" "$3"
 """
-# $2 is the directory that stands for /sys/fs/lustre.
+# $4 is the directory that stands for /sys/fs/lustre.
 _SHOW_LUSTRE = """
 mount -t tmpfs tmpfs /sys/fs
 mkdir /sys/fs/lustre
-mount --bind "$2" /sys/fs/lustre
+mount --bind "$4" /sys/fs/lustre
 """
 Holder = subprocess.Popen[str]
 _HOLD = "echo ready; exec sleep infinity >/dev/null"
 
 
 def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path | None) -> dict[str, Holder]:
-    """Gives every node its host name and its /sys; returns who holds each but the master.
+    """Gives every node its name, its /sys and its RUN_ROUTE; returns who holds each but the master.
 
     `sysfs`, if any, stands for their /sys/fs/lustre. Their network namespaces are there
     (`ip netns`).
@@ -52,9 +56,10 @@ def _start_holder(node: str, sysfs: Path | None) -> Holder:
 
 
 def _shell(then: str, node: str, sysfs: Path | None) -> list[str]:
+    words = [node, str(route_state(node)), str(RUN_ROUTE)]
     if sysfs is None:
-        return ["sh", "-euc", _SET_UP + then, "sh", node]
-    return ["sh", "-euc", _SET_UP + _SHOW_LUSTRE + then, "sh", node, str(sysfs)]
+        return ["sh", "-euc", _SET_UP + then, "sh", *words]
+    return ["sh", "-euc", _SET_UP + _SHOW_LUSTRE + then, "sh", *words, str(sysfs)]
 
 
 def _until_held(node: str, holder: Holder) -> None:

@@ -11,6 +11,7 @@ from vas_lab.lab import Lab
 REAL = {
     "YARN": "the ResourceManager, NodeManagers and JobHistoryServer are Hadoop's own",
     "network": "one kernel network namespace per host and guest, joined by veth pairs and bridges",
+    "routes": "the route switcher's own: to a guest's own host by virtio, elsewhere by its VF",
     "layouts": "every file carries the bytes that Lustre's lustre.lov attribute would have",
     "scheduling": "the plugin decides in the ResourceManager, from those layouts",
 }
@@ -18,6 +19,7 @@ NOT_REAL = {
     "disks": "all bytes lie on one local disk: reading from another host's OST costs nothing here",
     "Lustre": "a preloaded library and a small daemon answer for its client and its MDS",
     "machines": "hosts and guests share one kernel, its CPUs and its memory",
+    "NICs": "a veth pair stands for each; virtio and VF are equally fast (`vas lab net --shaped`)",
 }
 
 
@@ -41,6 +43,7 @@ def describe(lab: Lab) -> dict[str, Any]:
         "rss_bytes": sum(daemon.rss_bytes for daemon in answer.daemons),
         "nodes": answer.nodes,
         "daemons": [daemon.model_dump() for daemon in answer.daemons],
+        "paths": [path.model_dump(mode="json") for path in answer.paths],
         "real": REAL,
         "not_real": NOT_REAL,
     }

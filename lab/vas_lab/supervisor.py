@@ -133,6 +133,7 @@ class Supervisor:
             nodes=self._readiness.nodes(),
             daemons=self._children.status(),
             lost_nodes=self._children.lost_nodes,
+            paths=self._inside.paths(),
             cpu_seconds=cpu_seconds(Root()),
         )
 

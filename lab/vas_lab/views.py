@@ -22,6 +22,8 @@ _ARM_COLUMNS = (
     *("JOB s", f"/ {BASE}", "CPU s", "CHECKSUM"),
 )
 
+_PATH_COLUMNS = ("GUEST", "LEG", "DEVICE", "TO", "SENT", "PACKETS", "RECEIVED", "PACKETS")
+
 
 def print_arms(results: Iterable[ArmResult]) -> None:
     """The demo's table, what its rows are, and what its columns say and do not say."""
@@ -59,13 +61,15 @@ def note_job(program: str, result: JobResult) -> None:
 
 
 def print_status(found: dict[str, Any]) -> None:
-    """A lab that is up, of `report.describe`: its daemons, what is broken, what is real."""
+    """A lab that is up, of `report.describe`: its daemons and legs, what is broken or real."""
     how = "rootless, in a user namespace" if found["rootless"] else "as root"
     state = "BROKEN" if found["problems"] else "up"
     click.echo(f"lab {found['name']} is {state} ({how}), its state in {found['state_dir']}")
     click.echo(f"Lustre mount {found['mount']}; daemons use {format_size(found['rss_bytes'])}\n")
     columns = ("DAEMON", "NODE", "STATE", "PID", "MEMORY", "YARN STATE")
     print_table(columns, (_daemon_row(found, daemon) for daemon in found["daemons"]))
+    click.echo()
+    print_table(_PATH_COLUMNS, (_path_row(path) for path in found["paths"]))
     if found["problems"]:
         click.echo("\nbroken:")
     for problem in found["problems"]:
@@ -73,7 +77,13 @@ def print_status(found: dict[str, Any]) -> None:
     for title, lines in (("real", found["real"]), ("not real", found["not_real"])):
         click.echo(f"\n{title}:")
         for name, text in lines.items():
-            click.echo(f"  {name}: {text}")
+            click.echo(as_called(f"  {name}: {text}"))
+
+
+def _path_row(path: dict[str, Any]) -> tuple[object, ...]:
+    names = (path["node"], path["leg"], path["device"], path["carries"])
+    sent, received = format_size(path["tx_bytes"]), format_size(path["rx_bytes"])
+    return (*names, sent, path["tx_packets"], received, path["rx_packets"])
 
 
 def _daemon_row(found: dict[str, Any], daemon: dict[str, Any]) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ def test_what_is_written_is_read(
     ("text", "key"),
     [
         ("{}", "pairs"),
-        ("nothing", "Invalid JSON"),
+        ("nothing", "invalid JSON"),
         ('{"pairs": [{"nodes": ["a", "b"], "faster": "wifi"}]}', "pairs.0.faster"),
         ('{"pairs": [{"nodes": ["a"], "faster": "sriov"}]}', "pairs.0.nodes"),
         ('{"pairs": [], "more": 1}', "more"),

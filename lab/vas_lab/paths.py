@@ -1,0 +1,64 @@
+"""A guest's two legs in a lab: what each carries, and how much it has carried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pydantic import BaseModel
+
+from vas_cluster import Cluster, Guest, Host
+from vas_core.root import Root
+from vas_lab.topology import VIRTIO_NIC
+from vas_routing.links import Leg
+
+
+class PathCounters(BaseModel):
+    """A leg of a guest. `carries` says what for; the counters are those of its device."""
+
+    node: str
+    leg: Leg
+    device: str
+    carries: str
+    rx_bytes: int
+    tx_bytes: int
+    rx_packets: int
+    tx_packets: int
+
+
+def read_paths(
+    root: Root, cluster: Cluster, processes: Mapping[str, int | str]
+) -> list[PathCounters]:
+    """Both legs of every guest. `processes`: node -> one in its network namespace, or "self".
+
+    A guest without one is left out.
+    """
+    return [
+        row
+        for host in cluster.hosts
+        for guest in host.guests
+        if guest.name in processes
+        for row in _of_guest(root, host, guest, processes[guest.name])
+    ]
+
+
+def _of_guest(root: Root, host: Host, guest: Guest, process: int | str) -> Iterator[PathCounters]:
+    near = ", ".join((host.name, *(other.name for other in host.guests if other is not guest)))
+    legs = ((Leg.VIRTIO, VIRTIO_NIC, near), (Leg.SRIOV, host.nics.vf, "all else"))
+    table = parse_counters(root.read(f"proc/{process}/net/dev") or "")
+    for leg, device, carries in legs:
+        if device in table:
+            yield PathCounters.model_validate(
+                {"node": guest.name, "leg": leg, "device": device, "carries": carries}
+                | table[device]
+            )
+
+
+def parse_counters(text: str) -> dict[str, dict[str, int]]:
+    """Device -> its counters, from a /proc/PID/net/dev (proc(5))."""
+    lines = (line.partition(":") for line in text.splitlines())
+    return {name.strip(): _counters(rest.split()) for name, colon, rest in lines if colon}
+
+
+def _counters(fields: list[str]) -> dict[str, int]:
+    numbers = {"rx_bytes": 0, "rx_packets": 1, "tx_bytes": 8, "tx_packets": 9}
+    return {name: int(fields[column]) for name, column in numbers.items()}
