@@ -164,9 +164,9 @@ def explain(given: Given, destination: str, as_json: bool) -> int:
 
 @route.command()
 @site_options
-@click.argument("leg", type=click.Choice(list(Leg)))
+@click.argument("leg", type=click.Choice([leg.value for leg in Leg]))
 @click.option("--undo", is_flag=True, help="Use it again.")
-def drain(given: Given, leg: Leg, undo: bool) -> None:
+def drain(given: Given, leg: str, undo: bool) -> None:
     """Take a leg out of use, before work on it; the other one carries all.
 
     The daemon does so at once and tells its peers; without it, `vas route apply` does.
@@ -177,7 +177,7 @@ def drain(given: Given, leg: Leg, undo: bool) -> None:
     """
     observe.legs(given.cluster, given.node, {})  # is it a node of the map?
     drained = read_drained(given.state)
-    left = drained - {leg} if undo else drained | {leg}
+    left = drained - {Leg(leg)} if undo else drained | {Leg(leg)}
     if left == frozenset(Leg):
         hint = f"`vas route drain {next(iter(drained))} --undo` first"
         raise BadInput("the other leg is drained already", where=leg, hint=hint)

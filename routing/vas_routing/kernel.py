@@ -125,8 +125,8 @@ class _Reader:
         for family, version in _VERSIONS.items():
             for message in self._netlink.get_rules(family=family):
                 if message.get("protocol") == self._protocol:
-                    table = message.get("table")
-                    yield Rule(version=version, priority=message.get("priority"), table=table)
+                    priority, table = message.get("priority") or 0, message.get("table")
+                    yield Rule(version=version, priority=priority, table=table)
 
     def routes(self) -> Iterator[Route]:
         for family in _VERSIONS:

@@ -49,6 +49,11 @@ class Legs:
         return device is not None and device.carrier
 
     @property
+    def peers(self) -> tuple[str, ...]:
+        """The other nodes on the same host."""
+        return tuple(self.macs)
+
+    @property
     def absent(self) -> frozenset[str]:
         """The names of the interfaces that are not there."""
         both = ((self.sriov_name, self.sriov), (self.virtio_name, self.virtio))
@@ -162,7 +167,7 @@ def links(
     }
     seen = {
         "sriov": state[Leg.SRIOV],
-        "virtio": dict.fromkeys(found.macs, state[Leg.VIRTIO]),
+        "virtio": dict.fromkeys(found.peers, state[Leg.VIRTIO]),
         "fabric": fabric,
         "sriov_device": found.sriov_name,
         "virtio_device": found.virtio_name,

@@ -22,8 +22,10 @@ class Settings(BaseModel):
     protocol: int = Field(
         default=213, ge=5, le=255, description="the mark of every route and rule that VAS made"
     )
+    # A rule that is made without a priority, as ksocklnd-config does, gets one less than the
+    # second rule has: only behind another 0 does it stay.
     rule_priority: int = Field(
-        default=1000, ge=1, le=32765, description="of the rule that asks that table first"
+        default=0, ge=0, le=32765, description="of the rule that asks that table first"
     )
     fallback_metric: int = Field(
         default=2000, ge=1, description="of the route that the kernel falls back to by itself"

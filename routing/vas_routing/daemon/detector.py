@@ -1,14 +1,14 @@
 """Which paths carry packets: carriers, answers to probes, and the word of peers. Pure: no clock.
 
 Silence alone proves nothing: a daemon that is restarted is silent too, and a machine that stood
-still heard nobody. A path is dead by silence only if the same peer was heard by the other leg in
-the meantime, and only if it ever answered. A path that was dead is used again after it was good
-for the whole of the hold-down; so one that flaps is switched away from once and stays so.
+still heard nobody. A path is dead by silence only if it ever answered, and if the same peer went on
+answering by the other leg. A path that was dead is used again after it was good for the whole of
+the hold-down; so one that flaps is switched away from once and stays so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
@@ -41,7 +41,7 @@ class Timing:
 
     @property
     def lead(self) -> float:
-        """How much later the other leg must have been heard."""
+        """For how long the other leg must have been heard meanwhile."""
         return self.interval * (self.misses - 1)
 
 
@@ -52,6 +52,14 @@ class Path:
     state: State = State.UP
     cause: Cause = Cause.CARRIER
     good_since: float | None = None
+
+
+@dataclass
+class _Answers:
+    """When the last answer came, and since when they have come without a pause."""
+
+    last: float = -inf
+    since: float = inf
 
 
 @dataclass
@@ -67,13 +75,17 @@ class Detector:
     drained: frozenset[Leg] = frozenset()
     unplugged: set[str] = field(default_factory=set)
     peers_sriov: dict[str, State] = field(default_factory=dict)
-    _heard: dict[tuple[Leg, str], float] = field(default_factory=dict)
+    _answers: dict[tuple[Leg, str | None], _Answers] = field(default_factory=dict)
     _denied_until: dict[str, float] = field(default_factory=dict)
     _paths: dict[str | None, Path] = field(default_factory=dict)
 
     def answered(self, leg: Leg, node: str, now: float) -> None:
         """A node answered a probe that went by a leg."""
-        self._heard[leg, node] = now
+        for who in (node, None):
+            answers = self._answers.setdefault((leg, who), _Answers())
+            if now - answers.last > self.timing.detect:
+                answers.since = now
+            answers.last = now
 
     def told(self, peer: str, *, sriov: State, virtio: State, now: float) -> None:
         """What a peer on this host says: of its SR-IOV leg, and of its virtio path to this node."""
@@ -84,12 +96,13 @@ class Detector:
     def heard_before(self, pairs: Iterable[tuple[Leg, str]]) -> None:
         """Who answered an earlier daemon: their silence counts from the start."""
         for leg, node in pairs:
-            self._heard.setdefault((leg, node), -inf)
+            self._answers.setdefault((leg, node), _Answers())
+            self._answers.setdefault((leg, None), _Answers())
 
     @property
-    def heard(self) -> Mapping[tuple[Leg, str], float]:
-        """When each node was heard last, by each leg; -inf: by an earlier daemon."""
-        return self._heard
+    def heard(self) -> frozenset[tuple[Leg, str]]:
+        """Who ever answered, by which leg."""
+        return frozenset((leg, node) for leg, node in self._answers if node is not None)
 
     def path(self, peer: str | None) -> Path:
         """The virtio path to a peer, or the SR-IOV leg (None)."""
@@ -101,8 +114,8 @@ class Detector:
 
     def silence(self, peer: str | None, now: float) -> float | None:
         """For how long nothing was heard by a path; None if nothing ever was."""
-        last = self._last(Leg.SRIOV if peer is None else Leg.VIRTIO, peer)
-        return now - last if last is not None and last > -inf else None
+        answers = self._answers.get((Leg.SRIOV if peer is None else Leg.VIRTIO, peer))
+        return now - answers.last if answers and answers.last > -inf else None
 
     def judge(self, now: float) -> list[str | None]:
         """Brings all states up to date; returns the paths that changed."""
@@ -139,19 +152,12 @@ class Detector:
         return Cause.SILENCE if self._is_silent(leg, peer, now) else None
 
     def _is_silent(self, leg: Leg, peer: str | None, now: float) -> bool:
-        last = self._last(leg, peer)
-        if last is None or now - last <= self.timing.detect:
+        here = self._answers.get((leg, peer))
+        other = self._answers.get((Leg.VIRTIO if leg is Leg.SRIOV else Leg.SRIOV, peer))
+        if here is None or other is None or now - here.last <= self.timing.detect:
             return False
-        other = Leg.VIRTIO if leg is Leg.SRIOV else Leg.SRIOV
-        elsewhere = self._last(other, peer)
-        return elsewhere is not None and elsewhere >= last + self.timing.lead and elsewhere > -inf
+        return other.last - max(other.since, here.last) >= self.timing.lead
 
     def _is_fresh(self, peer: str | None, now: float) -> bool:
-        last = self._last(Leg.SRIOV if peer is None else Leg.VIRTIO, peer)
-        return last is None or now - last <= self.timing.detect
-
-    def _last(self, leg: Leg, peer: str | None) -> float | None:
-        """When a peer, or anybody, was last heard by a leg; None for never."""
-        if peer is not None:
-            return self._heard.get((leg, peer))
-        return max((at for (by, _), at in self._heard.items() if by is leg), default=None)
+        answers = self._answers.get((Leg.SRIOV if peer is None else Leg.VIRTIO, peer))
+        return answers is None or now - answers.last <= self.timing.detect

@@ -116,5 +116,7 @@ class Events:
 
     def _link(self, message: bytes, kind: int) -> Iterator[Event]:
         for link in self._parser.parse(message):
+            if link["family"] == socket.AF_BRIDGE:
+                continue  # of the port alone, without what its interface is
             there = kind == RTM_NEWLINK and has_carrier(link)
             yield LinkChange(link.get("ifname"), there, link.get("master"))

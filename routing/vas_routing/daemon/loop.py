@@ -36,6 +36,7 @@ class Daemon:
         self._selector = selectors.DefaultSelector()
         node, choices = load()
         self._state, self._settings = node.state, node.kernel.settings
+        self._state.mkdir(parents=True, exist_ok=True, mode=0o755)
         self._events = Events(self._settings.protocol)
         self._selector.register(self._events, selectors.EVENT_READ, self._on_events)
         self._read_times = self._times()

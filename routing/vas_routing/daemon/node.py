@@ -78,8 +78,7 @@ class LiveNode:
         """What the next one is to know."""
         paths = {SRIOV: self.detector.path(None).state}
         paths |= {peer: self.detector.path(peer).state for peer in self.detector.peers}
-        heard = frozenset(self.detector.heard)
-        return Memory(fabric=self._fabric, paths=paths, heard=heard)
+        return Memory(fabric=self._fabric, paths=paths, heard=self.detector.heard)
 
     def _told_sriov(self) -> State:
         """Up only after the network was told whose its address is again: until then the host
@@ -125,6 +124,7 @@ class LiveNode:
     def apply(self, now: float, changed: Iterable[str | None] = ()) -> None:
         """Makes what is wished now true, and tells peers and network."""
         wished = self._wish()
+        self.memory().write(self._node.state)
         if wished is None:
             log.error("no path is up: nothing is touched")
             return
@@ -137,7 +137,6 @@ class LiveNode:
         self._announce(changes, None in changed, now)
         self._measure(wished)
         self.prober.ask(now)
-        self.memory().write(self._node.state)
 
     def check(self) -> None:
         """Puts right what others changed."""

@@ -1,0 +1,277 @@
+"""`vas-routed` on the real kernel: three hosts, one with two guests, a switch; paths that break."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from vas_routing.daemon.memory import SRIOV
+from vas_routing.links import Leg, State
+
+from vas_cluster import parse_cluster
+from vas_lab.netlab import NetLab
+from vas_lab.sites import net_site
+from vas_tests.routes import RoutedNet, wait
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+HOLD_DOWN_MS = 400
+MOST_LOST_AT_VF_LOSS = 100  # at 1 kHz: milliseconds
+MOST_LOST_IN_SILENCE = 300
+MOST_LOST_AT_VIRTIO_LOSS = 20
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RoutedNet]:
+    """The small site, its daemons up."""
+    directory = tmp_path_factory.mktemp("routes")
+    with NetLab.start(parse_cluster(yaml.safe_dump(net_site()), "net")) as net:
+        routed = RoutedNet(net, directory, {"hold_down_ms": HOLD_DOWN_MS})
+        try:
+            routed.start_all()
+            yield routed
+        finally:
+            routed.end_all()
+
+
+@pytest.fixture
+def site(running: RoutedNet) -> RoutedNet:
+    """The same, all paths up; whatever the test before left broken."""
+    running.wait_until_whole()
+    return running
+
+
+def vf_carrier(site: RoutedNet, up: bool) -> None:
+    """The switch's port of vm1's VF."""
+    site.ip("_fabric", "link", "set", _fabric_port(site, "vm1"), "up" if up else "down")
+
+
+def vf_admin(site: RoutedNet, up: bool) -> None:
+    """The VF itself, set down in the guest."""
+    site.ip("vm1", "link", "set", "vf0", "up" if up else "down")
+
+
+def vf_silent(site: RoutedNet, up: bool) -> None:
+    """A dead path that keeps its carrier: the port is taken out of the switch."""
+    words = ["master", "fabric0"] if up else ["nomaster"]
+    site.ip("_fabric", "link", "set", _fabric_port(site, "vm1"), *words)
+
+
+def tap_admin(site: RoutedNet, up: bool) -> None:
+    """The host's end of vm1's virtio NIC."""
+    site.ip("oss1", "link", "set", "vnet0", "up" if up else "down")
+
+
+def tap_silent(site: RoutedNet, up: bool) -> None:
+    """The same, taken out of the bridge: both ends keep their carrier."""
+    words = ["master", "virbr0"] if up else ["nomaster"]
+    site.ip("oss1", "link", "set", "vnet0", *words)
+
+
+def virtio_admin(site: RoutedNet, up: bool) -> None:
+    """The virtio NIC, set down in the guest."""
+    site.ip("vm1", "link", "set", "virtio0", "up" if up else "down")
+
+
+def _fabric_port(site: RoutedNet, guest: str) -> str:
+    (vf,) = site.ip_json(guest, "link", "show", "vf0")
+    ports = site.ip_json("_fabric", "link", "show", "type", "veth")
+    return next(port["ifname"] for port in ports if port["ifindex"] == vf["link_index"])
+
+
+@pytest.mark.parametrize(
+    ("source", "to", "device"),
+    [
+        ("vm1", "oss1", "virtio0"),
+        ("vm1", "vm4", "virtio0"),
+        ("oss1", "vm1", "virbr0"),
+        ("vm1", "oss2", "vf0"),
+        ("vm1", "vm2", "vf0"),
+        ("oss1", "vm2", "pf0"),
+        ("oss1", "oss2", "pf0"),
+    ],
+)
+def test_packets_leave_by_the_right_interface(
+    site: RoutedNet, source: str, to: str, device: str
+) -> None:
+    legs = {"vf0": "virtio0", "virtio0": "vf0", "pf0": "virbr0", "virbr0": "pf0"}
+    before = {leg: site.sent_by(source, leg) for leg in (device, legs[device])}
+    with site.probed(source, to, 4000) as account:
+        wait(lambda: site.sent_by(source, device) > before[device] + 6000, "6000 packets")
+    assert account[0].lost == 0
+    # The daemons' probes go by both legs, 50 a second to each of a few nodes.
+    other = site.sent_by(source, legs[device]) - before[legs[device]]
+    assert other < account[0].sent / 2
+
+
+LOSSES = [
+    (vf_carrier, SRIOV, "oss2", MOST_LOST_AT_VF_LOSS),
+    (vf_admin, SRIOV, "oss2", MOST_LOST_AT_VF_LOSS),
+    (vf_silent, SRIOV, "oss2", MOST_LOST_IN_SILENCE),
+    (tap_admin, "oss1", "oss1", MOST_LOST_AT_VIRTIO_LOSS),
+    (tap_silent, "oss1", "oss1", MOST_LOST_AT_VIRTIO_LOSS),
+    (virtio_admin, "oss1", "oss1", MOST_LOST_AT_VIRTIO_LOSS),
+]
+
+
+@pytest.mark.parametrize(("break_it", "path", "to", "most"), LOSSES)
+def test_a_path_that_is_lost_is_left_and_used_again(
+    site: RoutedNet, break_it: Callable[[RoutedNet, bool], None], path: str, to: str, most: int
+) -> None:
+    with (
+        site.streamed("vm1", to),
+        site.probed("vm1", to) as account,
+        site.probed("vm2", "vm1", 200) as from_afar,
+    ):
+        break_it(site, False)
+        site.wait_for("vm1", path, State.DOWN)
+        break_it(site, True)
+        site.wait_until_whole()
+    print(break_it.__name__, account, from_afar)
+    assert account[0].lost <= most
+    assert from_afar[0].lost <= most
+
+
+def test_both_paths_in_turn(site: RoutedNet) -> None:
+    with site.streamed("vm1", "oss1"), site.streamed("vm2", "vm1"):
+        for break_it, path in ((vf_carrier, SRIOV), (tap_admin, "oss1")) * 2:
+            break_it(site, False)
+            site.wait_for("vm1", path, State.DOWN)
+            break_it(site, True)
+            site.wait_until_whole()
+
+
+def test_without_any_path_nothing_is_touched(site: RoutedNet) -> None:
+    vf_carrier(site, False)
+    site.wait_for("vm1", SRIOV, State.DOWN)
+    before = site.ip("vm1", "route", "show", "table", "213")
+    virtio_admin(site, False)
+    site.wait_for("vm1", "oss1", State.DOWN)
+    kept = site.ip("vm1", "rule"), site.ip("vm1", "addr", "show", "dev", "lo")
+    assert "lookup 213" in kept[0] and site.address("vm1") in kept[1]
+    vf_carrier(site, True)
+    virtio_admin(site, True)
+    site.wait_until_whole()
+    assert "10.77.0.0/24" in before
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["kill -9", "upgrade"])
+def test_a_daemon_that_ends_takes_no_packet_along(site: RoutedNet, number: int) -> None:
+    before = site.switches("oss1") + site.switches("vm1")
+    routes = site.ip("vm1", "route", "show", "table", "213")
+    with site.streamed("vm1", "oss1"), site.probed("vm1", "oss1") as account:
+        site.signal("vm1", number)
+        assert site.ip("vm1", "route", "show", "table", "213") == routes
+        site.start("vm1")
+        wait(lambda: len(_starts(site)) >= 2, "the daemon is up again")
+    assert account[0].lost == 0
+    assert site.switches("oss1") + site.switches("vm1") == before, "a restart is no outage"
+
+
+def _starts(site: RoutedNet) -> list[str]:
+    return [line["message"] for line in site.log("vm1") if line["message"] == "routes are right"]
+
+
+def test_a_dead_path_stays_dead_over_a_restart(site: RoutedNet) -> None:
+    tap_silent(site, False)
+    site.wait_for("vm1", "oss1", State.DOWN)
+    with site.probed("vm1", "oss1") as account:
+        site.signal("vm1", signal.SIGKILL)
+        started = len(_starts(site))
+        site.start("vm1")
+        wait(lambda: len(_starts(site)) > started, "the daemon is up again")
+    tap_silent(site, True)
+    assert account[0].lost == 0
+
+
+def test_flapping_is_switched_away_from_once(site: RoutedNet) -> None:
+    before = site.switches("vm1")
+    flaps = 20
+    with site.streamed("vm1", "oss1"):
+        for _ in range(flaps):
+            virtio_admin(site, False)
+            virtio_admin(site, True)
+            wait(lambda: _carrier(site, "virtio0"), "carrier")
+    # Each of vm1's two virtio paths goes down once; neither comes up before the flapping ends.
+    assert site.switches("vm1") - before == 2
+    site.wait_until_whole()
+    assert site.switches("vm1") - before == 4
+
+
+def _carrier(site: RoutedNet, device: str) -> bool:
+    (link,) = site.ip_json("vm1", "link", "show", "dev", device)
+    return "LOWER_UP" in link["flags"]
+
+
+@pytest.mark.parametrize(("node", "other"), [("vm1", "oss1"), ("oss1", "vm1")])
+@pytest.mark.parametrize("leg", list(Leg))
+def test_one_side_that_switches_alone_is_no_black_hole(
+    site: RoutedNet, node: str, other: str, leg: Leg
+) -> None:
+    path = SRIOV if leg is Leg.SRIOV else other
+    with site.probed("vm1", "oss1") as account:
+        with site.paused(other):
+            site.route(node, "drain", leg)
+            site.wait_for(node, path, State.DOWN)
+        site.route(node, "drain", leg, "--undo")
+        site.wait_until_whole()
+    assert account[0].lost == 0
+
+
+def test_what_others_take_away_is_put_back(site: RoutedNet) -> None:
+    site.ip("vm1", "route", "flush", "table", "213")
+    site.ip("vm1", "rule", "del", "table", "213")
+    site.wait_until_whole()
+    wait(lambda: "lookup 213" in site.ip("vm1", "rule"), "the rule is back")
+
+
+def test_events_that_were_lost_are_made_up_for(site: RoutedNet) -> None:
+    routes = [f"route add 10.99.{n // 250}.{n % 250 + 1}/32 dev vf0" for n in range(5000)]
+    batch = site.directory / "batch"
+    batch.write_text("\n".join([*routes, "route flush table 213"]))
+    with site.paused("vm1"):
+        site.ip("vm1", "-batch", str(batch))
+    site.wait_until_whole()
+    assert "overflow" in _metrics(site, "vm1"), "the kernel's buffer did not overflow"
+    site.ip("vm1", "route", "flush", "root", "10.99.0.0/16")
+
+
+def _metrics(site: RoutedNet, node: str) -> str:
+    script = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9213').read().decode())"
+    return site.python(node, script)
+
+
+def test_metrics(site: RoutedNet) -> None:
+    text = _metrics(site, "vm1")
+    assert 'vas_route_path_in_use{leg="virtio",peer="oss1"} 1.0' in text
+    assert 'vas_route_path_up{leg="sriov",peer=""} 1.0' in text
+    assert "vas_route_probe_rtt_seconds" in text and "vas_route_switches_total" in text
+
+
+def test_a_guest_that_moved(site: RoutedNet) -> None:
+    """The map says that vm4 is on oss2 now: its routes on oss1's nodes go, without a restart."""
+    old = site.map.read_text()
+    moved = yaml.safe_load(old)
+    guests = {host["name"]: host["guests"] for host in moved["hosts"]}
+    guests["oss2"].append(guests["oss1"].pop())
+    site.map.write_text(yaml.safe_dump(moved))
+    address = site.address("vm4")
+    wait(lambda: address not in site.ip("vm1", "route", "show", "table", "213"), "vm4's route gone")
+    wait(lambda: address in site.ip("oss2", "route", "show", "table", "213"), "oss2 has vm4's")
+    site.map.write_text(old)
+    wait(lambda: address in site.ip("vm1", "route", "show", "table", "213"), "it is back")
+    site.map.write_text("site: [")
+    wait(lambda: any("not taken" in line["message"] for line in site.log("vm1")), "refused")
+    assert address in site.ip("vm1", "route", "show", "table", "213")
+    site.map.write_text(old)
+
+
+def test_commands_on_a_node(site: RoutedNet) -> None:
+    assert "nothing to change" in site.route("vm1", "verify").stderr
+    explained = site.route("vm1", "explain", "oss1").stdout
+    assert "kernel  dev virtio0 via 169.254.213.1 src 10.77.0.21 table 213" in explained
+    assert "virtio" in site.route("vm1", "show").stdout
+    assert Path(site.state("vm1") / "journal.json").exists()

@@ -1,0 +1,224 @@
+"""A site of network namespaces whose nodes run `vas-routed`: started, broken, watched."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from vas_routing.daemon.memory import SRIOV, Memory, read_memory
+from vas_routing.links import State
+
+from vas_core.process import Completed, run
+from vas_core.root import Root
+from vas_lab.netlab import NetLab
+from vas_lab.procfs import children
+
+_DEADLINE_SECONDS = 30.0
+_PROBE = Path(__file__).with_name("udp_probe.py")
+_STREAM = Path(__file__).with_name("tcp_stream.py")
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a probe measured: datagrams sent and lost, and the longest time without an answer."""
+
+    sent: int
+    lost: int
+    gap_ms: float
+
+
+@dataclass
+class RoutedNet:
+    """The network, with a state directory and a log of the daemon for each node."""
+
+    net: NetLab
+    directory: Path
+    settings: Mapping[str, int] = field(default_factory=dict)
+    daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.config.write_text(yaml.safe_dump(dict(self.settings)))
+        self.map.write_text(
+            yaml.safe_dump(self.net.cluster.model_dump(mode="json", exclude_none=True))
+        )
+
+    @property
+    def config(self) -> Path:
+        """The settings of all daemons."""
+        return self.directory / "route.yaml"
+
+    @property
+    def map(self) -> Path:
+        """The cluster map that all daemons read."""
+        return self.directory / "cluster.yaml"
+
+    @property
+    def nodes(self) -> list[str]:
+        """Hosts and guests."""
+        hosts = [host.name for host in self.net.cluster.hosts]
+        return hosts + [guest.name for guest in self.net.cluster.guests()]
+
+    def address(self, node: str) -> str:
+        """A node's service address."""
+        host = self.net.cluster.host(node)
+        return host.address if host else self.net.cluster.guest(node).address
+
+    def state(self, node: str) -> Path:
+        """Where its journal is."""
+        return self.directory / node
+
+    def ip(self, node: str, *words: str) -> str:
+        """Runs `ip` on a node and returns what it printed."""
+        return run(self.net.enter(node, ["ip", *words])).stdout
+
+    def ip_json(self, node: str, *words: str) -> Any:
+        """The same, parsed."""
+        return json.loads(self.ip(node, "-j", *words) or "[]")
+
+    def python(self, node: str, script: str) -> str:
+        """Runs a line of Python on a node and returns what it printed."""
+        return run(self.net.enter(node, [sys.executable, "-c", script])).stdout
+
+    def route(self, node: str, *words: str, check: bool = True) -> Completed:
+        """Runs `vas route` on a node."""
+        return run(self.net.enter(node, self._command(node, *words)), check=check)
+
+    def _command(self, node: str, *words: str) -> list[str]:
+        options = ["--cluster", self.map, "--node", node, "--state", self.state(node)]
+        options += ["--config", self.config]
+        verb, *rest = words
+        return [sys.executable, "-m", "vas_core", "route", verb, *map(str, options), *rest]
+
+    def start(self, node: str) -> None:
+        """Starts a node's daemon; it is not ready yet."""
+        argv = self._command(node, "daemon", "--metrics", "127.0.0.1:9213")
+        with (self.directory / f"{node}.log").open("ab") as log:
+            self.daemons[node] = subprocess.Popen(self.net.enter(node, argv), stderr=log)
+
+    def start_all(self) -> None:
+        """Starts every node's, and waits until all paths are up and everyone hears everyone."""
+        for node in self.nodes:
+            self.start(node)
+        self.wait_until_whole()
+
+    def end_all(self) -> None:
+        """Ends the daemons. A network does not end while one stands still in it."""
+        for process in self.daemons.values():
+            process.kill()
+
+    @contextmanager
+    def paused(self, node: str) -> Iterator[None]:
+        """A daemon that does nothing while the body runs."""
+        self.signal(node, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.signal(node, signal.SIGCONT)
+
+    def signal(self, node: str, number: int) -> None:
+        """Sends a daemon a signal; one that ends it is waited for."""
+        process = self.daemons[node]
+        (daemon,) = children(Root(), process.pid)
+        run(["kill", f"-{number}", str(daemon)])
+        if number == signal.SIGCONT:
+            process.send_signal(number)  # nsenter stopped itself with it
+        if number in (signal.SIGKILL, signal.SIGTERM):
+            process.wait(_DEADLINE_SECONDS)
+
+    def log(self, node: str) -> list[dict[str, Any]]:
+        """What a daemon wrote to its log."""
+        text = (self.directory / f"{node}.log").read_text()
+        return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+    def switches(self, node: str) -> int:
+        """How often a daemon switched a path."""
+        return sum(line["message"] == "path" for line in self.log(node))
+
+    def memory(self, node: str) -> Memory:
+        """A daemon's view of the paths."""
+        return read_memory(self.state(node))
+
+    def wait_for(self, node: str, path: str, state: State) -> None:
+        """Until a daemon has a path (SRIOV, or a peer's name) in a state."""
+        wait(lambda: self.memory(node).paths.get(path) is state, f"{node}: {path} {state}")
+
+    def wait_until_whole(self) -> None:
+        """Until all daemons have all paths up, and the kernel has what they wish."""
+        wait(self._is_whole, "all paths up")
+        for node in self.nodes:
+            wait(lambda node=node: self._is_right(node), f"{node}: routes")  # type: ignore[misc]
+
+    def _is_whole(self) -> bool:
+        ended = [node for node, process in self.daemons.items() if process.poll() is not None]
+        assert not ended, f"{ended[0]}: {(self.directory / f'{ended[0]}.log').read_text()[-2000:]}"
+        memories = [self.memory(node) for node in self.nodes]
+        up = (all(s is State.UP for s in m.paths.values()) and SRIOV in m.paths for m in memories)
+        return all(up)
+
+    def _is_right(self, node: str) -> bool:
+        """Whether it goes by virtio to all on its host, and answers for nobody any more."""
+        peers = self.memory(node).paths.keys() - {SRIOV}
+        rows = self.ip_json(node, "route", "show", "table", "213")
+        right = {row["dst"] for row in rows} == {self.address(peer) for peer in peers}
+        return right and not self.ip(node, "neigh", "show", "proxy")
+
+    def sent_by(self, node: str, device: str) -> int:
+        """Packets that left by an interface."""
+        (link,) = self.ip_json(node, "-s", "link", "show", "dev", device)
+        return int(link["stats64"]["tx"]["packets"])
+
+    @contextmanager
+    def probed(self, source: str, to: str, rate: int = 1000) -> Iterator[list[Account]]:
+        """Datagrams to and fro while the body runs; the account is in the list afterwards."""
+        accounts: list[Account] = []
+        with self._helper(to, _PROBE, "serve", self.address(to)) as server:
+            with self._helper(source, _PROBE, "ask", self.address(to), str(rate)) as asking:
+                yield accounts
+                assert asking.stdin and asking.stdout
+                asking.stdin.close()
+                accounts.append(Account(**json.loads(asking.stdout.readline())))
+            server.kill()
+
+    @contextmanager
+    def streamed(self, source: str, to: str) -> Iterator[None]:
+        """A TCP connection that carries numbers to and fro while the body runs.
+
+        AssertionError afterwards if it broke, or a number did not come back.
+        """
+        with self._helper(to, _STREAM, "serve", self.address(to)) as server:
+            with self._helper(source, _STREAM, "ask", self.address(to)) as asking:
+                yield
+                assert asking.stdin and asking.stdout
+                asking.stdin.close()
+                account = json.loads(asking.stdout.readline() or '{"error": "no account"}')
+                assert account.get("echoed", 0) > 0, f"{source} -> {to}: {account}"
+            server.kill()
+
+    @contextmanager
+    def _helper(self, node: str, *words: object) -> Iterator[subprocess.Popen[bytes]]:
+        argv = self.net.enter(node, [sys.executable, *map(str, words)])
+        process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == b"ready\n"
+                yield process
+            finally:
+                process.kill()
+
+
+def wait(done: Callable[[], bool], what: str, seconds: float = _DEADLINE_SECONDS) -> None:
+    """Polls until something is so. AssertionError at the deadline."""
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline, f"not after {seconds:g} s: {what}"
+        time.sleep(0.02)
