@@ -1,0 +1,50 @@
+"""Checks that save nights: what of a node's network would spoil the switch, and how to mend it.
+
+`read_facts` is the edge; `examine` decides, and touches nothing.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from vas_cluster import Cluster
+from vas_routing.doctor.bridge import examine_bridge
+from vas_routing.doctor.facts import Facts
+from vas_routing.doctor.finding import Finding, unknown
+from vas_routing.doctor.firewall import examine_firewall
+from vas_routing.doctor.legs import examine_legs
+from vas_routing.doctor.managers import examine_managers
+from vas_routing.doctor.parameters import examine_parameters
+from vas_routing.doctor.reading import read_facts
+from vas_routing.doctor.subject import subject
+from vas_routing.doctor.tables import examine_tables
+from vas_routing.doctor.vfs import examine_vfs
+from vas_routing.settings import Settings
+
+__all__ = ["Facts", "Finding", "examine", "read_facts"]
+
+_CHECKS = (
+    examine_legs,
+    examine_bridge,
+    examine_vfs,
+    examine_parameters,
+    examine_tables,
+    examine_firewall,
+    examine_managers,
+)
+_DEFAULTS = Settings()
+
+
+def examine(
+    cluster: Cluster, node: str, facts: Facts, settings: Settings = _DEFAULTS
+) -> list[Finding]:
+    """All findings on a host or guest of the map, good ones too. Pure.
+
+    Raises BadInput for a node that the map does not have.
+    """
+    who = subject(cluster, node, facts, settings)
+    unread = (
+        unknown("read", what, f"could not be read: {why}", f"cat {what}   # as root")
+        for what, why in sorted(facts.unread.items())
+    )
+    return [*chain.from_iterable(check(who) for check in _CHECKS), *unread]

@@ -1,0 +1,125 @@
+"""What the doctor looks at: plain values of one network namespace, read by `reading.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from vas_routing.wish import Address, Interface
+
+
+@dataclass(frozen=True, kw_only=True)
+class VirtualFunction:
+    """A VF as its PF sees it. None: the driver does not say."""
+
+    number: int
+    mac: str
+    vlan: int | None = None
+    spoof_check: bool | None = None
+    link_state: str | None = None
+    trusted: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bridge:
+    """What a bridge does to frames beside forwarding them."""
+
+    stp: bool
+    forward_delay_seconds: float
+    calls_iptables: bool = False
+    calls_ip6tables: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nic:
+    """A network interface. `master`: the bridge, bond or VRF that it is a port of.
+
+    `vfs` is None where the kernel lists none, as for anything that is no PF.
+    """
+
+    index: int
+    name: str
+    mac: str
+    mtu: int
+    master: str | None = None
+    master_kind: str | None = None
+    addresses: tuple[Interface, ...] = ()
+    vfs: tuple[VirtualFunction, ...] | None = None
+    bridge: Bridge | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenRule:
+    """A policy rule of anybody. `l3mdev`: the kernel's own for VRFs."""
+
+    version: int
+    priority: int
+    table: int
+    protocol: int
+    l3mdev: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenRoute:
+    """A route in VAS's table, or one that carries VAS's protocol number."""
+
+    version: int
+    destination: str
+    device: str
+    table: int
+    protocol: int
+    metric: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """Who answers for an address on a device."""
+
+    address: Address
+    device: str
+    mac: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForwardChain:
+    """A base chain at the forward hook. `accepts`: what enters by these devices, all of it."""
+
+    family: str
+    table: str
+    name: str
+    policy: str
+    accepts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Firewall:
+    """The chains that forwarded packets pass. `unread`: what could not be looked at, and why."""
+
+    chains: tuple[ForwardChain, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Managed:
+    """Who configures a device. `networkd` is its ADMIN_STATE, `network_file` where it is from."""
+
+    network_manager: bool = False
+    networkd: str | None = None
+    network_file: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """A snapshot. A sysctl that the kernel does not have is not in `sysctls` (names as below
+    /proc/sys); `unread` says what could not be read, by what it concerns."""
+
+    nics: Mapping[str, Nic] = field(default_factory=dict)
+    rules: tuple[SeenRule, ...] = ()
+    routes: tuple[SeenRoute, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    sysctls: Mapping[str, str] = field(default_factory=dict)
+    firewall: Firewall = field(default_factory=Firewall)
+    managed: Mapping[str, Managed] = field(default_factory=dict)
+    networkd: Mapping[str, str] | None = None
+    """systemd-networkd's settings of [Network], or None where it has not run since boot."""
+    unread: Mapping[str, str] = field(default_factory=dict)

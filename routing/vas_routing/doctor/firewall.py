@@ -1,0 +1,47 @@
+"""Whether a host lets through what it forwards for a guest whose VF is down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vas_routing.doctor.facts import ForwardChain
+from vas_routing.doctor.finding import Finding, bad, good, unknown
+from vas_routing.doctor.subject import Subject
+
+_FAMILIES = {4: ("ip", "inet"), 6: ("ip6", "inet")}
+_LOOK = {
+    "nft": "nft list ruleset",
+    "iptables": "iptables-legacy -S FORWARD",
+    "ip6tables": "ip6tables-legacy -S FORWARD",
+}
+
+
+def examine_firewall(who: Subject) -> Iterator[Finding]:
+    """Chains that drop; what could not be read is said, and so is that all is well."""
+    if who.guest or not who.host.guests:
+        return
+    chains = [c for c in who.facts.firewall.chains if c.family in _FAMILIES[who.version]]
+    stops = [chain for chain in chains if chain.policy == "drop" and not _lets_through(who, chain)]
+    for chain in stops:
+        yield _stops(who, chain)
+    for reason in who.facts.firewall.unread:
+        look = _LOOK.get(reason.split()[0].rstrip(":"), _LOOK["nft"])
+        yield unknown("firewall", "FORWARD", f"could not be read: {reason}", look)
+    if not stops and not who.facts.firewall.unread:
+        yield good("firewall", "FORWARD", "no chain drops what is forwarded by its policy")
+
+
+def _lets_through(who: Subject, chain: ForwardChain) -> bool:
+    return {who.sriov_name, who.virtio_name} <= chain.accepts
+
+
+def _stops(who: Subject, chain: ForwardChain) -> Finding:
+    name = f"{chain.family} {chain.table} {chain.name}"
+    what = "drops what no rule accepts: when a guest's VF is down, its host forwards for it, and "
+    what += "this stops it"
+    ways = ((who.virtio_name, who.sriov_name), (who.sriov_name, who.virtio_name))
+    fix = "\n".join(
+        f'nft insert rule {name} iifname "{enters}" oifname "{leaves}" accept'
+        for enters, leaves in ways
+    )
+    return bad("firewall", name, what, fix)

@@ -1,0 +1,98 @@
+"""Who is examined: a node of the map, with the interfaces that are its legs here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import ip_address
+
+from vas_cluster import Cluster, Guest, Host
+from vas_cluster.virtio import guest_interface, host_interface
+from vas_core.errors import BadInput
+from vas_routing.doctor.facts import Facts, Nic
+from vas_routing.settings import Settings
+from vas_routing.wish import Address, Interface
+
+_VIRTIO_NIC = "virtio0"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One node and what was read on it. `guest` is None for a host."""
+
+    host: Host
+    guest: Guest | None
+    facts: Facts
+    settings: Settings
+
+    @property
+    def address(self) -> Address:
+        """The service address."""
+        return ip_address((self.guest or self.host).address)
+
+    @property
+    def version(self) -> int:
+        """The IP version of the data fabric."""
+        return self.address.version
+
+    @property
+    def hop(self) -> Interface:
+        """The node's own address on the virtio leg."""
+        if self.guest is None:
+            return host_interface(self.version)
+        return guest_interface(self.host, self.guest, self.version)
+
+    @property
+    def hops(self) -> Mapping[Address, str]:
+        """The addresses of the bridge's network, and who has each."""
+        mine = {host_interface(self.version).ip: self.host.name}
+        for guest in self.host.guests:
+            mine[guest_interface(self.host, guest, self.version).ip] = guest.name
+        return mine
+
+    @cached_property
+    def sriov(self) -> Nic | None:
+        """The PF of a host, the VF of a guest; a guest's is known by its MAC first."""
+        if self.guest is None:
+            return self.facts.nics.get(self.host.nics.pf)
+        return self._by_mac(self.guest.macs.vf) or self.facts.nics.get(self.host.nics.vf)
+
+    @cached_property
+    def virtio(self) -> Nic | None:
+        """The bridge of a host, the virtio NIC of a guest."""
+        if self.guest is None:
+            return self.facts.nics.get(self.host.nics.bridge)
+        return self._by_mac(self.guest.macs.virtio) or self.facts.nics.get(_VIRTIO_NIC)
+
+    @property
+    def sriov_name(self) -> str:
+        """What the SR-IOV leg is called, also where there is none."""
+        nics = self.host.nics
+        return self.sriov.name if self.sriov else (nics.vf if self.guest else nics.pf)
+
+    @property
+    def virtio_name(self) -> str:
+        """What the virtio leg is called, also where there is none."""
+        if self.virtio:
+            return self.virtio.name
+        return _VIRTIO_NIC if self.guest else self.host.nics.bridge
+
+    @property
+    def legs(self) -> list[Nic]:
+        """Those legs that are there."""
+        return [leg for leg in (self.sriov, self.virtio) if leg]
+
+    def _by_mac(self, mac: str) -> Nic | None:
+        return next((nic for nic in self.facts.nics.values() if nic.mac == mac), None)
+
+
+def subject(cluster: Cluster, node: str, facts: Facts, settings: Settings) -> Subject:
+    """The node of that name. Raises BadInput if the map has none."""
+    host = cluster.host(node)
+    if host:
+        return Subject(host, None, facts, settings)
+    host = cluster.host_by_guest(node)
+    if host is None:
+        raise BadInput(f"no host or guest is named {node}", where="--node")
+    return Subject(host, cluster.guest(node), facts, settings)

@@ -1,0 +1,95 @@
+"""Policy rules and routes of others where VAS puts its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vas_routing.doctor.facts import SeenRoute, SeenRule
+from vas_routing.doctor.finding import Finding, bad, good
+from vas_routing.doctor.subject import Subject
+from vas_routing.settings import MAIN_TABLE
+
+_LOCAL_TABLE = 255
+
+
+def examine_tables(who: Subject) -> Iterator[Finding]:
+    """All of it, for the IP version of the data fabric."""
+    yield from _in_front(who)
+    yield from _table(who)
+    yield from _protocol(who)
+
+
+def _in_front(who: Subject) -> Iterator[Finding]:
+    """The rules that are asked before VAS's: of one priority, what was there first comes first."""
+    ours = who.settings
+    front = [
+        rule
+        for rule in who.facts.rules
+        if rule.version == who.version
+        and rule.priority <= ours.rule_priority
+        and rule.table != _LOCAL_TABLE
+        and not rule.l3mdev
+        and not _is_ours(who, rule)
+    ]
+    if not front:
+        yield good("rule-order", f"rule {ours.rule_priority}", "no rule of others is in front")
+    for rule in front:
+        what = f"looks up table {rule.table} before VAS's rule at {ours.rule_priority} is asked: "
+        what += "what it finds there is never switched"
+        where = f"rule {rule.priority}"
+        fix = f"ip -{rule.version} rule show   # then give VAS a `rule_priority` below "
+        fix += f"{rule.priority}, or: ip -{rule.version} rule del pref {rule.priority}"
+        if rule.priority <= 1:
+            fix = f"ip -{rule.version} rule del pref {rule.priority} table {rule.table}"
+        yield bad("rule-order", where, what, fix)
+
+
+def _is_ours(who: Subject, rule: SeenRule) -> bool:
+    mine = who.settings
+    return rule.table == mine.table and rule.protocol == mine.protocol
+
+
+def _table(who: Subject) -> Iterator[Finding]:
+    table, protocol = who.settings.table, who.settings.protocol
+    rules = [r for r in who.facts.rules if r.table == table and r.protocol != protocol]
+    routes = [r for r in who.facts.routes if r.table == table and r.protocol != protocol]
+    where = f"table {table}"
+    if not rules and not routes:
+        yield good("table", where, "is used by nobody else")
+    for rule in rules:
+        what = f"a rule of another program (protocol {rule.protocol}, priority {rule.priority}) "
+        what += "sends packets to it"
+        fix = f"ip -{rule.version} rule del pref {rule.priority} table {table}"
+        yield bad("table", where, what, f"{fix}   # or give VAS another `table`")
+    for route in routes:
+        what = f"has {route.destination} by {route.device} of another program (protocol "
+        what += f"{route.protocol}): VAS's rule sends packets there, and VAS does not remove it"
+        yield bad("table", where, what, f"{_delete(route)}   # or give VAS another `table`")
+
+
+def _protocol(who: Subject) -> Iterator[Finding]:
+    """What carries VAS's number is VAS's, and is removed as not wished."""
+    number = who.settings.protocol
+    wrong = [r for r in who.facts.routes if r.protocol == number and not _is_plausible(who, r)]
+    if not wrong:
+        yield good("protocol", f"protocol {number}", "is carried by VAS's routes alone")
+    for route in wrong:
+        what = f"{route.destination} by {route.device} in table {route.table} carries it, and is "
+        what += "not of VAS's kind: VAS will remove it"
+        fix = f"{_delete(route)}   # or give VAS another `protocol`"
+        yield bad("protocol", f"protocol {number}", what, fix)
+
+
+def _is_plausible(who: Subject, route: SeenRoute) -> bool:
+    if route.device != who.virtio_name:
+        return False
+    fallback = route.table == MAIN_TABLE and route.metric == who.settings.fallback_metric
+    return route.table == who.settings.table or fallback
+
+
+def _delete(route: SeenRoute) -> str:
+    metric = f" metric {route.metric}" if route.metric else ""
+    return (
+        f"ip -{route.version} route del {route.destination} dev {route.device} "
+        f"table {route.table} proto {route.protocol}{metric}"
+    )
