@@ -126,3 +126,13 @@ def test_networkd_and_routes_of_others(settings: dict[str, str], ok: bool) -> No
     if not ok:
         text = "[Network]\nManageForeignRoutes=no\nManageForeignRoutingPolicyRules=no\n"
         assert text in one_bad(facts, "vm1", "foreign-routes").fix
+
+
+@pytest.mark.parametrize(("value", "ok"), [(None, True), ("1", True), ("0", False)])
+def test_rules_that_lustre_adds(value: str | None, ok: bool) -> None:
+    facts = replace(healthy("vm1"), skip_mr_route_setup=value)
+    assert findings(facts, "vm1", "lnet-rules")[0].ok is ok
+    if not ok:
+        assert (
+            "\noptions ksocklnd skip_mr_route_setup=1\n" in one_bad(facts, "vm1", "lnet-rules").fix
+        )

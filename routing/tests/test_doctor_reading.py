@@ -116,7 +116,7 @@ def test_forward_chains_and_what_they_let_through() -> None:
         rule("INPUT", enters("eth2"), {"accept": None}),
     ]
     (found,) = forward_chains(json.dumps({"nftables": ruleset}))
-    assert (found.name, found.policy, found.accepts) == ("FORWARD", "drop", {"br0"})
+    assert (found.name, found.policy, *found.accepts) == ("FORWARD", "drop", "br0")
     assert forward_chains("") == ()
 
 
@@ -151,6 +151,16 @@ def test_the_vfs_of_a_pf_as_the_kernel_sends_them() -> None:
             trusted=None,
         ),
     )
+
+
+@pytest.mark.machine
+def test_a_rule_without_a_priority_comes_to_stand_in_front_of_ours() -> None:
+    """As Lustre's ksocklnd-config adds them."""
+    ours = "ip rule add pref 1000 lookup 213 protocol 213"
+    found = examined(f"{ours}\nip rule add from 10.77.0.11 lookup 99")
+    (front,) = (each for each in found if each["check"] == "rule-order")
+    assert (front["ok"], front["where"]) == (False, "rule 999")
+    assert front["what"].startswith("for what comes from 10.77.0.11/32 table 99 ")
 
 
 LEGS = """

@@ -50,12 +50,14 @@ class Nic:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenRule:
-    """A policy rule of anybody. `l3mdev`: the kernel's own for VRFs."""
+    """A policy rule of anybody. `source`: whose packets, if not all; `l3mdev`: the kernel's own
+    for VRFs."""
 
     version: int
     priority: int
     table: int
     protocol: int
+    source: str = ""
     l3mdev: bool = False
 
 
@@ -122,4 +124,6 @@ class Facts:
     managed: Mapping[str, Managed] = field(default_factory=dict)
     networkd: Mapping[str, str] | None = None
     """systemd-networkd's settings of [Network], or None where it has not run since boot."""
+    skip_mr_route_setup: str | None = None
+    """ksocklnd's parameter of that name, or None where it is not loaded."""
     unread: Mapping[str, str] = field(default_factory=dict)

@@ -37,6 +37,7 @@ _PARAMETERS = {
     6: ("forwarding", "force_forwarding"),
 }
 _OF_BRIDGES = ("net/bridge/bridge-nf-call-iptables", "net/bridge/bridge-nf-call-ip6tables")
+_KSOCKLND = "sys/module/ksocklnd/parameters/skip_mr_route_setup"
 _DEFAULTS = Settings()
 
 
@@ -58,6 +59,7 @@ def read_facts(root: Root, settings: Settings = _DEFAULTS) -> Facts:
         firewall=read_firewall(root),
         managed=read_managed(root, nics.values(), unread),
         networkd=read_networkd(root, unread),
+        skip_mr_route_setup=root.read(_KSOCKLND),
         unread=unread,
     )
 
@@ -147,6 +149,7 @@ def _rules(netlink: IPRoute) -> Iterator[SeenRule]:
                 priority=message.get("priority") or 0,
                 table=message.get("table") or message["table"],
                 protocol=message.get("protocol") or 0,
+                source=f"{message.get('src')}/{message['src_len']}" if message.get("src") else "",
                 l3mdev=bool(message.get("l3mdev")),
             )
 

@@ -17,6 +17,7 @@ def examine_tables(who: Subject) -> Iterator[Finding]:
     yield from _in_front(who)
     yield from _table(who)
     yield from _protocol(who)
+    yield _lnet(who)
 
 
 def _in_front(who: Subject) -> Iterator[Finding]:
@@ -34,8 +35,9 @@ def _in_front(who: Subject) -> Iterator[Finding]:
     if not front:
         yield good("rule-order", f"rule {ours.rule_priority}", "no rule of others is in front")
     for rule in front:
-        what = f"looks up table {rule.table} before VAS's rule at {ours.rule_priority} is asked: "
-        what += "what it finds there is never switched"
+        whose = f"for what comes from {rule.source} " if rule.source else ""
+        what = f"{whose}table {rule.table} is looked up before VAS's rule at {ours.rule_priority}: "
+        what += "what is found there is never switched"
         where = f"rule {rule.priority}"
         fix = f"ip -{rule.version} rule show   # then give VAS a `rule_priority` below "
         fix += f"{rule.priority}, or: ip -{rule.version} rule del pref {rule.priority}"
@@ -85,6 +87,22 @@ def _is_plausible(who: Subject, route: SeenRoute) -> bool:
         return False
     fallback = route.table == MAIN_TABLE and route.metric == who.settings.fallback_metric
     return route.table == who.settings.table or fallback
+
+
+def _lnet(who: Subject) -> Finding:
+    """A rule without a priority gets one less than the first after the local table's: VAS's."""
+    skips = who.facts.skip_mr_route_setup
+    if skips is None:
+        return good("lnet-rules", "ksocklnd", "is not loaded")
+    if skips != "0":
+        return good("lnet-rules", "ksocklnd", "adds no rules of its own")
+    what = "when it is loaded, Lustre's ksocklnd-config adds a rule for each address, without a "
+    what += "priority: after VAS's rule it comes to stand in front of it, and LNet is not switched"
+    fix = "# /etc/modprobe.d/vas-lnet.conf\noptions ksocklnd skip_mr_route_setup=1\n"
+    fix += (
+        "# then: lustre_rmmod and load it again, or reboot; rules that it has made stay until then"
+    )
+    return bad("lnet-rules", "ksocklnd", what, fix)
 
 
 def _delete(route: SeenRoute) -> str:
