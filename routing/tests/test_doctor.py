@@ -227,7 +227,7 @@ def test_the_greater_rp_filter_counts(of_all: str, own: str, ok: bool) -> None:
     assert findings(facts, "vm1", "rp_filter")[0].ok is ok
     if not ok:
         fix = one_bad(facts, "vm1", "rp_filter").fix
-        assert fix.endswith("sysctl -w net/ipv4/conf/vf0/rp_filter=2")
+        assert fix.startswith("sysctl -w net/ipv4/conf/vf0/rp_filter=2 ")
 
 
 def test_arp_filter_of_all_or_the_device() -> None:

@@ -156,7 +156,7 @@ def _explanation(host: Host, nid: str, net: str) -> Iterator[str]:
     yield f"o2ib binds to a device, so no route moves {nid}: {net} on the virtio leg is the other."
     yield f"{net} is {host.name}'s alone: other hosts have other numbers, in the map's order."
     yield "The rule prefers it for every peer that has it; a leg whose health is worse is left."
-    yield "Before: vas route apply (it gives the leg its address, which has to be its first one)."
+    yield "Before: `vas route apply` (it gives the leg its address, which has to be its first one)."
     yield "Then, on the host and each of its guests: lnetctl lnet configure; lnetctl import FILE"
     yield "To look: lnetctl udsp show; lnetctl net show -v 4 (statistics of each network)"
     yield "To undo: lnetctl udsp del --idx N; lnetctl net del --net " + net

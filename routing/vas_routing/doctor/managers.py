@@ -75,5 +75,5 @@ def _foreign(who: Subject) -> Iterator[Finding]:
     what += "or configures a link"
     fix = "# /etc/systemd/networkd.conf.d/90-vas.conf\n[Network]\n"
     fix += "\n".join(f"{key}=no" for key in _FOREIGN)
-    fix += "\n# then: systemctl restart systemd-networkd; vas route apply"
+    fix += "\n# then: systemctl restart systemd-networkd; `vas route apply`"
     yield bad("foreign-routes", "systemd-networkd", what, fix)

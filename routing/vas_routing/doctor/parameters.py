@@ -57,7 +57,7 @@ def _rp_filter(who: Subject, leg: Nic) -> Finding:
         return good("rp_filter", leg.name, f"not strict (all {of_all}, {leg.name} {own})")
     what = f"strict (all {of_all}, {leg.name} {own}): while one side alone has switched, what "
     what += "comes by the other leg is dropped. 2 on the device wins over 1 of all"
-    fix = f"vas route apply   # or: sysctl -w {_path(leg.name, 'rp_filter')}=2"
+    fix = f"sysctl -w {_path(leg.name, 'rp_filter')}=2   # `vas route apply` does it too"
     return bad("rp_filter", leg.name, what, fix)
 
 

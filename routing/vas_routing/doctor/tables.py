@@ -21,16 +21,16 @@ def examine_tables(who: Subject) -> Iterator[Finding]:
 
 
 def _in_front(who: Subject) -> Iterator[Finding]:
-    """The rules that are asked before VAS's: of one priority, what was there first comes first."""
+    """The rules that are asked before VAS's. They are in the kernel's order; where VAS's is not
+    there yet, it will come after those of its priority."""
     ours = who.settings
+    of_version = [rule for rule in who.facts.rules if rule.version == who.version]
+    until = (at for at, rule in enumerate(of_version) if _is_ours(who, rule))
+    asked = of_version[: next(until, len(of_version))]
     front = [
         rule
-        for rule in who.facts.rules
-        if rule.version == who.version
-        and rule.priority <= ours.rule_priority
-        and rule.table != _LOCAL_TABLE
-        and not rule.l3mdev
-        and not _is_ours(who, rule)
+        for rule in asked
+        if rule.priority <= ours.rule_priority and rule.table != _LOCAL_TABLE and not rule.l3mdev
     ]
     if not front:
         yield good("rule-order", f"rule {ours.rule_priority}", "no rule of others is in front")
@@ -39,10 +39,8 @@ def _in_front(who: Subject) -> Iterator[Finding]:
         what = f"{whose}table {rule.table} is looked up before VAS's rule at {ours.rule_priority}: "
         what += "what is found there is never switched"
         where = f"rule {rule.priority}"
-        fix = f"ip -{rule.version} rule show   # then give VAS a `rule_priority` below "
-        fix += f"{rule.priority}, or: ip -{rule.version} rule del pref {rule.priority}"
-        if rule.priority <= 1:
-            fix = f"ip -{rule.version} rule del pref {rule.priority} table {rule.table}"
+        fix = f"ip -{rule.version} rule del pref {rule.priority} table {rule.table}"
+        fix += f"   # or give VAS a `rule_priority` below {rule.priority}"
         yield bad("rule-order", where, what, fix)
 
 
