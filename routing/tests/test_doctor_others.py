@@ -73,10 +73,12 @@ def test_a_firewall_that_drops_what_is_forwarded() -> None:
 
 
 def test_a_firewall_that_lets_both_legs_through_or_is_of_the_other_ip() -> None:
-    through = replace(CHAIN, accepts=frozenset({"br0", "pf0", "eth1"}))
+    through = replace(CHAIN, accepts=frozenset({("br0", "pf0"), ("pf0", None)}))
     other = replace(CHAIN, family="ip6")
     facts = replace(healthy("oss1"), firewall=Firewall(chains=(through, other)))
     assert findings(facts, "oss1", "firewall")[0].ok
+    one_way = replace(CHAIN, accepts=frozenset({("br0", None), ("eth1", "br0")}))
+    one_bad(replace(facts, firewall=Firewall(chains=(one_way,))), "oss1", "firewall")
 
 
 def test_a_firewall_that_could_not_be_read() -> None:

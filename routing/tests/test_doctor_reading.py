@@ -81,42 +81,12 @@ def test_networkds_settings_that_make_no_sense_are_said(tmp_path: Path) -> None:
     assert list(unread) == ["/etc/systemd/networkd.conf"]
 
 
-def chain(name: str, **hook: Any) -> dict[str, Any]:
-    return {"chain": {"family": "ip", "table": "filter", "name": name, "handle": 1, **hook}}
-
-
-def rule(chain: str, *expr: dict[str, Any]) -> dict[str, Any]:
-    where = {"family": "ip", "table": "filter", "chain": chain, "handle": 9}
-    return {"rule": {**where, "expr": list(expr)}}
-
-
-def enters(device: str, op: str = "==") -> dict[str, Any]:
-    return {"match": {"op": op, "left": {"meta": {"key": "iifname"}}, "right": device}}
-
-
 def test_forward_chains_and_what_they_let_through() -> None:
-    """The shape is that of libnftables-json(5)."""
-    counter = {"counter": {"packets": 1, "bytes": 2}}
-    tcp = {
-        "match": {
-            "op": "==",
-            "left": {"payload": {"protocol": "tcp", "field": "dport"}},
-            "right": 1,
-        }
-    }
-    ruleset = [
-        {"metainfo": {"version": "1.0.6", "json_schema_version": 1}},
-        {"table": {"family": "ip", "name": "filter", "handle": 1}},
-        chain("FORWARD", type="filter", hook="forward", prio=0, policy="drop"),
-        chain("INPUT", type="filter", hook="input", prio=0, policy="drop"),
-        chain("LOG"),
-        rule("FORWARD", enters("br0"), counter, {"accept": None}),
-        rule("FORWARD", enters("pf0"), tcp, {"accept": None}),
-        rule("FORWARD", enters("eth1", "!="), {"accept": None}),
-        rule("INPUT", enters("eth2"), {"accept": None}),
-    ]
-    (found,) = forward_chains(json.dumps({"nftables": ruleset}))
-    assert (found.name, found.policy, *found.accepts) == ("FORWARD", "drop", "br0")
+    """What nft 1.0.6 printed of real chains: see `nft-ruleset.md`."""
+    found, other = forward_chains((HERE / "nft-ruleset.json").read_text())
+    assert (found.family, found.table, found.name) == ("ip", "filter", "FORWARD")
+    assert (found.policy, other.policy, other.accepts) == ("drop", "accept", frozenset())
+    assert found.accepts == {("br0", "pf0"), ("pf0", "br0"), ("br1", None)}
     assert forward_chains("") == ()
 
 

@@ -84,13 +84,14 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class ForwardChain:
-    """A base chain at the forward hook. `accepts`: what enters by these devices, all of it."""
+    """A base chain at the forward hook. `accepts`: by which device what enters, and leaves by
+    which, is let through, all of it; None is any."""
 
     family: str
     table: str
     name: str
     policy: str
-    accepts: frozenset[str] = frozenset()
+    accepts: frozenset[tuple[str | None, str | None]] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,20 +28,29 @@ def examine_firewall(who: Subject) -> Iterator[Finding]:
         look = _LOOK.get(reason.split()[0].rstrip(":"), _LOOK["nft"])
         yield unknown("firewall", "FORWARD", f"could not be read: {reason}", look)
     if not stops and not who.facts.firewall.unread:
-        yield good("firewall", "FORWARD", "no chain drops what is forwarded by its policy")
+        yield good(
+            "firewall", "FORWARD", "no chain stops by its policy what passes between the legs"
+        )
 
 
 def _lets_through(who: Subject, chain: ForwardChain) -> bool:
-    return {who.sriov_name, who.virtio_name} <= chain.accepts
+    return all(
+        not chain.accepts.isdisjoint({way, (way[0], None), (None, way[1]), (None, None)})
+        for way in _ways(who)
+    )
+
+
+def _ways(who: Subject) -> tuple[tuple[str, str], tuple[str, str]]:
+    """What a guest sends, and what is sent to it: enters by, leaves by."""
+    return (who.virtio_name, who.sriov_name), (who.sriov_name, who.virtio_name)
 
 
 def _stops(who: Subject, chain: ForwardChain) -> Finding:
     name = f"{chain.family} {chain.table} {chain.name}"
-    what = "drops what no rule accepts: when a guest's VF is down, its host forwards for it, and "
-    what += "this stops it"
-    ways = ((who.virtio_name, who.sriov_name), (who.sriov_name, who.virtio_name))
+    what = f"drops what no rule accepts, and none accepts all between {who.virtio_name} and "
+    what += f"{who.sriov_name}: a guest whose VF is down, which its host forwards for, is cut off"
     fix = "\n".join(
         f'nft insert rule {name} iifname "{enters}" oifname "{leaves}" accept'
-        for enters, leaves in ways
+        for enters, leaves in _ways(who)
     )
     return bad("firewall", name, what, fix)

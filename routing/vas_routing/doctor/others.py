@@ -60,16 +60,27 @@ def forward_chains(ruleset: str) -> tuple[ForwardChain, ...]:
     )
 
 
-def _accepted(chain: dict[str, Any], rules: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """The devices of rules that accept all that enters by them: those that ask for more may not."""
+def _accepted(
+    chain: dict[str, Any], rules: Iterable[dict[str, Any]]
+) -> Iterator[tuple[str | None, str | None]]:
+    """The ways that rules accept by their devices alone: those that ask for more may not."""
     for rule in rules:
-        if any(rule[k] != chain[v] for k, v in _OF_CHAIN.items()):
+        if any(rule[theirs] != chain[own] for theirs, own in _OF_CHAIN.items()):
             continue
         steps = [step for step in rule.get("expr", ()) if "counter" not in step]
-        if len(steps) == 2 and "accept" in steps[1]:
-            match = steps[0].get("match", {})
-            if match.get("left") == {"meta": {"key": "iifname"}} and match.get("op") == "==":
-                yield str(match["right"])
+        if steps and "accept" in steps[-1]:
+            devices = [_device(step.get("match", {})) for step in steps[:-1]]
+            if None not in devices:
+                named = dict(each for each in devices if each)
+                yield named.get("iifname"), named.get("oifname")
+
+
+def _device(match: dict[str, Any]) -> tuple[str, str] | None:
+    """The device that a packet enters or leaves by, if that is what is asked for."""
+    key, right = match.get("left", {}).get("meta", {}).get("key"), match.get("right")
+    if match.get("op") != "==" or not isinstance(right, str) or "*" in right:
+        return None
+    return (key, right) if key in ("iifname", "oifname") else None
 
 
 def read_managed(root: Root, nics: Iterable[Nic], unread: dict[str, str]) -> dict[str, Managed]:
@@ -88,11 +99,10 @@ def _is_elsewhere(root: Root) -> bool:
 
 
 def _managed(root: Root, index: int, unread: dict[str, str]) -> Managed:
-    manager = _read(root, f"run/NetworkManager/devices/{index}", unread)
+    manager = read(root, f"run/NetworkManager/devices/{index}", unread) or ""
+    link = read(root, f"run/systemd/netif/links/{index}", unread) or ""
     networkd = dict(
-        line.split("=", 1)
-        for line in _read(root, f"run/systemd/netif/links/{index}", unread).splitlines()
-        if "=" in line and not line.startswith("#")
+        line.split("=", 1) for line in link.splitlines() if "=" in line and not line.startswith("#")
     )
     return Managed(
         network_manager="managed=true" in manager.splitlines(),
@@ -129,9 +139,10 @@ def _networkd_files(root: Root) -> list[Path]:
     return ([first] if first else []) + [drop_ins[name] for name in sorted(drop_ins)]
 
 
-def _read(root: Root, path: str, unread: dict[str, str]) -> str:
+def read(root: Root, path: str, unread: dict[str, str]) -> str | None:
+    """A file's text, or None where there is none; one that may not be read goes to `unread`."""
     try:
-        return root.read(path) or ""
+        return root.read(path)
     except OSError as error:
         unread[f"/{path}"] = error.strerror or str(error)
-        return ""
+        return None

@@ -23,7 +23,7 @@ from vas_routing.doctor.facts import (
     SeenRule,
     VirtualFunction,
 )
-from vas_routing.doctor.others import read_firewall, read_managed, read_networkd
+from vas_routing.doctor.others import read, read_firewall, read_managed, read_networkd
 from vas_routing.settings import Settings
 from vas_routing.wish import Interface
 
@@ -59,7 +59,7 @@ def read_facts(root: Root, settings: Settings = _DEFAULTS) -> Facts:
         firewall=read_firewall(root),
         managed=read_managed(root, nics.values(), unread),
         networkd=read_networkd(root, unread),
-        skip_mr_route_setup=root.read(_KSOCKLND),
+        skip_mr_route_setup=read(root, _KSOCKLND, unread),
         unread=unread,
     )
 
@@ -190,12 +190,5 @@ def _sysctls(root: Root, nics: Iterable[str], unread: dict[str, str]) -> dict[st
         for device in ("all", *nics)
         for name in names
     ]
-    values: dict[str, str] = {}
-    for path in (*paths, *_OF_BRIDGES):
-        try:
-            value = root.read(f"proc/sys/{path}")
-        except OSError as error:
-            unread[f"/proc/sys/{path}"] = error.strerror or str(error)
-        else:
-            values |= {} if value is None else {path: value}
-    return values
+    values = {path: read(root, f"proc/sys/{path}", unread) for path in (*paths, *_OF_BRIDGES)}
+    return {path: value for path, value in values.items() if value is not None}
