@@ -124,15 +124,17 @@ def test_the_vfs_of_a_pf_as_the_kernel_sends_them() -> None:
 
 
 @pytest.mark.machine
-def test_a_rule_without_a_priority_comes_to_stand_in_front_of_ours() -> None:
+def test_a_rule_without_a_priority_comes_behind_ours_at_0_alone() -> None:
     """As Lustre's ksocklnd-config adds them."""
-    ours = "ip rule add pref 1000 lookup 213 protocol 213"
-    found = examined(f"{ours}\nip rule add from 10.77.0.11 lookup 99")
+    found = examined("ip rule add pref 0 lookup 213 protocol 213\n" + _WITHOUT_PRIORITY)
+    assert all(each["ok"] for each in found if each["check"] == "rule-order")
+    found = examined("ip rule add pref 1000 lookup 213 protocol 213\n" + _WITHOUT_PRIORITY, 1000)
     (front,) = (each for each in found if each["check"] == "rule-order")
     assert (front["ok"], front["where"]) == (False, "rule 999")
     assert front["what"].startswith("for what comes from 10.77.0.11/32 table 99 ")
 
 
+_WITHOUT_PRIORITY = "ip rule add from 10.77.0.11 lookup 99"
 LEGS = """
 set -eu
 mount -t sysfs sysfs /sys
@@ -157,7 +159,7 @@ ip link set dev pf0 master br0
 ip address add 10.77.0.11/24 dev guest0
 ip address add 169.254.213.9/16 dev fabric0
 ip link set dev br0 type bridge stp_state 1
-ip rule add pref 1000 lookup 77
+ip rule add pref 0 lookup 77
 ip route add 192.0.2.0/24 dev br0 table 213
 echo 1 > /proc/sys/net/ipv4/conf/all/arp_filter
 echo 1 > /proc/sys/net/ipv4/conf/all/rp_filter
@@ -177,9 +179,9 @@ WRONG = {
 }
 
 
-def examined(script: str) -> list[dict[str, Any]]:
+def examined(script: str, rule_priority: int = 0) -> list[dict[str, Any]]:
     """The findings on `oss1` in a namespace of its own, after a script."""
-    look = f"exec {sys.executable} {HERE / 'doctor_print.py'}"
+    look = f"exec {sys.executable} {HERE / 'doctor_print.py'} {rule_priority}"
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
     done = run(
         ["unshare", "-rnm", "sh", "-c", f"exec 3>&1 >&2\n{LEGS}\n{script}\n{look} >&3"], env=env

@@ -10,17 +10,20 @@ import click
 
 from vas_core.cli import json_option, main, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.root import Root
 from vas_routing import observe
 from vas_routing.daemon.command import serve
+from vas_routing.doctor import examine, read_facts
 from vas_routing.drained import read_drained, write_drained
 from vas_routing.explain import address_of, ask
 from vas_routing.explain import explain as explain_path
 from vas_routing.links import Leg
+from vas_routing.lnet import lnet_plan
 from vas_routing.node import Node
 from vas_routing.options import Given, dry_run_option, links_option, site_options
 from vas_routing.plan import Change, Found, Thing, kind_of, plan, row_of
 from vas_routing.policy import Choices, place
-from vas_routing.views import lines, words
+from vas_routing.views import lines, print_findings, words
 from vas_routing.wish import Wish
 
 
@@ -183,6 +186,47 @@ def drain(given: Given, leg: str, undo: bool) -> None:
         raise BadInput("the other leg is drained already", where=leg, hint=hint)
     write_drained(given.state, left)
     note(f"drained: {', '.join(sorted(left)) or 'none'}")
+
+
+@route.command()
+@site_options
+@json_option
+def doctor(given: Given, as_json: bool) -> int:
+    """Look for what would spoil the switch, each with its fix. Changes nothing.
+
+    Status 3 if something is wrong. What could not be read is said, never taken for good.
+
+    \b
+    Example: vas route doctor --json
+    """
+    facts = read_facts(Root(), given.settings)
+    findings = examine(given.cluster, given.node, facts, given.settings)
+    if as_json:
+        print_json([finding.as_json() for finding in findings])
+    else:
+        print_findings(findings)
+    wrong = any(finding.ok is False for finding in findings)
+    return ExitStatus.DIFFERENT if wrong else ExitStatus.DONE
+
+
+@route.command()
+@site_options
+@json_option
+def lnet(given: Given, as_json: bool) -> None:
+    """Say what the switch means for LNet here, and print what `lnetctl import` needs.
+
+    For tcp NIDs nothing; for o2ib a second network on virtio with a UDSP priority. That was made
+    from the format, and not run on hardware.
+
+    \b
+    Examples: vas route lnet
+              vas route lnet > vas-lnet.yaml && lnetctl import < vas-lnet.yaml
+    """
+    found = lnet_plan(given.cluster, given.node)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        click.echo(found.as_file(), nl=False)
 
 
 @route.command()

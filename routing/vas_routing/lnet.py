@@ -73,15 +73,15 @@ def _kind(host: Host) -> Kind:
     return Kind.TCP if set(types) == {"tcp"} else Kind.OTHER
 
 
-_SKIP = (
-    "Lustre's ksocklnd-config adds policy rules when ksocklnd is loaded, and a rule without a "
-    "priority comes to stand in front of VAS's: then LNet is not switched. Forbid it, in "
-    "/etc/modprobe.d/vas-lnet.conf: options ksocklnd skip_mr_route_setup=1",
+_RULES = (
+    "Lustre's ksocklnd-config adds policy rules without a priority when ksocklnd is loaded: they "
+    "come behind VAS's at 0. With another `rule_priority` they would stand in front of it; then "
+    "put into /etc/modprobe.d/vas-lnet.conf: options ksocklnd skip_mr_route_setup=1",
 )
 _TCP = (
     "Nothing to do: ksocklnd binds to the address of the NID, and routes decide the leg.",
     "Connections that are open follow the switch; no NID changes, no target is registered anew.",
-    *_SKIP,
+    *_RULES,
 )
 _NOT_RUN = "Not run on hardware: made from the format that lnetctl reads, for Lustre 2.15 or later."
 
@@ -160,7 +160,7 @@ def _explanation(host: Host, nid: str, net: str) -> Iterator[str]:
     yield "Then, on the host and each of its guests: lnetctl lnet configure; lnetctl import FILE"
     yield "To look: lnetctl udsp show; lnetctl net show -v 4 (statistics of each network)"
     yield "To undo: lnetctl udsp del --idx N; lnetctl net del --net " + net
-    yield from _SKIP
+    yield from _RULES
     if len(host.nids) > 1:
         yield "Other NIDs of the host stay as they are: they are not in `net` here."
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import fcntl
 import socket
+import struct
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_interface
@@ -16,6 +19,9 @@ from vas_routing.links import VIRTIO_NIC, Leg, Links, State
 from vas_routing.wish import Address, Interface
 
 _IFF_UP = 1
+_SIOCETHTOOL, _ETHTOOL_GLINK = 0x8946, 0x0A
+_VALUE = struct.Struct("=II")  # struct ethtool_value
+_REQUEST = struct.Struct("@16sP16x")  # struct ifreq
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,23 @@ def has_carrier(link: Any) -> bool:
     """Whether a link message tells of an interface that is up and has a carrier."""
     down = link.get("operstate") in ("DOWN", "LOWERLAYERDOWN", "NOTPRESENT")
     return bool(link["flags"] & _IFF_UP) and bool(link.get("carrier")) and not down
+
+
+class Carriers:
+    """Asks drivers for carriers: the kernel may tell of one that is lost a second late."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+    def has(self, device: str) -> bool:
+        """Whether an interface has a carrier now; not if it is not there."""
+        value = ctypes.create_string_buffer(_VALUE.pack(_ETHTOOL_GLINK, 0))
+        request = _REQUEST.pack(device.encode(), ctypes.addressof(value))
+        try:
+            fcntl.ioctl(self._socket, _SIOCETHTOOL, request)
+        except OSError:
+            return False
+        return bool(_VALUE.unpack(value.raw[: _VALUE.size])[1])
 
 
 def bridge_ports() -> dict[str, str]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 
+import click
+
+from vas_core.cli import print_table
+from vas_core.program import as_called
+from vas_routing.doctor import Finding
 from vas_routing.explain import Explanation
 from vas_routing.plan import Thing, kind_of, row_of
 
@@ -23,6 +29,18 @@ def lines(found: Explanation, *, asked: bool) -> Iterator[str]:
     yield f"  reason  {found.reason}"
     if asked:
         yield f"  kernel  {_answer(found)}"
+
+
+def print_findings(findings: Sequence[Finding]) -> None:
+    """All findings in a table, then the fixes of those that are wrong."""
+    marks = {True: "ok", False: "--", None: "?"}
+    print_table(
+        ("", "CHECK", "WHERE", "WHAT"), [(marks[f.ok], f.check, f.where, f.what) for f in findings]
+    )
+    for finding in findings:
+        if not finding.ok:
+            click.echo(f"\n{finding.check}, {finding.where}:")
+            click.echo(as_called(textwrap.indent(finding.fix, "    ")))
 
 
 def _answer(found: Explanation) -> str:

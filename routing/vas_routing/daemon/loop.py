@@ -104,6 +104,7 @@ class Daemon:
         self._check_at = min(self._check_at, time.monotonic() + _SETTLE_SECONDS)
 
     def _on_tick(self, now: float) -> None:
+        self._live.watch_carriers()
         self._tools.announcer.run(now)
         notify("WATCHDOG=1")
         if now >= self._check_at:

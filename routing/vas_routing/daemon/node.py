@@ -47,6 +47,7 @@ class LiveNode:
         self.detector = self._detector(memory)
         self._peers_sriov: dict[str, State] = {}
         self._ports: dict[str, str] = {}
+        self._carriers = observe.Carriers()
         self._switch = Switch(node)
         settings = node.kernel.settings
         self.prober = Prober(
@@ -97,6 +98,12 @@ class LiveNode:
             plugged = change.carrier and bridge is not None and change.master == bridge.index
             (self.detector.unplugged.discard if plugged else self.detector.unplugged.add)(peer)
         return change.name in legs
+
+    def watch_carriers(self) -> None:
+        """Notices legs that lost their carrier; that one is back is the kernel's to tell."""
+        for leg, device in ((Leg.SRIOV, self.legs.sriov), (Leg.VIRTIO, self.legs.virtio)):
+            if device and self.detector.carrier[leg]:
+                self.detector.carrier[leg] = self._carriers.has(device.name)
 
     def _learn_ports(self) -> None:
         """Notes which port of the bridge leads to which guest: to be known when one goes down."""

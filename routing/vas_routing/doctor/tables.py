@@ -88,18 +88,20 @@ def _is_plausible(who: Subject, route: SeenRoute) -> bool:
 
 
 def _lnet(who: Subject) -> Finding:
-    """A rule without a priority gets one less than the first after the local table's: VAS's."""
+    """A rule without a priority gets one less than the first after the local table's, VAS's; but
+    it comes behind one at 0."""
     skips = who.facts.skip_mr_route_setup
     if skips is None:
         return good("lnet-rules", "ksocklnd", "is not loaded")
+    if who.settings.rule_priority == 0:
+        return good("lnet-rules", "ksocklnd", "what rules it may add come behind VAS's")
     if skips != "0":
         return good("lnet-rules", "ksocklnd", "adds no rules of its own")
     what = "when it is loaded, Lustre's ksocklnd-config adds a rule for each address, without a "
     what += "priority: after VAS's rule it comes to stand in front of it, and LNet is not switched"
     fix = "# /etc/modprobe.d/vas-lnet.conf\noptions ksocklnd skip_mr_route_setup=1\n"
-    fix += (
-        "# then: lustre_rmmod and load it again, or reboot; rules that it has made stay until then"
-    )
+    fix += "# then: lustre_rmmod and load it again, or reboot; rules that it has made stay until "
+    fix += "then\n# or give VAS the `rule_priority` 0"
     return bad("lnet-rules", "ksocklnd", what, fix)
 
 
