@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from doctor_facts import findings, healthy, one_bad
+from site_map import site
+from vas_routing.doctor import examine
 from vas_routing.doctor.facts import (
     Firewall,
     ForwardChain,
@@ -14,6 +16,7 @@ from vas_routing.doctor.facts import (
     SeenRoute,
     SeenRule,
 )
+from vas_routing.settings import Settings
 
 LOCAL = SeenRule(version=4, priority=0, table=255, protocol=2)
 OURS = SeenRule(version=4, priority=0, table=213, protocol=213)
@@ -136,11 +139,13 @@ def test_networkd_and_routes_of_others(settings: dict[str, str], ok: bool) -> No
         assert text in one_bad(facts, "vm1", "foreign-routes").fix
 
 
-@pytest.mark.parametrize(("value", "ok"), [(None, True), ("1", True), ("0", False)])
-def test_rules_that_lustre_adds(value: str | None, ok: bool) -> None:
+@pytest.mark.parametrize(
+    ("value", "priority", "ok"),
+    [(None, 1000, True), ("1", 1000, True), ("0", 1000, False), ("0", 0, True)],
+)
+def test_rules_that_lustre_adds(value: str | None, priority: int, ok: bool) -> None:
     facts = replace(healthy("vm1"), skip_mr_route_setup=value)
-    assert findings(facts, "vm1", "lnet-rules")[0].ok is ok
-    if not ok:
-        assert (
-            "\noptions ksocklnd skip_mr_route_setup=1\n" in one_bad(facts, "vm1", "lnet-rules").fix
-        )
+    settings = Settings(rule_priority=priority)
+    (found,) = (f for f in examine(site(), "vm1", facts, settings) if f.check == "lnet-rules")
+    assert found.ok is ok
+    assert ok or "\noptions ksocklnd skip_mr_route_setup=1\n" in found.fix
