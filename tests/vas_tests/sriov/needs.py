@@ -1,0 +1,46 @@
+"""What the rig needs of this machine, and what of it is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from vas_core.process import run
+from vas_tests.sriov.kernel import newest_kernel
+from vas_tests.sriov.machines import QEMU
+
+_PROGRAMS = {
+    QEMU: "qemu-system-x86",
+    "busybox": "busybox-static",
+    "modprobe": "kmod",
+    "ip": "iproute2",
+    "setpriv": "util-linux",
+}
+_DYNAMIC = b"/lib64/ld-linux"
+
+
+def missing() -> list[str]:
+    """Each thing that is missing, with the package that has it; empty if the rig can run."""
+    return [*_missing_programs(), *_missing_kernel()]
+
+
+def _missing_programs() -> Iterator[str]:
+    if os.geteuid() != 0:
+        yield "root, for namespaces and a tap interface"
+    if not Path("/dev/net/tun").exists():
+        yield "/dev/net/tun"
+    for program, package in _PROGRAMS.items():
+        if shutil.which(program) is None:
+            yield f"program {program} (package {package})"
+    if shutil.which(QEMU) and '"igb"' not in run([QEMU, "-device", "help"]).stdout:
+        yield f"{QEMU} with igb: QEMU 8 (Debian 12 has it in backports)"
+    busybox = shutil.which("busybox")
+    if busybox and _DYNAMIC in Path(busybox).read_bytes():
+        yield "a static busybox (package busybox-static)"
+
+
+def _missing_kernel() -> Iterator[str]:
+    if newest_kernel() is None:
+        yield "a readable kernel in /boot with igbvf (package linux-image-amd64)"

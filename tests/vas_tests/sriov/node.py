@@ -1,0 +1,115 @@
+"""The test's end of a node: commands in, results out, whether it is a machine or a namespace."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from vas_core.errors import VasError
+from vas_core.process import Completed
+from vas_lab.polling import poll
+
+_ANSWER_SECONDS = 120.0
+_LOOK_SECONDS = 1.0
+
+
+class Node:
+    """A host or guest of the rig, by the socket to its agent (`agent.py`)."""
+
+    def __init__(self, name: str, channel: socket.socket) -> None:
+        self.name, self._channel, self._heard = name, channel, b""
+
+    def wait(self, timeout_seconds: float, may_come: Callable[[], bool] = lambda: True) -> None:
+        """Waits until its agent runs. Raises VasError when that takes longer, or cannot be."""
+
+        def look() -> bool:
+            if not may_come():
+                raise VasError("ended before its agent ran", where=self.name)
+            try:
+                self._answer(_LOOK_SECONDS, "its agent")
+            except TimeoutError:
+                return False
+            return True
+
+        poll(look, bool, timeout_seconds, f"the agent of {self.name}")
+
+    def run(self, *argv: str | Path, timeout_seconds: float = _ANSWER_SECONDS) -> str:
+        """What a program prints on the node. Raises VasError unless its status is 0."""
+        words = [str(word) for word in argv]
+        done = self._ask("run", timeout_seconds + 5, argv=words, within_seconds=timeout_seconds)
+        result = Completed(tuple(words), done["status"], done["stdout"], done["stderr"])
+        if result.status:
+            why = f"status {result.status}: {result.command}\n{result.stdout}{result.stderr}"
+            raise VasError(why, where=self.name)
+        return result.stdout
+
+    def json(self, *argv: str) -> Any:
+        """What a program prints, read as JSON."""
+        return json.loads(self.run(*argv) or "[]")
+
+    def start(self, name: str, argv: Sequence[str | Path]) -> None:
+        """Starts a program that goes on."""
+        words = [str(word) for word in argv]
+        self._ask("start", name=name, argv=words, log=self._log(name))
+
+    def ended(self, name: str) -> int | None:
+        """The exit status of a program that was started, None while it runs."""
+        status: int | None = self._ask("ended", name=name)
+        return status
+
+    def log(self, name: str) -> str:
+        """What a program printed that was started."""
+        return self.read(self._log(name))
+
+    def read(self, path: str) -> str:
+        """A file's content."""
+        return str(self._ask("read", path=path))
+
+    def write(self, path: str, text: str) -> None:
+        """Writes a file of sysfs."""
+        self._ask("write", path=path, text=text)
+
+    def target(self, path: str) -> str:
+        """The name that a symbolic link leads to."""
+        return str(self._ask("target", path=path))
+
+    def port(self, name: str) -> str:
+        """The device of one of its virtio ports."""
+        return str(self._ask("port", name=name))
+
+    def exchange(self, address: str, count: int) -> tuple[int, list[str]]:
+        """Sends datagrams to a node's echo one by one until one is lost.
+
+        Returns how many were answered, and the addresses that the other end saw as theirs.
+        """
+        done = self._ask("exchange", address=address, count=count)
+        return done["answered"], done["seen_as"]
+
+    def _log(self, name: str) -> str:
+        return f"/run/{name}.log"
+
+    def _ask(self, do: str, timeout_seconds: float = _ANSWER_SECONDS, **arguments: Any) -> Any:
+        self._channel.sendall(json.dumps({"do": do, **arguments}).encode() + b"\n")
+        what = f"an answer to {do} {arguments}"
+        try:
+            return self._answer(timeout_seconds, what)
+        except TimeoutError as late:
+            raise VasError(f"waited {timeout_seconds:g} s for {what}", where=self.name) from late
+
+    def _answer(self, timeout_seconds: float, what: str) -> Any:
+        deadline = time.monotonic() + timeout_seconds
+        while b"\n" not in self._heard:
+            self._channel.settimeout(max(0.01, deadline - time.monotonic()))
+            piece = self._channel.recv(1 << 16)
+            if not piece:
+                raise VasError(f"is gone; wanted {what}", where=self.name)
+            self._heard += piece
+        line, _, self._heard = self._heard.partition(b"\n")
+        answer = json.loads(line)
+        if "failed" in answer:
+            raise VasError(f"{what}: {answer['failed']}", where=self.name)
+        return answer["done"]
