@@ -1,0 +1,49 @@
+"""The route daemons of the rig's nodes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from vas_core.errors import VasError
+from vas_lab.polling import poll
+from vas_tests.sriov.node import Node
+from vas_tests.sriov.rig import SITE, Rig
+
+_NAME = "vas-routed"
+_PROGRAM = Path(sys.executable).with_name(_NAME)
+_SETTINGS = Path(__file__).with_name("route.yaml")
+_START_SECONDS = 240.0
+
+
+def start_all(rig: Rig, state: Path) -> None:
+    """Starts the daemon of every node and waits until each has made its routes.
+
+    `state` is for the node that is no machine of its own. Raises VasError with the log.
+    """
+    for node in rig.nodes:
+        start(node, state if node is rig.oss2 else Path("/run/vas/route"))
+    for node in rig.nodes:
+        _await(node)
+
+
+def start(node: Node, state: Path) -> None:
+    """Starts the daemon of one node; it takes half a minute in a guest."""
+    files = ("--cluster", SITE, "--config", _SETTINGS, "--state", state)
+    node.start(_NAME, [_PROGRAM, *files, "--node", node.name, "--metrics", "off"])
+
+
+def log(node: Node) -> str:
+    """What a daemon said."""
+    return node.log(_NAME)
+
+
+def _await(node: Node) -> None:
+    def look() -> str:
+        said = log(node)
+        if (status := node.ended(_NAME)) is not None:
+            raise VasError(f"{_NAME} ended with status {status}\n{said}", where=node.name)
+        return said
+
+    what = f"the routes of {node.name}"
+    poll(look, lambda said: "routes are right" in said, _START_SECONDS, what)
