@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from vas_core.polling import poll
 from vas_lab.demo import WHAT_IT_SHOWS
-from vas_lab.polling import poll
 from vas_tests.leftovers import (
     assert_nothing_left,
     command_line,

@@ -15,12 +15,12 @@ from click.shell_completion import ShellComplete
 
 from vas_core.cli import vas
 from vas_core.errors import VasError
+from vas_core.polling import poll
 from vas_core.root import Root
 from vas_lab.control import Request
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_lab.polling import poll
 from vas_lab.procfs import processes
 from vas_tests.in_lab import inside
 from vas_tests.leftovers import (

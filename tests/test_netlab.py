@@ -16,10 +16,10 @@ import yaml
 
 from vas_cluster import parse_cluster
 from vas_core.errors import BadInput, VasError
+from vas_core.polling import poll
 from vas_core.process import run
 from vas_core.root import Root
 from vas_lab.netlab import NetLab
-from vas_lab.polling import poll
 from vas_lab.procfs import processes
 from vas_lab.sites import net_site
 from vas_tests.leftovers import mount_table, namespaces, namespaces_below

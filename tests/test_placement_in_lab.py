@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from vas_core.polling import poll
 from vas_lab.control import Request
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_lab.polling import poll
 from vas_tests.in_lab import inside, vas_json
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from vas_core.polling import poll
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_lab.polling import poll
 from vas_tests.in_lab import inside, vas_json
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]

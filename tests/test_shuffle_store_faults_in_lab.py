@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from vas_core.errors import VasError
+from vas_core.polling import poll
 from vas_lab.lab import Lab
-from vas_lab.polling import poll
 from vas_tests.faults import (
     MANIFEST,
     MAPS,

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from vas_core.errors import VasError
+from vas_core.polling import poll
 from vas_core.root import Root
-from vas_lab.polling import poll
 from vas_lab.procfs import Process, children, processes
 from vas_lab.state import is_running
 

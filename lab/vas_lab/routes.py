@@ -12,9 +12,9 @@ from pathlib import Path
 
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import VasError
+from vas_core.polling import poll
 from vas_core.process import run
 from vas_lab.mounts import route_state
-from vas_lab.polling import poll
 from vas_routing.kernel import Kernel
 from vas_routing.links import Leg
 from vas_routing.node import Node

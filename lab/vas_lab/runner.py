@@ -22,13 +22,13 @@ from typing import Any
 
 from vas_cluster.hadoop import configuration_xml
 from vas_core.errors import VasError
+from vas_core.polling import poll
 from vas_core.root import Root
 from vas_lab.configuration import configuration
 from vas_lab.daemons import java
 from vas_lab.disk import disk_error
 from vas_lab.events import Event, emit
 from vas_lab.job import JobRequest, JobResult, add_counters
-from vas_lab.polling import poll
 from vas_lab.procfs import cpu_seconds
 from vas_lab.rest import YarnRest
 from vas_lab.spec import LabSpec

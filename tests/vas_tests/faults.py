@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vas_core.polling import poll
 from vas_core.root import Root
 from vas_lab.daemons import java
 from vas_lab.events import Event
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_lab.polling import poll
 from vas_lab.procfs import processes
 from vas_tests.attempts import Attempt, attempts, master_node
 from vas_tests.in_lab import inside

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from vas_core.polling import poll
 from vas_core.root import Root
-from vas_lab.polling import poll
 from vas_lab.procfs import processes
 from vas_lab.state import is_running
 
