@@ -50,7 +50,7 @@ for package; do
 done
 exit 0
 """
-_INSTALLED = ("git", "mvn", "ip", "unshare", "cc", "java", "javac")
+_INSTALLED = ("git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3")
 
 _BOOTSTRAP = (
     "vas",
@@ -172,6 +172,17 @@ def test_a_jdk_and_maven_are_installed_for_what_needs_them(
     assert machine.vas("demo", "--yes").stdout == "ran: demo --yes, as ./vas\n"
     assert machine.installed() == list(names)
     assert machine.builds() == 1
+
+
+def test_only_what_measures_paths_needs_iperf3(debian: Machine) -> None:
+    debian.lacks("iperf3")
+    debian.program("iperf3", "#!/bin/sh\n", package="iperf3")
+    for words in (("demo",), ("lab", "status"), ("route", "plan")):
+        assert debian.vas(*words).returncode == 0
+    assert debian.vas("route", "calibrate").returncode == 77
+    debian.lacks("mvn", "java", "javac")
+    assert debian.vas("--yes", "route", "calibrate", "--lab").returncode == 0
+    assert debian.installed() == ["iperf3"]
 
 
 def test_without_yes_and_a_terminal_nothing_is_installed(machine: Machine) -> None:

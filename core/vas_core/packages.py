@@ -20,7 +20,11 @@ from vas_core.doctor import Finding
 from vas_core.process import run
 from vas_core.root import Root
 
-_NEEDED_FOR = {"base": "every command", "lab": "demo, test, lab, bench"}
+_NEEDED_FOR = {
+    "base": "every command",
+    "lab": "demo, test, lab, bench",
+    "paths": "route calibrate, test",
+}
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 
@@ -59,6 +63,7 @@ def _finding(package: Package) -> Finding:
         found=found.text if found.ok else f"{found.text}: {package.why}",
         needed_for=_NEEDED_FOR[package.scope],
         fix=install,
+        optional=package.scope == "paths",
     )
 
 

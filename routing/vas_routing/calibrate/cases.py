@@ -1,0 +1,75 @@
+"""What is measured, and in which order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vas_cluster import Cluster, Host
+from vas_core.errors import BadInput
+from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind
+from vas_routing.links import Leg
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of Table 4.1, between two nodes of the map."""
+
+    kind: Kind
+    leg: Leg
+    source: str
+    destination: str
+
+    @property
+    def name(self) -> str:
+        """As the paper's table has it."""
+        return f"VM to {self.kind}"
+
+
+@dataclass(frozen=True)
+class Round:
+    """Cases that are measured one after another, all by one leg."""
+
+    number: int
+    leg: Leg
+    cases: tuple[Case, ...]
+
+    @property
+    def name(self) -> str:
+        """For the display of progress."""
+        return f"round {self.number}, {self.leg}"
+
+
+def six_cases(cluster: Cluster, source: str) -> list[Case]:
+    """The six cases from a guest; the other host is the next one of the map that has a guest.
+
+    Raises BadInput where there is no such guest or host.
+    """
+    home = cluster.host_by_guest(source)
+    if home is None:
+        raise BadInput("is no guest of the map", where=f"--node {source}", hint="run it on one")
+    other = _other(cluster, home)
+    destinations = {
+        Kind.OWN_HOST: home.name,
+        Kind.OTHER_HOST: other.name,
+        Kind.OTHER_VM: other.guests[0].name,
+    }
+    return [Case(kind, leg, source, destinations[kind]) for kind, leg in TABLE_4_1_GBPS]
+
+
+def _other(cluster: Cluster, home: Host) -> Host:
+    at = cluster.hosts.index(home)
+    for host in (*cluster.hosts[at + 1 :], *cluster.hosts[:at]):
+        if host.guests:
+            return host
+    raise BadInput("no other host has a guest", where="hosts", hint="two of the cases need one")
+
+
+def rounds(cases: Sequence[Case], runs: int) -> Iterator[Round]:
+    """Each case once a run. The order turns round with each run, so that what drifts meanwhile
+    (the machine's heat, its other work) favours no leg."""
+    for number in range(1, runs + 1):
+        step = 1 if number % 2 else -1
+        for leg in list(Leg)[::step]:
+            mine = [case for case in cases if case.leg is leg]
+            yield Round(number, leg, tuple(mine[::step]))

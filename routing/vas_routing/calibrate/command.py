@@ -1,0 +1,197 @@
+"""The command `vas route calibrate`."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vas_cluster import Cluster, default_path, load_cluster, load_site
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import ExitStatus, NotHere
+from vas_core.process import run
+from vas_routing.calibrate import iperf, table
+from vas_routing.calibrate.cases import six_cases
+from vas_routing.calibrate.in_lab import InLab
+from vas_routing.calibrate.measure import Plan, measure, script
+from vas_routing.calibrate.on_site import OnSite
+from vas_routing.calibrate.result import Verdict, chosen
+from vas_routing.calibrate.steering import RouteCommands, address_of
+from vas_routing.choices import DEFAULT_CHOICES, read_choices, write_choices
+from vas_routing.options import STATE
+from vas_routing.settings import DEFAULT_PATH
+
+_INSIDE = "--inside-lab"
+_file = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the user chose."""
+
+    cluster_file: Path | None
+    node: str | None
+    config: Path
+    choices: Path | None
+    state: Path
+    runs: int
+    seconds: int
+    output: Path | None
+    as_json: bool
+    dry_run: bool
+
+    def site(self) -> Cluster:
+        """The map."""
+        if self.cluster_file:
+            return load_cluster(self.cluster_file)
+        return load_site("name it by --cluster")
+
+    def plan(self, cluster: Cluster, node: str) -> Plan:
+        """What is measured from a guest. Raises BadInput where the map has not what it needs."""
+        return Plan(cluster, six_cases(cluster, node), self.runs, self.seconds)
+
+    def words(self) -> list[str]:
+        """What of them also holds inside a lab, as words of a command line."""
+        pairs = {
+            "--node": self.node,
+            "--config": self.config,
+            "--choices": self.choices,
+            "--runs": self.runs,
+            "--seconds": self.seconds,
+            "--output": self.output,
+        }
+        flags = {"--json": self.as_json, "--dry-run": self.dry_run}
+        words = [str(word) for pair in pairs.items() if pair[1] is not None for word in pair]
+        return [*words, *(name for name, given in flags.items() if given)]
+
+    def commands(self, choices: Path) -> RouteCommands:
+        """How `vas route` is called about it."""
+        return RouteCommands(self.cluster_file or default_path(), self.config, choices)
+
+
+@click.command()
+@click.option("--lab", "in_lab", is_flag=True, help="In a network of this machine's own.")
+@click.option("--serve", is_flag=True, help="Be the other end of another guest's measurement.")
+@click.option("--cluster", "cluster_file", type=_file, help="The map.  [default: $VAS_CLUSTER]")
+@click.option("--node", help="The guest that measures.  [default: this one; in a lab: the first]")
+@click.option("--config", type=_file, default=DEFAULT_PATH, help="The switcher's settings.")
+@click.option("--choices", type=_file, help="What the switcher goes by now.")
+@click.option("--state", type=_file, default=STATE, help="The switcher's state.")
+@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Of each case.")
+@click.option(
+    "--seconds",
+    type=click.IntRange(1, 3600),
+    default=2,
+    show_default=True,
+    help="Of each run, in each direction.",
+)
+@click.option("--output", type=_file, help="Where to write the choices for the switcher.")
+@click.option("--dry-run", is_flag=True, help="Print the commands; measure and change nothing.")
+@click.option(_INSIDE, "inside", is_flag=True, hidden=True)
+@json_option
+def calibrate(in_lab: bool, serve: bool, inside: bool, **given: Any) -> int:
+    """Measure the six cases of the paper's Table 4.1 with iperf3, and judge the switcher by them.
+
+    From a guest to its own host, to another host and to that one's guest, each by virtio and by
+    SR-IOV, in both directions. Status 3 where the switcher takes the slower leg; a difference
+    within the spread counts as equal.
+
+    On a site, vas-routed runs on them, and `vas route calibrate --serve` on the other three. With
+    --lab nothing is needed but iperf3: links are a tenth as fast as the paper's.
+
+    \b
+    Examples: vas route calibrate --lab
+              vas route calibrate --serve
+              vas route calibrate --runs 5 --output /var/lib/vas/route-choices.json
+    """
+    if shutil.which(iperf.PROGRAM) is None:
+        raise NotHere("iperf3 is not installed", hint="run `vas doctor` for the package")
+    options = Options(**given)
+    if in_lab:
+        return _around_lab(options)
+    if serve:
+        return _serve(options)
+    with tempfile.TemporaryDirectory(prefix="vas-calibrate-") as directory:
+        return (_inside_lab if inside else _on_site)(options, Path(directory))
+
+
+def _around_lab(options: Options) -> int:
+    """Starts the same inside. A lab is another room's: it is called as a user would."""
+    vas = [sys.executable, "-m", "vas_core"]
+    cluster = ["--cluster", str(options.cluster_file)] if options.cluster_file else []
+    inner = [*vas, "route", "calibrate", _INSIDE, *options.words()]
+    argv = [*vas, "lab", "net", "--shaped", *cluster, "--", *inner]
+    if options.dry_run:
+        click.echo(shlex.join(argv))
+    return subprocess.run(argv, check=False).returncode
+
+
+def _serve(options: Options) -> int:
+    argv = iperf.server(address_of(options.site(), options.node or _hostname()))
+    if options.dry_run:
+        click.echo(shlex.join(argv))
+        return ExitStatus.DONE
+    return subprocess.run(argv, check=False).returncode
+
+
+def _inside_lab(options: Options, directory: Path) -> int:
+    """In the network of a lab, which nobody has routed."""
+    cluster = options.site()
+    plan = options.plan(cluster, options.node or cluster.guests()[0].name)
+    choices = options.choices or directory / "choices.json"
+    if options.choices is None:
+        write_choices(choices, {})
+    lab = InLab.prepare(cluster, plan.cases, directory, options.commands(choices))
+    if options.dry_run:
+        return _print_script([*lab.start(), *script(plan, lab)])
+    for command in lab.start():
+        run(command)
+    with lab.servers(plan.destinations):
+        return _report(measure(plan, lab, directory), options)
+
+
+def _on_site(options: Options, directory: Path) -> int:
+    """On the guest itself."""
+    cluster = options.site()
+    plan = options.plan(cluster, options.node or _hostname())
+    commands = options.commands(options.choices or DEFAULT_CHOICES)
+    site = OnSite(plan.cases[0].source, plan.destinations, options.state, commands)
+    if options.dry_run:
+        return _print_script(script(plan, site))
+    site.check()
+    return _report(measure(plan, site, directory), options)
+
+
+def _print_script(commands: Iterable[Sequence[str]]) -> int:
+    for command in commands:
+        click.echo(shlex.join(command))
+    return ExitStatus.DONE
+
+
+def _report(found: Sequence[Verdict], options: Options) -> int:
+    if options.output:
+        known = read_choices(options.output) if options.output.exists() else {}
+        write_choices(options.output, chosen(known, found))
+        note(f"written to {options.output}")
+    if options.as_json:
+        rows = [row.as_json() for verdict in found for row in (verdict.virtio, verdict.sriov)]
+        print_json({"cases": rows, "choices": [verdict.as_json() for verdict in found]})
+    else:
+        print_table(table.COLUMNS, table.rows(found))
+        click.echo()
+        for verdict in found:
+            click.echo(table.sentence(verdict))
+    return ExitStatus.DONE if all(verdict.ok for verdict in found) else ExitStatus.DIFFERENT
+
+
+def _hostname() -> str:
+    return socket.gethostname().partition(".")[0]

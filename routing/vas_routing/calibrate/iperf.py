@@ -1,0 +1,52 @@
+"""iperf3: its command lines, and what its JSON says. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from vas_core.errors import VasError
+from vas_core.process import Completed
+
+PROGRAM = "iperf3"
+_WARM_UP_SECONDS = 1
+
+
+def server(address: str) -> list[str]:
+    """A server on one address of a node."""
+    return [PROGRAM, "--server", "--bind", address]
+
+
+def client(address: str, seconds: int, *, back: bool) -> list[str]:
+    """One TCP stream to a server, or back from it; JSON. A warm-up before it is left out."""
+    times = ["--omit", str(_WARM_UP_SECONDS), "--time", str(seconds), "--interval", "0"]
+    way = ["--reverse"] if back else []
+    return [PROGRAM, "--json", "--client", address, *times, *way]
+
+
+def limit_seconds(seconds: int) -> float:
+    """When a client that measures for `seconds` hangs."""
+    return _WARM_UP_SECONDS + seconds + 20.0
+
+
+def received_gbps(done: Completed, destination: str) -> float:
+    """What the receiver got, in Gbit/s of payload. Raises VasError where it measured nothing."""
+    try:
+        document = json.loads(done.stdout)
+    except ValueError:
+        document = {"error": _said(done)}
+    # It ends with status 0 although it could not connect (iperf 3.12).
+    wrong = document.get("error")
+    try:
+        bits = float(document["end"]["sum_received"]["bits_per_second"])
+    except (KeyError, TypeError, ValueError):
+        bits, wrong = 0.0, wrong or "it says nothing of what was received"
+    if wrong or bits <= 0:
+        hint = f"is `vas route calibrate --serve` running on {destination}?"
+        raise VasError(f"iperf3: {wrong or 'nothing was received'}", where=destination, hint=hint)
+    return bits / 1e9
+
+
+def _said(done: Completed) -> str:
+    lines: Sequence[str] = (done.stderr or done.stdout).strip().splitlines()
+    return lines[-1] if lines else f"exit status {done.status}"

@@ -1,0 +1,145 @@
+"""From measured speeds to verdicts: which leg is faster, and does the switcher take it? Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from vas_routing.calibrate.cases import Case
+from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind
+from vas_routing.links import Leg
+from vas_routing.policy import Choices
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measurement of a case, there and back, in Gbit/s of payload."""
+
+    there_gbps: float
+    back_gbps: float
+
+    @property
+    def gbps(self) -> float:
+        """The mean of both directions."""
+        return fmean((self.there_gbps, self.back_gbps))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A case, with a sample or more."""
+
+    case: Case
+    samples: tuple[Sample, ...]
+
+    @property
+    def gbps(self) -> float:
+        """The median of the samples."""
+        return median(sample.gbps for sample in self.samples)
+
+    @property
+    def spread(self) -> float:
+        """Half the distance between the least and the greatest sample, in Gbit/s."""
+        found = [sample.gbps for sample in self.samples]
+        return (max(found) - min(found)) / 2
+
+    def as_json(self) -> dict[str, Any]:
+        """A row of `cases`."""
+        return {
+            "case": self.case.name,
+            "source": self.case.source,
+            "destination": self.case.destination,
+            "interface": self.case.leg,
+            "gbps": round(self.gbps, 4),
+            "spread": round(self.spread, 4),
+            "there_gbps": round(median(sample.there_gbps for sample in self.samples), 4),
+            "back_gbps": round(median(sample.back_gbps for sample in self.samples), 4),
+            "runs": len(self.samples),
+            "paper_gbps": TABLE_4_1_GBPS[self.case.kind, self.case.leg],
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A destination: how fast it is by each leg, and by which leg the switcher goes."""
+
+    virtio: Measured
+    sriov: Measured
+    path: Leg
+
+    @property
+    def kind(self) -> Kind:
+        """What the destination is to the guest."""
+        return self.virtio.case.kind
+
+    @property
+    def destination(self) -> str:
+        """Its name."""
+        return self.virtio.case.destination
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast virtio is."""
+        return self.virtio.gbps / self.sriov.gbps
+
+    @property
+    def paper_ratio(self) -> float:
+        """The same in Table 4.1."""
+        return TABLE_4_1_GBPS[self.kind, Leg.VIRTIO] / TABLE_4_1_GBPS[self.kind, Leg.SRIOV]
+
+    @property
+    def faster(self) -> Leg | None:
+        """The faster leg; None where the difference is within both spreads."""
+        difference = self.virtio.gbps - self.sriov.gbps
+        if abs(difference) <= self.virtio.spread + self.sriov.spread:
+            return None
+        return Leg.VIRTIO if difference > 0 else Leg.SRIOV
+
+    @property
+    def ok(self) -> bool:
+        """Whether the switcher takes the faster leg, or either is as good."""
+        return self.faster in (None, self.path)
+
+    def as_json(self) -> dict[str, Any]:
+        """A row of `choices`; `faster` is "equal" where none is."""
+        return {
+            "source": self.virtio.case.source,
+            "destination": self.destination,
+            "path": self.path,
+            "faster": self.faster or "equal",
+            "ok": self.ok,
+            "ratio": round(self.ratio, 3),
+            "paper_ratio": round(self.paper_ratio, 3),
+        }
+
+
+def measured(samples: Mapping[Case, Sequence[Sample]]) -> list[Measured]:
+    """The cases that have samples, in the order of Table 4.1."""
+    order = list(TABLE_4_1_GBPS)
+    found = [Measured(case, tuple(of_case)) for case, of_case in samples.items() if of_case]
+    return sorted(found, key=lambda row: order.index((row.case.kind, row.case.leg)))
+
+
+def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[Verdict]:
+    """One for each destination. `paths`: destination -> the leg that the switcher takes."""
+    by_case = {(row.case.destination, row.case.leg): row for row in rows}
+    destinations = dict.fromkeys(destination for destination, _ in by_case)
+    return [
+        Verdict(by_case[to, Leg.VIRTIO], by_case[to, Leg.SRIOV], paths[to]) for to in destinations
+    ]
+
+
+def chosen(known: Choices, found: Iterable[Verdict]) -> Choices:
+    """What the policy is to read: what is known, with what was found of nodes on one host.
+
+    Where none is faster there is no entry: virtio then, which leaves the adapter to others.
+    """
+    choices = dict(known)
+    for verdict in found:
+        if verdict.kind is Kind.OWN_HOST:
+            pair = frozenset((verdict.virtio.case.source, verdict.destination))
+            choices.pop(pair, None)
+            if verdict.faster:
+                choices[pair] = verdict.faster
+    return choices
