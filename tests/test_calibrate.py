@@ -68,7 +68,7 @@ def test_each_destination_gets_the_faster_path_and_the_policy_reads_it(tmp_path:
     assert choices["oss1"]["ratio"] > 1.2
     assert choices["oss2"]["ratio"] < 0.9 and choices["vm2"]["ratio"] < 0.95
     assert read_choices(output) == {PAIR: Leg.VIRTIO}
-    assert "[1/2] round 1, virtio" in done.stderr
+    assert "[1/2] round 1, sriov" in done.stderr
 
 
 @pytest.mark.usefixtures("nothing_left")

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from vas_cluster import Cluster, Guest, Host
 from vas_core.root import Root
 from vas_lab.topology import VIRTIO_NIC
+from vas_routing.counters import parse_counters
 from vas_routing.links import Leg
 
 
@@ -51,14 +52,3 @@ def _of_guest(root: Root, host: Host, guest: Guest, process: int | str) -> Itera
                 {"node": guest.name, "leg": leg, "device": device, "carries": carries}
                 | table[device]
             )
-
-
-def parse_counters(text: str) -> dict[str, dict[str, int]]:
-    """Device -> its counters, from a /proc/PID/net/dev (proc(5))."""
-    lines = (line.partition(":") for line in text.splitlines())
-    return {name.strip(): _counters(rest.split()) for name, colon, rest in lines if colon}
-
-
-def _counters(fields: list[str]) -> dict[str, int]:
-    numbers = {"rx_bytes": 0, "rx_packets": 1, "tx_bytes": 8, "tx_packets": 9}
-    return {name: int(fields[column]) for name, column in numbers.items()}

@@ -21,6 +21,7 @@ from vas_core.process import Completed
 from vas_routing.calibrate import iperf, table
 from vas_routing.calibrate.cases import rounds, six_cases
 from vas_routing.calibrate.command import calibrate
+from vas_routing.calibrate.measure import share_of
 from vas_routing.calibrate.paper import TABLE_4_1_GBPS
 from vas_routing.calibrate.result import Measured, Sample, Verdict, chosen, measured, verdicts
 from vas_routing.calibrate.steering import leg_of
@@ -200,8 +201,8 @@ def test_a_dry_run_on_a_site_names_every_command(tmp_path: Path) -> None:
         line.split(" route drain ")[1].split(" --cluster")[0] for line in lines if "drain" in line
     ]
     assert drains == [
-        *("virtio --undo", "sriov"),
         *("sriov --undo", "virtio"),
+        *("virtio --undo", "sriov"),
         *("virtio --undo", "sriov --undo"),
     ]  # fmt: skip
     clients = [line for line in lines if line.startswith("iperf3 ")]
@@ -213,3 +214,10 @@ def test_a_dry_run_on_a_site_names_every_command(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("with_iperf3")
 def test_the_other_end_listens_on_its_service_address_alone(tmp_path: Path) -> None:
     assert dry(tmp_path, "--serve", "--node", "vm2") == ["iperf3 --server --bind 10.77.0.22"]
+
+
+def test_the_share_of_a_leg() -> None:
+    before = {Leg.VIRTIO: 1000, Leg.SRIOV: 500}
+    assert share_of(Leg.VIRTIO, before, {Leg.VIRTIO: 1900, Leg.SRIOV: 600}) == 0.9
+    assert share_of(Leg.SRIOV, before, {Leg.VIRTIO: 1900, Leg.SRIOV: 600}) == 0.1
+    assert share_of(Leg.SRIOV, before, before) == 0

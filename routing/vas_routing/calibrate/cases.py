@@ -67,9 +67,13 @@ def _other(cluster: Cluster, home: Host) -> Host:
 
 def rounds(cases: Sequence[Case], runs: int) -> Iterator[Round]:
     """Each case once a run. The order turns round with each run, so that what drifts meanwhile
-    (the machine's heat, its other work) favours no leg."""
+    (the machine's heat, its other work) favours no leg.
+
+    SR-IOV is the first: then the other ends know the guest's address when its host announces it.
+    A node that asks for it while the guest's VF is out of use, but not down, is answered by both.
+    """
     for number in range(1, runs + 1):
-        step = 1 if number % 2 else -1
+        step = -1 if number % 2 else 1
         for leg in list(Leg)[::step]:
             mine = [case for case in cases if case.leg is leg]
-            yield Round(number, leg, tuple(mine[::step]))
+            yield Round(number, leg, tuple(mine[::-step]))

@@ -164,7 +164,7 @@ def _on_site(options: Options, directory: Path) -> int:
     cluster = options.site()
     plan = options.plan(cluster, options.node or _hostname())
     commands = options.commands(options.choices or DEFAULT_CHOICES)
-    site = OnSite(plan.cases[0].source, plan.destinations, options.state, commands)
+    site = OnSite(cluster, plan.source, plan.destinations, options.state, commands)
     if options.dry_run:
         return _print_script(script(plan, site))
     site.check()

@@ -91,6 +91,10 @@ class InLab:
         is_virtio = json.loads(done.stdout)[0]["dev"] == self.links[self.source].virtio_device
         return Leg.VIRTIO if is_virtio else Leg.SRIOV
 
+    def devices(self) -> dict[Leg, str]:
+        """Those of the map."""
+        return {Leg.VIRTIO: self.links[self.source].virtio_device, Leg.SRIOV: self.home.nics.vf}
+
     @contextmanager
     def servers(self, destinations: Sequence[str]) -> Iterator[None]:
         """An iperf3 server on each of these nodes, for the body."""

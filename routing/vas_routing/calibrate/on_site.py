@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vas_cluster import Cluster
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_routing.calibrate.steering import RouteCommands, ask
 from vas_routing.drained import read_drained
 from vas_routing.links import Leg
+from vas_routing.observe import devices, legs
 
 _SETTLE_SECONDS = 60.0  # longer than a path is held down after it is back
 
@@ -20,6 +22,7 @@ _SETTLE_SECONDS = 60.0  # longer than a path is held down after it is back
 class OnSite:
     """The guest that this is, and the nodes that it measures to."""
 
+    cluster: Cluster
     source: str
     destinations: tuple[str, ...]
     state: Path
@@ -60,6 +63,11 @@ class OnSite:
     def path(self, destination: str) -> Leg | None:
         """As the kernel answers."""
         return ask(self._explain(destination))
+
+    def devices(self) -> dict[Leg, str]:
+        """Those with the map's MACs."""
+        mine = legs(self.cluster, self.source, devices())
+        return {Leg.VIRTIO: mine.virtio_name, Leg.SRIOV: mine.sriov_name}
 
     def _differ(self) -> list[str]:
         """The destinations where the kernel does not do what is wished."""

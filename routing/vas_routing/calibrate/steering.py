@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from vas_cluster import Cluster
 from vas_core.process import run
+from vas_routing.counters import parse_counters
 from vas_routing.links import Leg
 
 
@@ -32,6 +33,10 @@ class Steering(Protocol):
 
     def path(self, destination: str) -> Leg | None:
         """The leg that the guest's kernel takes now; None without a route."""
+        ...
+
+    def devices(self) -> Mapping[Leg, str]:
+        """The guest's interfaces."""
         ...
 
 
@@ -56,6 +61,13 @@ def switch(steering: Steering, leg: Leg | None) -> None:
     for command in steering.commands(leg):
         run(command)
     steering.settle(leg)
+
+
+def carried_bytes(steering: Steering) -> dict[Leg, int]:
+    """What the guest's legs have carried so far, in and out."""
+    table = parse_counters(run(steering.reach(["cat", "/proc/net/dev"])).stdout)
+    of_leg = {leg: table[device] for leg, device in steering.devices().items()}
+    return {leg: row["rx_bytes"] + row["tx_bytes"] for leg, row in of_leg.items()}
 
 
 def leg_of(explained: Mapping[str, Any]) -> Leg | None:
