@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stand_in import in_lab, start_lab, stop
 
-from conftest import in_lab, start_lab, stop
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root

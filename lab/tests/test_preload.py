@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_in import in_lab
 
-from conftest import in_lab
 from vas_core.process import run
 from vas_lab import libc
 from vas_lab.lustre import LabLustre

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from stand_in import in_lab
 
-from conftest import in_lab
 from vas_core.process import run
 from vas_lab import libc
 from vas_lab.lustre import LabLustre

@@ -21,8 +21,8 @@ from lab_transcripts import (
     on_first_mdt,
     without_second_mdt,
 )
+from stand_in import in_lab
 
-from conftest import in_lab
 from vas_lab import lctl
 from vas_lab.lfs.__main__ import main as lfs
 from vas_lab.lfs.space import Target, df_text
