@@ -97,9 +97,11 @@ def _made(process: subprocess.Popen[bytes], wanted: Wanted) -> Made:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin is not None
+    assert process.stdin is not None and process.stdout is not None
     with suppress(BrokenPipeError):
         process.stdin.close()
-    with suppress(subprocess.TimeoutExpired):
+    process.stdout.close()
+    try:
         process.wait(_END_SECONDS)
-    end_tied(process)
+    except subprocess.TimeoutExpired:
+        end_tied(process)
