@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ import yaml
 from vas_routing.daemon.memory import SRIOV, Memory, read_memory
 from vas_routing.links import State
 
+from vas_core.polling import poll
 from vas_core.process import Completed, run
 from vas_core.root import Root
 from vas_lab.netlab import NetLab
@@ -147,9 +147,9 @@ class RoutedNet:
         """A daemon's view of the paths."""
         return read_memory(self.state(node))
 
-    def wait_for(self, node: str, path: str, state: State) -> None:
+    def wait_for(self, node: str, path: str, state: str) -> None:
         """Until a daemon has a path (SRIOV, or a peer's name) in a state."""
-        wait(lambda: self.memory(node).paths.get(path) is state, f"{node}: {path} {state}")
+        wait(lambda: self.memory(node).paths.get(path) == state, f"{node}: {path} {state}")
 
     def wait_until_whole(self) -> None:
         """Until all daemons have all paths up, and the kernel has what they wish."""
@@ -167,7 +167,8 @@ class RoutedNet:
     def _is_right(self, node: str) -> bool:
         """Whether it goes by virtio to all on its host, and answers for nobody any more."""
         peers = self.memory(node).paths.keys() - {SRIOV}
-        rows = self.ip_json(node, "route", "show", "table", "213")
+        version = "-6" if ":" in self.address(node) else "-4"
+        rows = self.ip_json(node, version, "route", "show", "table", "213")
         right = {row["dst"] for row in rows} == {self.address(peer) for peer in peers}
         return right and not self.ip(node, "neigh", "show", "proxy")
 
@@ -204,6 +205,21 @@ class RoutedNet:
             server.kill()
 
     @contextmanager
+    def flipping(self, node: str, script: str, links: str) -> Iterator[Callable[[int], int]]:
+        """A process on a node that makes the wish of a number, and says how much it changed."""
+        words = ["-c", script, self.map, node, self.state(node), links]
+        with self._helper(node, *words) as process:
+            assert process.stdin and process.stdout
+            asked, answers = process.stdin, process.stdout
+
+            def flip(number: int) -> int:
+                asked.write(f"{number}\n".encode())
+                asked.flush()
+                return int(answers.readline())
+
+            yield flip
+
+    @contextmanager
     def _helper(self, node: str, *words: object) -> Iterator[subprocess.Popen[bytes]]:
         argv = self.net.enter(node, [sys.executable, *map(str, words)])
         process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -216,9 +232,6 @@ class RoutedNet:
                 process.kill()
 
 
-def wait(done: Callable[[], bool], what: str, seconds: float = _DEADLINE_SECONDS) -> None:
-    """Polls until something is so. AssertionError at the deadline."""
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline, f"not after {seconds:g} s: {what}"
-        time.sleep(0.02)
+def wait(done: Callable[[], bool], what: str) -> None:
+    """Polls until something is so. VasError at the deadline."""
+    poll(done, bool, _DEADLINE_SECONDS, what)

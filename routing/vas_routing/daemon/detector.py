@@ -66,11 +66,13 @@ class _Answers:
 class Detector:
     """The paths of one node: its SR-IOV leg, and the virtio path to each peer on its host.
 
-    `unplugged`: peers whose port of this host's bridge is down. Times are seconds of one clock.
+    `witnesses`: whose silence counts against the node's own SR-IOV leg. `unplugged`: peers whose
+    port of this host's bridge is down. Times are seconds of one clock.
     """
 
     timing: Timing
     peers: tuple[str, ...]
+    witnesses: frozenset[str]
     carrier: dict[Leg, bool] = field(default_factory=lambda: dict.fromkeys(Leg, True))
     drained: frozenset[Leg] = frozenset()
     unplugged: set[str] = field(default_factory=set)
@@ -81,7 +83,7 @@ class Detector:
 
     def answered(self, leg: Leg, node: str, now: float) -> None:
         """A node answered a probe that went by a leg."""
-        for who in (node, None):
+        for who in self._counts_for(leg, node):
             answers = self._answers.setdefault((leg, who), _Answers())
             if now - answers.last > self.timing.detect:
                 answers.since = now
@@ -96,8 +98,13 @@ class Detector:
     def heard_before(self, pairs: Iterable[tuple[Leg, str]]) -> None:
         """Who answered an earlier daemon: their silence counts from the start."""
         for leg, node in pairs:
-            self._answers.setdefault((leg, node), _Answers())
-            self._answers.setdefault((leg, None), _Answers())
+            for who in self._counts_for(leg, node):
+                self._answers.setdefault((leg, who), _Answers())
+
+    def _counts_for(self, leg: Leg, node: str) -> tuple[str | None, ...]:
+        """For itself, and for the leg as a whole."""
+        whole = leg is Leg.VIRTIO or node in self.witnesses
+        return (node, None) if whole else (node,)
 
     @property
     def heard(self) -> frozenset[tuple[Leg, str]]:

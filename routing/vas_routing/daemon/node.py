@@ -44,17 +44,17 @@ class LiveNode:
         self._fabric = self.legs.fabric or memory.fabric
         links = observe.links(self.legs, fabric=self._fabric)
         self.here = place(node.cluster, node.name, links)
+        self._asked = who_is_asked(node.cluster, self.here, node.kernel.settings.neighbours)
         self.detector = self._detector(memory)
         self._peers_sriov: dict[str, State] = {}
         self._ports: dict[str, str] = {}
         self._carriers = observe.Carriers()
         self._switch = Switch(node)
-        settings = node.kernel.settings
         self.prober = Prober(
             here=self.here,
-            port=settings.probe_port,
+            port=node.kernel.settings.probe_port,
             detector=self.detector,
-            asked=who_is_asked(node.cluster, self.here, settings.neighbours),
+            asked=self._asked,
             names=who_may_ask(node.cluster, self.here),
             own_sriov=self._told_sriov,
             rtt=tools.metrics.observe_rtt,
@@ -68,12 +68,20 @@ class LiveNode:
             misses=settings.probe_misses,
             hold_down=settings.hold_down_ms / 1e3,
         )
-        found = Detector(timing, tuple(peer.name for peer in self.here.peers))
+        peers = tuple(peer.name for peer in self.here.peers)
+        found = Detector(timing, peers, self._witnesses())
         found.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
         found.heard_before(memory.heard)
         for name, state in memory.paths.items():
             found.path(name or None).state = state
         return found
+
+    def _witnesses(self) -> frozenset[str]:
+        """Whoever is asked by SR-IOV. But a host's guests are none: where only they are silent, it
+        is their VF as likely as the host's PF, and it is the host that has to carry them."""
+        asked = frozenset(self._asked[Leg.SRIOV])
+        peers = frozenset(peer.name for peer in self.here.peers)
+        return asked - peers if self.here.me.is_host else asked
 
     def memory(self) -> Memory:
         """What the next one is to know."""

@@ -6,7 +6,7 @@ from ipaddress import ip_interface
 
 from vas_cluster import Guest, Host
 from vas_core.errors import VasError
-from vas_lab.polling import poll
+from vas_core.polling import poll
 from vas_tests.sriov.machines import PF_MAC
 from vas_tests.sriov.node import Node
 

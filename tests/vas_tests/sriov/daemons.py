@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from vas_core.errors import VasError
-from vas_lab.polling import poll
+from vas_core.polling import poll
 from vas_tests.sriov.node import Node
 from vas_tests.sriov.rig import SITE, Rig
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vas_core.errors import VasError
+from vas_core.polling import poll
 from vas_core.process import Completed
-from vas_lab.polling import poll
 
 _ANSWER_SECONDS = 120.0
 _LOOK_SECONDS = 1.0

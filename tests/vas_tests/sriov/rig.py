@@ -19,8 +19,8 @@ from pathlib import Path
 
 from vas_cluster import Cluster, Host, load_cluster
 from vas_core.errors import VasError
+from vas_core.polling import poll
 from vas_core.process import Completed, run
-from vas_lab.polling import poll
 from vas_tests.sriov import bring_up
 from vas_tests.sriov.agent import TIED
 from vas_tests.sriov.initramfs import pack

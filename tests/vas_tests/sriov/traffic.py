@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vas_core.errors import VasError
-from vas_lab.polling import poll
+from vas_core.polling import poll
 from vas_tests.sriov.node import Node
 
 PACKETS = 200

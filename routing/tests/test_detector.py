@@ -1,0 +1,128 @@
+"""The detector: what makes a path dead, and when it is trusted again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+from vas_routing.daemon.detector import Cause, Detector, Timing
+from vas_routing.links import Leg, State
+
+TIMING = Timing(interval=0.02, misses=3, hold_down=1.0)
+EVERYONE = ("oss1", "oss2")
+
+
+def guest(*, hold_down: float = 1.0) -> Detector:
+    """vm1 on oss1; oss2 answers by SR-IOV too."""
+    timing = Timing(TIMING.interval, TIMING.misses, hold_down)
+    return Detector(timing, ("oss1",), frozenset(EVERYONE))
+
+
+def run(
+    detector: Detector, begin: float, end: float, *, deaf: frozenset[tuple[Leg, str]] = frozenset()
+) -> float:
+    """Probes are answered from begin to end, but by those who are deaf; returns the end."""
+    now = begin
+    while now < end:
+        for leg, node in ((Leg.VIRTIO, "oss1"), (Leg.SRIOV, "oss1"), (Leg.SRIOV, "oss2")):
+            if (leg, node) not in deaf:
+                detector.answered(leg, node, now)
+        detector.judge(now)
+        now += TIMING.interval
+    return now
+
+
+VIRTIO = frozenset({(Leg.VIRTIO, "oss1")})
+SRIOV = frozenset({(Leg.SRIOV, "oss1"), (Leg.SRIOV, "oss2")})
+
+
+def test_silence_by_one_leg_while_the_other_answers() -> None:
+    detector = guest()
+    now = run(detector, run(detector, 0, 1), 1.2, deaf=VIRTIO)
+    assert (detector.path("oss1").state, detector.path("oss1").cause) == (
+        State.DOWN,
+        Cause.SILENCE,
+    )
+    run(detector, now, now + 1.5)
+    assert detector.path("oss1").state is State.UP
+    run(detector, now + 1.5, now + 1.8, deaf=SRIOV)
+    assert detector.path(None).state is State.DOWN
+
+
+def test_a_peer_that_is_silent_by_both_legs_has_no_daemon() -> None:
+    detector = guest()
+    both = VIRTIO | {(Leg.SRIOV, "oss1")}
+    now = run(detector, run(detector, 0, 1), 3, deaf=both)
+    assert detector.path("oss1").state is State.UP
+    detector.answered(Leg.SRIOV, "oss1", now)  # it is back, by this leg first
+    assert detector.judge(now) == []
+
+
+def test_one_that_stood_still_condemns_nobody() -> None:
+    detector = guest()
+    run(detector, 0, 1)
+    assert detector.judge(60) == []
+    detector.answered(Leg.SRIOV, "oss2", 60)
+    assert detector.judge(60) == []
+
+
+def test_who_never_answered_is_not_silent() -> None:
+    detector = guest()
+    run(detector, 0, 3, deaf=VIRTIO)
+    assert detector.path("oss1").state is State.UP
+
+
+def test_a_host_is_not_blamed_for_its_guests_vf() -> None:
+    host = Detector(TIMING, ("vm1",), frozenset({"oss2"}))
+    for step in range(100):
+        now = step * TIMING.interval
+        host.answered(Leg.VIRTIO, "vm1", now)
+        if step < 20:
+            host.answered(Leg.SRIOV, "vm1", now)
+        host.judge(now)
+    assert host.path(None).state is State.UP
+
+
+def test_an_earlier_daemons_dead_path_stays_dead_until_it_answers() -> None:
+    detector = guest()
+    detector.heard_before([(Leg.VIRTIO, "oss1"), (Leg.SRIOV, "oss1")])
+    detector.path("oss1").state = State.DOWN
+    run(detector, 0, 3, deaf=VIRTIO)
+    assert detector.path("oss1").state is State.DOWN
+
+
+def test_the_word_of_a_peer_and_that_it_expires() -> None:
+    detector = guest(hold_down=0)
+    run(detector, 0, 1)
+    detector.told("oss1", sriov=State.UP, virtio=State.DOWN, now=1)
+    assert detector.judge(1) == ["oss1"]
+    assert detector.evidence("oss1", 1) is State.UP, "its word is not ours: both would wait forever"
+    run(detector, 1, 1 + 3 * TIMING.detect)
+    assert detector.path("oss1").state is State.UP
+
+
+def test_a_drained_leg_is_down_and_peers_are_told() -> None:
+    detector = guest()
+    run(detector, 0, 1)
+    detector.drained = frozenset({Leg.VIRTIO})
+    detector.judge(1)
+    assert detector.path("oss1").cause is Cause.DRAINED
+    assert detector.evidence("oss1", 1) is State.DOWN
+
+
+@given(st.lists(st.booleans(), min_size=10, max_size=200))
+def test_at_most_one_switch_back_in_a_hold_down(carriers: list[bool]) -> None:
+    """Whatever a carrier does ten times a second."""
+    detector, now, ups = guest(), 0.0, []
+    for carrier in carriers:
+        detector.carrier[Leg.VIRTIO] = carrier
+        end = now + 0.1
+        while now < end:
+            detector.answered(Leg.VIRTIO, "oss1", now)
+            before = detector.path("oss1").state
+            detector.judge(now)
+            if before is State.DOWN and detector.path("oss1").state is State.UP:
+                ups.append(now)
+            now += TIMING.interval
+    assert all(b - a >= TIMING.hold_down for a, b in pairwise(ups))
