@@ -120,7 +120,9 @@ def calibrate(in_lab: bool, serve: bool, inside: bool, **given: Any) -> int:
         return _around_lab(options)
     if serve:
         return _serve(options)
-    with tempfile.TemporaryDirectory(prefix="vas-calibrate-") as directory:
+    # In a lab it lies beside the map, in the lab's own /run: however the lab ends, it goes too.
+    beside = default_path().parent if inside else None
+    with tempfile.TemporaryDirectory(prefix="vas-calibrate-", dir=beside) as directory:
         return (_inside_lab if inside else _on_site)(options, Path(directory))
 
 
