@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from vas_routing.choices import read_choices
 from vas_routing.links import Leg
-
 from vas_tests.leftovers import mentioning, mount_table
 
 pytestmark = [

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from vas_routing.daemon.memory import SRIOV
-from vas_routing.links import Leg, State
 
 from vas_cluster import parse_cluster
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
+from vas_routing.daemon.memory import SRIOV
+from vas_routing.links import Leg, State
 from vas_tests.routes import RoutedNet, wait
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from vas_routing.links import Leg
 
 from vas_cluster import Cluster, parse_cluster
 from vas_core.process import run
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
+from vas_routing.links import Leg
 from vas_tests.routes import RoutedNet, wait
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]

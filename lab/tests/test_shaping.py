@@ -6,13 +6,13 @@ import re
 
 import pytest
 import yaml
-from vas_routing.calibrate.paper import Kind, kind_of
-from vas_routing.links import Leg
 
 from vas_cluster import parse_cluster
 from vas_lab.shaping import rate_mbps, shaping
 from vas_lab.sites import net_site
 from vas_lab.topology import plan_topology
+from vas_routing.calibrate.paper import Kind, kind_of
+from vas_routing.links import Leg
 
 CLUSTER = parse_cluster(yaml.safe_dump(net_site()), "net")
 TOPOLOGY = plan_topology(CLUSTER)

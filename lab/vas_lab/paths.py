@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
-from vas_routing.counters import parse_counters
-from vas_routing.links import Leg
 
 from vas_cluster import Cluster, Guest, Host
 from vas_core.root import Root
 from vas_lab.topology import VIRTIO_NIC
+from vas_routing.counters import parse_counters
+from vas_routing.links import Leg
 
 
 class PathCounters(BaseModel):

@@ -10,17 +10,16 @@ import os
 import sys
 from pathlib import Path
 
-from vas_routing.kernel import Kernel
-from vas_routing.links import Leg
-from vas_routing.node import Node
-from vas_routing.observe import Legs, devices, legs, links
-from vas_routing.settings import Settings
-
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_lab.mounts import route_state
+from vas_routing.kernel import Kernel
+from vas_routing.links import Leg
+from vas_routing.node import Node
+from vas_routing.observe import Legs, devices, legs, links
+from vas_routing.settings import Settings
 
 _CLONE_NEWNET = 0x40000000
 _CARRIER_SECONDS = 20.0

@@ -20,12 +20,11 @@ from ipaddress import ip_address
 from itertools import groupby
 from operator import itemgetter
 
-from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind, kind_of
-from vas_routing.links import Leg
-
 from vas_cluster import Cluster, Host
 from vas_core.process import run
 from vas_lab.topology import VIRTIO_NIC, Topology
+from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind, kind_of
+from vas_routing.links import Leg
 
 SCALE = 10
 _CLASSES = {kind: number for number, kind in enumerate(Kind, 1)}

@@ -7,6 +7,7 @@ from ipaddress import ip_interface
 from typing import Any
 
 from site_map import FABRIC, site
+
 from vas_routing.doctor import Facts, Finding, examine
 from vas_routing.doctor.facts import Bridge, Nic, VirtualFunction
 

@@ -9,10 +9,10 @@ import json
 import sys
 
 from site_map import site
-from vas_routing.doctor import examine, read_facts
-from vas_routing.settings import Settings
 
 from vas_core.root import Root
+from vas_routing.doctor import examine, read_facts
+from vas_routing.settings import Settings
 
 settings = Settings(rule_priority=int(sys.argv[1]))
 found = examine(site(), "oss1", read_facts(Root(), settings), settings)

@@ -15,6 +15,9 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from site_map import site
+
+from vas_core.errors import BadInput, VasError
+from vas_core.process import Completed
 from vas_routing.calibrate import iperf, table
 from vas_routing.calibrate.cases import rounds, six_cases
 from vas_routing.calibrate.command import calibrate
@@ -23,9 +26,6 @@ from vas_routing.calibrate.paper import TABLE_4_1_GBPS
 from vas_routing.calibrate.result import Measured, Sample, Verdict, chosen, measured, verdicts
 from vas_routing.calibrate.steering import leg_of
 from vas_routing.links import Leg
-
-from vas_core.errors import BadInput, VasError
-from vas_core.process import Completed
 
 IPERF3 = Path(__file__).parent / "iperf3"
 CASES = six_cases(site(), "vm1")

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vas_routing.choices import DEFAULT_CHOICES, read_choices, write_choices
-from vas_routing.links import Leg
 
 from vas_core.errors import BadInput
+from vas_routing.choices import DEFAULT_CHOICES, read_choices, write_choices
+from vas_routing.links import Leg
 
 NAMES = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
 PAIRS = st.frozensets(NAMES, min_size=2, max_size=2)

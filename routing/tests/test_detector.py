@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from vas_routing.daemon.detector import Cause, Detector, Timing
 from vas_routing.links import Leg, State
 

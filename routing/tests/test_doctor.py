@@ -18,10 +18,10 @@ from doctor_facts import (
     without,
 )
 from site_map import site
-from vas_routing.doctor import Facts, examine
-from vas_routing.doctor.facts import Bridge, Neighbour
 
 from vas_core.errors import BadInput
+from vas_routing.doctor import Facts, examine
+from vas_routing.doctor.facts import Bridge, Neighbour
 
 VM1, VM4 = "52:54:00:77:01:01", "52:54:00:77:04:01"
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from doctor_facts import findings, healthy, one_bad
 from site_map import site
+
 from vas_routing.doctor import examine
 from vas_routing.doctor.facts import (
     Firewall,

@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 import yaml
 from site_map import site
-from vas_routing.lnet import Kind, lnet_plan
 
 from vas_cluster import Cluster
 from vas_core.errors import BadInput
+from vas_routing.lnet import Kind, lnet_plan
 
 HERE = Path(__file__).parent / "lnet"
 SCHEMA = json.loads((HERE / "import.schema.json").read_text())

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from site_map import site
+from walk import GUESTS, NODES, World, all_up
+
+from vas_core.errors import BadInput
 from vas_routing.links import Leg
 from vas_routing.policy import wish
 from vas_routing.settings import MAIN_TABLE, Settings
 from vas_routing.wish import Wish
-from walk import GUESTS, NODES, World, all_up
-
-from vas_core.errors import BadInput
 
 PAIRS = [frozenset(pair) for pair in (("vm1", "oss1"), ("vm4", "oss1"), ("vm1", "vm4"))]
 worlds = st.builds(

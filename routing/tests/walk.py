@@ -8,12 +8,12 @@ from functools import cache
 from ipaddress import ip_network
 
 from site_map import FABRIC, site
+
+from vas_cluster import Cluster
 from vas_routing.links import Leg, Links, State
 from vas_routing.policy import place, wish
 from vas_routing.settings import MAIN_TABLE, Settings
 from vas_routing.wish import Address, Route, Wish
-
-from vas_cluster import Cluster
 
 NODES = {
     "oss1": "oss1",

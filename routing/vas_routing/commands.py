@@ -12,6 +12,7 @@ from vas_core.cli import json_option, main, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
 from vas_routing import observe
+from vas_routing.calibrate.command import calibrate
 from vas_routing.daemon.command import serve
 from vas_routing.doctor import examine, read_facts
 from vas_routing.drained import read_drained, write_drained
@@ -254,6 +255,9 @@ def daemon(given: Given, metrics_at: str) -> None:
         return again.switch, again.choices
 
     serve(load, given.files.paths(), metrics_at)
+
+
+route.add_command(calibrate)
 
 
 def routed() -> None:

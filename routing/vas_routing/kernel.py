@@ -14,6 +14,8 @@ from itertools import groupby
 from typing import Any
 
 from pyroute2 import IPRoute
+from pyroute2.netlink.rtnl import RTM_GETNEIGH
+from pyroute2.netlink.rtnl.ndmsg import ndmsg
 
 from vas_core.errors import VasError
 from vas_core.journal import Entry, Journal
@@ -149,7 +151,11 @@ class _Reader:
 
     def proxies(self) -> Iterator[Proxy]:
         for family in _VERSIONS:
-            for message in self._netlink.get_neighbours(family=family, flags=_NTF_PROXY):
+            # get_neighbours() filters what it is given by flags, and asks for no proxies.
+            asked = ndmsg()
+            asked["family"], asked["flags"] = family, _NTF_PROXY
+            self._netlink.status["nlm_generator"] = False
+            for message in self._netlink.nlm_request(asked, RTM_GETNEIGH):
                 if message.get("protocol") == self._protocol:
                     device = self._names[message["ifindex"]]
                     yield Proxy(address=ip_address(message.get("dst")), device=device)

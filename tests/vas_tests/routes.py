@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from vas_routing.daemon.memory import SRIOV, Memory, read_memory
-from vas_routing.links import State
 
 from vas_core.polling import poll
 from vas_core.process import Completed, run
 from vas_core.root import Root
 from vas_lab.netlab import NetLab
 from vas_lab.procfs import children
+from vas_routing.daemon.memory import SRIOV, Memory, read_memory
+from vas_routing.links import State
 
 _DEADLINE_SECONDS = 30.0
 _PROBE = Path(__file__).with_name("udp_probe.py")

@@ -55,6 +55,9 @@ class Prober:
     def ask(self, now: float) -> None:
         """Sends one probe to each node by each leg."""
         for leg, leg_socket in self.sockets.items():
+            # Asking by it would tell the others' caches that the address is there.
+            if leg in self.detector.drained:
+                continue
             for name, address in self.asked[leg].items():
                 leg_socket.send(self._message(name, now, is_answer=False), address)
 
