@@ -11,7 +11,7 @@ from site_map import site
 from walk import GUESTS, NODES, World, all_up
 
 from vas_core.errors import BadInput
-from vas_routing.links import Leg
+from vas_routing.links import Leg, Links
 from vas_routing.policy import wish
 from vas_routing.settings import MAIN_TABLE, Settings
 from vas_routing.wish import Wish
@@ -86,6 +86,21 @@ def test_only_a_host_that_carries_a_guest_forwards() -> None:
     assert not forwards(all_up().wish("oss1"))
     assert forwards(all_up(sriov_vm1=False).wish("oss1"))
     assert not forwards(all_up(sriov_vm1=False).wish("vm1"))
+
+
+def test_a_drained_vf_does_not_answer_for_the_guest() -> None:
+    """It works, and would take what the host is to carry. One that is dead cannot; and one that
+    comes back must answer, or nobody would hear that it is back."""
+    world = all_up(sriov_vm1=False)
+
+    def ignores(links: Links) -> str:
+        found = wish(site(), "vm1", links, {}, Settings())
+        assert found is not None
+        return next(s.value for s in found.sysctls if s.name.endswith("vf0/arp_ignore"))
+
+    links = world.links("vm1")
+    assert ignores(links) == "1"
+    assert ignores(links.model_copy(update={"drained": {Leg.SRIOV}})) == "8"
 
 
 def test_every_wish_has_a_reason() -> None:

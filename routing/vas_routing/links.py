@@ -53,6 +53,9 @@ class Links(BaseModel):
     virtio_device: Annotated[
         str, Field(description="a guest's virtio NIC; a host's is the map's bridge")
     ] = VIRTIO_NIC
+    drained: Annotated[
+        frozenset[Leg], Field(description="legs that are down because they are not to be used")
+    ] = frozenset()
     absent: Annotated[
         frozenset[str], Field(description="interfaces of these names are not there, or not now")
     ] = frozenset()

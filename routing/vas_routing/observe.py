@@ -194,6 +194,7 @@ def links(
         "fabric": fabric,
         "sriov_device": found.sriov_name,
         "virtio_device": found.virtio_name,
+        "drained": frozenset(drained),
         "absent": found.absent,
     }
     return Links.model_validate(seen | known)

@@ -178,15 +178,16 @@ class _Policy:
     def sysctls(self) -> Iterator[Sysctl]:
         for device in {self.here.sriov, self.here.virtio} - self.links.absent:
             for name, value, reason in self._parameters():
-                if name == "arp_ignore" and device == self.here.sriov and self._is_carried():
-                    value, reason = "8", "the host answers for it meanwhile"
+                if name == "arp_ignore" and device == self.here.sriov and self._is_hidden():
+                    value, reason = "8", "it is drained: the host answers for it meanwhile"
                 path = f"net/ipv{self.here.version}/conf/{device}/{name}"
                 yield Sysctl(name=path, value=value, reason=reason)
 
-    def _is_carried(self) -> bool:
-        """Whether this is a guest that its host forwards for."""
+    def _is_hidden(self) -> bool:
+        """Whether this is a guest whose VF works, but is not to be used."""
         host = next((peer for peer in self.here.peers if peer.is_host), None)
-        return self.links.sriov is State.DOWN and host is not None and self.links.reaches(host.name)
+        drained = Leg.SRIOV in self.links.drained
+        return drained and host is not None and self.links.reaches(host.name)
 
     def _parameters(self) -> Iterator[tuple[str, str, str]]:
         """Those of each leg: name, value, reason."""

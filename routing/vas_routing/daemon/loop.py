@@ -112,7 +112,7 @@ class Daemon:
             self._live.check()
         if now >= self._files_at:
             self._files_at = now + _FILES_SECONDS
-            self._live.detector.drained = self._drained()
+            self._live.drain(self._drained(), now)
             if self._reload or self._times() != self._read_times:
                 self._read_again()
 

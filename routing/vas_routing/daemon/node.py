@@ -96,6 +96,13 @@ class LiveNode:
             return State.DOWN
         return self.detector.path(None).state
 
+    def drain(self, legs: frozenset[Leg], now: float) -> None:
+        """Takes legs out of use, and gives others back."""
+        if legs != self.detector.drained:
+            self.detector.drained = legs
+            self.judge(now)
+            self.apply(now)
+
     def heed(self, change: LinkChange) -> bool:
         """Takes the kernel's word on an interface; whether it is one of the node's own legs."""
         legs = {self.legs.sriov_name: Leg.SRIOV, self.legs.virtio_name: Leg.VIRTIO}
@@ -123,6 +130,7 @@ class LiveNode:
     def look(self) -> None:
         """Reads the interfaces: after one came, went, or changed."""
         self.legs = observe.legs(self._node.cluster, self._node.name, observe.devices())
+        self._switch.forget()
         self._fabric = self.legs.fabric or self._fabric
         self.detector.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
         self.prober.open(self.legs)
@@ -176,6 +184,7 @@ class LiveNode:
         """The paths as the detector has them."""
         return observe.links(
             self.legs,
+            self.detector.drained,
             fabric=self._fabric,
             sriov=self.detector.path(None).state,
             virtio={peer: self.detector.path(peer).state for peer in self.detector.peers},

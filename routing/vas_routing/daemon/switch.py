@@ -30,8 +30,12 @@ class Switch:
 
     def check(self, wished: Wish) -> list[Change]:
         """Reads the kernel; changes and returns what differs. Raises VasError."""
-        self._found = None
+        self.forget()
         return self.make(wished)
+
+    def forget(self) -> None:
+        """Reads all the next time: an interface that goes down takes its routes with it, untold."""
+        self._found = None
 
     def _apply(self, changes: Sequence[Change]) -> None:
         if changes:
