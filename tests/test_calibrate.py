@@ -71,6 +71,7 @@ def test_each_destination_gets_the_faster_path_and_the_policy_reads_it(tmp_path:
     assert "[1/2] round 1, sriov" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nothing_left")
 def test_a_switcher_that_takes_the_slower_path_is_found(tmp_path: Path) -> None:
     wrong = tmp_path / "choices.json"

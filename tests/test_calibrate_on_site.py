@@ -20,6 +20,7 @@ from vas_lab.sites import net_site
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.timeout(300),
     pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3"),
 ]
