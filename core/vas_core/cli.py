@@ -13,6 +13,7 @@ import click
 from rich.cells import cell_len
 
 from vas_core.errors import ExitStatus, VasError
+from vas_core.lazy import LazyGroup
 from vas_core.program import as_called, help_as_called, program
 from vas_core.shown import shown
 from vas_core.sizes import parse_size
@@ -65,12 +66,16 @@ class RoomGroup(click.Group):
             assert command is not None
             rooms.setdefault(room, []).extend(_help_lines(name, command))
         for room, lines in rooms.items():
+            if not lines:
+                continue
             with formatter.section(f"{room}/"):
                 formatter.write_dl(lines)
 
 
 def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
-    if isinstance(command, click.Group):
+    if isinstance(command, LazyGroup):
+        yield from ((f"{name} {sub}", line) for sub, line in command.help_lines())
+    elif isinstance(command, click.Group):
         for sub in sorted(command.commands):
             yield f"{name} {sub}", command.commands[sub].get_short_help_str(_HELP_LINE_CHARS)
     else:

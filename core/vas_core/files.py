@@ -32,3 +32,16 @@ def fsync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def stamp_of(path: Path) -> tuple[int, int, int] | None:
+    """What changes when a file is written: time, size and inode; None if there is no file.
+
+    The time alone is not enough: a file that is emptied and written within one tick of the
+    kernel's clock (4 ms at HZ=250) has one time for both.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pythonjsonlogger.json import JsonFormatter
-
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import VasError
+from vas_core.service import log_json, serve_metrics
 from vas_routing.daemon.announce import Announcer, open_packet_socket
 from vas_routing.daemon.loop import Daemon
 from vas_routing.daemon.metrics import Metrics
@@ -18,35 +16,13 @@ from vas_routing.node import Node
 from vas_routing.observe import devices
 from vas_routing.policy import Choices
 
-OFF = "off"
-
 
 def serve(load: Callable[[], tuple[Node, Choices]], files: Sequence[Path], metrics_at: str) -> None:
     """Runs the daemon until SIGTERM. Raises VasError where it cannot start."""
-    _log_json()
+    log_json()
     metrics = Metrics()
-    if metrics_at != OFF:
-        _serve_metrics(metrics, metrics_at)
+    serve_metrics(metrics.registry, metrics_at)
     Daemon(load, files, Tools(_announcer(), metrics)).run()
-
-
-def _log_json() -> None:
-    handler = logging.StreamHandler()
-    fields = "%(asctime)s %(levelname)s %(message)s"
-    handler.setFormatter(JsonFormatter(fields, rename_fields={"levelname": "level"}))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
-
-
-def _serve_metrics(metrics: Metrics, at: str) -> None:
-    address, _, port = at.rpartition(":")
-    if not address or not port.isdecimal():
-        raise BadInput("is no ADDRESS:PORT", where=f"--metrics {at}", hint="like 127.0.0.1:9213")
-    try:
-        metrics.serve(address, int(port))
-    except OSError as wrong:
-        raise VasError(
-            f"cannot be listened at: {wrong.strerror}", where=f"--metrics {at}"
-        ) from wrong
 
 
 def _announcer() -> Announcer:

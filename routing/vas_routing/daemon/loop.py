@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-import os
 import selectors
-import signal
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
+from vas_core.files import stamp_of
 from vas_core.notify import notify
+from vas_core.signals import Signals
 from vas_routing.daemon.events import Disturbed, Events, LinkChange, Overflow
 from vas_routing.daemon.memory import Memory, read_memory
 from vas_routing.daemon.node import LiveNode, Tools
@@ -32,28 +32,29 @@ class Daemon:
 
     def __init__(self, load: _NODE_AND_CHOICES, files: Sequence[Path], tools: Tools) -> None:
         self._load, self._files, self._tools = load, files, tools
-        self._stop = self._reload = False
         self._selector = selectors.DefaultSelector()
+        self._stamps = self._stamps_now()
         node, choices = load()
         self._state, self._settings = node.state, node.kernel.settings
         self._state.mkdir(parents=True, exist_ok=True, mode=0o755)
         self._events = Events(self._settings.protocol)
         self._selector.register(self._events, selectors.EVENT_READ, self._on_events)
-        self._read_times = self._times()
         self._live = self._start(node, choices, read_memory(self._state))
         self._check_at = time.monotonic() + _FIRST_CHECK_SECONDS
         self._files_at = 0.0
 
     def run(self) -> None:
         """Returns at SIGTERM or SIGINT; routes stay as they are."""
-        self._catch_signals()
+        signals = Signals(self._selector)
         interval = self._settings.probe_interval_ms / 1e3
         next_ask = time.monotonic()
         notify("READY=1")
-        while not self._stop:
+        while not signals.stop:
             for key, _ in self._selector.select(max(0.0, next_ask - time.monotonic())):
                 key.data()
             now = time.monotonic()
+            if signals.take_reload():
+                self._read_again()
             if now >= next_ask:
                 self._live.prober.ask(now)
                 next_ask = max(next_ask + interval, now)
@@ -113,11 +114,11 @@ class Daemon:
         if now >= self._files_at:
             self._files_at = now + _FILES_SECONDS
             self._live.drain(self._drained(), now)
-            if self._reload or self._times() != self._read_times:
+            if self._stamps_now() != self._stamps:
                 self._read_again()
 
     def _read_again(self) -> None:
-        self._reload, self._read_times = False, self._times()
+        self._stamps = self._stamps_now()
         notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
         try:
             node, choices = self._load()
@@ -137,22 +138,8 @@ class Daemon:
             log.error("drained", extra={"what": str(wrong)})
             return self._live.detector.drained
 
-    def _times(self) -> list[int]:
-        return [_modified(file) for file in self._files]
-
-    def _catch_signals(self) -> None:
-        reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        self._selector.register(reader, selectors.EVENT_READ, lambda: os.read(reader, 4096))
-        signal.signal(signal.SIGTERM, self._on_stop)
-        signal.signal(signal.SIGINT, self._on_stop)
-        signal.signal(signal.SIGHUP, self._on_reload)
-
-    def _on_stop(self, *_: object) -> None:
-        self._stop = True
-
-    def _on_reload(self, *_: object) -> None:
-        self._reload, self._files_at = True, 0.0
+    def _stamps_now(self) -> list[object]:
+        return [stamp_of(file) for file in self._files]
 
 
 class _Receive:
@@ -163,10 +150,3 @@ class _Receive:
 
     def __call__(self) -> None:
         self._live.prober.receive(self._leg, time.monotonic())
-
-
-def _modified(file: Path) -> int:
-    try:
-        return file.stat().st_mtime_ns
-    except OSError:
-        return 0

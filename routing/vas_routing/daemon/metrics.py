@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from vas_routing.links import Leg, State
 
@@ -47,10 +47,6 @@ class Metrics:
         self.reloads = Counter(
             "vas_route_reloads", "Readings of the map", ["result"], registry=registry
         )
-
-    def serve(self, address: str, port: int) -> None:
-        """Answers HTTP in a thread. Raises OSError if the port is taken."""
-        start_http_server(port, address, self.registry)
 
     def observe_rtt(self, leg: Leg, peer: str, seconds: float) -> None:
         """An answer's time."""

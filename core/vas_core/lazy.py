@@ -1,0 +1,52 @@
+"""Command groups whose commands are imported when they are run, so that `--help` is quick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True)
+class Later:
+    """A command not imported yet: `module:attribute`, and its line in the group's help."""
+
+    target: str
+    help: str
+
+
+class LazyGroup(click.Group):
+    """A group that knows names and help lines of commands before it imports them.
+
+    A test holds each line to the command's own (`core/tests/test_lazy.py`).
+    """
+
+    def __init__(self, *args: Any, later: Mapping[str, Later], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._later = later
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *self._later})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self._later:
+            return super().get_command(ctx, name)
+        module, _, attribute = self._later[name].target.partition(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command), name
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.help_lines()))
+
+    def help_lines(self) -> list[tuple[str, str]]:
+        """Each command's name and its line, none of `_later` imported."""
+        here = {name: c.get_short_help_str(_LINE_CHARS) for name, c in self.commands.items()}
+        return sorted((here | {name: late.help for name, late in self._later.items()}).items())
+
+
+_LINE_CHARS = 58
