@@ -1,0 +1,1 @@
+"""Which vCPU, I/O thread and interrupt on which core: a snapshot, a scored plan, thin edges."""

@@ -1,0 +1,14 @@
+"""`vas affinity`: every vCPU, I/O thread and interrupt on the right core."""
+
+from __future__ import annotations
+
+import click
+
+from vas_core.lazy import Later, LazyGroup
+
+_LATER: dict[str, Later] = {}
+
+
+@click.group(cls=LazyGroup, later=_LATER)
+def affinity() -> None:
+    """Place vCPUs, I/O threads and interrupts on cores, explained and drawn."""
