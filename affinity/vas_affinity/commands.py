@@ -6,7 +6,12 @@ import click
 
 from vas_core.lazy import Later, LazyGroup
 
-_LATER: dict[str, Later] = {}
+_LATER: dict[str, Later] = {
+    "show": Later(
+        "vas_affinity.reading.command:show",
+        "Show CPUs, memory, devices, interrupts, guests, threads.",
+    ),
+}
 
 
 @click.group(cls=LazyGroup, later=_LATER)
