@@ -64,8 +64,20 @@ class GuestMemory(Frozen):
     strict: bool = True
 
 
+class GuestCell(Frozen):
+    """A NUMA cell of a guest: vCPUs and memory that are on one node of the host."""
+
+    node: int
+    vcpus: tuple[int, ...]
+    memory_bytes: int
+
+
 class GuestShape(Frozen):
-    """How a guest sees its vCPUs: `<topology sockets cores threads>` and its iothreads."""
+    """How a guest sees its vCPUs: `<topology sockets cores threads>` and its iothreads.
+
+    The product may exceed `vcpus`: of an odd number on whole cores the last sibling is not there.
+    `cells` is empty for a guest on one node.
+    """
 
     guest: str
     vcpus: int
@@ -73,6 +85,7 @@ class GuestShape(Frozen):
     cores: int
     threads: int
     iothreads: int = 0
+    cells: tuple[GuestCell, ...] = ()
 
 
 class Placement(Frozen):
