@@ -28,6 +28,7 @@ class Pin(Frozen):
     `name` is a vCPU's, iothread's or interrupt's number, a thread's key (`snapshot.Thread.key`) or
     a cgroup's path; `guest` is the domain of a vCPU, emulator or iothread. `tid` and `start`, of a
     thread that was seen, say which one: one that ended and another that took its number differ.
+    `device` says so of an interrupt, whose numbers are given again too.
     """
 
     target: Target
@@ -37,6 +38,7 @@ class Pin(Frozen):
     guest: str | None = None
     tid: int | None = None
     start: int | None = None
+    device: str | None = None
 
 
 class CpuRole(StrEnum):

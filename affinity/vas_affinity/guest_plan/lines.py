@@ -88,7 +88,8 @@ def _pin(
     else:
         local = [cpu for cpu in home if topology.cpu(cpu).node == line.node] or home
         cpus, why = (local[turn % len(local)],), f"{line.device}{queue} goes to the {whose} CPUs"
-    return Pin(target=Target.INTERRUPT, name=str(line.number), cpus=cpus, reason=why)
+    number = str(line.number)
+    return Pin(target=Target.INTERRUPT, name=number, cpus=cpus, reason=why, device=line.device)
 
 
 def _stuck_words(lines: Sequence[Interrupt]) -> str:

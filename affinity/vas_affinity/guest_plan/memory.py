@@ -53,7 +53,9 @@ class Memory:
         elif shares and all(self.left.get(node, 0) >= size for node, size in shares.items()):
             self._take(shares)
         else:
-            nodes, cells = self._gather(name, nodes, wanted, seat.nodes), ()
+            gathered = self._gather(name, nodes, wanted)
+            page, cells = (page if gathered == nodes else None), ()
+            nodes = gathered
         self._say_reserved(name, wanted, page, nodes)
         memory = GuestMemory(guest=name, nodes=nodes, memory_bytes=wanted, page_bytes=page)
         return memory, cells if len(cells) > 1 else ()
@@ -83,9 +85,7 @@ class Memory:
             self._say(name, f"no huge pages: {format_size(wanted)} in sizes {known}")
         return fit[0] if fit else None
 
-    def _gather(
-        self, name: str, nodes: tuple[int, ...], wanted: int, homes: tuple[int, ...]
-    ) -> tuple[int, ...]:
+    def _gather(self, name: str, nodes: tuple[int, ...], wanted: int) -> tuple[int, ...]:
         """Takes memory node by node, the vCPUs' first, then the nearest to them."""
         room = sum(self.left.get(node, 0) for node in nodes)
         others = sorted(set(self.left) - set(nodes), key=lambda n: (self._distance(n, nodes), n))
@@ -100,9 +100,13 @@ class Memory:
         for node in others:
             if sum(self.left.get(n, 0) for n in used) < wanted:
                 used.append(node)
-        if used != list(nodes) and homes:
-            over, where = format_size(wanted - room), ", ".join(map(str, homes))
-            self._say(name, f"its memory is {over} more than node {where} has left: it spans more")
+        if used != list(nodes):
+            over, where = format_size(wanted - room), ", ".join(map(str, nodes))
+            self._say(
+                name,
+                f"its memory is {over} more than node {where} has left: it spans nodes "
+                f"{', '.join(map(str, sorted(used)))}, without huge pages",
+            )
         self._take(self._in_turn(used, wanted))
         return tuple(sorted(used))
 
