@@ -6,7 +6,12 @@ import click
 
 from vas_core.lazy import Later, LazyGroup
 
-_LATER: dict[str, Later] = {}
+_LATER: dict[str, Later] = {
+    "emit": Later(
+        "vas_affinity.emit.command:emit",
+        "Print a plan as libvirt XML, virsh commands or a script.",
+    ),
+}
 
 
 @click.group(cls=LazyGroup, later=_LATER)
