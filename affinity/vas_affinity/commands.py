@@ -6,7 +6,20 @@ import click
 
 from vas_core.lazy import Later, LazyGroup
 
-_LATER: dict[str, Later] = {}
+_LATER = {
+    "apply": Later(
+        "vas_affinity.apply.command:apply_command",
+        "Make a plan true, read it back, and print what was changed.",
+    ),
+    "rollback": Later(
+        "vas_affinity.apply.command:rollback",
+        "Give every value that VAS changed what it had before.",
+    ),
+    "verify": Later(
+        "vas_affinity.apply.command:verify",
+        "Compare this host with a plan; status 3 if they differ.",
+    ),
+}
 
 
 @click.group(cls=LazyGroup, later=_LATER)
