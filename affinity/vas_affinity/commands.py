@@ -10,6 +10,18 @@ _LATER: dict[str, Later] = {
     "emit": Later(
         "vas_affinity.emit.command:emit",
         "Print a plan as libvirt XML, virsh commands or a script.",
+_LATER = {
+    "apply": Later(
+        "vas_affinity.apply.command:apply_command",
+        "Make a plan true, read it back, and print what was changed.",
+    ),
+    "rollback": Later(
+        "vas_affinity.apply.command:rollback",
+        "Give every value that VAS changed what it had before.",
+    ),
+    "verify": Later(
+        "vas_affinity.apply.command:verify",
+        "Compare this host with a plan; status 3 if they differ.",
     ),
 }
 
