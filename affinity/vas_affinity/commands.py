@@ -6,7 +6,15 @@ import click
 
 from vas_core.lazy import Later, LazyGroup
 
-_LATER: dict[str, Later] = {}
+_LATER: dict[str, Later] = {
+    "plot": Later(
+        "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
+    ),
+    "record": Later(
+        "vas_affinity.record.command:record",
+        "Record which core each thread runs on, over time.",
+    ),
+}
 
 
 @click.group(cls=LazyGroup, later=_LATER)
