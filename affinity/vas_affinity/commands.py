@@ -7,6 +7,10 @@ import click
 from vas_core.lazy import Later, LazyGroup
 
 _LATER: dict[str, Later] = {
+    "experiment": Later(
+        "vas_affinity.experiment.command:experiment",
+        "Test whether pinning pays: tuned and not, pinned and not.",
+    ),
     "plot": Later(
         "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
     ),

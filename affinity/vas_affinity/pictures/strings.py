@@ -10,7 +10,6 @@ from vas_affinity.pictures.svg import PALETTE, Svg, fitted, text_width
 from vas_affinity.record.recording import Recording, String
 
 _WIDTH, _LEFT, _RIGHT = 960.0, 62.0, 66.0
-_DASHES = ("", "6 3")
 _BAND_PIXELS, _LEAST_BAND, _MOST_BAND = 300.0, 3.0, 70.0
 _USE_POINTS = 120
 _LEGEND_COLUMNS = 3
@@ -21,7 +20,6 @@ class Style:
     """How a thread is drawn: the same key has the same style in both panels."""
 
     colour: str
-    dash: str
     rank: int
 
 
@@ -121,7 +119,7 @@ def _axes(svg: Svg, scale: Scale, recording: Recording) -> None:
     for share in (0, 0.5, 1):
         y = scale.y_use(scale.most_use * share)
         svg.text(right + 8, y + 4, f"{100 * scale.most_use * share:.0f} %", size=11, kind="muted")
-    svg.text(right + 8, scale.top - 10, "CPU use", size=11, kind="muted")
+    svg.text(right + 8, scale.top - 20, "CPU use", size=11, kind="muted")
     _time_axis(svg, scale)
 
 
@@ -145,11 +143,10 @@ def _string(
     )
     line = step_line(scale, string, string.ended or recording.seconds, lane)
     busy = busy_line(scale, string, recording.header.interval_seconds, lane)
-    dash = {"stroke_dasharray": style.dash} if style.dash else {}
     with svg.group(about, class_="string", data_key=string.thread.key):
         svg.path(line, style.colour, 1, stroke_opacity=0.55)
         if busy:
-            svg.path(busy, style.colour, 2.4, **dash)
+            svg.path(busy, style.colour, 2.4)
         svg.path(line, "#000", 9, stroke_opacity=0, pointer_events="stroke")
 
 
@@ -189,9 +186,8 @@ def _legend(
     for number, key in enumerate(named):
         row, column = divmod(number, _LEGEND_COLUMNS)
         x, y, style = _LEFT + column * width, top + row * 18, styles[key]
-        dash = {"stroke_dasharray": style.dash} if style.dash else {}
         with svg.group(key, class_="key", data_key=key):
-            svg.path(f"M{x:g} {y - 4:g}h22", style.colour, 2.4, **dash)
+            svg.path(f"M{x:g} {y - 4:g}h22", style.colour, 2.4)
             svg.text(x + 28, y, fitted(key, width - 36, 11), size=11)
     y = top + math.ceil(len(named) / _LEGEND_COLUMNS) * 18
     words = "thick where it used CPU time; grey area: CPU use of all, 100 % is one CPU"
@@ -211,10 +207,8 @@ def _styles(recordings: Iterable[Recording]) -> dict[str, Style]:
             share = string.used_ticks / max(recording.seconds, 1e-9)
             used[key] = max(used.get(key, 0.0), share)
     order = sorted(used, key=lambda key: (-used[key], key))
-    kinds = [(colour, dash) for dash in _DASHES for colour in PALETTE]
-    rest = [("faint", "")] * max(0, len(order) - len(kinds))
-    pairs = zip(order, [*kinds, *rest], strict=False)
-    return {key: Style(*kind, rank) for rank, (key, kind) in enumerate(pairs)}
+    colours = [*PALETTE, "line", *["faint"] * len(order)]
+    return {key: Style(colours[rank], rank) for rank, key in enumerate(order)}
 
 
 def _cores_of(recording: Recording) -> set[int]:

@@ -26,6 +26,7 @@ _THEME = {
     "muted": ("fill", "#57606a", "#a3abb3"),
     "band": ("fill", "#f1f3f5", "#1e2327"),
     "rule": ("stroke", "#c4cad0", "#414a52"),
+    "line": ("stroke", "#1b1f23", "#e6e8ea"),
     "faint": ("stroke", "#8c959f", "#7a848d"),
     "use": ("fill", "#d0d7de", "#343c44"),
 }
@@ -88,6 +89,12 @@ class Svg:
         stroke = _coloured(colour) if colour in _THEME else f' stroke="{colour}"'
         self._parts.append(
             f'<path d="{data}" fill="none" stroke-width="{width:g}"{stroke}{_attributes(more)}/>'
+        )
+
+    def dot(self, x: float, y: float, radius: float, colour: str) -> None:
+        """A filled circle, half seen through, so that dots that meet are told apart."""
+        self._parts.append(
+            f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill-opacity="0.7"{_coloured(colour)}/>'
         )
 
     def area(self, data: str, colour: str) -> None:

@@ -14,7 +14,7 @@ from vas_affinity.record.recording import End, Header, Recorded
 from vas_affinity.record.tasks import TaskStat, migrations_of, name_of, parse_stat, tids_of
 from vas_core.root import Root
 
-_LOOK_FOR_THREADS_SECONDS = 0.5
+_LOOK_FOR_THREADS_SECONDS = 0.5  # at most; at first more often: a program starts its threads
 _COUNTED_AT_ONCE = 64  # /proc/PID/task/TID/sched costs some 30 us to read
 _STAT_BYTES = 1024
 
@@ -38,6 +38,7 @@ class Recorder:
     pids: Callable[[], Sequence[int]]
     followed: dict[tuple[int, int], _Followed] = field(default_factory=dict)
     samples: int = 0
+    _count: int = 0
     _ordinals: Counter[str] = field(default_factory=Counter)
     _migrations: dict[int, int] = field(default_factory=dict)
 
@@ -51,7 +52,7 @@ class Recorder:
         now, looked = 0.0, -_LOOK_FOR_THREADS_SECONDS
         while going_on(now):
             fresh: list[list[int]] = []
-            if now - looked >= _LOOK_FOR_THREADS_SECONDS:
+            if now - looked >= min(_LOOK_FOR_THREADS_SECONDS, now / 4):
                 fresh, looked = self._look(), now
             self._sample(now, fresh)
             if not self.followed:
@@ -90,15 +91,17 @@ class Recorder:
             stat = _stat_of(descriptor)
         except (FileNotFoundError, ProcessLookupError):
             return None
-        thread = self._introduce(pid, stat)
+        number, self._count = self._count, self._count + 1
+        thread = self._introduce(number, pid, stat)
         before = migrations_of(self.root, pid, tid)
         self.followed[pid, tid] = _Followed(thread, descriptor, (stat.cpu, stat.ticks), before)
         return [thread.thread, stat.cpu, stat.ticks]
 
-    def _introduce(self, pid: int, stat: TaskStat) -> Recorded:
+    def _introduce(self, number: int, pid: int, stat: TaskStat) -> Recorded:
+        """Writes who a thread is: when it is first seen, and when it takes another name."""
         base = f"{name_of(self.root, pid)}/{stat.name}"
         thread = Recorded(
-            thread=sum(self._ordinals.values()),
+            thread=number,
             tid=stat.tid,
             pid=pid,
             key=f"{base}/{self._ordinals[base]}",
@@ -117,6 +120,9 @@ class Recorder:
             except ProcessLookupError:
                 gone.append(followed)
                 continue
+            if stat.name != followed.thread.name:
+                number, pid = followed.thread.thread, followed.thread.pid
+                followed.thread = self._introduce(number, pid, stat)
             if (stat.cpu, stat.ticks) != followed.last:
                 followed.last = stat.cpu, stat.ticks
                 on.append([followed.thread.thread, stat.cpu, stat.ticks])

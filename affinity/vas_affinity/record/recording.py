@@ -140,7 +140,7 @@ def load_recording(path: Path) -> Recording:
 
 def _take(recording: Recording, line: dict[str, Any]) -> None:
     if "thread" in line:
-        recording.strings.append(String(Recorded.model_validate(line)))
+        _introduce(recording.strings, Recorded.model_validate(line))
         return
     if "seconds" in line:
         recording.end = End.model_validate(line)
@@ -153,6 +153,14 @@ def _take(recording: Recording, line: dict[str, Any]) -> None:
         string.ticks.append(int(ticks))
     for thread in line.get("ended", ()):
         recording.strings[thread].ended = time
+
+
+def _introduce(strings: list[String], thread: Recorded) -> None:
+    """A number that is known is a thread that took another name."""
+    if thread.thread == len(strings):
+        strings.append(String(thread))
+    else:
+        strings[thread.thread].thread = thread
 
 
 def _parsed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
