@@ -22,6 +22,16 @@ _LATER = {
     "verify": Later(
         "vas_affinity.apply.command:verify",
         "Compare this host with a plan; status 3 if they differ.",
+    "experiment": Later(
+        "vas_affinity.experiment.command:experiment",
+        "Test whether pinning pays: tuned and not, pinned and not.",
+    ),
+    "plot": Later(
+        "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
+    ),
+    "record": Later(
+        "vas_affinity.record.command:record",
+        "Record which core each thread runs on, over time.",
     ),
 }
 
