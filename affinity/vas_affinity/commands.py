@@ -10,7 +10,7 @@ _LATER: dict[str, Later] = {
     "emit": Later(
         "vas_affinity.emit.command:emit",
         "Print a plan as libvirt XML, virsh commands or a script.",
-_LATER = {
+    ),
     "apply": Later(
         "vas_affinity.apply.command:apply_command",
         "Make a plan true, read it back, and print what was changed.",
@@ -22,6 +22,7 @@ _LATER = {
     "verify": Later(
         "vas_affinity.apply.command:verify",
         "Compare this host with a plan; status 3 if they differ.",
+    ),
     "experiment": Later(
         "vas_affinity.experiment.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",

@@ -51,7 +51,7 @@ class Found:
 def find(
     problem: Problem,
     start: Ints | None = None,
-    effort: Effort = Effort(),  # noqa: B008
+    effort: Effort = Effort(),
     clock: Callable[[], float] = time.monotonic,
 ) -> Found:
     """A placement of a low score, never above that of `start`."""
@@ -76,6 +76,4 @@ def find(
         best = optimum(problem, places, score(problem, places), branches=_EXACT_BRANCHES)
         places, proved = best.places, best.proved
         what_ifs += best.branches * len(problem.cpus)
-    return Found(
-        places, score(problem, places), score(problem, began), proved, late(), what_ifs
-    )
+    return Found(places, score(problem, places), score(problem, began), proved, late(), what_ifs)

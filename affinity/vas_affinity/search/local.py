@@ -96,9 +96,7 @@ def settle(
     return best.places, sum(end.what_ifs for end in ends)
 
 
-def _try_kick(
-    standing: Standing, random: np.random.Generator, late: Callable[[], bool]
-) -> None:
+def _try_kick(standing: Standing, random: np.random.Generator, late: Callable[[], bool]) -> None:
     before = standing.gained
     done = kick(standing, random)
     done += descend(standing, [thread for thread, _ in done], late)
