@@ -33,6 +33,9 @@ _LATER: dict[str, Later] = {
     "record": Later(
         "vas_affinity.record.command:record",
         "Record which core each thread runs on, over time.",
+    "show": Later(
+        "vas_affinity.reading.command:show",
+        "Show CPUs, memory, devices, interrupts, guests, threads.",
     ),
 }
 
