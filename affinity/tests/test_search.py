@@ -110,6 +110,7 @@ def test_a_budget_of_nothing_still_gives_a_plan() -> None:
 
 
 def test_no_threads_is_no_plan() -> None:
-    empty = instance(machine(packages=1, nodes=1, caches=1, cores=2, threads=1), 0,
-                     np.random.default_rng(0))
+    empty = instance(
+        machine(packages=1, nodes=1, caches=1, cores=2, threads=1), 0, np.random.default_rng(0)
+    )
     assert find(empty).places.size == 0

@@ -73,7 +73,9 @@ def _same(group: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 def _nodes(topology: Topology) -> tuple[int, ...]:
     found = {node.number for node in topology.nodes}
-    return tuple(sorted(found | {cpu.node for cpu in topology.cpus if cpu.node is not None})) or (0,)
+    return tuple(sorted(found | {cpu.node for cpu in topology.cpus if cpu.node is not None})) or (
+        0,
+    )
 
 
 def _packages(topology: Topology, ratio: Ratio) -> Floats:
@@ -83,9 +85,7 @@ def _packages(topology: Topology, ratio: Ratio) -> Floats:
 
 def _hops(topology: Topology, nodes: tuple[int, ...], ratio: Ratio) -> Floats:
     known = {node.number: node for node in topology.nodes}
-    packages = {
-        node: {cpu.package for cpu in topology.cpus if cpu.node == node} for node in nodes
-    }
+    packages = {node: {cpu.package for cpu in topology.cpus if cpu.node == node} for node in nodes}
     pairs = [(a, b) for a in nodes for b in nodes if a != b]
     across = [_slit(known, a, b) for a, b in pairs if not packages[a] & packages[b]]
     bridge = min((slit for slit in across if slit is not None), default=None)

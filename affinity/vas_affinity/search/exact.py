@@ -100,8 +100,12 @@ class _Search:
         for depth in range(count - 2, -1, -1):
             one, later = self.order[depth + 1], self.order[depth + 2 :]
             left[depth] = left[depth + 1] + sum(
-                float((problem.weighted[one, j] * problem.distance
-                       + problem.activity[one] * problem.activity[j] * problem.sharing).min())
+                float(
+                    (
+                        problem.weighted[one, j] * problem.distance
+                        + problem.activity[one] * problem.activity[j] * problem.sharing
+                    ).min()
+                )
                 for j in later
             )
         return left
