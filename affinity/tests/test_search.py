@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from placement_problems import placed, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from placement_problems import placed, problems
 
 from vas_affinity.benchmark.instances import instance, machine
 from vas_affinity.distance.matrix import Ints

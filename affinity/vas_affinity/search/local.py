@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from vas_affinity.distance.matrix import Ints
-from vas_affinity.score.problem import Problem
 from vas_affinity.score.terms import score
 from vas_affinity.search.standing import Standing
 
