@@ -219,7 +219,7 @@ def test_a_nics_interrupts_go_to_the_storage_servers_cpus() -> None:
     plan = plan_guests(host(topology, nvme(40, 1), *lines), asked(4))
     moved = {pin.name: pin.cpus for pin in plan.pins if pin.target is Target.INTERRUPT}
     assert set(moved) == {"50", "51", "52", "53"}
-    oss = {cpu for cpu in cpus_with(plan, CpuRole.OSS)}
+    oss = set(cpus_with(plan, CpuRole.OSS))
     assert {cpu for cpus in moved.values() for cpu in cpus} <= oss
     assert len(set(moved.values())) == min(4, sum(topology.cpu(c).node == 0 for c in oss))
 
