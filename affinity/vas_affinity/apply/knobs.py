@@ -70,10 +70,9 @@ class Knobs:
             raise Gone("the guest has ended, or started anew, since the plan was made")
         uuid = self.virsh.uuid(pin.guest)
         number = "" if pin.target is Target.EMULATOR else pin.name
-        return [
-            guest.GuestKnob(pin.target, number, side, uuid, pin.guest, self.virsh, self.root)
-            for side in Side
-        ]
+        which = (pin.target, number)
+        of = (uuid, pin.guest, self.virsh, self.root, pin.tid)
+        return [guest.GuestKnob(*which, side, *of) for side in Side]
 
     def _of_thread(self, pin: Pin) -> Knob:
         if pin.tid is None or pin.start is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from vas_affinity.apply.knob import Gone, Immovable, Value
 from vas_affinity.cpulist import format_cpulist, parse_cpulist
+from vas_core.errors import VasError
 from vas_core.root import Root
 
 KIND = "thread"
@@ -53,9 +54,11 @@ class ThreadKnob:
         except ProcessLookupError:
             raise self._gone() from None
         except OSError as refused:
-            if refused.errno == errno.EINVAL and self._is_bound():
+            if refused.errno != errno.EINVAL:
+                raise
+            if self._is_bound():
                 raise Immovable("the kernel binds this thread to its CPUs") from None
-            raise
+            raise VasError("its cpuset has none of these CPUs") from None
 
     def _check(self) -> None:
         if started(self.root, self.tid) != self.start:

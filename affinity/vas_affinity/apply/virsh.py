@@ -34,9 +34,14 @@ class Virsh:
         self._lists.clear()
         self._documents.clear()
 
+    def forget_guest(self, uuid: str) -> None:
+        """Reads a guest anew: what was read before a change must not be defined again."""
+        for side in Side:
+            self._documents.pop((uuid, side), None)
+
     def do(self, *words: str, stdin: str | None = None) -> str:
         """Runs one of virsh's commands. Raises VasError with what virsh said, NotHere."""
-        # Its messages are matched by none, but shown: in one language.
+        # Its messages are shown beside ours: in one language.
         env = {**os.environ, "LC_ALL": "C"}
         argv = ["virsh", "--quiet", *self._connect, *words]
         try:
