@@ -9,11 +9,28 @@ from vas_core.lazy import Later, LazyGroup
 _LATER = {
     "apply": Later(
         "vas_affinity.apply.command:apply_command",
-        "Make a plan true, read it back, and print what was changed.",
+        "Make a plan true, read it back, print what was changed.",
+    ),
+    "emit": Later(
+        "vas_affinity.emit.command:emit", "Print a plan as libvirt XML, virsh commands or a script."
+    ),
+    "experiment": Later(
+        "vas_affinity.experiment.command:experiment",
+        "Test whether pinning pays: tuned and not, pinned and not.",
+    ),
+    "plot": Later(
+        "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
+    ),
+    "record": Later(
+        "vas_affinity.record.command:record", "Record which core each thread runs on, over time."
     ),
     "rollback": Later(
         "vas_affinity.apply.command:rollback",
         "Give every value that VAS changed what it had before.",
+    ),
+    "show": Later(
+        "vas_affinity.reading.command:show",
+        "Show CPUs, memory, devices, interrupts, guests, threads.",
     ),
     "verify": Later(
         "vas_affinity.apply.command:verify",
