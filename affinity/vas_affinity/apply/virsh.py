@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from enum import Enum
-from xml.etree.ElementTree import Element, fromstring, tostring
+from xml.etree.ElementTree import Element, tostring
 
 from vas_affinity.apply.knob import Gone
 from vas_core.errors import VasError
 from vas_core.process import CommandFailed, run
+from vas_core.xmltree import parse_xml
 
 _TIMEOUT_SECONDS = 30.0
 
@@ -70,8 +71,7 @@ class Virsh:
         if (uuid, side) not in self._documents:
             words = ["dumpxml", uuid, "--security-info"]
             text = self.do(*words, *(["--inactive"] if side is Side.DEFINED else []))
-            # libvirt wrote it itself, without any entities of its own.
-            self._documents[uuid, side] = fromstring(text)  # noqa: S314
+            self._documents[uuid, side] = parse_xml(text, where=f"virsh dumpxml {uuid}")
         return self._documents[uuid, side]
 
     def define(self, document: Element) -> None:
