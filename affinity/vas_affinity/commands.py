@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from vas_core.cli import main
 from vas_core.lazy import Later, LazyGroup
 
 _LATER = {
     "apply": Later(
         "vas_affinity.apply.command:apply_command",
         "Make a plan true, read it back, print what was changed.",
+    ),
+    "daemon": Later(
+        "vas_affinity.daemon.command:daemon", "Keep a plan true, and take back what hurt."
     ),
     "emit": Later(
         "vas_affinity.emit.command:emit", "Print a plan as libvirt XML, virsh commands or a script."
@@ -42,3 +48,8 @@ _LATER = {
 @click.group(cls=LazyGroup, later=_LATER)
 def affinity() -> None:
     """Place vCPUs, I/O threads and interrupts on cores, explained and drawn."""
+
+
+def affinityd() -> None:
+    """The program `vas-affinityd`."""
+    main(["affinity", "daemon", *sys.argv[1:]])
