@@ -6,7 +6,14 @@ import click
 
 from vas_core.lazy import Later, LazyGroup
 
-_LATER: dict[str, Later] = {
+_LATER = {
+    "apply": Later(
+        "vas_affinity.apply.command:apply_command",
+        "Make a plan true, read it back, print what was changed.",
+    ),
+    "emit": Later(
+        "vas_affinity.emit.command:emit", "Print a plan as libvirt XML, virsh commands or a script."
+    ),
     "experiment": Later(
         "vas_affinity.experiment.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
@@ -15,8 +22,19 @@ _LATER: dict[str, Later] = {
         "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
     ),
     "record": Later(
-        "vas_affinity.record.command:record",
-        "Record which core each thread runs on, over time.",
+        "vas_affinity.record.command:record", "Record which core each thread runs on, over time."
+    ),
+    "rollback": Later(
+        "vas_affinity.apply.command:rollback",
+        "Give every value that VAS changed what it had before.",
+    ),
+    "show": Later(
+        "vas_affinity.reading.command:show",
+        "Show CPUs, memory, devices, interrupts, guests, threads.",
+    ),
+    "verify": Later(
+        "vas_affinity.apply.command:verify",
+        "Compare this host with a plan; status 3 if they differ.",
     ),
 }
 

@@ -129,7 +129,9 @@ def _time_axis(svg: Svg, scale: Scale) -> None:
     lines = "".join(f"M{scale.x(t):g} {scale.bottom:g}v5" for t in ticks)
     svg.path(f"M{_LEFT:g} {scale.bottom:g}H{_WIDTH - _RIGHT:g}{lines}", "rule", 1)
     for time in ticks:
-        svg.text(scale.x(time), scale.bottom + 18, f"{time:g}", size=11, anchor="middle", kind="muted")
+        svg.text(
+            scale.x(time), scale.bottom + 18, f"{time:g}", size=11, anchor="middle", kind="muted"
+        )
     svg.text(_WIDTH - _RIGHT + 8, scale.bottom + 18, "s", size=11, kind="muted")
 
 

@@ -70,7 +70,9 @@ def record(
     return _record_command(out, header, command, seconds)
 
 
-def _record_command(out: Path, header: Header, command: Sequence[str], seconds: float | None) -> int:
+def _record_command(
+    out: Path, header: Header, command: Sequence[str], seconds: float | None
+) -> int:
     try:
         running = subprocess.Popen(command)
     except FileNotFoundError:

@@ -125,7 +125,9 @@ def load_recording(path: Path) -> Recording:
     try:
         _, first = next(lines)
     except StopIteration:
-        raise BadInput("is empty", where=str(path), hint="`vas affinity record` makes one") from None
+        raise BadInput(
+            "is empty", where=str(path), hint="`vas affinity record` makes one"
+        ) from None
     if first.get("format") != FORMAT or first.get("version") != 1:
         raise BadInput("is no recording", where=str(path), hint="`vas affinity record` makes one")
     number = 1
