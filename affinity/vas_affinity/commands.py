@@ -18,6 +18,9 @@ _LATER = {
         "vas_affinity.experiment.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
     ),
+    "graph": Later(
+        "vas_affinity.graph.command:graph", "Find which threads talk to which, and how much."
+    ),
     "plot": Later(
         "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
     ),

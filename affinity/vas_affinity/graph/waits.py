@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -25,7 +26,7 @@ _SWITCHES = re.compile(r"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 
 @dataclass
 class Seen:
-    """What sampling saw of a thread. `switches` is the count at each look."""
+    """What sampling saw of a thread. `switches` is the count at each look, `times` when."""
 
     pid: int
     tid: int
@@ -34,6 +35,7 @@ class Seen:
     """A channel's name, `futex PID ADDRESS`; what is no channel of ours is not counted."""
     writes: Counter[str] = field(default_factory=Counter)
     switches: list[int] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
 
     def look(self, root: Root, channels: Channels) -> bool:
         """Takes a sample. False when the thread ended."""
@@ -44,6 +46,7 @@ class Seen:
             return False
         self.looks += 1
         self.switches.append(int(found[1]))
+        self.times.append(time.monotonic())
         self._wait(read_gone(root, f"{base}/syscall") or "", channels)
         return True
 

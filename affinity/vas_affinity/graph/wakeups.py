@@ -27,7 +27,11 @@ _TRACEPOINT = "sched_waking"
 _BTF = "sys/kernel/btf/vmlinux"
 _MOST_PROCESSES, _MOST_PAIRS = 4096, 65536
 _FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO: elsewhere numbers of threads differ
-_LEAST_SHARE = 0.01
+_FIRST_SHARE, _LEAST_SHARE, _MOST_GROWTH = (
+    0.05,
+    0.01,
+    4.0,
+)  # small at first: the price is not known yet
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Counting:
     flags: int
     cpus: int
     attached_seconds: float = 0.0
-    share: float = 1.0
+    share: float = _FIRST_SHARE
     """Of the time that is counted, to stay within the budget."""
     _links: list[int] = field(default_factory=list)
     _since: float = field(default=0.0)
@@ -71,11 +75,9 @@ class Counting:
             os.close(self._links.pop())
 
     def adapt(self, used: float, budget: float) -> None:
-        """Takes a smaller share of the time where `used` CPUs are more than the budget."""
-        if used > budget:
-            self.share = max(_LEAST_SHARE, self.share * budget / used)
-        else:
-            self.share = min(1.0, self.share * 1.5)
+        """Counts for the share of the time whose price is the budget, in CPUs."""
+        factor = min(_MOST_GROWTH, budget / used if used else _MOST_GROWTH)
+        self.share = min(1.0, max(_LEAST_SHARE, self.share * factor))
 
     def kernel_seconds(self) -> float:
         """What the counting itself used in the kernel."""
