@@ -45,7 +45,7 @@ def _arm(
     with svg.group(about, class_="cell", data_key=name):
         for number, value in enumerate(values):
             y = middle + _SPREAD_PIXELS * (number / max(1, len(values) - 1) - 0.5) * 2
-            svg.dot(_x(value, most), y, 3.5, colour)
+            svg.dot(_x(value, most), y, 3.5, colour, fill_opacity=0.7)
         svg.path(f"M{low:g} {middle:g}H{high:g}", "line", 2)
         svg.path(f"M{mean:g} {middle - 15:g}v30", "line", 2.5)
 
