@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -16,7 +17,7 @@ Interval = tuple[float, float]
 
 
 def interval(
-    samples: Sequence[Sequence[float]], statistic: Callable[..., object], *, paired: bool = False
+    samples: Sequence[Sequence[float]], statistic: Callable[..., Any], *, paired: bool = False
 ) -> Interval:
     """The 95 % interval of a statistic of samples, each of two values or more.
 

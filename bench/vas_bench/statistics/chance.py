@@ -24,11 +24,12 @@ def rank_test(samples: Sequence[float], base: Sequence[float], *, paired: bool =
     """
     if paired:
         return _wilcoxon(samples, base)
-    few = max(len(samples), len(base)) <= _EXACT_RUNS
+    several = min(len(samples), len(base)) > 1
+    few = several and max(len(samples), len(base)) <= _EXACT_RUNS
     ours, theirs = np.asarray(samples, dtype=float), np.asarray(base, dtype=float)
     if few and _tied([*samples, *base]):
         return _p(stats.mannwhitneyu(ours, theirs, method=_PERMUTATIONS).pvalue)
-    return _p(stats.mannwhitneyu(ours, theirs).pvalue)
+    return max(_p(stats.mannwhitneyu(ours, theirs).pvalue), smallest_p(len(ours), len(theirs)))
 
 
 def _wilcoxon(samples: Sequence[float], base: Sequence[float]) -> float:
