@@ -27,6 +27,10 @@ _LATER = {
         "vas_bench.statistics.command:stats",
         "Say whether arms differ, by how much, and how sure.",
     ),
+    "usl": Later(
+        "vas_bench.usl.command:usl",
+        "Fit the Universal Scalability Law, and say what it hides.",
+    ),
 }
 
 
