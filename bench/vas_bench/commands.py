@@ -23,6 +23,14 @@ _LATER = {
         "vas_bench.shuffle.command:shuffle",
         "Measure VAS's shuffle against stock MapReduce's and Tez's.",
     ),
+    "stats": Later(
+        "vas_bench.statistics.command:stats",
+        "Say whether arms differ, by how much, and how sure.",
+    ),
+    "usl": Later(
+        "vas_bench.usl.command:usl",
+        "Fit the Universal Scalability Law, and say what it hides.",
+    ),
 }
 
 
