@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vas_bench.arms import Comparison, run_rounds
+from vas_bench.arms.rounds import Comparison, run_rounds
 from vas_core.cli import run_command
 from vas_lab.arms import ARMS, Arm
 from vas_lab.job import JobResult

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_bench.layout import files_of, made_files, measure
+from vas_bench.layout.reading import files_of, made_files, measure
 from vas_bench.rates import alternate
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from vas_bench.placement import Job, Placement, simulate
+from vas_bench.placement.simulator import Job, Placement, simulate
 from vas_core.cli import run_command
 from vas_core.process import CommandFailed
 from vas_lab.spec import find_java, find_plugins

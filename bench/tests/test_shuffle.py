@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vas_bench.arms import MEASURES, Sample
+from vas_bench.arms.rounds import MEASURES, Sample
 from vas_bench.shuffle.counted import FileCount, file_row
 from vas_bench.shuffle.goals import GOALS, STOCK, TEZ, VAS, Goal
 from vas_bench.shuffle.pairs import write_pairs

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vas_bench.arms import Comparison
+from vas_bench.arms.rounds import Comparison
 from vas_bench.samples import ratio, spread
 
 STOCK, VAS, TEZ = "stock", "VAS", "Tez"

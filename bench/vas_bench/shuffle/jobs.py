@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vas_bench.arms import Compared
+from vas_bench.arms.rounds import Compared
 from vas_core.errors import VasError
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult

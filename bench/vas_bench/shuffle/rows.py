@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vas_bench.arms import Comparison, Sample
+from vas_bench.arms.rounds import Comparison, Sample
 from vas_bench.shuffle.goals import STOCK, Goal
 
 _DIGITS = 4

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from vas_bench.arms import Sample, draw, run_seconds, sample
+from vas_bench.arms.rounds import Sample, draw, run_seconds, sample
 from vas_bench.shuffle.counted import LAYOUTS
 from vas_bench.shuffle.goals import STOCK, TEZ, VAS
 from vas_bench.shuffle.jobs import DIRECTORY, JOBS, Data

@@ -1,0 +1,1 @@
+"""The same job in several arms, in turns."""

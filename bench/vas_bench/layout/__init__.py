@@ -1,0 +1,1 @@
+"""How many layouts a second either way of reading them gives."""

@@ -1,0 +1,1 @@
+"""The placement of a large job, simulated."""
