@@ -11,19 +11,26 @@ from vas_bench.results.groups import Case, Group, grouped
 from vas_bench.results.measures import JOB_SECONDS, MEASURES
 from vas_bench.results.record import Locality, Run
 from vas_bench.results.systems import SYSTEMS, System
-from vas_bench.samples import Ratio, Spread, ratio, spread
+from vas_bench.statistics.chance import holm
+from vas_bench.statistics.ratio import Ratio, ratio
+from vas_bench.statistics.summary import Summary, summary
 
 _HASH_CHARS = 8
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One experiment of a comparison. `ratio` is its job time over the base's; None for the base."""
+    """One experiment of a comparison.
+
+    `ratio` is its job time over the base's, `adjusted_p` that ratio's p after Holm's correction
+    for all ratios of the comparison; both are None for the base.
+    """
 
     label: str
     group: Group
-    job: Spread
-    ratio: Ratio | None
+    job: Summary
+    ratio: Ratio | None = None
+    adjusted_p: float | None = None
 
     @property
     def system(self) -> System:
@@ -42,12 +49,13 @@ class Arm:
     def hosts(self) -> dict[str, Locality]:
         """Locality by host, summed over the runs."""
         names = dict.fromkeys(host for run in self.group.runs for host in run.hosts)
-        return {name: _sum([r.hosts[name] for r in self.group.runs if name in r.hosts]) for name in names}
+        runs = self.group.runs
+        return {name: _sum([r.hosts[name] for r in runs if name in r.hosts]) for name in names}
 
-    def spread(self, measure: str) -> Spread | None:
-        """The median of a measure and its interval; None where no run has it."""
+    def summary(self, measure: str) -> Summary | None:
+        """What its runs say of a measure; None where no run has it."""
         values = self.group.values(measure)
-        return spread(values) if values else None
+        return summary(values) if values else None
 
 
 def _sum(localities: Sequence[Locality]) -> Locality:
@@ -70,7 +78,7 @@ class Comparison:
     @property
     def fastest(self) -> Arm:
         """The arm with the shortest median job time."""
-        return min(self.arms, key=lambda arm: arm.job.value)
+        return min(self.arms, key=lambda arm: arm.job.median)
 
     @property
     def measures(self) -> list[str]:
@@ -115,11 +123,17 @@ def facts_of(runs: Sequence[Run], base: System | None = None) -> Facts:
 def compare_arms(case: Case, groups: Sequence[Group], base: System | None) -> Comparison:
     """The experiments of a case against the base; the first system that ran, if it is not there."""
     against = next((group for group in groups if group.system == base), groups[0])
-    arms = []
-    for group, label in zip(groups, _labels(groups), strict=True):
-        values, others = group.values(JOB_SECONDS), against.values(JOB_SECONDS)
-        found = None if group is against else ratio(values, others)
-        arms.append(Arm(label, group, spread(values), found))
+    times = against.values(JOB_SECONDS)
+    ratios = {
+        number: ratio(group.values(JOB_SECONDS), times)
+        for number, group in enumerate(groups)
+        if group is not against
+    }
+    adjusted = dict(zip(ratios, holm([found.p for found in ratios.values()]), strict=True))
+    arms = (
+        Arm(label, group, summary(group.values(JOB_SECONDS)), ratios.get(n), adjusted.get(n))
+        for n, (group, label) in enumerate(zip(groups, _labels(groups), strict=True))
+    )
     return Comparison(case, tuple(arms))
 
 

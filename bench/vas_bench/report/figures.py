@@ -11,9 +11,10 @@ from vas_bench.report.charts.scale import shown
 from vas_bench.report.charts.shares import Block, Share, shares
 from vas_bench.report.charts.waterfall import Job, waterfall
 from vas_bench.report.facts import SERIES, Arm, Comparison
-from vas_bench.report.words import case_words, spread_words
+from vas_bench.report.words import case_words, summary_words
 from vas_bench.results.measures import JOB_SECONDS
 from vas_bench.results.record import Locality
+from vas_bench.statistics.ratio import Ratio
 
 _MOST_HOSTS = 12
 
@@ -49,7 +50,7 @@ def _ratios(comparison: Comparison, name: str) -> Figure:
     title = f"Job time over {base}'s: {case_words(comparison.case)}"
     ratios = [(arm, arm.ratio) for arm in comparison.arms if arm.ratio]
     rows = [
-        Row(arm.label, SERIES[arm.system], r.value, r.low, r.high, _ratio_words(r.value, r.low, r.high))
+        Row(arm.label, SERIES[arm.system], r.value, r.low, r.high, _ratio_words(r))
         for arm, r in ratios
     ]
     axis = Axis(f"times {base}'s job time", 1.0, f"{base} = 1")
@@ -59,32 +60,24 @@ def _ratios(comparison: Comparison, name: str) -> Figure:
         title,
         f"Ratio of the medians and its 95 % interval. Left of the line is faster than {base}.",
         lambda width: intervals(title, told, rows, axis, width),
-        ("system", "ratio", "95 % interval", "p", "n"),
-        tuple(
-            (a.label, f"{r.value:.3f}", f"{r.low:.3f} to {r.high:.3f}", f"{r.p:.3g}", f"{r.n}")
-            for a, r in ratios
-        ),
+        ("system", "ratio", "95 % interval", "n", "p", "p by Holm"),
+        tuple((arm.label, *_ratio_cells(r), f"{arm.adjusted_p:.3g}") for arm, r in ratios),
     )
 
 
-def _ratio_words(value: float, low: float, high: float) -> str:
-    return f"{value:.2f} ({low:.2f} to {high:.2f})" if low < high else f"{value:.2f}"
+def _ratio_cells(found: Ratio) -> tuple[str, ...]:
+    interval = f"{found.low:.3f} to {found.high:.3f}" if found.n > 1 else "-"
+    return f"{found.value:.3f}", interval, str(found.n), f"{found.p:.3g}"
+
+
+def _ratio_words(found: Ratio) -> str:
+    interval = f"{found.low:.2f} to {found.high:.2f}, " if found.n > 1 else ""
+    return f"{found.value:.2f} ({interval}n={found.n})"
 
 
 def _times(comparison: Comparison, name: str) -> Figure:
     title = f"Job time: {case_words(comparison.case)}"
-    rows = [
-        Row(
-            arm.label,
-            SERIES[arm.system],
-            arm.job.value,
-            arm.job.low,
-            arm.job.high,
-            spread_words(JOB_SECONDS, arm.job),
-            tuple(arm.group.values(JOB_SECONDS)),
-        )
-        for arm in comparison.arms
-    ]
+    rows = [_time(arm) for arm in comparison.arms]
     told = "; ".join(f"{row.name} {row.words}" for row in rows)
     return Figure(
         name,
@@ -102,6 +95,13 @@ def _times(comparison: Comparison, name: str) -> Figure:
             for row in rows
         ),
     )
+
+
+def _time(arm: Arm) -> Row:
+    job, runs = arm.job, tuple(arm.group.values(JOB_SECONDS))
+    low, high = job.median_interval or (job.median, job.median)
+    words = summary_words(JOB_SECONDS, job)
+    return Row(arm.label, SERIES[arm.system], job.median, low, high, words, runs)
 
 
 def _phases(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:

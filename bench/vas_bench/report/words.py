@@ -6,7 +6,7 @@ from vas_bench.report.charts.scale import shown
 from vas_bench.results.groups import Case
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import Parameter
-from vas_bench.samples import Spread
+from vas_bench.statistics.summary import Summary
 from vas_core.sizes import format_size
 
 _BYTES = "_bytes"
@@ -34,10 +34,10 @@ def value_words(measure: str, value: float) -> str:
     return f"{shown(value)} {unit}".rstrip()
 
 
-def spread_words(measure: str, found: Spread) -> str:
+def summary_words(measure: str, found: Summary) -> str:
     """`21.5 s (20.1 s to 22.3 s, n=5)`; without an interval for one run."""
-    value = value_words(measure, found.value)
-    if found.n < 2:
+    value = value_words(measure, found.median)
+    if found.median_interval is None:
         return f"{value} (n={found.n})"
-    low, high = value_words(measure, found.low), value_words(measure, found.high)
+    low, high = (value_words(measure, end) for end in found.median_interval)
     return f"{value} ({low} to {high}, n={found.n})"
