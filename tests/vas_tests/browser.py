@@ -1,4 +1,4 @@
-"""A real browser without a screen, told what to do through its DevTools pipe (file descriptors 3, 4).
+"""A real browser without a screen, told what to do by its DevTools pipe: descriptors 3 and 4.
 
 Pages are files; nothing is fetched. Its profile lies in a directory of its own.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -105,14 +106,13 @@ class Browser:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Starts one, and ends it. Raises NotHere where there is none."""
-    with tempfile.TemporaryDirectory(prefix="vas-browser-") as profile:
+    if shutil.which(_PROGRAM) is None:
+        raise NotHere(f"program {_PROGRAM!r} is not installed", hint="run `vas doctor`")
+    with tempfile.TemporaryDirectory(prefix="vas-browser-", ignore_cleanup_errors=True) as profile:
         to_browser, commands = os.pipe()
         answers, from_browser = os.pipe()
-        with (
-            open(commands, "wb") as writing,
-            open(answers, "rb") as reading,
-            _started(profile, to_browser, from_browser) as process,
-        ):
+        with open(commands, "wb") as writing, open(answers, "rb") as reading:
+            process = _start(profile, to_browser, from_browser)
             try:
                 yield Browser(writing, reading)
             finally:
@@ -120,17 +120,13 @@ def browser() -> Iterator[Browser]:
                 process.wait()
 
 
-@contextmanager
-def _started(profile: str, stdin: int, stdout: int) -> Iterator[subprocess.Popen[bytes]]:
+def _start(profile: str, stdin: int, stdout: int) -> subprocess.Popen[bytes]:
     # The browser reads descriptor 3 and writes descriptor 4: a shell puts them there.
     script = f'exec "$@" 3<&{stdin} 4>&{stdout}'
     argv = ["sh", "-c", script, "sh", _PROGRAM, *_FLAGS, f"--user-data-dir={profile}"]
-    try:
-        with subprocess.Popen(
-            argv, pass_fds=(stdin, stdout), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
-            os.close(stdin)
-            os.close(stdout)
-            yield process
-    except FileNotFoundError as missing:
-        raise NotHere(f"program {_PROGRAM!r} is not installed") from missing
+    process = subprocess.Popen(
+        argv, pass_fds=(stdin, stdout), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    os.close(stdin)
+    os.close(stdout)
+    return process

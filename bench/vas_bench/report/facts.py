@@ -11,8 +11,8 @@ from vas_bench.results.groups import Case, Group, grouped
 from vas_bench.results.measures import JOB_SECONDS, MEASURES
 from vas_bench.results.record import Locality, Run
 from vas_bench.results.systems import SYSTEMS, System
-from vas_bench.statistics.chance import holm
-from vas_bench.statistics.ratio import Ratio, ratio
+from vas_bench.statistics.compare import Difference, compare
+from vas_bench.statistics.gain import Better
 from vas_bench.statistics.summary import Summary, summary
 
 _HASH_CHARS = 8
@@ -20,17 +20,12 @@ _HASH_CHARS = 8
 
 @dataclass(frozen=True)
 class Arm:
-    """One experiment of a comparison.
-
-    `ratio` is its job time over the base's, `adjusted_p` that ratio's p after Holm's correction
-    for all ratios of the comparison; both are None for the base.
-    """
+    """One experiment of a comparison, and how its job time differs from the base's; None for it."""
 
     label: str
     group: Group
     job: Summary
-    ratio: Ratio | None = None
-    adjusted_p: float | None = None
+    difference: Difference | None = None
 
     @property
     def system(self) -> System:
@@ -73,7 +68,7 @@ class Comparison:
     @property
     def base(self) -> Arm:
         """The arm that ratios are over."""
-        return next(arm for arm in self.arms if arm.ratio is None)
+        return next(arm for arm in self.arms if arm.difference is None)
 
     @property
     def fastest(self) -> Arm:
@@ -122,17 +117,13 @@ def facts_of(runs: Sequence[Run], base: System | None = None) -> Facts:
 
 def compare_arms(case: Case, groups: Sequence[Group], base: System | None) -> Comparison:
     """The experiments of a case against the base; the first system that ran, if it is not there."""
-    against = next((group for group in groups if group.system == base), groups[0])
-    times = against.values(JOB_SECONDS)
-    ratios = {
-        number: ratio(group.values(JOB_SECONDS), times)
-        for number, group in enumerate(groups)
-        if group is not against
-    }
-    adjusted = dict(zip(ratios, holm([found.p for found in ratios.values()]), strict=True))
+    labels = _labels(groups)
+    times = {name: g.values(JOB_SECONDS) for name, g in zip(labels, groups, strict=True)}
+    against = next((n for n, g in zip(labels, groups, strict=True) if g.system == base), labels[0])
+    found = {each.pair.arm: each for each in compare(times, against, Better.LOWER)}
     arms = (
-        Arm(label, group, summary(group.values(JOB_SECONDS)), ratios.get(n), adjusted.get(n))
-        for n, (group, label) in enumerate(zip(groups, _labels(groups), strict=True))
+        Arm(name, group, summary(times[name]), found.get(name))
+        for name, group in zip(labels, groups, strict=True)
     )
     return Comparison(case, tuple(arms))
 

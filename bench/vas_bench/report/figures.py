@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from vas_bench.report.charts.intervals import Axis, Row, intervals
 from vas_bench.report.charts.marks import Chart
-from vas_bench.report.charts.scale import shown
+from vas_bench.report.charts.scale import shown, tenths
 from vas_bench.report.charts.shares import Block, Share, shares
 from vas_bench.report.charts.waterfall import Job, waterfall
 from vas_bench.report.facts import SERIES, Arm, Comparison
 from vas_bench.report.words import case_words, summary_words
 from vas_bench.results.measures import JOB_SECONDS
 from vas_bench.results.record import Locality
-from vas_bench.statistics.ratio import Ratio
+from vas_bench.statistics.compare import Difference
 
 _MOST_HOSTS = 12
 
@@ -34,7 +34,7 @@ class Figure:
 def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
     """A comparison's figures, of what its runs measured. `number` sets their names apart."""
     stem = f"{number:02d}-{comparison.case.workload}"
-    if any(arm.ratio for arm in comparison.arms):
+    if any(arm.difference for arm in comparison.arms):
         yield _ratios(comparison, f"{stem}-ratio")
     yield _times(comparison, f"{stem}-time")
     with_phases = [arm for arm in comparison.arms if arm.phases]
@@ -48,10 +48,10 @@ def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
 def _ratios(comparison: Comparison, name: str) -> Figure:
     base = comparison.base.label
     title = f"Job time over {base}'s: {case_words(comparison.case)}"
-    ratios = [(arm, arm.ratio) for arm in comparison.arms if arm.ratio]
+    found = [(arm, arm.difference) for arm in comparison.arms if arm.difference]
     rows = [
-        Row(arm.label, SERIES[arm.system], r.value, r.low, r.high, _ratio_words(r))
-        for arm, r in ratios
+        Row(arm.label, SERIES[arm.system], d.ratio.value, d.ratio.low, d.ratio.high, _words(d))
+        for arm, d in found
     ]
     axis = Axis(f"times {base}'s job time", 1.0, f"{base} = 1")
     told = "; ".join(f"{row.name} {row.words}" for row in rows)
@@ -60,19 +60,22 @@ def _ratios(comparison: Comparison, name: str) -> Figure:
         title,
         f"Ratio of the medians and its 95 % interval. Left of the line is faster than {base}.",
         lambda width: intervals(title, told, rows, axis, width),
-        ("system", "ratio", "95 % interval", "n", "p", "p by Holm"),
-        tuple((arm.label, *_ratio_cells(r), f"{arm.adjusted_p:.3g}") for arm, r in ratios),
+        ("system", "ratio", "95 % interval", "n", "p", "verdict"),
+        tuple((arm.label, *_ratio_cells(each)) for arm, each in found),
     )
 
 
-def _ratio_cells(found: Ratio) -> tuple[str, ...]:
-    interval = f"{found.low:.3f} to {found.high:.3f}" if found.n > 1 else "-"
-    return f"{found.value:.3f}", interval, str(found.n), f"{found.p:.3g}"
+def _ratio_cells(found: Difference) -> tuple[str, ...]:
+    it = found.ratio
+    interval = f"{it.low:.3f} to {it.high:.3f}" if it.n > 1 else "-"
+    return f"{it.value:.3f}", interval, str(it.n), f"{found.p:.3g}", found.verdict
 
 
-def _ratio_words(found: Ratio) -> str:
-    interval = f"{found.low:.2f} to {found.high:.2f}, " if found.n > 1 else ""
-    return f"{found.value:.2f} ({interval}n={found.n})"
+def _words(found: Difference) -> str:
+    it = found.ratio
+    interval = f"{it.low:.2f} to {it.high:.2f}, " if it.n > 1 else ""
+    chance = "" if found.significant else ", not significant"
+    return f"{it.value:.2f} ({interval}n={it.n}{chance})"
 
 
 def _times(comparison: Comparison, name: str) -> Figure:
@@ -109,10 +112,10 @@ def _phases(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:
     jobs = []
     for arm in arms:
         mean = sum(arm.phases.values())
-        jobs.append(Job(arm.label, SERIES[arm.system], f"mean {shown(mean)} s", arm.phases))
+        jobs.append(Job(arm.label, SERIES[arm.system], f"mean {tenths(mean)} s", arm.phases))
     phases = list(dict.fromkeys(phase for job in jobs for phase in job.phases))
     told = "; ".join(
-        f"{job.name}: " + ", ".join(f"{p} {shown(s)} s" for p, s in job.phases.items())
+        f"{job.name}: " + ", ".join(f"{p} {tenths(s)} s" for p, s in job.phases.items())
         for job in jobs
     )
     return Figure(
@@ -127,7 +130,7 @@ def _phases(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:
 
 
 def _phase(job: Job, phase: str) -> str:
-    return f"{shown(job.phases[phase])} s" if phase in job.phases else "-"
+    return f"{tenths(job.phases[phase])} s" if phase in job.phases else "-"
 
 
 def _locality(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:

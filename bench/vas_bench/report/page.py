@@ -9,11 +9,11 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from vas_bench.report.charts.marks import Chart
-from vas_bench.report.facts import Comparison, Facts
+from vas_bench.report.charts.marks import Chart, fitted
+from vas_bench.report.facts import Arm, Comparison, Facts
 from vas_bench.report.figures import Figure, figures_of
-from vas_bench.report.summary import sentences
-from vas_bench.report.words import case_words, summary_words
+from vas_bench.report.summary import Finding, findings
+from vas_bench.report.words import case_words, interval_words, value_words
 from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import Run
@@ -21,6 +21,7 @@ from vas_bench.results.systems import SYSTEMS
 
 NARROW_PX, WIDE_PX = 336, 760
 _SHORT_HASH = 12
+_MINUTE = "%Y-%m-%d %H:%M"
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Page:
 
     title: str
     about: str
-    summary: tuple[str, ...]
+    summary: tuple[Finding, ...]
     notes: tuple[str, ...]
     sections: tuple[Section, ...]
     commands: tuple[str, ...]
@@ -68,15 +69,15 @@ def page_of(facts: Facts, title: str, notes: Sequence[str] = ()) -> Page:
     sections = [_comparison(each, n) for n, each in enumerate(facts.comparisons, 1)]
     if facts.invalid:
         sections.append(_invalid(facts.invalid))
-    times = sorted(run.time for run in facts.runs)
+    first, *_, last = sorted([run.time for run in facts.runs] * 2)
     return Page(
         title=title,
-        about=f"{len(facts.runs)} runs, {times[0]:%Y-%m-%d %H:%M} to {times[-1]:%Y-%m-%d %H:%M} UTC",
-        summary=tuple(sentences(facts)),
+        about=f"{len(facts.runs)} runs, {first:{_MINUTE}} to {last:{_MINUTE}} UTC",
+        summary=tuple(findings(facts)),
         notes=tuple(notes),
         sections=tuple(sections),
         commands=tuple(dict.fromkeys(run.command for run in facts.runs if run.command)),
-        origins=(_experiments(facts), *_environments(facts)),
+        origins=(_systems(facts), _experiments(facts), *_environments(facts)),
         run_count=len(facts.runs),
         # Escaped by `embed`, in the way that a script element needs.
         data=Markup(embed(facts.runs)),  # noqa: S704
@@ -84,25 +85,32 @@ def page_of(facts: Facts, title: str, notes: Sequence[str] = ()) -> Page:
 
 
 def _comparison(comparison: Comparison, number: int) -> Section:
-    names = dict.fromkeys((arm.label, SYSTEMS[arm.system]) for arm in comparison.arms)
-    systems = Table("The systems", ("system", "what it is"), tuple(names))
     figures = tuple(figures_of(comparison, number))
-    return Section(case_words(comparison.case), (), figures, (_measures(comparison), systems))
+    return Section(case_words(comparison.case), (), figures, (_measures(comparison),))
 
 
 def _measures(comparison: Comparison) -> Table:
-    rows = []
-    for name in comparison.measures:
-        found = [arm.summary(name) for arm in comparison.arms]
-        cells = (summary_words(name, each) if each else "-" for each in found)
-        rows.append((_measure_words(name), *cells))
-    columns = ("measure", *(arm.label for arm in comparison.arms))
-    return Table("All measures: median, 95 % interval, runs", columns, tuple(rows))
+    rows = (
+        (_measure_words(name), *(_cell(arm, name) for arm in comparison.arms))
+        for name in comparison.measures
+    )
+    columns = ("measure", *(f"{arm.label}\n{arm.job.n} runs" for arm in comparison.arms))
+    return Table("All measures: median, and 95 % interval", columns, tuple(rows))
+
+
+def _cell(arm: Arm, name: str) -> str:
+    found = arm.summary(name)
+    if found is None:
+        return "-"
+    runs = "" if found.n == arm.job.n else f" (n={found.n})"
+    value = f"{value_words(name, found.median)}{runs}"
+    interval = found.median_interval
+    return f"{value}\n{interval_words(name, interval)}" if interval else value
 
 
 def _measure_words(name: str) -> str:
     found = measure_of(name)
-    better = f" ({found.better} is better)" if found and found.better != "neither" else ""
+    better = f"\n{found.better} is better" if found and found.better != "neither" else ""
     return f"{name.replace('_', ' ')}{better}"
 
 
@@ -113,6 +121,12 @@ def _invalid(runs: Sequence[Run]) -> Section:
     )
     table = Table("INVALID runs", ("run", "time (UTC)", "workload", "system", "why"), rows)
     return Section("Runs that were not counted", (), (), (table,))
+
+
+def _systems(facts: Facts) -> Table:
+    ran = {run.system for run in facts.runs}
+    rows = tuple((name, words) for name, words in SYSTEMS.items() if name in ran)
+    return Table("The systems", ("system", "what it is"), rows)
 
 
 def _experiments(facts: Facts) -> Table:
@@ -171,4 +185,5 @@ def html(page: Page) -> str:
 def svg(chart: Chart, name: str) -> str:
     """A chart as a file of its own."""
     module = _templates().get_template("chart.svg.j2").module
-    return str(module.drawn(chart, name, style=_style("chart.css"))) + "\n"  # type: ignore[attr-defined]
+    title = fitted(chart.title, chart.width)
+    return str(module.drawn(chart, name, style=_style("chart.css"), heading=title)) + "\n"  # type: ignore[attr-defined]

@@ -3,57 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from vas_bench.report.facts import Arm, Comparison, Facts
 from vas_bench.report.words import case_words, summary_words
 from vas_bench.results.measures import JOB_SECONDS
-from vas_bench.statistics.bootstrap import ALPHA
-from vas_bench.statistics.chance import runs_needed, smallest_p
-from vas_bench.statistics.gain import Better, gain
-from vas_bench.statistics.ratio import Ratio, ratio
+from vas_bench.statistics.compare import Difference, Pair, judge
 
 
-def sentences(facts: Facts) -> list[str]:
-    """One or more for each comparison, and one for what was left out."""
+@dataclass(frozen=True)
+class Finding:
+    """A sentence, and those that bear it out."""
+
+    text: str
+    evidence: tuple[str, ...] = ()
+
+
+def findings(facts: Facts) -> list[Finding]:
+    """One for each comparison, and for what was left out."""
     return [*(_comparison(each) for each in facts.comparisons), *_left_out(facts)]
 
 
-def _comparison(comparison: Comparison) -> str:
+def _comparison(comparison: Comparison) -> Finding:
     case, first = case_words(comparison.case), comparison.fastest
     time = summary_words(JOB_SECONDS, first.job)
     if len(comparison.arms) == 1:
-        return f"{case}: {first.label} alone ran, with a median job time of {time}."
+        return Finding(f"{case}: {first.label} alone ran: median job time {time}.")
     others = sorted((a for a in comparison.arms if a is not first), key=lambda a: a.job.median)
-    against = {arm.label: arm for arm in (comparison.base, others[0]) if arm is not first}
-    parts = " ".join(_against(first, arm) for arm in against.values())
-    return f"{case}: {first.label} had the shortest median job time, {time}. {parts}"
+    found = _against(first, others)
+    base = comparison.base.label
+    told = [each for each in found if each.pair.base in (base, others[0].label)]
+    text = f"{case}: {_headline(first, found)} Its median job time was {time}."
+    return Finding(text, tuple(_evidence(each) for each in told))
 
 
-def _against(first: Arm, other: Arm) -> str:
-    found = ratio(first.group.values(JOB_SECONDS), other.group.values(JOB_SECONDS))
-    counts = len(first.group.runs), len(other.group.runs)
-    gained = gain(found, other.label, Better.LOWER).in_words
-    return f"That is {gained}: {sureness(found, counts)}."
+def _against(first: Arm, others: list[Arm]) -> list[Difference]:
+    """The fastest against each other, judged together: it was chosen for being the fastest."""
+    times = first.group.values(JOB_SECONDS)
+    return judge([Pair(first.label, o.label, times, o.group.values(JOB_SECONDS)) for o in others])
 
 
-def sureness(found: Ratio, runs: tuple[int, int]) -> str:
-    """How sure a ratio is, in words; too few runs to ever be sure are said so."""
-    n = f"{runs[0]} and {runs[1]} runs" if runs[0] != runs[1] else f"{runs[0]} runs each"
-    least = smallest_p(*runs)
-    if least >= ALPHA:
-        n = "one run each" if max(runs) == 1 else n
-        return f"nothing is sure with {n}, it takes {runs_needed()}"
-    if found.p < ALPHA:
-        return f"significant (p = {found.p:.2g}, {n})"
-    return f"not significant (p = {found.p:.2g}, {n}): it may be chance"
+def _headline(first: Arm, found: list[Difference]) -> str:
+    sure = [each.pair.base for each in found if each.improved]
+    if len(sure) == len(found):
+        return f"{first.label} was the fastest."
+    if sure:
+        return f"{first.label} was faster than {_listed(sure)}; against the rest nothing is sure."
+    return f"no difference is sure; {first.label} had the shortest time."
 
 
-def _left_out(facts: Facts) -> Iterator[str]:
+def _evidence(found: Difference) -> str:
+    return f"{found.pair.arm} against {found.pair.base}: {found.verdict}."
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _left_out(facts: Facts) -> Iterator[Finding]:
     invalid, warm = len(facts.invalid), facts.warm_ups
     if invalid:
-        yield f"{_runs(invalid)} marked INVALID and left out of every figure; the list says why."
+        yield Finding(
+            f"{_runs(invalid)} marked INVALID and left out of every figure (listed below)."
+        )
     if warm:
-        yield f"{_runs(warm)} made to warm up, and left out of every figure."
+        yield Finding(f"{_runs(warm)} made to warm up, and left out of every figure.")
 
 
 def _runs(n: int) -> str:

@@ -35,9 +35,17 @@ def value_words(measure: str, value: float) -> str:
 
 
 def summary_words(measure: str, found: Summary) -> str:
-    """`21.5 s (20.1 s to 22.3 s, n=5)`; without an interval for one run."""
+    """`21.5 s (20.1 to 22.3 s, n=5)`; without an interval for one run."""
     value = value_words(measure, found.median)
     if found.median_interval is None:
         return f"{value} (n={found.n})"
-    low, high = (value_words(measure, end) for end in found.median_interval)
-    return f"{value} ({low} to {high}, n={found.n})"
+    return f"{value} ({interval_words(measure, found.median_interval)}, n={found.n})"
+
+
+def interval_words(measure: str, interval: tuple[float, float]) -> str:
+    """`20.1 to 22.3 s`; what never varied is said so."""
+    low, high = (value_words(measure, end) for end in interval)
+    if low == high:
+        return "the same in all"
+    number, _, unit = low.partition(" ")
+    return f"{number if unit == high.partition(' ')[2] else low} to {high}"

@@ -10,7 +10,13 @@ from vas_bench.results.record import Run
 OPENING = '<script type="application/json" id="vas-runs">'
 _CLOSING = "</script>"
 # In a JSON string these may be written so, and then nothing in it ends the element or opens one.
-_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_ESCAPES = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
 
 
 def embed(runs: Sequence[Run]) -> str:

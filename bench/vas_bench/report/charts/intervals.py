@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vas_bench.report.charts.marks import Bar, Chart, Dot, Line, Mark, Text, fitted, text_width
 from vas_bench.report.charts.scale import Scale, from_zero, x_axis
 
-_ROW_PX = 52
+_ROW_PX = 56
 _SIDE_PX = 14
 _AXIS_PX = 44
 _GAP_PX = 12
@@ -36,9 +36,7 @@ class Axis:
     reference_text: str = ""
 
 
-def intervals(
-    title: str, description: str, rows: Sequence[Row], axis: Axis, width: float
-) -> Chart:
+def intervals(title: str, description: str, rows: Sequence[Row], axis: Axis, width: float) -> Chart:
     """The chart. The axis begins at zero, so that lengths are right."""
     row_px = _ROW_PX + (18 if any(not _beside(row, width) for row in rows) else 0)
     top = 20.0 if axis.reference is not None else 4.0
@@ -71,10 +69,10 @@ def _row(row: Row, scale: Scale, top: float, height: float, width: float) -> Ite
         yield Text(width, top + 18, row.words, "end", "ink")
     else:
         yield Text(0, top + 35, fitted(row.words, width), style="ink")
-    middle = top + height - 16
+    middle = top + height - 24
     yield Bar(scale.start, middle - 5, scale(row.value) - scale.start, 10, f"s{row.series} soft")
     for point in row.points:
-        yield Dot(scale(point), middle, f"s{row.series} point")
+        yield Dot(scale(point), middle + 13, f"s{row.series} point")
     if row.low < row.high:
         yield Line(scale(row.low), middle, scale(row.high), middle, "whisker")
         for end in (row.low, row.high):

@@ -116,7 +116,7 @@ def _letter_width(letter: str) -> float:
 
 def fitted(text: str, width: float) -> str:
     """A text cut to a width, with an ellipsis where something was cut."""
-    if text_width(text) <= width:
+    if text_width(text) <= width + 0.01:
         return text
     while text and text_width(text) + FONT_PX > width:
         text = text[:-1]

@@ -52,6 +52,11 @@ def shown(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def tenths(value: float) -> str:
+    """A number of a column: one decimal, more where that would hide it."""
+    return f"{value:.1f}" if value >= 0.1 or value == 0 else shown(value)
+
+
 def x_axis(scale: Scale, top: float, bottom: float, unit: str) -> Iterator[Mark]:
     """Grid lines with their values below, as many as fit side by side, and the unit."""
     for tick in _fitting(scale):

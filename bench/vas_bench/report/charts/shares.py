@@ -43,9 +43,7 @@ def shares(title: str, description: str, blocks: Sequence[Block], width: float) 
     return Chart(title, description, width, top, tuple(marks))
 
 
-def _block(
-    block: Block, sides: tuple[float, float], top: float, width: float
-) -> Iterator[Mark]:
+def _block(block: Block, sides: tuple[float, float], top: float, width: float) -> Iterator[Mark]:
     left, right = sides
     yield Text(0, top + 17, fitted(block.name, width), style="ink strong")
     for number, share in enumerate(block.shares):

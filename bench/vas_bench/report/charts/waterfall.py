@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from vas_bench.report.charts.marks import Bar, Chart, Mark, Text, fitted, text_width
-from vas_bench.report.charts.scale import Scale, from_zero, shown, x_axis
+from vas_bench.report.charts.scale import Scale, from_zero, tenths, x_axis
 from vas_bench.results.phases import UNACCOUNTED
 
 _TITLE_PX = 24
@@ -31,7 +31,7 @@ def waterfall(title: str, description: str, jobs: Sequence[Job], width: float) -
     """The chart: jobs one below the other on one axis of seconds."""
     names = {name for job in jobs for name in job.phases}
     left = min(max(map(text_width, names)), 0.36 * width) + _GAP_PX
-    values = [shown(seconds) for job in jobs for seconds in job.phases.values()]
+    values = [tenths(seconds) for job in jobs for seconds in job.phases.values()]
     right = width - max(map(text_width, values)) - _GAP_PX
     scale = from_zero(max(sum(job.phases.values()) for job in jobs), left, right)
     tops = list(accumulate((_height(job) for job in jobs), initial=0.0))
@@ -56,4 +56,4 @@ def _job(job: Job, scale: Scale, top: float, width: float) -> Iterator[Mark]:
         style = "open" if name == UNACCOUNTED else f"s{job.series}"
         yield Text(0, y + 14, fitted(name, scale.start - _GAP_PX), style="ink")
         yield Bar(scale(start), y + 4, length, 12, style)
-        yield Text(width, y + 14, shown(seconds), "end", "ink")
+        yield Text(width, y + 14, tenths(seconds), "end", "ink")
