@@ -123,7 +123,7 @@ def browser() -> Iterator[Browser]:
 def _start(profile: str, stdin: int, stdout: int) -> subprocess.Popen[bytes]:
     # The browser reads descriptor 3 and writes descriptor 4: a shell puts them there.
     script = f'exec "$@" 3<&{stdin} 4>&{stdout}'
-    argv = ["sh", "-c", script, "sh", _PROGRAM, *_FLAGS, f"--user-data-dir={profile}"]
+    argv = ["bash", "-c", script, "bash", _PROGRAM, *_FLAGS, f"--user-data-dir={profile}"]
     process = subprocess.Popen(
         argv, pass_fds=(stdin, stdout), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

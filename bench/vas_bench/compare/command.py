@@ -62,5 +62,9 @@ def _print(found: Result) -> None:
     for change in found.changes:
         if change.differing:
             note(f"{change.name}: not the same in both: {'; '.join(change.differing)}")
+    if found.undecidable:
+        enough = max(change.difference.enough_runs for change in found.undecidable)
+        text = f"{len(found.undecidable)} of {len(found.changes)} cannot be judged"
+        note(f"{text}: run {enough} of each")
     for missing in found.missing:
         note(f"{missing.name}: in {missing.side} alone, not compared")

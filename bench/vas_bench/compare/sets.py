@@ -11,6 +11,7 @@ from vas_bench.results.groups import Case, Group, grouped
 from vas_bench.results.measures import MEASURES, measure_of
 from vas_bench.results.record import Run
 from vas_bench.results.systems import System
+from vas_bench.statistics.bootstrap import ALPHA
 from vas_bench.statistics.compare import Difference, Pair, judge
 from vas_bench.statistics.gain import Better
 from vas_core.errors import BadInput
@@ -61,6 +62,11 @@ class Result:
     def worse(self) -> list[Change]:
         """What became worse."""
         return [change for change in self.changes if change.worse]
+
+    @property
+    def undecidable(self) -> list[Change]:
+        """What so few runs can say nothing of, whatever they are."""
+        return [each for each in self.changes if each.difference.smallest_p >= ALPHA]
 
     def as_json(self) -> dict[str, Any]:
         """As `vas bench compare --json` prints it."""

@@ -34,7 +34,7 @@ def curve(title: str, description: str, drawn: Curve, width: float) -> Chart:
     marks = [
         Text(0, 13, drawn.y_words, style="faint"),
         *_y_axis(y_scale, x_scale),
-        *x_axis(x_scale, _TOP_PX, _TOP_PX + _PLOT_PX, drawn.x_words),
+        *x_axis(x_scale, _TOP_PX, _TOP_PX + _PLOT_PX, drawn.x_words, width=width),
         *_model(drawn, x_scale, y_scale),
         *(Dot(x_scale(x), y_scale(y), "s0 point") for x, y in drawn.points),
     ]

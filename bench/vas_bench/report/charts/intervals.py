@@ -43,7 +43,10 @@ def intervals(title: str, description: str, rows: Sequence[Row], axis: Axis, wid
     bottom = top + row_px * len(rows)
     highest = max(max((row.high, row.value, *row.points)) for row in rows)
     scale = from_zero(max(highest, axis.reference or 0), _SIDE_PX, width - _SIDE_PX)
-    marks = [*x_axis(scale, top, bottom, axis.unit), *_reference(axis, scale, top, bottom)]
+    marks = [
+        *x_axis(scale, top, bottom, axis.unit, width=width),
+        *_reference(axis, scale, top, bottom),
+    ]
     for number, row in enumerate(rows):
         marks += _row(row, scale, top + number * row_px, row_px, width)
     return Chart(title, description, width, bottom + _AXIS_PX, tuple(marks))

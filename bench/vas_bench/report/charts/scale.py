@@ -57,12 +57,12 @@ def tenths(value: float) -> str:
     return f"{value:.1f}" if value >= 0.1 or value == 0 else shown(value)
 
 
-def x_axis(scale: Scale, top: float, bottom: float, unit: str) -> Iterator[Mark]:
+def x_axis(scale: Scale, top: float, bottom: float, unit: str, *, width: float) -> Iterator[Mark]:
     """Grid lines with their values below, as many as fit side by side, and the unit."""
     for tick in _fitting(scale):
-        x = scale(tick)
+        x, half = scale(tick), text_width(shown(tick)) / 2
         yield Line(x, top, x, bottom, "grid")
-        yield Text(x, bottom + _LINE_PX - 2, shown(tick), "middle", "faint")
+        yield Text(min(x, width - half), bottom + _LINE_PX - 2, shown(tick), "middle", "faint")
     yield Text(scale.end, bottom + 2 * _LINE_PX - 2, unit, "end", "faint")
 
 

@@ -35,7 +35,7 @@ def waterfall(title: str, description: str, jobs: Sequence[Job], width: float) -
     right = width - max(map(text_width, values)) - _GAP_PX
     scale = from_zero(max(sum(job.phases.values()) for job in jobs), left, right)
     tops = list(accumulate((_height(job) for job in jobs), initial=0.0))
-    marks = [*x_axis(scale, 4, tops[-1], "seconds")]
+    marks = [*x_axis(scale, 4, tops[-1], "seconds", width=width)]
     for job, top in zip(jobs, tops, strict=False):
         marks += _job(job, scale, top, width)
     return Chart(title, description, width, tops[-1] + _AXIS_PX, tuple(marks))
