@@ -30,6 +30,7 @@ seconds_option = click.option(
 )
 process_option = click.option(
     "--process",
+    "-p",
     "processes",
     multiple=True,
     metavar="PID|REGEX",
