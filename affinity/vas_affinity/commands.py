@@ -18,6 +18,10 @@ _LATER = {
         "vas_affinity.experiment.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
     ),
+    "plan": Later(
+        "vas_affinity.plan.command:plan",
+        "Plan which CPU each vCPU, I/O thread or thread is to have.",
+    ),
     "plot": Later(
         "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
     ),
