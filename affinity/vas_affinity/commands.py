@@ -18,6 +18,10 @@ _LATER = {
         "vas_affinity.experiment.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
     ),
+    "measure": Later(
+        "vas_affinity.measure.command:measure",
+        "Measure how long a cache line takes from CPU to CPU, in ns.",
+    ),
     "plan": Later(
         "vas_affinity.plan.command:plan",
         "Plan which CPU each vCPU, I/O thread or thread is to have.",
