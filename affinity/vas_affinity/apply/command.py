@@ -21,7 +21,7 @@ from vas_core.errors import ExitStatus
 @dry_run_option
 @json_option
 def apply_command(given: Given, plan_file: Path, dry_run: bool, as_json: bool) -> int:
-    """Make a plan true, read it back, and print what was changed.
+    """Make a plan true, read it back, print what was changed.
 
     The values before stand in the journal before the first write. What an earlier plan pinned and
     this one does not is given back. What cannot be moved, or is not there as the plan saw it, is
