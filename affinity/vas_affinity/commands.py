@@ -25,6 +25,17 @@ _LATER = {
         "vas_affinity.experiment.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
     ),
+    "bench": Later(
+        "vas_affinity.benchmark.command:bench",
+        "Measure the search: speed, distance from the optimum, a plan.",
+    ),
+    "explain": Later(
+        "vas_affinity.explain.command:explain",
+        "Show where a plan's score comes from, beside today's.",
+    ),
+    "measure": Later(
+        "vas_affinity.measure.command:measure",
+        "Measure how long a cache line takes from CPU to CPU, in ns.",
     "graph": Later(
         "vas_affinity.graph.command:graph", "Find which threads talk to which, and how much."
     ),
