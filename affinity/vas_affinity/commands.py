@@ -30,6 +30,9 @@ _LATER = {
     "map": Later(
         "vas_affinity.pictures.map_command:map_command",
         "Draw a host's CPUs: roles, interrupts, guests.",
+    "plan": Later(
+        "vas_affinity.plan.command:plan",
+        "Plan which CPU each vCPU, I/O thread or thread is to have.",
     ),
     "plot": Later(
         "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
