@@ -52,7 +52,7 @@ def test_a_guest_is_on_the_node_of_the_storage_device() -> None:
     name = "32em64t-2n8c+dax+nvme+mic+dimms.tar.bz2"
     topology, plan = captured(name).topology, planned(name, 4)
     assert {topology.cpu(cpu).node for cpu in vcpus_of(plan, "vm1")} == {0}
-    assert "the interrupts of nvme0, on node 0, are not known" in "\n".join(plan.notes)
+    assert "where nvme0, on node 0, interrupts is not known" in "\n".join(plan.notes)
     assert plan.memory[0].nodes == (0,)
 
 
