@@ -24,6 +24,16 @@ _LATER = {
         "vas_affinity.experiment.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
     ),
+    "graph": Later(
+        "vas_affinity.graph.command:graph", "Find which threads talk to which, and how much."
+    ),
+    "map": Later(
+        "vas_affinity.pictures.map_command:map_command",
+        "Draw a host's CPUs: roles, interrupts, guests.",
+    "plan": Later(
+        "vas_affinity.plan.command:plan",
+        "Plan which CPU each vCPU, I/O thread or thread is to have.",
+    ),
     "plot": Later(
         "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
     ),
@@ -37,6 +47,9 @@ _LATER = {
     "show": Later(
         "vas_affinity.reading.command:show",
         "Show CPUs, memory, devices, interrupts, guests, threads.",
+    ),
+    "top": Later(
+        "vas_affinity.top.command:top", "Watch threads: core, CPU, migrations, distance from IRQ."
     ),
     "verify": Later(
         "vas_affinity.apply.command:verify",

@@ -18,7 +18,7 @@ _SPREAD_PIXELS = 13
 def draw_arms(result: Result) -> Svg:
     """One row for each arm."""
     svg = Svg(_WIDTH)
-    most = max(run.value for run in result.runs) * 1.05 or 1.0
+    most = max(run.value for run in result.runs) * 1.15 or 1.0
     bottom = _TOP + _ROW * len(result.values)
     svg.text(16, 24, f"{result.metric} by arm: a dot is a run", size=14, bold=True)
     svg.text(16, 42, "bar: mean and its 95 % interval (t)", size=11, kind="muted")
@@ -45,7 +45,7 @@ def _arm(
     with svg.group(about, class_="cell", data_key=name):
         for number, value in enumerate(values):
             y = middle + _SPREAD_PIXELS * (number / max(1, len(values) - 1) - 0.5) * 2
-            svg.dot(_x(value, most), y, 3.5, colour)
+            svg.dot(_x(value, most), y, 3.5, colour, fill_opacity=0.7)
         svg.path(f"M{low:g} {middle:g}H{high:g}", "line", 2)
         svg.path(f"M{mean:g} {middle - 15:g}v30", "line", 2.5)
 
@@ -62,4 +62,4 @@ def _axis(svg: Svg, most: float, bottom: float) -> None:
 
 def _x(value: float, most: float) -> float:
     whole = _WIDTH - _LEFT - _RIGHT
-    return round(_LEFT + whole * max(0.0, value) / most, 1)
+    return round(_LEFT + whole * min(1.0, max(0.0, value / most)), 1)

@@ -91,15 +91,15 @@ class Svg:
             f'<path d="{data}" fill="none" stroke-width="{width:g}"{stroke}{_attributes(more)}/>'
         )
 
-    def dot(self, x: float, y: float, radius: float, colour: str) -> None:
-        """A filled circle, half seen through, so that dots that meet are told apart."""
+    def dot(self, x: float, y: float, radius: float, colour: str, **more: object) -> None:
+        """A filled circle."""
         self._parts.append(
-            f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill-opacity="0.7"{_coloured(colour)}/>'
+            f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}"{_coloured(colour)}{_attributes(more)}/>'
         )
 
-    def area(self, data: str, colour: str) -> None:
-        """A filled shape without a line."""
-        self._parts.append(f'<path d="{data}"{_coloured(colour)}/>')
+    def area(self, data: str, colour: str, **more: object) -> None:
+        """A filled shape."""
+        self._parts.append(f'<path d="{data}"{_coloured(colour)}{_attributes(more)}/>')
 
     @contextmanager
     def group(self, title: str | None = None, **attributes: object) -> Iterator[None]:

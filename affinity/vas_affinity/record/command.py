@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from vas_affinity.record.host import read_topology
+from vas_affinity.reading import read_snapshot
 from vas_affinity.record.recorder import Recorder
 from vas_affinity.record.recording import End, Header
 from vas_affinity.record.tasks import TICKS_PER_SECOND, descendants, find_processes
@@ -61,7 +61,7 @@ def record(
         interval_seconds=interval / 1000,
         ticks_per_second=TICKS_PER_SECOND,
         what=process or command[:1],
-        topology=read_topology(_ROOT),
+        topology=read_snapshot(_ROOT).topology,
     )
     if process:
         pids = find_processes(_ROOT, process)

@@ -133,7 +133,8 @@ def load_recording(path: Path) -> Recording:
     number = 1
     try:
         recording = Recording(Header.model_validate(first))
-        for number, line in lines:
+        for place, line in lines:
+            number = place
             _take(recording, line)
     except (ValidationError, KeyError, IndexError, TypeError, ValueError) as wrong:
         raise BadInput("is no line of a recording", where=f"{path}:{number}") from wrong
