@@ -64,6 +64,9 @@ class Settings(BaseModel):
     gain_over_cost: float = Field(
         default=2, ge=0, description="what a move must gain for each unit that it costs"
     )
+    move_cost: float = Field(
+        default=0.05, ge=0, description="of moving all threads, as a share of today's score"
+    )
     hold_seconds: float = Field(
         default=60, ge=0, description="how long a better plan must stay better"
     )
