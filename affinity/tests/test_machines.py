@@ -88,7 +88,7 @@ SHAPES = {
     "32em64t-2n8c+dax+nvme+mic+dimms": (2, 2, 2, 16, 16, 16, 2),
     "40intel64-2g2n4c+pcilocality": (4, 4, 4, 40, 40, 40, 4),
     "64amd64-4s2n4ca2co": (4, 4, 8, 32, 64, 64, 8),
-    "8em64t-2s4c-asymcaches": (2, 2, 5, 6, 8, 8, 1),
+    "8em64t-2s4c-asymcaches": (2, 2, 5, 5, 8, 8, 1),
     "96em64t-4n4d3ca2co-pci": (16, 16, 16, 48, 96, 96, 4),
     "96em64t-4no4pa3ca2co": (16, 16, 16, 48, 96, 96, 4),
 }

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from vas_core.cli import main
 from vas_core.lazy import Later, LazyGroup
 
 _LATER = {
     "apply": Later(
         "vas_affinity.apply.command:apply_command",
         "Make a plan true, read it back, print what was changed.",
+    ),
+    "daemon": Later(
+        "vas_affinity.daemon.command:daemon",
+        "Keep a plan true, take back what hurt: `vas-affinityd`.",
     ),
     "emit": Later(
         "vas_affinity.emit.command:emit", "Print a plan as libvirt XML, virsh commands or a script."
@@ -24,6 +31,10 @@ _LATER = {
     "map": Later(
         "vas_affinity.pictures.map_command:map_command",
         "Draw a host's CPUs: roles, interrupts, guests.",
+    ),
+    "plan": Later(
+        "vas_affinity.plan.command:plan",
+        "Plan which CPU each vCPU, I/O thread or thread is to have.",
     ),
     "plot": Later(
         "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
@@ -52,3 +63,8 @@ _LATER = {
 @click.group(cls=LazyGroup, later=_LATER)
 def affinity() -> None:
     """Place vCPUs, I/O threads and interrupts on cores, explained and drawn."""
+
+
+def affinityd() -> None:
+    """The program `vas-affinityd`."""
+    main(["affinity", "daemon", *sys.argv[1:]])

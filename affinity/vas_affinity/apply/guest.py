@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from vas_affinity.apply.knob import Gone, Value, normal
 from vas_affinity.apply.virsh import Side, Virsh
+from vas_affinity.cpulist import format_cpulist
 from vas_affinity.placement import Target
 from vas_core.errors import VasError
 from vas_core.root import Root
@@ -34,6 +36,8 @@ class GuestKnob:
     name: str
     virsh: Virsh
     root: Root
+    tid: int | None = None
+    """The thread, where the plan knows it: then the kernel says where it may run, not libvirt."""
 
     @property
     def key(self) -> str:
@@ -49,6 +53,8 @@ class GuestKnob:
         document = self._document()
         self._check_number(document)
         pin = self._pin(document)
+        if self.side is Side.LIVE and self.tid is not None:
+            return format_cpulist(os.sched_getaffinity(self.tid))
         if pin is not None:
             return normal(pin.get("cpuset", ""))
         return self._unpinned(document) if self.side is Side.LIVE else None
@@ -57,17 +63,21 @@ class GuestKnob:
         if value is None:
             self._unpin()
             return
-        self._document()
+        self._check_there()
         command = _COMMANDS[self.target][0]
         numbers = [self.number] if self.number else []
         self.virsh.do(command, self.uuid, *numbers, value, f"--{self.side.value}")
+        self.virsh.forget_guest(self.uuid)
 
     def _document(self) -> Element:
+        self._check_there()
+        return self.virsh.document(self.uuid, self.side)
+
+    def _check_there(self) -> None:
         if self.side is Side.LIVE and not self.virsh.is_running(self.uuid):
             raise Gone("the guest does not run")
         if self.side is Side.DEFINED and not self.virsh.is_defined(self.uuid):
             raise Gone("the guest has no definition: it ends for good")
-        return self.virsh.document(self.uuid, self.side)
 
     def _pin(self, document: Element) -> Element | None:
         element, attribute = _COMMANDS[self.target]
@@ -100,6 +110,7 @@ class GuestKnob:
         if not len(tune):
             document.remove(tune)
         self.virsh.define(document)
+        self.virsh.forget_guest(self.uuid)
 
 
 def guest_of_key(rest: str, virsh: Virsh, root: Root) -> GuestKnob:

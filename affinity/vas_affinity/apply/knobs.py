@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from vas_affinity.apply import group, guest, interrupt, thread
 from vas_affinity.apply.knob import Gone, Knob
@@ -70,10 +71,8 @@ class Knobs:
             raise Gone("the guest has ended, or started anew, since the plan was made")
         uuid = self.virsh.uuid(pin.guest)
         number = "" if pin.target is Target.EMULATOR else pin.name
-        return [
-            guest.GuestKnob(pin.target, number, side, uuid, pin.guest, self.virsh, self.root)
-            for side in Side
-        ]
+        make = partial(guest.GuestKnob, pin.target, number)
+        return [make(side, uuid, pin.guest, self.virsh, self.root, pin.tid) for side in Side]
 
     def _of_thread(self, pin: Pin) -> Knob:
         if pin.tid is None or pin.start is None:

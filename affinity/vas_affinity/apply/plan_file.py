@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from pydantic import ValidationError
-
 from vas_affinity.apply.knobs import GUEST_TARGETS
 from vas_affinity.placement import Pin, Placement, Target
+from vas_affinity.placement_file import read_placement
 from vas_core.errors import BadInput
 
 _NUMBERED = (Target.VCPU, Target.IOTHREAD, Target.INTERRUPT)
@@ -16,15 +15,7 @@ _NUMBERED = (Target.VCPU, Target.IOTHREAD, Target.INTERRUPT)
 
 def read_plan(file: Path, host: str) -> Placement:
     """The plan in a file. Raises BadInput that names file, key and what is wrong."""
-    try:
-        plan = Placement.model_validate_json(file.read_bytes())
-    except OSError as wrong:
-        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "the whole"
-        hint = "it is to be what `vas affinity plan --out` wrote"
-        raise BadInput(f"{key}: {first['msg']}", where=str(file), hint=hint) from wrong
+    plan = read_placement(file)
     if plan.host != host:
         hint = f"plan on {host}, or give --host {plan.host} if that is this machine"
         raise BadInput(f"is the plan of {plan.host}, not of {host}", where=str(file), hint=hint)

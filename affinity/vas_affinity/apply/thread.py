@@ -8,17 +8,18 @@ from dataclasses import dataclass
 
 from vas_affinity.apply.knob import Gone, Immovable, Value
 from vas_affinity.cpulist import format_cpulist, parse_cpulist
+from vas_affinity.record.tasks import read_task
+from vas_core.errors import VasError
 from vas_core.root import Root
 
 KIND = "thread"
 _PF_NO_SETAFFINITY = 0x04000000  # include/linux/sched.h
-_FLAGS, _START = 6, 19  # of proc_pid_stat(5), counted from the state, which is its third
 
 
 def started(root: Root, tid: int) -> int | None:
     """When a thread started, in clock ticks after boot; None if there is no such thread."""
-    fields = _fields(root, tid)
-    return int(fields[_START]) if fields else None
+    found = read_task(root, tid, tid)
+    return found.start if found else None
 
 
 @dataclass(frozen=True)
@@ -53,17 +54,19 @@ class ThreadKnob:
         except ProcessLookupError:
             raise self._gone() from None
         except OSError as refused:
-            if refused.errno == errno.EINVAL and self._is_bound():
+            if refused.errno != errno.EINVAL:
+                raise
+            if self._is_bound():
                 raise Immovable("the kernel binds this thread to its CPUs") from None
-            raise
+            raise VasError("its cpuset has none of these CPUs") from None
 
     def _check(self) -> None:
         if started(self.root, self.tid) != self.start:
             raise self._gone()
 
     def _is_bound(self) -> bool:
-        fields = _fields(self.root, self.tid)
-        return bool(fields) and bool(int(fields[_FLAGS]) & _PF_NO_SETAFFINITY)
+        found = read_task(self.root, self.tid, self.tid)
+        return found is not None and bool(found.flags & _PF_NO_SETAFFINITY)
 
     def _gone(self) -> Gone:
         return Gone("the thread has ended")
@@ -73,12 +76,3 @@ def thread_of_key(rest: str, root: Root) -> ThreadKnob:
     """The knob of a journal's key, without its kind."""
     tid, start, name = rest.split(":", 2)
     return ThreadKnob(int(tid), int(start), name, root)
-
-
-def _fields(root: Root, tid: int) -> list[str]:
-    """What stands behind the name, which may hold anything."""
-    try:
-        text = root.read(f"proc/{tid}/stat")
-    except ProcessLookupError:  # it ended while it was read
-        return []
-    return text.rpartition(")")[2].split() if text else []

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from enum import Enum
-from xml.etree.ElementTree import Element, fromstring, tostring
+from xml.etree.ElementTree import Element, tostring
 
 from vas_affinity.apply.knob import Gone
 from vas_core.errors import VasError
 from vas_core.process import CommandFailed, run
+from vas_core.xmltree import parse_xml
 
 _TIMEOUT_SECONDS = 30.0
 
@@ -34,9 +35,14 @@ class Virsh:
         self._lists.clear()
         self._documents.clear()
 
+    def forget_guest(self, uuid: str) -> None:
+        """Reads a guest anew: what was read before a change must not be defined again."""
+        for side in Side:
+            self._documents.pop((uuid, side), None)
+
     def do(self, *words: str, stdin: str | None = None) -> str:
         """Runs one of virsh's commands. Raises VasError with what virsh said, NotHere."""
-        # Its messages are matched by none, but shown: in one language.
+        # Its messages are shown beside ours: in one language.
         env = {**os.environ, "LC_ALL": "C"}
         argv = ["virsh", "--quiet", *self._connect, *words]
         try:
@@ -65,8 +71,7 @@ class Virsh:
         if (uuid, side) not in self._documents:
             words = ["dumpxml", uuid, "--security-info"]
             text = self.do(*words, *(["--inactive"] if side is Side.DEFINED else []))
-            # libvirt wrote it itself, without any entities of its own.
-            self._documents[uuid, side] = fromstring(text)  # noqa: S314
+            self._documents[uuid, side] = parse_xml(text, where=f"virsh dumpxml {uuid}")
         return self._documents[uuid, side]
 
     def define(self, document: Element) -> None:

@@ -48,8 +48,8 @@ def instance(topology: Topology, threads: int, random: np.random.Generator) -> P
     near = distances.between[:, fires].min(axis=1) - 1
     is_io = random.random(threads) < 0.2
     interrupt = np.outer(is_io * random.uniform(0.1, 1, threads), near)
-    interrupt[np.ix_(is_io, random.random(count) < 0.05)] = np.inf
-    interrupt[:, fires[0]] = np.where(np.isinf(interrupt[:, fires[0]]), 0, interrupt[:, fires[0]])
+    forbidden = np.outer(is_io, random.random(count) < 0.05)
+    forbidden[:, fires[0]] = False
     home = random.integers(0, len(distances.nodes), threads)
     has_home = random.random(threads) < 0.5
     return Problem(
@@ -60,7 +60,9 @@ def instance(topology: Topology, threads: int, random: np.random.Generator) -> P
         communication=_pipelines(threads, random),
         activity=random.uniform(0.05, 1, threads),
         background=np.zeros(count),
+        anchor=np.zeros((threads, count)),
         interrupt=interrupt,
+        forbidden=forbidden,
         memory=np.where(has_home[:, None], (distances.memory - 10)[:, home].T, 0.0),
     )
 

@@ -99,7 +99,7 @@ def _hops(topology: Topology, nodes: tuple[int, ...], ratio: Ratio) -> Floats:
         else:
             far = ratio.remote_memory
         hops[nodes.index(a), nodes.index(b)] = far
-    return np.maximum(hops, hops.T)
+    return np.asarray(np.maximum(hops, hops.T))
 
 
 def _slit(known: dict[int, Node], one: int, other: int) -> float | None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 from vas_affinity.topology import Nearness, Topology
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Core:
-    """A core's online threads. `isolated` if the kernel's scheduler keeps off any of them."""
+    """A core's online threads. `isolated` if the kernel's scheduler keeps off any of them.
+
+    Two are equal only if they are the same object: a plan compares them very often.
+    """
 
     number: int
     cpus: tuple[int, ...]
@@ -41,6 +45,18 @@ class Near:
     topology: Topology
     targets: tuple[int, ...]
 
+    @cached_property
+    def _places(self) -> dict[int, tuple[bool, int, int]]:
+        """By core: whether it is CPU 0's, its nearness and its node's distance."""
+        return {
+            core.number: (
+                0 in core.cpus,
+                int(self.target(core.cpus[0])[0]),
+                self.distance(core.node),
+            )
+            for core in cores_of(self.topology)
+        }
+
     def target(self, cpu: int) -> tuple[Nearness, int]:
         """The nearest of the CPUs, and how near it is."""
         return min((self.topology.nearness(cpu, other), other) for other in self.targets)
@@ -65,9 +81,7 @@ class Near:
         for core in given:
             room[core.l3] = room.get(core.l3, 0) + 1
 
-        def key(core: Core) -> tuple[bool, int, int, int, int, tuple[int, ...]]:
-            nearness = self.target(core.cpus[0])[0]
-            far = self.distance(core.node)
-            return 0 in core.cpus, nearness, far, -room[core.l3], core.l3, core.cpus
+        def key(core: Core) -> tuple[tuple[bool, int, int], int, int, tuple[int, ...]]:
+            return self._places[core.number], -room[core.l3], core.l3, core.cpus
 
         return sorted(given, key=key)

@@ -71,12 +71,12 @@ class Memory:
         return wanted
 
     def _page(self, name: str, wanted: int, nodes: tuple[int, ...]) -> int | None:
-        """1 GiB pages if enough are reserved, else the smallest huge ones that the nodes have."""
+        """1 GiB pages if enough are reserved, else 2 MiB or what is next to that."""
         tables = [node.huge_pages for node in self.topology.nodes if node.number in nodes]
         if not self.settings.huge_pages:
             return None
         sizes = sorted(set.intersection(*map(set, tables))) if tables else []
-        fit = [size for size in sizes if wanted % size == 0]
+        fit = sorted((s for s in sizes if wanted % s == 0), key=lambda s: (s < 2 * _MIB, s))
         reserved = sum(table.get(_GIB, 0) for table in tables) * _GIB
         if _GIB in fit and reserved >= wanted:
             return _GIB

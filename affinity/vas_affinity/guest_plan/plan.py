@@ -81,7 +81,10 @@ def _seat_with(site: _Site, requests: Sequence[GuestRequest], comfort: Comfort) 
     threads = 1 if site.settings.junk_siblings else max(len(core.cpus) for core in site.cores)
     seats = []
     for request in requests:
-        seat = find_seat(request, free, site.near, Room(memory.homes(request), threads), comfort)
+        room = Room(memory.homes(request), threads)
+        quiet = [core for core in free if 0 not in core.cpus]  # the kernel's own work is on CPU 0
+        seat = find_seat(request, quiet, site.near, room, comfort)
+        seat = seat or find_seat(request, free, site.near, room, comfort)
         if seat is None:
             return None
         seats.append(seat)

@@ -58,7 +58,7 @@ def roles_of(
     roles = dict(taken)
     for core in kept.interrupt_cores:
         for cpu in core.cpus:
-            spare = CpuRole.IDLE if junk else CpuRole.OSS
+            spare = CpuRole.IDLE if junk or core.isolated else CpuRole.OSS
             roles[cpu] = CpuRole.STORAGE_IRQ if cpu in near.targets else spare
     left = [core for core in cores if not roles.keys() & set(core.cpus)]
     free = [core for core in left if not core.isolated]

@@ -72,10 +72,11 @@ def find_seat(
     Fastest cores first, all of one kind; isolated ones before others; as many threads of each as
     there are; on one node if that is possible, else on few, nearest to storage.
     """
-    helpers = (1 if comfort.emulator else 0) + (request.iothreads if comfort.iothreads else 0)
+    iothreads = request.iothreads if comfort.iothreads else 0
     for pool, threads in _pools(free, min(room.threads_at_most, request.vcpus)):
-        choice = _Choice(free, near, room, ceil(request.vcpus / threads), helpers)
-        chosen = choice.helpers_first(pool) or choice.cores_first(pool)
+        count = ceil(request.vcpus / threads)
+        choice = _Choice(free, near, room, count, iothreads, comfort.emulator)
+        chosen = choice.iothreads_first(pool) or choice.vcpus_first(pool)
         if chosen:
             return Seat(request, threads, *chosen)
     return None
@@ -93,39 +94,53 @@ def _pools(free: Sequence[Core], most: int) -> Iterator[tuple[list[Core], int]]:
 
 @dataclass(frozen=True)
 class _Choice:
-    """Takes `count` cores for vCPUs, and cores with `helper_cpus` threads for the helpers."""
+    """Takes `count` cores for vCPUs, a CPU for each of the iothreads, and one for the emulator."""
 
     free: Sequence[Core]
     near: Near
     room: Room
     count: int
-    helper_cpus: int
+    iothreads: int
+    emulator: bool
 
-    def helpers_first(self, pool: Sequence[Core]) -> Cores | None:
-        """Where a node has room for both, the helpers, which do the I/O, get the nearest cores."""
+    def iothreads_first(self, pool: Sequence[Core]) -> Cores | None:
+        """Where a node has room for both, the iothreads get the cores nearest to storage."""
         widest = max((len(core.cpus) for core in self.free), default=1)
-        cores = self._cores(pool, ceil(self.helper_cpus / widest))
-        nodes = {core.node for core in cores or ()}
-        helpers = self._helpers([core for core in self.free if core.node in nodes])
-        left = self._cores([core for core in pool if core not in (helpers or ())], 0)
-        return (left, helpers) if cores and left and helpers is not None else None
+        together = self._cores(pool, ceil(self.iothreads / widest)) or ()
+        nodes = {core.node for core in together}
+        first = self._helpers([core for core in self.free if core.node in nodes])
+        cores = self._cores([core for core in pool if core not in (first or ())], 0)
+        return self._with_emulator(cores, first) if together else None
 
-    def cores_first(self, pool: Sequence[Core]) -> Cores | None:
-        """Where there is not, the helpers take what is left, on the vCPUs' nodes if they can."""
+    def vcpus_first(self, pool: Sequence[Core]) -> Cores | None:
+        """Where there is not, they take what is left, on the vCPUs' nodes if they can."""
         cores = self._cores(pool, 0)
         left = [core for core in self.free if core not in (cores or ())]
         nodes = {core.node for core in cores or ()}
-        helpers = self._helpers([core for core in left if core.node in nodes])
-        helpers = self._helpers(left) if helpers is None else helpers
-        return (cores, helpers) if cores and helpers is not None else None
+        local = self._helpers([core for core in left if core.node in nodes])
+        return self._with_emulator(cores, self._helpers(left) if local is None else local)
+
+    def _with_emulator(
+        self, cores: tuple[Core, ...] | None, helpers: tuple[Core, ...] | None
+    ) -> Cores | None:
+        """Adds a core if the iothreads' have no thread left for the emulator."""
+        if not cores or helpers is None:
+            return None
+        if self.emulator and sum(len(core.cpus) for core in helpers) == self.iothreads:
+            taken = {*cores, *helpers}
+            left = [c for c in self.free if c not in taken and not c.isolated]
+            nodes = {core.node for core in cores}
+            order = sorted(self.near.order(left), key=lambda core: core.node not in nodes)
+            return (cores, (*helpers, order[0])) if order else None
+        return cores, helpers
 
     def _helpers(self, cores: Sequence[Core]) -> tuple[Core, ...] | None:
         taken: list[Core] = []
         for core in self.near.order(core for core in cores if not core.isolated):
-            if sum(len(core.cpus) for core in taken) >= self.helper_cpus:
+            if sum(len(core.cpus) for core in taken) >= self.iothreads:
                 break
             taken.append(core)
-        enough = sum(len(core.cpus) for core in taken) >= self.helper_cpus
+        enough = sum(len(core.cpus) for core in taken) >= self.iothreads
         return tuple(taken) if enough else None
 
     def _cores(self, pool: Sequence[Core], extra: int) -> tuple[Core, ...] | None:

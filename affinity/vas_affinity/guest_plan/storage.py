@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
 from vas_affinity.guest_plan.machine import Core, cores_of
 from vas_affinity.guest_plan.settings import GuestSettings
-from vas_affinity.snapshot import DeviceKind, Interrupt, Snapshot
+from vas_affinity.snapshot import Device, DeviceKind, Interrupt, Snapshot
 from vas_affinity.topology import Topology
 
 
@@ -69,19 +70,59 @@ def storage_cpus(snapshot: Snapshot, settings: GuestSettings) -> StorageCpus:
 
     A device whose interrupts are on few cores is kept where it fires. One with a queue for (nearly)
     every CPU interrupts the CPU that submitted: it gets a core on its own node, for the storage
-    server to submit from. Without any interrupt known, a device's place is all there is.
+    server to submit from. Of one whose interrupts are not known, its place is all there is.
     """
     topology = snapshot.topology
     cores = cores_of(topology)
     most = max(1, int(settings.spread_share * len(cores)))
     chosen = max(1, ceil(settings.oss_share * len(cores)))
     found = _Finding(topology, cores, most, chosen)
-    for device, lines in _by_device(snapshot).items():
-        _place(found, device, lines)
+    devices, notes = storage_devices(snapshot, settings)
+    found.notes += notes
+    lines = _by_device(snapshot, devices)
+    for name in sorted(lines, key=lambda name: (len(_cpus(topology, lines[name])), name)):
+        _place(found, name, lines[name])
+    for device in devices:
+        if device.name not in lines:
+            _place_silent(found, device)
     if not found.devices:
         _assume(found, snapshot)
     names = {cpu: tuple(sorted(found.devices[cpu])) for cpu in sorted(found.devices)}
     return StorageCpus(names, tuple(found.notes))
+
+
+def storage_devices(snapshot: Snapshot, settings: GuestSettings) -> tuple[list[Device], list[str]]:
+    """The storage server's devices: those of the settings, or all of the host; and what to say.
+
+    A device that only its interrupts tell of is one too.
+    """
+    known = [device for device in snapshot.devices if device.kind is DeviceKind.STORAGE]
+    known = [device for device in known if not _is_optical(device)]
+    disks = [device for device in known if device.name != device.address]
+    known = disks or known  # a controller without a disk has nothing to interrupt for
+    lines = [line for line in snapshot.interrupts if line.kind is DeviceKind.STORAGE]
+    unlisted = {line.device: line.node for line in lines} | {d.name: None for d in known}
+    for name in sorted(set(unlisted) - {device.name for device in known}):
+        known.append(Device(name=name, kind=DeviceKind.STORAGE, address="", node=unlisted[name]))
+    known.sort(key=lambda device: device.name)
+    if not settings.storage_devices:
+        return known, []
+    wanted = {name: [d for d in known if _has(d, name)] for name in settings.storage_devices}
+    missing = ", ".join(name for name, devices in wanted.items() if not devices)
+    notes = [f"storage devices that are not known of {snapshot.host}: {missing}"] if missing else []
+    mine = [d for d in known if any(d in devices for devices in wanted.values())]
+    return mine or known, notes if mine else [*notes, "all that it has count instead"] * bool(notes)
+
+
+def _has(device: Device, name: str) -> bool:
+    """Whether a disk is a device's: `nvme0n1` is `nvme0`'s."""
+    return name in (device.name, device.address, *device.names) or bool(
+        re.fullmatch(rf"{re.escape(device.name)}n\d+", name)
+    )
+
+
+def _is_optical(device: Device) -> bool:
+    return all(re.fullmatch(r"sr\d+", name) for name in (device.name, *device.names))
 
 
 def busy_lines(lines: Sequence[Interrupt]) -> list[Interrupt]:
@@ -95,14 +136,13 @@ def fires_on(line: Interrupt, topology: Topology) -> tuple[int, ...]:
     return tuple(cpu for cpu in line.effective or line.allowed if cpu in topology.online)
 
 
-def _by_device(snapshot: Snapshot) -> dict[str, list[Interrupt]]:
-    """Storage interrupts by device, those on the fewest CPUs first."""
-    lines = [line for line in snapshot.interrupts if line.kind is DeviceKind.STORAGE]
-    by_device: dict[str, list[Interrupt]] = {}
-    for line in sorted(lines, key=lambda line: line.number):
-        by_device.setdefault(line.device, []).append(line)
-    width = {name: len(_cpus(snapshot.topology, by_device[name])) for name in by_device}
-    return {name: by_device[name] for name in sorted(by_device, key=lambda n: (width[n], n))}
+def _by_device(snapshot: Snapshot, devices: Sequence[Device]) -> dict[str, list[Interrupt]]:
+    names = {device.name for device in devices}
+    found: dict[str, list[Interrupt]] = {}
+    for line in sorted(snapshot.interrupts, key=lambda line: line.number):
+        if line.kind is DeviceKind.STORAGE and line.device in names:
+            found.setdefault(line.device, []).append(line)
+    return found
 
 
 def _cpus(topology: Topology, lines: Sequence[Interrupt]) -> list[int]:
@@ -121,6 +161,18 @@ def _place(found: _Finding, device: str, lines: Sequence[Interrupt]) -> None:
         f"{device} {what}, which fire where its I/O is submitted: "
         f"CPU {cpu} is taken for it, and its queues elsewhere are quiet while the storage "
         f"server's threads keep to their CPUs"
+    )
+
+
+def _place_silent(found: _Finding, device: Device) -> None:
+    everywhere = set(device.cpus) >= set(found.topology.online)
+    near = () if everywhere else device.cpus
+    where = "near no CPUs in particular"
+    if near or device.node is not None:
+        where = "near some CPUs" if device.node is None else f"on node {device.node}"
+    cpu = found.choose(device.name, near, device.node)
+    found.notes.append(
+        f"the interrupts of {device.name}, {where}, are not known: CPU {cpu} is assumed for them"
     )
 
 

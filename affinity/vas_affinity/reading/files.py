@@ -44,7 +44,7 @@ class Files:
     def number(self, path: str) -> int | None:
         """A file's whole number; None as in `text`, and for another content, which is noted."""
         text = self.text(path)
-        if text is None or not text.strip():
+        if not text or not text.strip():
             return None
         try:
             return int(text, 0)
@@ -79,7 +79,7 @@ class Files:
             target = self.root.link(path)
         except OSError:
             return None
-        return target and target.name
+        return None if target is None else target.name
 
     def links(self, directory: str) -> Iterator[tuple[str, Path]]:
         """The links in a directory and where they point."""

@@ -12,6 +12,7 @@ from vas_affinity.topology import Topology
 PCI = "sys/bus/pci/devices"
 _ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 _NVME = re.compile(r"(nvme\d+)(?:c\d+)?n\d+")
+_VIRTIO = re.compile(r"(?<=/)virtio\d+(?=/)")
 _CLASSES = ("sys/class/block", "sys/class/nvme", "sys/class/net", "sys/class/infiniband")
 _FIBRE_CHANNEL, _INFINIBAND = 0x0C04, 0x0C06
 
@@ -19,7 +20,9 @@ _FIBRE_CHANNEL, _INFINIBAND = 0x0C04, 0x0C06
 def read_devices(files: Files, topology: Topology) -> tuple[Device, ...]:
     """Those of the machine, by address."""
     addresses = files.names(PCI)
-    names = _names(files)
+    if not addresses:
+        files.note("devices", f"{PCI} is not there: storage and network are not known")
+    names = names_by_device(files)
     devices = (_read(files, address, names.get(address, ()), topology) for address in addresses)
     return tuple(device for device in devices if device)
 
@@ -73,12 +76,13 @@ def name_of(names: Iterable[str]) -> str | None:
 
 
 def address_in(path: str) -> str | None:
-    """The PCI device that a path in sys/devices goes through last."""
-    found = _ADDRESS.findall(path)
+    """The device that a path in sys/devices goes through last: on PCI, or virtio without PCI."""
+    found = _ADDRESS.findall(path) or _VIRTIO.findall(path)
     return found[-1] if found else None
 
 
-def _names(files: Files) -> dict[str, list[str]]:
+def names_by_device(files: Files) -> dict[str, list[str]]:
+    """The kernel's disks, interfaces and controllers, by PCI address, or virtio device off PCI."""
     names: dict[str, list[str]] = {}
     for directory in _CLASSES:
         links = dict(files.links(directory))

@@ -43,7 +43,8 @@ def _text(path: Path, name: str) -> Snapshot:
     if start != b"<":
         raise BadInput("is no topology", where=str(path), hint=_FORMS)
     topology, devices = read_lstopo(content, str(path))
-    unread = tuple(Unread(what=what, why="lstopo's XML has none") for what in _NOT_IN_XML)
+    absent = _NOT_IN_XML if devices else ("devices", *_NOT_IN_XML)
+    unread = tuple(Unread(what=what, why="lstopo's XML has none") for what in absent)
     named = topology.model_copy(update={"name": name})
     return Snapshot(host=name, topology=named, devices=devices, unread=unread)
 

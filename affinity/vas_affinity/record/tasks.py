@@ -14,12 +14,15 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 _MIGRATIONS = re.compile(r"^se\.nr_migrations\s*:\s*(\d+)", re.MULTILINE)
 # Fields of /proc/PID/stat after the name, which may hold anything: proc(5), from field 3.
-_STATE, _UTIME, _STIME, _START, _PROCESSOR = 0, 11, 12, 19, 36
+_STATE, _FLAGS, _UTIME, _STIME, _START, _PROCESSOR = 0, 6, 11, 12, 19, 36
 
 
 @dataclass(frozen=True)
 class TaskStat:
-    """A line of /proc/PID/task/TID/stat. `ticks` is user and system time, of TICKS_PER_SECOND."""
+    """A line of /proc/PID/task/TID/stat. `ticks` is user and system time, of TICKS_PER_SECOND.
+
+    `flags` are the kernel's PF_*.
+    """
 
     tid: int
     name: str
@@ -27,6 +30,7 @@ class TaskStat:
     ticks: int
     start: int
     cpu: int
+    flags: int = 0
 
 
 def parse_stat(line: str) -> TaskStat:
@@ -38,7 +42,7 @@ def parse_stat(line: str) -> TaskStat:
         raise ValueError(f"no stat line: {line!r}")
     ticks = int(fields[_UTIME]) + int(fields[_STIME])
     start, cpu = int(fields[_START]), int(fields[_PROCESSOR])
-    return TaskStat(int(tid), name, fields[_STATE], ticks, start, cpu)
+    return TaskStat(int(tid), name, fields[_STATE], ticks, start, cpu, int(fields[_FLAGS]))
 
 
 def tids_of(root: Root, pid: int) -> list[int]:

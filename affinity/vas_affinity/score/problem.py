@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from vas_affinity.distance.matrix import Floats, Ints
+from vas_affinity.distance.matrix import Bools, Floats, Ints
 from vas_affinity.score.weights import WEIGHTS, Weights
 
 
@@ -16,9 +16,10 @@ class Problem:
     """T threads and C CPUs; a placement is an array of T rows of `cpus`.
 
     `distance` (C x C) is symmetric; `core` (C) names each CPU's core; `communication` (T x T) is
-    symmetric with a zero diagonal; `activity` (T) and `background` (C, of threads that are not
-    placed) are CPU use, 1.0 a whole CPU. `interrupt` and `memory` (T x C) are distances, times
-    what they count for that thread; infinite is forbidden. Each thread has an allowed CPU.
+    symmetric with a zero diagonal; `activity` (T) and `background` (C, of threads that stay) are
+    CPU use, 1.0 a whole CPU. `anchor` (T x C) is the communication with threads that stay times
+    their distance, `interrupt` and `memory` (T x C) are distances times what they count for that
+    thread. Where it may not be is `forbidden` (T x C); each thread has a CPU that it may be on.
     """
 
     threads: tuple[str, ...]
@@ -28,12 +29,14 @@ class Problem:
     communication: Floats
     activity: Floats
     background: Floats
+    anchor: Floats
     interrupt: Floats
     memory: Floats
+    forbidden: Bools
     weights: Weights = WEIGHTS
 
     def __post_init__(self) -> None:
-        if self.threads and not np.isfinite(self.interrupt + self.memory).any(axis=1).all():
+        if self.forbidden.all(axis=1).any():
             raise ValueError("a thread has no CPU that it may be on")
 
     @cached_property
@@ -56,9 +59,10 @@ class Problem:
 
     @cached_property
     def alone(self) -> Floats:
-        """T x C: all that a thread pays for a CPU wherever the others are."""
-        own = self.weights.interrupt * self.interrupt + self.weights.memory * self.memory
-        return own + self.beside
+        """T x C: what a thread pays for a CPU wherever others are; infinite if forbidden."""
+        weights = self.weights
+        own = weights.communication * self.anchor + weights.interrupt * self.interrupt
+        return np.where(self.forbidden, np.inf, own + weights.memory * self.memory + self.beside)
 
     @cached_property
     def neighbours(self) -> list[Ints]:

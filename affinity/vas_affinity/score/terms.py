@@ -6,18 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vas_affinity.distance.matrix import Floats, Ints
+from vas_affinity.distance.matrix import Bools, Floats, Ints
 from vas_affinity.score.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """A placement's score by thread (T each): a pair's cost is halved between its two threads."""
+    """A placement's score by thread (T each): a pair's cost is halved between its two threads.
+
+    `forbidden`: the thread is where it may not be, which no term counts.
+    """
 
     communication: Floats
     sharing: Floats
     interrupt: Floats
     memory: Floats
+    forbidden: Bools
 
     @property
     def by_thread(self) -> Floats:
@@ -27,7 +31,7 @@ class Terms:
     @property
     def total(self) -> float:
         """The score: lower is better, infinite is forbidden."""
-        return float(self.by_thread.sum())
+        return float("inf") if self.forbidden.any() else float(self.by_thread.sum())
 
 
 def terms(problem: Problem, places: Ints) -> Terms:
@@ -38,10 +42,12 @@ def terms(problem: Problem, places: Ints) -> Terms:
     np.fill_diagonal(shared, 0.0)
     active = problem.activity
     return Terms(
-        communication=(problem.weighted * far).sum(axis=1) / 2,
+        communication=(problem.weighted * far).sum(axis=1) / 2
+        + problem.weights.communication * problem.anchor[rows, places],
         sharing=active * (shared @ active) / 2 + problem.beside[rows, places],
         interrupt=problem.weights.interrupt * problem.interrupt[rows, places],
         memory=problem.weights.memory * problem.memory[rows, places],
+        forbidden=problem.forbidden[rows, places],
     )
 
 

@@ -78,7 +78,8 @@ class _Search:
     def _with(self, thread: int, cpu: int) -> Floats:
         problem = self.problem
         near = np.outer(problem.weighted[thread], problem.distance[cpu])
-        return near + problem.activity[thread] * np.outer(problem.activity, problem.sharing[cpu])
+        shared = np.outer(problem.activity, problem.sharing[cpu])
+        return np.asarray(near + problem.activity[thread] * shared)
 
     def _cpus(self, cost: Floats) -> Iterator[int]:
         """From the cheapest, of CPUs that are alike and empty only the first."""

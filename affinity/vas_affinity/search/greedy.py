@@ -23,7 +23,8 @@ def greedy(problem: Problem) -> Ints:
         active = problem.activity[thread]
         cpu = int(np.argmin(cost[thread] + active * pressure))
         places[thread], waiting[thread] = cpu, False
-        cost += np.outer(problem.weighted[thread], problem.distance[cpu])
+        near = problem.neighbours[thread]
+        cost[near] += np.outer(problem.weighted[near, thread], problem.distance[cpu])
         pressure += active * problem.sharing[cpu]
         bound += problem.weighted[thread]
     return places

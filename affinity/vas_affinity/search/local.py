@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from vas_affinity.distance.matrix import Ints
-from vas_affinity.score.problem import Problem
 from vas_affinity.score.terms import score
 from vas_affinity.search.standing import Standing
 
 _LEAST_GAIN = 1e-9
-_LARGEST_GROUP = 6
+_LARGEST_GROUP = 8
+_SCATTERED = 0.2  # of the kicks
+_WARMTH = 0.5
 
 Moves = list[tuple[int, int]]
 """Thread and the CPU it came from, in order."""
@@ -75,30 +76,42 @@ def kick(standing: Standing, random: np.random.Generator) -> Moves:
     return done
 
 
+def scatter(standing: Standing, random: np.random.Generator) -> Moves:
+    """Puts some threads, taken at random, on CPUs at random."""
+    alone = standing.problem.alone
+    done: Moves = []
+    for thread in random.permutation(len(alone))[:_LARGEST_GROUP].tolist():
+        done.append((thread, int(standing.places[thread])))
+        standing.move(thread, int(random.choice(np.flatnonzero(np.isfinite(alone[thread])))))
+    return done
+
+
 def settle(
-    problem: Problem,
-    starts: Iterable[Ints],
-    *,
-    kicks: int,
-    random: np.random.Generator,
-    late: Callable[[], bool],
-) -> tuple[Ints, int]:
-    """The best placement found from those starts, and how many moves were evaluated."""
-    ends = [Standing(problem, start) for start in starts]
-    for standing in ends:
-        while descend(standing, range(len(problem.threads)), late):
-            pass
-    best = min(ends, key=lambda end: score(problem, end.places))
-    for _ in range(kicks):
+    standing: Standing, *, kicks: int, random: np.random.Generator, late: Callable[[], bool]
+) -> Ints:
+    """The best placement found from where the threads stand.
+
+    A kick that ends higher is kept at times, by how much it is above what a thread costs on
+    average and less and less: else the search stays around the first optimum.
+    """
+    while descend(standing, range(len(standing.places)), late):
+        pass
+    best, most = standing.places.copy(), standing.gained
+    each = _WARMTH * abs(score(standing.problem, best)) / max(1, len(best))
+    for number in range(kicks):
         if late():
             break
-        _try_kick(best, random, late)
-    return best.places, sum(end.what_ifs for end in ends)
+        _try_kick(standing, random, late, each * (1 - number / kicks))
+        if standing.gained > most + _LEAST_GAIN:
+            best, most = standing.places.copy(), standing.gained
+    return best
 
 
-def _try_kick(standing: Standing, random: np.random.Generator, late: Callable[[], bool]) -> None:
+def _try_kick(
+    standing: Standing, random: np.random.Generator, late: Callable[[], bool], warmth: float
+) -> None:
     before = standing.gained
-    done = kick(standing, random)
+    done = (scatter if random.random() < _SCATTERED else kick)(standing, random)
     done += descend(standing, [thread for thread, _ in done], late)
-    if standing.gained < before:
+    if standing.gained < before - warmth * random.exponential():
         undo(standing, done)

@@ -39,7 +39,7 @@ class Standing:
         own += self.cost[thread]
         own -= own[here]
         self.what_ifs += len(own)
-        return own
+        return np.asarray(own)
 
     def swaps(self, thread: int) -> Floats:
         """The change of score of swapping a thread with each other one (T)."""
@@ -51,7 +51,7 @@ class Standing:
         pressure = self.pressure[places] - self.pressure[here]
         change += more * (pressure + more * self._alone_here[here][places])
         self.what_ifs += len(change)
-        return change
+        return np.asarray(change)
 
     def move(self, thread: int, cpu: int) -> None:
         """Moves a thread to the CPU of that row."""
