@@ -116,5 +116,5 @@ def _pids(root: Root) -> list[int]:
 
 
 def _is_called(root: Root, pid: int, pattern: re.Pattern[str]) -> bool:
-    arguments = (read_gone(root, f"proc/{pid}/cmdline") or "").replace("\0", " ")
+    arguments = (read_gone(root, f"proc/{pid}/cmdline") or "").strip("\0").replace("\0", " ")
     return bool(pattern.search(name_of(root, pid)) or pattern.search(arguments))
