@@ -50,7 +50,7 @@ for package; do
 done
 exit 0
 """
-_INSTALLED = ("git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3")
+_INSTALLED = ("git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium")
 
 _BOOTSTRAP = (
     "vas",

@@ -11,6 +11,10 @@ _LATER = {
         "vas_bench.arms.command:arms",
         "Run the demo's arms in turns, and compare their times.",
     ),
+    "compare": Later(
+        "vas_bench.compare.command:compare",
+        "Hold results B against results A; status 3 if worse.",
+    ),
     "layout": Later(
         "vas_bench.layout.command:layout",
         "Time reading layouts by attribute and by `lfs`.",
@@ -18,6 +22,10 @@ _LATER = {
     "placement": Later(
         "vas_bench.placement.command:placement",
         "Simulate the placement of a large job.",
+    ),
+    "report": Later(
+        "vas_bench.report.command:report",
+        "Write one HTML page on a file of results.",
     ),
     "shuffle": Later(
         "vas_bench.shuffle.command:shuffle",

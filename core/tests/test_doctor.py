@@ -65,7 +65,7 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     assert {"git", "jdk 17", "mvn", "ip", "unshare", "cc", "c stdio.h"} <= lacking
     assert {"namespaces", "lab files", "memory", "Lustre client", "KVM"} <= lacking
     assert all(finding.fix for finding in found if not finding.ok)
-    assert {f.name for f in found if f.optional} == {"Lustre client", "KVM", "iperf3"}
+    assert {f.name for f in found if f.optional} == {"Lustre client", "KVM", "iperf3", "chromium"}
 
 
 @pytest.mark.machine

@@ -24,7 +24,9 @@ _NEEDED_FOR = {
     "base": "every command",
     "lab": "demo, test, lab, bench",
     "paths": "route calibrate, test",
+    "browser": "test",
 }
+_OPTIONAL = ("paths", "browser")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 
@@ -63,7 +65,7 @@ def _finding(package: Package) -> Finding:
         found=found.text if found.ok else f"{found.text}: {package.why}",
         needed_for=_NEEDED_FOR[package.scope],
         fix=install,
-        optional=package.scope == "paths",
+        optional=package.scope in _OPTIONAL,
     )
 
 

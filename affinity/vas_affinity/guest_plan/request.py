@@ -1,0 +1,25 @@
+"""What is asked for: guests with their vCPUs and memory."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from vas_affinity.topology import Frozen
+from vas_cluster import Host
+
+
+class GuestRequest(Frozen):
+    """A guest that wants cores. Without `memory_bytes` the plan assumes 1 GiB a vCPU."""
+
+    name: str = "guest"
+    vcpus: int = Field(ge=1, le=1024)
+    memory_bytes: int | None = Field(default=None, ge=1)
+    iothreads: int = Field(default=1, ge=0, le=16)
+
+
+def requests_of(host: Host) -> tuple[GuestRequest, ...]:
+    """The guests of a host of cluster.yaml."""
+    return tuple(
+        GuestRequest(name=guest.name, vcpus=guest.vcpus, memory_bytes=guest.memory_bytes)
+        for guest in host.guests
+    )

@@ -1,0 +1,191 @@
+"""The report: what it says of runs, and the page it says it on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from made_up_runs import made_up_results, made_up_run
+
+from vas_bench.report.facts import facts_of
+from vas_bench.report.json import as_json
+from vas_bench.report.markdown import markdown
+from vas_bench.report.page import WIDE_PX, html, page_of, svg
+from vas_bench.report.summary import findings
+from vas_bench.results.record import Run
+from vas_bench.results.store import read_results
+from vas_core.cli import run_command
+
+_GOLDEN = Path(__file__).parent / "golden" / "made-up-report.html"
+
+
+def _results(path: Path, runs: list[Run]) -> Path:
+    path.write_text("".join(run.model_dump_json() + "\n" for run in runs))
+    return path
+
+
+def _told(runs: list[Run]) -> str:
+    return " ".join(" ".join([f.text, *f.evidence]) for f in findings(facts_of(runs)))
+
+
+def _samples(seconds: dict[str, list[float]]) -> list[Run]:
+    return [
+        made_up_run(id=f"{system}-{n}", system=system, measures={"job_seconds": value}, phases={})
+        for system, values in seconds.items()
+        for n, value in enumerate(values)
+    ]
+
+
+def test_what_won_is_said_with_its_interval_and_how_sure() -> None:
+    told = _told(made_up_results())
+    assert "vas was the fastest" in told
+    assert re.search(
+        r"vas against yarn-lustre: better: [\d.]+ % less time than yarn-lustre \(", told
+    )
+    assert "more throughput" in told
+    assert "p=0.032" in told
+
+
+def test_what_may_be_chance_is_no_win() -> None:
+    told = _told(_samples({"tez": [20, 22, 24, 26, 28], "vas": [19, 23, 24, 25, 29]}))
+    assert "no difference is sure" in told
+    assert "not significant" in told
+
+
+def test_one_run_each_proves_nothing_and_says_so() -> None:
+    told = _told(_samples({"yarn-lustre": [60.0], "vas": [20.0]}))
+    assert "no difference is sure" in told
+    assert "n=1 never is" in told
+
+
+def test_the_base_can_be_chosen() -> None:
+    runs = made_up_results()
+    assert [c.base.label for c in facts_of(runs).comparisons] == ["yarn-lustre"] * 2
+    assert [c.base.label for c in facts_of(runs, "tez").comparisons] == ["tez"] * 2
+
+
+def test_two_configurations_of_one_system_are_two_arms() -> None:
+    runs = [
+        made_up_run(n, configuration={"codec": codec}) for n, codec in enumerate(("none", "lz4"))
+    ]
+    (comparison,) = facts_of(runs).comparisons
+    assert len({arm.label for arm in comparison.arms}) == 2
+    moved = [made_up_run(n, environment={"cpus": n}) for n in (1, 2)]
+    (comparison,) = facts_of(moved).comparisons
+    assert [" on " in arm.label for arm in comparison.arms] == [True, True]
+
+
+def test_mean_phases_add_up_to_the_mean_job() -> None:
+    for comparison in facts_of(made_up_results()).comparisons:
+        for arm in comparison.arms:
+            assert sum(arm.phases.values()) == pytest.approx(arm.job.mean, abs=0.02)
+            assert list(arm.phases)[-1] == "unaccounted"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return html(page_of(facts_of(made_up_results()), "Made-up runs, no measurement"))
+
+
+def test_the_page_is_the_golden_one(page: str) -> None:
+    """Renew it: VAS_RENEW_GOLDEN=1 pytest bench/tests/test_report.py; then look at the page."""
+    if os.environ.get("VAS_RENEW_GOLDEN"):
+        _GOLDEN.parent.mkdir(exist_ok=True)
+        _GOLDEN.write_text(page, encoding="utf-8")
+    assert page == _GOLDEN.read_text(encoding="utf-8")
+
+
+def test_the_page_asks_for_nothing_outside_itself(page: str) -> None:
+    assert "default-src 'none'" in page
+    without_names = page.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?:|//|\bsrc=|\bhref=|@import|url\(", _without_data(without_names))
+
+
+def _without_data(page: str) -> str:
+    return re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.DOTALL)
+
+
+def test_what_runs_say_is_never_markup(page: str) -> None:
+    assert page.count("<script") == 1
+    assert '<script type="application/json"' in page
+    assert "alert(" in page
+    assert "TeraValidate: &lt;script&gt;alert(" in page
+
+
+def test_invalid_runs_are_listed_with_their_reason(page: str) -> None:
+    assert "made-up-bad" in _without_data(page)
+    assert "1 run was marked INVALID" in page
+    assert "10 runs were made to warm up" in page
+
+
+def test_each_figure_has_a_title_a_description_and_a_table(page: str) -> None:
+    figures = re.findall(r"<figure.*?</figure>", page, flags=re.DOTALL)
+    assert len(figures) == 8
+    for figure in figures:
+        assert figure.count("<title id=") == figure.count("<desc id=") == 2
+        assert "<table>" in figure
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_figures_are_svg_that_parses() -> None:
+    for figure in page_of(facts_of(made_up_results()), "t").figures:
+        root = ElementTree.fromstring(svg(figure.draw(WIDE_PX), figure.name))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_many_hosts_are_cut_to_the_worst() -> None:
+    local = {f"vm{n}": {"data_local_maps": n, "rack_local_maps": 40 - n} for n in range(40)}
+    facts = facts_of([made_up_run(hosts=local)])
+    figure = next(f for f in page_of(facts, "t").figures if f.name.endswith("locality"))
+    texts = [text.text for text in figure.draw(WIDE_PX).texts]
+    assert "vas (the 12 lowest of 40 hosts)" in texts
+    assert len(texts) == 1 + 2 * 12
+    assert len(figure.rows) == 40
+
+
+def test_markdown_is_a_table_whose_cells_cannot_break_it() -> None:
+    runs = [made_up_run(n, workload="a|b<c>") for n in range(2)]
+    text = markdown(facts_of(runs))
+    assert "**a\\|b\\<c> (hosts 4, size 1 GiB)**" in text
+    assert "| vas | 20 s" in text
+
+
+def test_json_has_every_experiment() -> None:
+    found = json.loads(json.dumps(as_json(facts_of(made_up_results()))))
+    assert [len(each["arms"]) for each in found["comparisons"]] == [5, 5]
+    assert found["invalid"][0]["id"] == "made-up-bad"
+    vas = found["comparisons"][0]["arms"][-1]
+    assert vas["measures"]["job_seconds"]["n"] == 5
+    assert vas["job_seconds_against_base"]["ratio"]["value"] < 0.5
+
+
+def test_the_command_writes_a_page_that_is_results_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = made_up_results(rounds=2)
+    results = _results(tmp_path / "results.jsonl", runs)
+    figures = tmp_path / "figures"
+    assert run_command(["bench", "report", str(results), "--figures", str(figures)]) == 0
+    shown = capsys.readouterr()
+    assert "no difference is sure" in shown.out
+    assert f"report: {tmp_path / 'results.html'}" in shown.err
+    assert read_results(tmp_path / "results.html", say=print) == tuple(runs)
+    assert len(list(figures.glob("*.svg"))) == len(list(figures.glob("*.png"))) == 8
+    assert all(p.read_bytes().startswith(b"\x89PNG") for p in figures.glob("*.png"))
+
+
+def test_damaged_results_are_refused_by_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = _results(tmp_path / "r.jsonl", made_up_results(rounds=1))
+    with results.open("a") as file:
+        file.write("{}\n")
+    assert run_command(["bench", "report", str(results)]) == 2
+    assert "line 22:" in capsys.readouterr().err
+    assert run_command(["bench", "report", str(results), "--skip-damaged", "--markdown"]) == 0
+    assert "line 22:" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Two files of results, experiment by experiment."""

@@ -1,0 +1,70 @@
+"""`vas bench compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vas_bench.compare.sets import Result, compare_sets
+from vas_bench.results.measures import JOB_SECONDS
+from vas_bench.results.options import read_runs, results_path, skip_damaged_option
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import FoundDifferent
+
+
+@click.command()
+@click.argument("a", type=results_path)
+@click.argument("b", type=results_path)
+@click.option("--measure", default=JOB_SECONDS, show_default=True, help="What is compared.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="A loss below this share (0.05 is 5 %) is no failure.",
+)
+@skip_damaged_option
+@json_option
+def compare(
+    a: Path, b: Path, measure: str, threshold: float, skip_damaged: bool, as_json: bool
+) -> None:
+    """Hold results B against results A; status 3 if worse.
+
+    Experiments of the same workload, parameters and system are held against one another. Worse is
+    what is significantly so, with Holm's correction for all of them, and by the threshold at least.
+
+    \b
+    Examples: vas bench compare before.jsonl after.jsonl
+              vas bench compare before.jsonl after.jsonl --measure cpu_seconds --threshold 0.05
+    """
+    found = compare_sets(read_runs(a, skip_damaged), read_runs(b, skip_damaged), measure, threshold)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _print(found)
+    if found.worse:
+        names = "; ".join(change.name for change in found.worse)
+        raise FoundDifferent(f"{found.measure} became worse: {names}")
+
+
+def _print(found: Result) -> None:
+    rows = (
+        (
+            change.name,
+            f"{change.difference.ratio.value:.3f}",
+            f"{change.difference.ratio.low:.3f} to {change.difference.ratio.high:.3f}",
+            change.verdict,
+        )
+        for change in found.changes
+    )
+    print_table((f"{found.measure}, B / A", "RATIO", "95 % INTERVAL", "VERDICT"), rows)
+    for change in found.changes:
+        if change.differing:
+            note(f"{change.name}: not the same in both: {'; '.join(change.differing)}")
+    if found.undecidable:
+        enough = max(change.difference.enough_runs for change in found.undecidable)
+        text = f"{len(found.undecidable)} of {len(found.changes)} cannot be judged"
+        note(f"{text}: run {enough} of each")
+    for missing in found.missing:
+        note(f"{missing.name}: in {missing.side} alone, not compared")

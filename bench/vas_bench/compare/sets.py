@@ -1,0 +1,159 @@
+"""Which experiments of two sets belong together, and what became better or worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vas_bench.report.words import case_words
+from vas_bench.results.groups import Case, Group, grouped
+from vas_bench.results.measures import MEASURES, measure_of
+from vas_bench.results.record import Run
+from vas_bench.results.systems import System
+from vas_bench.statistics.bootstrap import ALPHA
+from vas_bench.statistics.compare import Difference, Pair, judge
+from vas_bench.statistics.gain import Better
+from vas_core.errors import BadInput
+
+Key = tuple[Case, System]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One experiment in both sets. What else differs between them is listed."""
+
+    name: str
+    difference: Difference
+    differing: tuple[str, ...]
+    threshold: float
+
+    @property
+    def worse(self) -> bool:
+        """Whether it became worse: not by chance, and by the threshold's share at least."""
+        ratio = self.difference.ratio.value
+        loss = ratio - 1 if self.difference.pair.better is Better.LOWER else 1 / ratio - 1
+        return self.difference.improved is False and loss >= self.threshold
+
+    @property
+    def verdict(self) -> str:
+        """In words; a loss below the threshold is said to be one."""
+        below = self.difference.improved is False and not self.worse
+        return f"{self.difference.verdict}{' (below the threshold)' if below else ''}"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An experiment that is in one of the sets alone."""
+
+    name: str
+    side: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """All of it."""
+
+    measure: str
+    changes: tuple[Change, ...]
+    missing: tuple[Missing, ...]
+
+    @property
+    def worse(self) -> list[Change]:
+        """What became worse."""
+        return [change for change in self.changes if change.worse]
+
+    @property
+    def undecidable(self) -> list[Change]:
+        """What so few runs can say nothing of, whatever they are."""
+        return [each for each in self.changes if each.difference.smallest_p >= ALPHA]
+
+    def as_json(self) -> dict[str, Any]:
+        """As `vas bench compare --json` prints it."""
+        return {
+            "measure": self.measure,
+            "changes": [_as_json(change) for change in self.changes],
+            "missing": [asdict(each) for each in self.missing],
+            "worse": len(self.worse),
+        }
+
+
+def _as_json(change: Change) -> dict[str, Any]:
+    found = change.difference
+    return {
+        "name": change.name,
+        "ratio": asdict(found.ratio),
+        "p": found.p,
+        "significant": found.significant,
+        "worse": change.worse,
+        "verdict": change.verdict,
+        "differing": list(change.differing),
+    }
+
+
+def compare_sets(
+    before: Iterable[Run], after: Iterable[Run], measure: str, threshold: float
+) -> Result:
+    """Set B over set A. Raises BadInput for a measure that cannot be better, or one in no run."""
+    better = _better(measure)
+    left, right = _by_key(before, measure), _by_key(after, measure)
+    both = [key for key in left if key in right]
+    if not both:
+        raise BadInput(f"no experiment has {measure} in both", where="A and B")
+    named = [(_name(key), left[key], right[key]) for key in both]
+    what = "time" if measure.endswith("seconds") else measure.replace("_", " ")
+    pairs = [
+        Pair("B", "A", b.values(measure), a.values(measure), better, what) for _, a, b in named
+    ]
+    changes = (
+        Change(name, difference, _differing(a, b), threshold)
+        for (name, a, b), difference in zip(named, judge(pairs), strict=True)
+    )
+    return Result(measure, tuple(changes), tuple(_missing(left, right)))
+
+
+def _better(measure: str) -> Better:
+    found = measure_of(measure)
+    if found is None or found.better == "neither":
+        known = ", ".join(name for name, each in MEASURES.items() if each.better != "neither")
+        raise BadInput(f"{measure!r} is no measure that gets better", hint=f"one of {known}")
+    return Better(found.better)
+
+
+def _by_key(runs: Iterable[Run], measure: str) -> dict[Key, Group]:
+    """The experiments by what was to be done. Raises BadInput where a set has two for one."""
+    found: dict[Key, Group] = {}
+    for group in grouped(runs):
+        if not group.values(measure):
+            continue
+        key = group.case, group.system
+        if key in found:
+            text = "has several configurations or environments in one set"
+            raise BadInput(text, where=_name(key), hint="compare files that have one each")
+        found[key] = group
+    return found
+
+
+def _name(key: Key) -> str:
+    return f"{case_words(key[0])}, {key[1]}"
+
+
+def _missing(left: Mapping[Key, Group], right: Mapping[Key, Group]) -> list[Missing]:
+    only_left = [Missing(_name(key), "A") for key in left if key not in right]
+    return only_left + [Missing(_name(key), "B") for key in right if key not in left]
+
+
+def _differing(before: Group, after: Group) -> tuple[str, ...]:
+    """What differs between two experiments beside their results, by name."""
+    a, b = before.runs[0], after.runs[0]
+    parts: Sequence[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = (
+        ("version of", a.versions, b.versions),
+        ("configuration", a.configuration, b.configuration),
+        ("environment", a.environment, b.environment),
+    )
+    return tuple(
+        f"{kind} {name}: {old.get(name)} -> {new.get(name)}"
+        for kind, old, new in parts
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    )

@@ -1,0 +1,1 @@
+"""One report of many runs: a page, its figures, and a table for a README."""

@@ -1,0 +1,1 @@
+"""Charts as plain marks, computed without a browser, drawn by one template."""

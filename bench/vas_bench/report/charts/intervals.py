@@ -1,0 +1,83 @@
+"""Arms one below the other: each with its runs as points, their middle, and its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vas_bench.report.charts.marks import Bar, Chart, Dot, Line, Mark, Text, fitted, text_width
+from vas_bench.report.charts.scale import Scale, from_zero, x_axis
+
+_ROW_PX = 56
+_SIDE_PX = 14
+_AXIS_PX = 44
+_GAP_PX = 12
+
+
+@dataclass(frozen=True)
+class Row:
+    """An arm: its colour's number, value, interval, the same in words, and the single runs."""
+
+    name: str
+    series: int
+    value: float
+    low: float
+    high: float
+    words: str
+    points: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is drawn: the unit, and a value to hold the rows against, if any."""
+
+    unit: str
+    reference: float | None = None
+    reference_text: str = ""
+
+
+def intervals(title: str, description: str, rows: Sequence[Row], axis: Axis, width: float) -> Chart:
+    """The chart. The axis begins at zero, so that lengths are right."""
+    row_px = _ROW_PX + (18 if any(not _beside(row, width) for row in rows) else 0)
+    top = 20.0 if axis.reference is not None else 4.0
+    bottom = top + row_px * len(rows)
+    highest = max(max((row.high, row.value, *row.points)) for row in rows)
+    scale = from_zero(max(highest, axis.reference or 0), _SIDE_PX, width - _SIDE_PX)
+    marks = [
+        *x_axis(scale, top, bottom, axis.unit, width=width),
+        *_reference(axis, scale, top, bottom),
+    ]
+    for number, row in enumerate(rows):
+        marks += _row(row, scale, top + number * row_px, row_px, width)
+    return Chart(title, description, width, bottom + _AXIS_PX, tuple(marks))
+
+
+def _beside(row: Row, width: float) -> bool:
+    return text_width(row.name) + text_width(row.words) + _GAP_PX <= width
+
+
+def _reference(axis: Axis, scale: Scale, top: float, bottom: float) -> Iterator[Mark]:
+    if axis.reference is None:
+        return
+    x = scale(axis.reference)
+    yield Line(x, top - 4, x, bottom, "reference")
+    half = text_width(axis.reference_text) / 2
+    middle = min(max(x, half), scale.end + _SIDE_PX - half)
+    yield Text(middle, top - 7, axis.reference_text, "middle", "faint")
+
+
+def _row(row: Row, scale: Scale, top: float, height: float, width: float) -> Iterator[Mark]:
+    yield Text(0, top + 18, fitted(row.name, width), style="ink strong")
+    if height == _ROW_PX:
+        yield Text(width, top + 18, row.words, "end", "ink")
+    else:
+        yield Text(0, top + 35, fitted(row.words, width), style="ink")
+    middle = top + height - 24
+    yield Bar(scale.start, middle - 5, scale(row.value) - scale.start, 10, f"s{row.series} soft")
+    for point in row.points:
+        yield Dot(scale(point), middle + 13, f"s{row.series} point")
+    if row.low < row.high:
+        yield Line(scale(row.low), middle, scale(row.high), middle, "whisker")
+        for end in (row.low, row.high):
+            yield Line(scale(end), middle - 5, scale(end), middle + 5, "whisker")
+    yield Line(scale(row.value), middle - 9, scale(row.value), middle + 9, f"l{row.series} middle")

@@ -1,0 +1,123 @@
+"""What a chart is made of. Lengths are pixels of its view box; styles are classes of chart.css."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+FONT_PX = 13
+_WIDE, _UPPER, _USUAL, _NARROW = 1.0, 0.76, 0.64, 0.4
+_NARROW_LETTERS = frozenset("fijlrtI.,:;'|!()[]/- ")
+_WIDE_LETTERS = frozenset("mwMW%@")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text; `y` is its base line."""
+
+    x: float
+    y: float
+    text: str
+    anchor: Literal["start", "middle", "end"] = "start"
+    style: str = "ink"
+    kind: ClassVar = "text"
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom; a little more than any usual sans-serif font takes."""
+        width = text_width(self.text)
+        left = self.x - {"start": 0.0, "middle": width / 2, "end": width}[self.anchor]
+        return left, self.y - FONT_PX, left + width, self.y + 0.25 * FONT_PX
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    style: str = "axis"
+    kind: ClassVar = "line"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A filled rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    style: str
+    kind: ClassVar = "bar"
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A filled circle."""
+
+    x: float
+    y: float
+    style: str
+    radius: float = 3.5
+    kind: ClassVar = "dot"
+
+
+@dataclass(frozen=True)
+class Path:
+    """A line through points; an area when `closed`."""
+
+    points: Sequence[tuple[float, float]]
+    style: str
+    closed: bool = False
+    kind: ClassVar = "path"
+
+    @property
+    def d(self) -> str:
+        """As SVG writes it."""
+        steps = " L".join(f"{x:.1f} {y:.1f}" for x, y in self.points)
+        return f"M{steps}{' Z' if self.closed else ''}"
+
+
+Mark = Text | Line | Bar | Dot | Path
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing, with a title and the description that is read where it cannot be seen."""
+
+    title: str
+    description: str
+    width: float
+    height: float
+    marks: tuple[Mark, ...]
+
+    @property
+    def texts(self) -> list[Text]:
+        """Its labels."""
+        return [mark for mark in self.marks if isinstance(mark, Text)]
+
+
+def text_width(text: str) -> float:
+    """How many pixels a text takes at most, of usual letters in a usual sans-serif font."""
+    return FONT_PX * sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    if letter in _NARROW_LETTERS:
+        return _NARROW
+    if letter in _WIDE_LETTERS:
+        return _WIDE
+    return _UPPER if letter.isupper() else _USUAL
+
+
+def fitted(text: str, width: float) -> str:
+    """A text cut to a width, with an ellipsis where something was cut."""
+    if text_width(text) <= width + 0.01:
+        return text
+    while text and text_width(text) + FONT_PX > width:
+        text = text[:-1]
+    return f"{text}…"

@@ -1,0 +1,82 @@
+"""`vas bench report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vas_bench.report.facts import Facts, facts_of
+from vas_bench.report.files import write_figures
+from vas_bench.report.json import as_json as facts_as_json
+from vas_bench.report.markdown import markdown as as_markdown
+from vas_bench.report.page import html, page_of
+from vas_bench.report.summary import findings
+from vas_bench.results.options import read_runs, results_path, skip_damaged_option
+from vas_bench.results.systems import SYSTEMS, System
+from vas_core.cli import json_option, note, print_json
+from vas_core.files import write_atomically
+
+_TITLE = "VAS benchmark report"
+
+
+@click.command()
+@click.argument("results", type=results_path)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The HTML file to write [default: RESULTS with the ending .html].",
+)
+@click.option(
+    "--figures",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also write each figure as SVG and PNG into this directory.",
+)
+@click.option("--markdown", is_flag=True, help="Print tables for a README instead of a page.")
+@click.option("--base", type=click.Choice(list(SYSTEMS)), help="The system to hold others against.")
+@click.option("--title", default=_TITLE, show_default=True)
+@skip_damaged_option
+@json_option
+def report(
+    results: Path,
+    out: Path | None,
+    directory: Path | None,
+    markdown: bool,
+    base: System | None,
+    title: str,
+    skip_damaged: bool,
+    as_json: bool,
+) -> None:
+    """Write one HTML page on a file of results.
+
+    The page needs no network, and carries the runs it was made of: it can be read again in place
+    of a file of results. What is compared is the job time; below 5 runs a system little is sure.
+
+    \b
+    Examples: vas bench report results.jsonl
+              vas bench report results.jsonl --out r.html --figures figures --base yarn-hdfs
+              vas bench report results.jsonl --markdown
+    """
+    facts = facts_of(read_runs(results, skip_damaged), base)
+    if directory or not (markdown or as_json):
+        page = page_of(facts, title)
+        if not (markdown or as_json):
+            target = out or results.with_suffix(".html")
+            write_atomically(target, html(page))
+            _say(facts, target)
+        if directory:
+            written = write_figures(page, directory)
+            note(f"{len(written)} figures in {directory}")
+    if as_json:
+        print_json(facts_as_json(facts))
+    elif markdown:
+        click.echo(as_markdown(facts), nl=False)
+
+
+def _say(facts: Facts, target: Path) -> None:
+    for finding in findings(facts):
+        click.echo(finding.text)
+        for sentence in finding.evidence:
+            click.echo(f"  {sentence}")
+    note(f"report: {target}")

@@ -1,0 +1,147 @@
+"""What a report says, computed from runs: experiments side by side, and what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from vas_bench.results.groups import Case, Group, grouped
+from vas_bench.results.measures import JOB_SECONDS, MEASURES
+from vas_bench.results.record import Locality, Run
+from vas_bench.results.systems import SYSTEMS, System
+from vas_bench.statistics.compare import Difference, compare
+from vas_bench.statistics.gain import Better
+from vas_bench.statistics.summary import Summary, summary
+
+_HASH_CHARS = 8
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One experiment of a comparison, and how its job time differs from the base's; None for it."""
+
+    label: str
+    group: Group
+    job: Summary
+    difference: Difference | None = None
+
+    @property
+    def system(self) -> System:
+        """What it ran on."""
+        return self.group.system
+
+    @property
+    def phases(self) -> dict[str, float]:
+        """Mean seconds by phase of the runs that have them: means add up to the mean job."""
+        listed = [run.phases for run in self.group.runs if run.phases]
+        names = list(dict.fromkeys(name for phases in listed for name in phases))
+        order = sorted(names, key=lambda name: name == "unaccounted")
+        return {name: fmean(phases.get(name, 0.0) for phases in listed) for name in order}
+
+    @property
+    def hosts(self) -> dict[str, Locality]:
+        """Locality by host, summed over the runs."""
+        names = dict.fromkeys(host for run in self.group.runs for host in run.hosts)
+        runs = self.group.runs
+        return {name: _sum([r.hosts[name] for r in runs if name in r.hosts]) for name in names}
+
+    def summary(self, measure: str) -> Summary | None:
+        """What its runs say of a measure; None where no run has it."""
+        values = self.group.values(measure)
+        return summary(values) if values else None
+
+
+def _sum(localities: Sequence[Locality]) -> Locality:
+    fields = Locality.model_fields
+    return Locality(**{name: sum(getattr(each, name) for each in localities) for name in fields})
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All experiments of one case, in the order of the systems."""
+
+    case: Case
+    arms: tuple[Arm, ...]
+
+    @property
+    def base(self) -> Arm:
+        """The arm that ratios are over."""
+        return next(arm for arm in self.arms if arm.difference is None)
+
+    @property
+    def fastest(self) -> Arm:
+        """The arm with the shortest median job time."""
+        return min(self.arms, key=lambda arm: arm.job.median)
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that any run has, in the order of their table."""
+        found = {name for arm in self.arms for run in arm.group.runs for name in run.measures}
+        order = list(MEASURES)
+        return sorted(found, key=lambda name: (order.index(name.partition("/")[0]), name))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that a report shows."""
+
+    runs: tuple[Run, ...]
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def invalid(self) -> list[Run]:
+        """Runs that must not be counted."""
+        return [run for run in self.runs if run.invalid is not None]
+
+    @property
+    def warm_ups(self) -> int:
+        """Runs that were made to be thrown away."""
+        return sum(run.warm_up and run.invalid is None for run in self.runs)
+
+    @property
+    def groups(self) -> list[Group]:
+        """All experiments."""
+        return [arm.group for comparison in self.comparisons for arm in comparison.arms]
+
+
+def facts_of(runs: Sequence[Run], base: System | None = None) -> Facts:
+    """Puts runs together. `base` is what others are held against, where it ran."""
+    by_case: dict[Case, list[Group]] = {}
+    for group in grouped(runs):
+        by_case.setdefault(group.case, []).append(group)
+    found = (compare_arms(case, groups, base) for case, groups in by_case.items())
+    return Facts(tuple(runs), tuple(found))
+
+
+def compare_arms(case: Case, groups: Sequence[Group], base: System | None) -> Comparison:
+    """The experiments of a case against the base; the first system that ran, if it is not there."""
+    labels = _labels(groups)
+    times = {name: g.values(JOB_SECONDS) for name, g in zip(labels, groups, strict=True)}
+    against = next((n for n, g in zip(labels, groups, strict=True) if g.system == base), labels[0])
+    found = {each.pair.arm: each for each in compare(times, against, Better.LOWER)}
+    arms = (
+        Arm(name, group, summary(times[name]), found.get(name))
+        for name, group in zip(labels, groups, strict=True)
+    )
+    return Comparison(case, tuple(arms))
+
+
+def _labels(groups: Sequence[Group]) -> list[str]:
+    """Each experiment's name: its system, and what sets it apart where one system has several."""
+    systems = Counter(group.system for group in groups)
+    hashes = Counter((group.system, group.configuration_hash) for group in groups)
+    labels = []
+    for group in groups:
+        label: str = group.system
+        if systems[group.system] > 1:
+            label += f" {group.configuration_hash[:_HASH_CHARS]}"
+        if hashes[group.system, group.configuration_hash] > 1:
+            label += f" on {group.environment_fingerprint[:_HASH_CHARS]}"
+        labels.append(label)
+    return labels
+
+
+SERIES: dict[System, int] = dict(zip(SYSTEMS, (3, 1, 4, 2, 5, 0), strict=True))
+"""The colour of a system, the same in every figure: a number of chart.css."""

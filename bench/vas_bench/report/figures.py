@@ -1,0 +1,178 @@
+"""The figures of a report: each a chart that can be drawn at any width, and the same as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vas_bench.report.charts.intervals import Axis, Row, intervals
+from vas_bench.report.charts.marks import Chart
+from vas_bench.report.charts.scale import shown, tenths
+from vas_bench.report.charts.shares import Block, Share, shares
+from vas_bench.report.charts.waterfall import Job, waterfall
+from vas_bench.report.facts import SERIES, Arm, Comparison
+from vas_bench.report.words import case_words, summary_words
+from vas_bench.results.measures import JOB_SECONDS
+from vas_bench.results.record import Locality
+from vas_bench.statistics.compare import Difference
+
+_MOST_HOSTS = 12
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its file's name, what it shows, how to draw it, and its numbers."""
+
+    name: str
+    title: str
+    caption: str
+    draw: Callable[[float], Chart]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
+    """A comparison's figures, of what its runs measured. `number` sets their names apart."""
+    stem = f"{number:02d}-{comparison.case.workload}"
+    if any(arm.difference for arm in comparison.arms):
+        yield _ratios(comparison, f"{stem}-ratio")
+    yield _times(comparison, f"{stem}-time")
+    with_phases = [arm for arm in comparison.arms if arm.phases]
+    if with_phases:
+        yield _phases(with_phases, comparison, f"{stem}-phases")
+    with_hosts = [arm for arm in comparison.arms if arm.hosts]
+    if with_hosts:
+        yield _locality(with_hosts, comparison, f"{stem}-locality")
+
+
+def _ratios(comparison: Comparison, name: str) -> Figure:
+    base = comparison.base.label
+    title = f"Job time over {base}'s: {case_words(comparison.case)}"
+    found = [(arm, arm.difference) for arm in comparison.arms if arm.difference]
+    rows = [
+        Row(arm.label, SERIES[arm.system], d.ratio.value, d.ratio.low, d.ratio.high, _words(d))
+        for arm, d in found
+    ]
+    axis = Axis(f"times {base}'s job time", 1.0, f"{base} = 1")
+    told = "; ".join(f"{row.name} {row.words}" for row in rows)
+    return Figure(
+        name,
+        title,
+        f"Ratio of the medians and its 95 % interval. Left of the line is faster than {base}.",
+        lambda width: intervals(title, told, rows, axis, width),
+        ("system", "ratio", "95 % interval", "n", "p", "verdict"),
+        tuple((arm.label, *_ratio_cells(each)) for arm, each in found),
+    )
+
+
+def _ratio_cells(found: Difference) -> tuple[str, ...]:
+    it = found.ratio
+    interval = f"{it.low:.3f} to {it.high:.3f}" if it.n > 1 else "-"
+    return f"{it.value:.3f}", interval, str(it.n), f"{found.p:.3g}", found.verdict
+
+
+def _words(found: Difference) -> str:
+    it = found.ratio
+    interval = f"{it.low:.2f} to {it.high:.2f}, " if it.n > 1 else ""
+    chance = "" if found.significant else ", not significant"
+    return f"{it.value:.2f} ({interval}n={it.n}{chance})"
+
+
+def _times(comparison: Comparison, name: str) -> Figure:
+    title = f"Job time: {case_words(comparison.case)}"
+    rows = [_time(arm) for arm in comparison.arms]
+    told = "; ".join(f"{row.name} {row.words}" for row in rows)
+    return Figure(
+        name,
+        title,
+        "A point is a run, the bar their median, the line across it its 95 % interval.",
+        lambda width: intervals(title, told, rows, Axis("seconds"), width),
+        ("system", "median s", "95 % interval", "runs in s"),
+        tuple(
+            (
+                row.name,
+                shown(row.value),
+                f"{shown(row.low)} to {shown(row.high)}",
+                ", ".join(map(shown, row.points)),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _time(arm: Arm) -> Row:
+    job, runs = arm.job, tuple(arm.group.values(JOB_SECONDS))
+    low, high = job.median_interval or (job.median, job.median)
+    words = summary_words(JOB_SECONDS, job)
+    return Row(arm.label, SERIES[arm.system], job.median, low, high, words, runs)
+
+
+def _phases(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:
+    title = f"Where the time goes: {case_words(comparison.case)}"
+    jobs = []
+    for arm in arms:
+        mean = sum(arm.phases.values())
+        jobs.append(Job(arm.label, SERIES[arm.system], f"mean {tenths(mean)} s", arm.phases))
+    phases = list(dict.fromkeys(phase for job in jobs for phase in job.phases))
+    told = "; ".join(
+        f"{job.name}: " + ", ".join(f"{p} {tenths(s)} s" for p, s in job.phases.items())
+        for job in jobs
+    )
+    return Figure(
+        name,
+        title,
+        "Mean seconds by phase (means add up to the job, medians do not). The open bar is the part "
+        "of the job that no phase accounts for.",
+        lambda width: waterfall(title, told, jobs, width),
+        ("system", *phases),
+        tuple((job.name, *(_phase(job, phase) for phase in phases)) for job in jobs),
+    )
+
+
+def _phase(job: Job, phase: str) -> str:
+    return f"{tenths(job.phases[phase])} s" if phase in job.phases else "-"
+
+
+def _locality(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:
+    title = f"Locality by host: {case_words(comparison.case)}"
+    blocks = [_block(arm) for arm in arms]
+    told = "; ".join(
+        f"{block.name}: " + ", ".join(f"{s.name} {s.words}" for s in block.shares)
+        for block in blocks
+    )
+    rows = [(arm.label, host, *_counts(found)) for arm in arms for host, found in arm.hosts.items()]
+    return Figure(
+        name,
+        title,
+        "Map tasks that ran on a host which has their input, of all that ran on the host.",
+        lambda width: shares(title, told, blocks, width),
+        ("system", "host", "data-local", "rack-local", "other", "bytes from own host"),
+        tuple(rows),
+    )
+
+
+def _block(arm: Arm) -> Block:
+    by_share = sorted(arm.hosts.items(), key=lambda item: _share(item[1]))
+    left_out = len(by_share) - _MOST_HOSTS
+    chosen = dict(by_share[:_MOST_HOSTS]) if left_out > 0 else arm.hosts
+    more = f" (the {_MOST_HOSTS} lowest of {len(by_share)} hosts)" if left_out > 0 else ""
+    bars = (Share(host, _share(x), _local(x)) for host, x in chosen.items())
+    return Block(f"{arm.label}{more}", SERIES[arm.system], tuple(bars))
+
+
+def _maps(found: Locality) -> int:
+    return found.data_local_maps + found.rack_local_maps + found.other_maps
+
+
+def _share(found: Locality) -> float:
+    return found.data_local_maps / max(1, _maps(found))
+
+
+def _local(found: Locality) -> str:
+    return f"{found.data_local_maps} of {_maps(found)}"
+
+
+def _counts(found: Locality) -> tuple[str, ...]:
+    share = 100 * found.local_input_bytes / found.input_bytes if found.input_bytes else None
+    counts = (found.data_local_maps, found.rack_local_maps, found.other_maps)
+    return (*map(str, counts), "-" if share is None else f"{share:.1f} %")

@@ -1,0 +1,189 @@
+"""The report as one page: what stands on it, and the file that it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from vas_bench.report.charts.marks import Chart, fitted
+from vas_bench.report.facts import Arm, Comparison, Facts
+from vas_bench.report.figures import Figure, figures_of
+from vas_bench.report.summary import Finding, findings
+from vas_bench.report.words import case_words, interval_words, value_words
+from vas_bench.results.embedded import embed
+from vas_bench.results.measures import measure_of
+from vas_bench.results.record import Run
+from vas_bench.results.systems import SYSTEMS
+
+NARROW_PX, WIDE_PX = 336, 760
+_SHORT_HASH = 12
+_MINUTE = "%Y-%m-%d %H:%M"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under their columns' names; the first cell of a row names it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page under one heading."""
+
+    title: str
+    texts: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the template is given. `commands` made the runs."""
+
+    title: str
+    about: str
+    summary: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    sections: tuple[Section, ...]
+    commands: tuple[str, ...]
+    origins: tuple[Table, ...]
+    run_count: int
+    data: Markup
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """All figures, in order."""
+        for section in self.sections:
+            yield from section.figures
+
+
+def page_of(facts: Facts, title: str, notes: Sequence[str] = ()) -> Page:
+    """The page of some facts; `notes` stand below its summary."""
+    sections = [_comparison(each, n) for n, each in enumerate(facts.comparisons, 1)]
+    if facts.invalid:
+        sections.append(_invalid(facts.invalid))
+    first, *_, last = sorted([run.time for run in facts.runs] * 2)
+    return Page(
+        title=title,
+        about=f"{len(facts.runs)} runs, {first:{_MINUTE}} to {last:{_MINUTE}} UTC",
+        summary=tuple(findings(facts)),
+        notes=tuple(notes),
+        sections=tuple(sections),
+        commands=tuple(dict.fromkeys(run.command for run in facts.runs if run.command)),
+        origins=(_systems(facts), _experiments(facts), *_environments(facts)),
+        run_count=len(facts.runs),
+        # Escaped by `embed`, in the way that a script element needs.
+        data=Markup(embed(facts.runs)),  # noqa: S704
+    )
+
+
+def _comparison(comparison: Comparison, number: int) -> Section:
+    figures = tuple(figures_of(comparison, number))
+    return Section(case_words(comparison.case), (), figures, (_measures(comparison),))
+
+
+def _measures(comparison: Comparison) -> Table:
+    rows = (
+        (_measure_words(name), *(_cell(arm, name) for arm in comparison.arms))
+        for name in comparison.measures
+    )
+    columns = ("measure", *(f"{arm.label}\n{arm.job.n} runs" for arm in comparison.arms))
+    return Table("All measures: median, and 95 % interval", columns, tuple(rows))
+
+
+def _cell(arm: Arm, name: str) -> str:
+    found = arm.summary(name)
+    if found is None:
+        return "-"
+    runs = "" if found.n == arm.job.n else f" (n={found.n})"
+    value = f"{value_words(name, found.median)}{runs}"
+    interval = found.median_interval
+    return f"{value}\n{interval_words(name, interval)}" if interval else value
+
+
+def _measure_words(name: str) -> str:
+    found = measure_of(name)
+    better = f"\n{found.better} is better" if found and found.better != "neither" else ""
+    return f"{name.replace('_', ' ')}{better}"
+
+
+def _invalid(runs: Sequence[Run]) -> Section:
+    rows = tuple(
+        (run.id, f"{run.time:%Y-%m-%d %H:%M:%S}", run.workload, run.system, run.invalid or "")
+        for run in runs
+    )
+    table = Table("INVALID runs", ("run", "time (UTC)", "workload", "system", "why"), rows)
+    return Section("Runs that were not counted", (), (), (table,))
+
+
+def _systems(facts: Facts) -> Table:
+    ran = {run.system for run in facts.runs}
+    rows = tuple((name, words) for name, words in SYSTEMS.items() if name in ran)
+    return Table("The systems", ("system", "what it is"), rows)
+
+
+def _experiments(facts: Facts) -> Table:
+    rows = tuple(
+        (
+            f"{case_words(group.case)}, {group.system}",
+            str(len(group.runs)),
+            group.configuration_hash[:_SHORT_HASH],
+            group.environment_fingerprint[:_SHORT_HASH],
+            ", ".join(f"{n} {v}" for n, v in sorted(group.runs[0].versions.items())) or "-",
+        )
+        for group in facts.groups
+    )
+    columns = ("experiment", "runs", "configuration", "environment", "versions")
+    return Table("What ran", columns, rows)
+
+
+def _environments(facts: Facts) -> Iterator[Table]:
+    found = {run.environment_fingerprint: run.environment for run in facts.runs}
+    for fingerprint, environment in found.items():
+        rows = tuple((name, str(value)) for name, value in sorted(environment.items()))
+        if rows:
+            yield Table(f"Environment {fingerprint[:_SHORT_HASH]}", ("fact", "value"), rows)
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("vas_bench.report"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+
+
+def _style(name: str) -> Markup:
+    source, _, _ = _templates().loader.get_source(_templates(), name)  # type: ignore[union-attr]
+    return Markup(source)  # noqa: S704 (the package's own)
+
+
+def html(page: Page) -> str:
+    """The page's file: it refers to nothing outside itself."""
+    return (
+        _templates()
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            narrow=NARROW_PX,
+            wide=WIDE_PX,
+            page_css=_style("page.css"),
+            chart_css=_style("chart.css"),
+        )
+    )
+
+
+def svg(chart: Chart, name: str) -> str:
+    """A chart as a file of its own."""
+    module = _templates().get_template("chart.svg.j2").module
+    title = fitted(chart.title, chart.width)
+    return str(module.drawn(chart, name, style=_style("chart.css"), heading=title)) + "\n"  # type: ignore[attr-defined]

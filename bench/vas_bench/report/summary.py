@@ -1,0 +1,74 @@
+"""What won, by how much and how sure, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vas_bench.report.facts import Arm, Comparison, Facts
+from vas_bench.report.words import case_words, summary_words
+from vas_bench.results.measures import JOB_SECONDS
+from vas_bench.statistics.compare import Difference, Pair, judge
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence, and those that bear it out."""
+
+    text: str
+    evidence: tuple[str, ...] = ()
+
+
+def findings(facts: Facts) -> list[Finding]:
+    """One for each comparison, and for what was left out."""
+    return [*(_comparison(each) for each in facts.comparisons), *_left_out(facts)]
+
+
+def _comparison(comparison: Comparison) -> Finding:
+    case, first = case_words(comparison.case), comparison.fastest
+    time = summary_words(JOB_SECONDS, first.job)
+    if len(comparison.arms) == 1:
+        return Finding(f"{case}: {first.label} alone ran: median job time {time}.")
+    others = sorted((a for a in comparison.arms if a is not first), key=lambda a: a.job.median)
+    found = _against(first, others)
+    base = comparison.base.label
+    told = [each for each in found if each.pair.base in (base, others[0].label)]
+    text = f"{case}: {_headline(first, found)} Its median job time was {time}."
+    return Finding(text, tuple(_evidence(each) for each in told))
+
+
+def _against(first: Arm, others: list[Arm]) -> list[Difference]:
+    """The fastest against each other, judged together: it was chosen for being the fastest."""
+    times = first.group.values(JOB_SECONDS)
+    return judge([Pair(first.label, o.label, times, o.group.values(JOB_SECONDS)) for o in others])
+
+
+def _headline(first: Arm, found: list[Difference]) -> str:
+    sure = [each.pair.base for each in found if each.improved]
+    if len(sure) == len(found):
+        return f"{first.label} was the fastest."
+    if sure:
+        return f"{first.label} was faster than {_listed(sure)}; against the rest nothing is sure."
+    return f"no difference is sure; {first.label} had the shortest time."
+
+
+def _evidence(found: Difference) -> str:
+    return f"{found.pair.arm} against {found.pair.base}: {found.verdict}."
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _left_out(facts: Facts) -> Iterator[Finding]:
+    invalid, warm = len(facts.invalid), facts.warm_ups
+    if invalid:
+        yield Finding(
+            f"{_runs(invalid)} marked INVALID and left out of every figure (listed below)."
+        )
+    if warm:
+        yield Finding(f"{_runs(warm)} made to warm up, and left out of every figure.")
+
+
+def _runs(n: int) -> str:
+    return "1 run was" if n == 1 else f"{n} runs were"

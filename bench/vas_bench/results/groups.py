@@ -1,0 +1,81 @@
+"""Runs that are one experiment: the only ones whose measures are ever put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from vas_bench.results.record import Parameter, Run
+from vas_bench.results.systems import SYSTEMS, System
+from vas_core.errors import VasError
+
+
+@dataclass(frozen=True)
+class Case:
+    """What was to be done: a workload and its parameters, on whatever system."""
+
+    workload: str
+    parameters: tuple[tuple[str, Parameter], ...] = ()
+
+    @classmethod
+    def of(cls, run: Run) -> Case:
+        """The case of a run."""
+        return cls(run.workload, tuple(sorted(run.parameters.items())))
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{name} {value}" for name, value in self.parameters)
+        return f"{self.workload} ({shown})" if shown else self.workload
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of one case on one system, with one configuration in one environment.
+
+    Raises VasError when they are not: different experiments are never averaged.
+    """
+
+    runs: tuple[Run, ...]
+
+    def __post_init__(self) -> None:
+        hashes = {_key(run) for run in self.runs}
+        if len(hashes) != 1:
+            raise VasError(f"runs of {len(hashes)} configurations are not one experiment")
+
+    @property
+    def case(self) -> Case:
+        """What all of them did."""
+        return Case.of(self.runs[0])
+
+    @property
+    def system(self) -> System:
+        """What all of them ran on."""
+        return self.runs[0].system
+
+    @property
+    def configuration_hash(self) -> str:
+        """What all of them have."""
+        return self.runs[0].configuration_hash
+
+    @property
+    def environment_fingerprint(self) -> str:
+        """What all of them have."""
+        return self.runs[0].environment_fingerprint
+
+    def values(self, measure: str) -> list[float]:
+        """The measure of each run that has it, in their order."""
+        return [run.measures[measure] for run in self.runs if measure in run.measures]
+
+
+def grouped(runs: Iterable[Run]) -> list[Group]:
+    """Runs that count, by experiment; in order of cases and systems. Others are left out."""
+    found: dict[tuple[str, str], list[Run]] = {}
+    for run in runs:
+        if run.counts:
+            found.setdefault(_key(run), []).append(run)
+    order = list(SYSTEMS)
+    groups = [Group(tuple(runs)) for runs in found.values()]
+    return sorted(groups, key=lambda g: (str(g.case), order.index(g.system), g.runs[0].time))
+
+
+def _key(run: Run) -> tuple[str, str]:
+    return run.configuration_hash, run.environment_fingerprint

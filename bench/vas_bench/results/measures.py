@@ -1,0 +1,57 @@
+"""What is measured of a run: name, unit, meaning, and which way is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Better = Literal["lower", "higher", "neither"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A quantity; `unit` is as printed, empty for counts and shares."""
+
+    unit: str
+    meaning: str
+    better: Better = "lower"
+
+
+JOB_SECONDS = "job_seconds"
+
+# The part behind a slash says of what: `cpu_seconds/guests`, `network_received_bytes/vf0`.
+MEASURES: dict[str, Measure] = {
+    JOB_SECONDS: Measure("s", "the job's time as YARN counts it, from submission to its end"),
+    "client_seconds": Measure("s", "the job's time as the client sees it, its own start included"),
+    "cpu_seconds": Measure("s", "CPU of all that ran, daemons included, by cgroup"),
+    "task_cpu_seconds": Measure("s", "CPU of the tasks, without the start of their JVMs"),
+    "gc_seconds": Measure("s", "garbage collection in the tasks"),
+    "throughput_bytes_per_second": Measure("B/s", "input bytes over job time", "higher"),
+    "total_maps": Measure("", "map tasks", "neither"),
+    "data_local_maps": Measure("", "map tasks on a host that has their split", "higher"),
+    "local_map_share": Measure("", "data-local map tasks of all", "higher"),
+    "input_bytes": Measure("B", "bytes that map tasks read", "neither"),
+    "local_input_bytes": Measure("B", "bytes that map tasks read from their own host", "higher"),
+    "local_byte_share": Measure("", "of the input bytes, those from the own host", "higher"),
+    "map_output_bytes": Measure("B", "what mappers emitted", "neither"),
+    "spilled_records": Measure("", "records written to disk between map and reduce"),
+    "reduce_spilled_records": Measure("", "the same, of reduce tasks"),
+    "written_bytes": Measure("B", "intermediate data written"),
+    "stored_bytes": Measure("B", "intermediate data written and read back"),
+    "moved_bytes": Measure("B", "the same, and what went by HTTP"),
+    "device_read_bytes": Measure("B", "bytes that the block device read"),
+    "device_written_bytes": Measure("B", "bytes that the block device wrote"),
+    "device_requests": Measure("", "requests to the block device"),
+    "network_received_bytes": Measure("B", "bytes that an interface received"),
+    "network_sent_bytes": Measure("B", "bytes that an interface sent"),
+    "page_cache_bytes": Measure("B", "page cache at the end", "neither"),
+    "containers_started": Measure("", "YARN containers started"),
+    "metadata_operations": Measure("", "requests to the metadata server"),
+    "failed_maps": Measure("", "map attempts that failed"),
+    "failed_reduces": Measure("", "reduce attempts that failed"),
+}
+
+
+def measure_of(name: str) -> Measure | None:
+    """The measure of a name, whatever part it is of; None for an unknown one."""
+    return MEASURES.get(name.partition("/")[0])

@@ -1,0 +1,144 @@
+"""One run, as its line in a file of results says it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    JsonValue,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from vas_bench.results.measures import JOB_SECONDS, measure_of
+from vas_bench.results.phases import close
+from vas_bench.results.systems import System
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Parameter = StrictBool | StrictInt | StrictFloat | StrictStr
+Count = Annotated[int, Field(ge=0)]
+
+
+def canonical_hash(value: Any) -> str:
+    """SHA-256 of a value as JSON with sorted keys and no blanks. ValueError for NaN."""
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Locality(_Model):
+    """Where the map tasks of one host had their input from."""
+
+    data_local_maps: Count = 0
+    rack_local_maps: Count = 0
+    other_maps: Count = 0
+    local_input_bytes: Count = 0
+    input_bytes: Count = 0
+
+
+class Validation(_Model):
+    """Whether the output was right, by which check, and the checksum that runs have in common."""
+
+    ok: bool
+    check: str = ""
+    checksum: str = ""
+
+
+class Run(_Model):
+    """One run of a workload on a system. Times are in seconds, sizes in bytes.
+
+    The `configuration` (job properties, JVM flags, layout) and `versions` (Hadoop's, Java's, the
+    plugins') are hashed with the workload, the system and the parameters: runs whose hashes differ
+    are not the same experiment. `invalid` says why a run must not be counted. A run without
+    `job_seconds` among its measures never ended; it is invalid.
+    """
+
+    version: Literal[1] = 1
+    id: Name
+    time: AwareDatetime
+    workload: Name
+    system: System
+    parameters: dict[Name, Parameter] = {}
+    configuration: dict[Name, JsonValue] = {}
+    versions: dict[Name, str] = {}
+    configuration_hash: Hash
+    environment: dict[Name, JsonValue] = {}
+    environment_fingerprint: Hash
+    command: str = ""
+    warm_up: bool = False
+    invalid: str | None = None
+    measures: dict[str, FiniteFloat] = {}
+    phases: dict[Name, FiniteFloat] = {}
+    hosts: dict[Name, Locality] = {}
+    validation: Validation | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the run may be a sample: valid, and no warm-up."""
+        return self.invalid is None and not self.warm_up
+
+    @field_validator("measures")
+    @classmethod
+    def _known_measures(cls, measures: dict[str, float]) -> dict[str, float]:
+        unknown = sorted(name for name in measures if measure_of(name) is None)
+        if unknown:
+            raise ValueError(f"unknown measures: {', '.join(unknown)}")
+        if measures.get(JOB_SECONDS, 1) <= 0:
+            raise ValueError(f"{JOB_SECONDS} is {measures[JOB_SECONDS]:g}")
+        return measures
+
+    @field_validator("phases")
+    @classmethod
+    def _closed(cls, phases: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+        job_seconds = info.data.get("measures", {}).get(JOB_SECONDS)
+        return phases if job_seconds is None or not phases else close(phases, job_seconds)
+
+    @model_validator(mode="after")
+    def _honest(self) -> Self:
+        if self.configuration_hash != _hash_of(self.__dict__):
+            raise ValueError("configuration_hash is not that of the configuration")
+        if self.environment_fingerprint != canonical_hash(self.environment):
+            raise ValueError("environment_fingerprint is not that of the environment")
+        if self.invalid is None and JOB_SECONDS not in self.measures:
+            raise ValueError(f"a run without {JOB_SECONDS} is invalid and has to say why")
+        if self.invalid is None and self.validation and not self.validation.ok:
+            raise ValueError("a run whose output is wrong is invalid and has to say why")
+        if self.invalid is not None and not self.invalid.strip():
+            raise ValueError("an invalid run has to say why")
+        return self
+
+
+_HASHED = {"workload", "system", "parameters", "configuration", "versions"}
+
+
+def _hash_of(fields: Mapping[str, Any]) -> str:
+    return canonical_hash({name: fields.get(name, {}) for name in sorted(_HASHED)})
+
+
+def make_run(**fields: Any) -> Run:
+    """A run with its two hashes computed. Raises pydantic's ValidationError."""
+    environment = fields.get("environment", {})
+    hashes = {
+        "configuration_hash": _hash_of(fields),
+        "environment_fingerprint": canonical_hash(environment),
+    }
+    return Run.model_validate(hashes | fields)

@@ -1,0 +1,167 @@
+"""The file of results: lines are appended, one writer at a time, and never changed.
+
+A line is written by one write and made durable before `append` returns. A writer that was killed
+can leave a part of its last line: that part is dropped, and said. Any other line that is no run is
+damage, which is reported by its number.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from vas_bench.results.embedded import embedded_lines
+from vas_bench.results.record import Run
+from vas_core.errors import BadInput, VasError
+from vas_core.files import fsync_directory
+
+_SHOWN = 10
+_RUN = TypeAdapter(Run)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A line that is no run: its number, from 1, and what is wrong with it."""
+
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file of results holds; `torn_line` is the number of a last line cut short."""
+
+    runs: tuple[Run, ...]
+    damaged: tuple[Damage, ...] = ()
+    torn_line: int | None = None
+
+
+def parse(data: bytes) -> Content:
+    """The runs of a file's content, in order. Pure."""
+    lines = data.split(b"\n")
+    last = len(lines)
+    seen: dict[str, int] = {}
+    runs, damaged, torn = [], [], None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            run = _RUN.validate_json(line)
+        except ValidationError as wrong:
+            if number == last:
+                torn = number
+            else:
+                damaged.append(Damage(number, _first(wrong)))
+            continue
+        if seen.setdefault(run.id, number) != number:
+            damaged.append(Damage(number, f"the same id as line {seen[run.id]}: {run.id}"))
+        else:
+            runs.append(run)
+    return Content(tuple(runs), tuple(damaged), torn)
+
+
+def _first(wrong: ValidationError) -> str:
+    found = wrong.errors(include_url=False, include_input=False)[0]
+    key = ".".join(str(part) for part in found["loc"])
+    return f"{key}: {found['msg']}" if key else found["msg"]
+
+
+def read_results(
+    path: Path, *, say: Callable[[str], None], skip_damaged: bool = False
+) -> tuple[Run, ...]:
+    """The runs of a file, or those that a report in HTML carries.
+
+    Says what it leaves out: a torn last line, and damaged lines if they are to be skipped. Raises
+    BadInput for damaged ones otherwise, and for a file without any run.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as wrong:
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path)) from wrong
+    content = parse(embedded_lines(data))
+    if content.torn_line:
+        say(f"{path}, line {content.torn_line}: cut short when its writer was killed; left out")
+    if content.damaged and not skip_damaged:
+        raise BadInput(
+            _listed(content.damaged), where=str(path), hint="mend the lines, or --skip-damaged"
+        )
+    for damage in content.damaged:
+        say(f"{path}, {damage}; left out")
+    if not content.runs:
+        raise BadInput("there is no run in it", where=str(path), hint="`vas bench run` makes some")
+    return content.runs
+
+
+def _listed(damaged: tuple[Damage, ...]) -> str:
+    more = len(damaged) - _SHOWN
+    shown = "; ".join(str(damage) for damage in damaged[:_SHOWN])
+    return f"{shown}; and {more} more damaged lines" if more > 0 else shown
+
+
+class Writer:
+    """Appends runs to a file. Use `Writer.open`, which locks it."""
+
+    def __init__(self, descriptor: int, content: Content) -> None:
+        self._descriptor = descriptor
+        self._content = content
+
+    @property
+    def content(self) -> Content:
+        """What the file held when it was opened."""
+        return self._content
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path) -> Iterator[Writer]:
+        """Opens a file, makes it where there is none, and cuts off a torn last line.
+
+        Raises VasError while another process has it open. Damaged lines are left as they are.
+        """
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            _lock(descriptor, path)
+            fsync_directory(path.parent)
+            data = path.read_bytes()
+            content = parse(data)
+            _mend_end(descriptor, data, torn=content.torn_line is not None)
+            yield cls(descriptor, content)
+        finally:
+            os.close(descriptor)
+
+    def append(self, run: Run) -> None:
+        """Adds a line; it is durable on return. After an error the file is as before."""
+        end = os.lseek(self._descriptor, 0, os.SEEK_END)
+        line = run.model_dump_json(exclude_defaults=False).encode() + b"\n"
+        try:
+            written = os.write(self._descriptor, line)
+            if written != len(line):
+                raise OSError(f"only {written} of {len(line)} bytes were written")
+        except OSError:
+            os.ftruncate(self._descriptor, end)
+            raise
+        os.fsync(self._descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as held:
+        hint = "wait for it, or give another file"
+        raise VasError("another process writes to it", where=str(path), hint=hint) from held
+
+
+def _mend_end(descriptor: int, data: bytes, *, torn: bool) -> None:
+    if torn:
+        os.ftruncate(descriptor, data.rfind(b"\n") + 1)
+    elif data and not data.endswith(b"\n"):
+        os.write(descriptor, b"\n")
+    os.fsync(descriptor)
