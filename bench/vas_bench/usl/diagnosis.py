@@ -29,6 +29,11 @@ class Diagnosis:
     evidence: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    @property
+    def stretched(self) -> bool:
+        """Whether there is evidence that runs on one node took longer than they should."""
+        return self.verdict in (STRETCHED, _NOT_SUPERLINEAR)
+
 
 def diagnose(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Diagnosis:
     """Of the runs and `fit_all`'s fits of them."""
