@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -251,7 +252,10 @@ def test_the_command_fits_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     for fit in found["fits"]:
         assert {"sigma", "kappa", "gamma", "peak", "max_speedup", "crossover"} <= fit.keys()
         assert fit["intervals"]["sigma"][0] <= fit["sigma"] <= fit["intervals"]["sigma"][1]
-    assert run_command(["bench", "usl", str(file)]) == 0
+    drawn = tmp_path / "usl.svg"
+    assert run_command(["bench", "usl", str(file), "--svg", str(drawn)]) == 0
+    assert ElementTree.parse(drawn).getroot().tag.endswith("svg")
+    assert STRETCHED in drawn.read_text()
     assert "one node does 1/1.29" in capsys.readouterr().out
 
 
