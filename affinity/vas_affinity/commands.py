@@ -15,7 +15,8 @@ _LATER = {
         "Make a plan true, read it back, print what was changed.",
     ),
     "daemon": Later(
-        "vas_affinity.daemon.command:daemon", "Keep a plan true, and take back what hurt."
+        "vas_affinity.daemon.command:daemon",
+        "Keep a plan true, take back what hurt: `vas-affinityd`.",
     ),
     "emit": Later(
         "vas_affinity.emit.command:emit", "Print a plan as libvirt XML, virsh commands or a script."
@@ -30,6 +31,10 @@ _LATER = {
     "map": Later(
         "vas_affinity.pictures.map_command:map_command",
         "Draw a host's CPUs: roles, interrupts, guests.",
+    ),
+    "plan": Later(
+        "vas_affinity.plan.command:plan",
+        "Plan which CPU each vCPU, I/O thread or thread is to have.",
     ),
     "plot": Later(
         "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."

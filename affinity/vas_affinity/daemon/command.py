@@ -36,7 +36,7 @@ from vas_core.settings import read_yaml
     help="Where Prometheus asks.",
 )
 def daemon(given: Options, plan_file: Path, config: Path, metrics_at: str) -> None:
-    """Keep a plan true, and take back what hurt (`vas-affinityd`).
+    """Keep a plan true, take back what hurt: `vas-affinityd`.
 
     Puts right what others changed, and interrupts after a link came up. Where the settings name a
     metric of the watched service, a change that makes it worse is taken back. Reads plan and

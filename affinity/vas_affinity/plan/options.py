@@ -94,7 +94,7 @@ def threads_planned(
     source: Path | None, options: ThreadOptions, processes: tuple[str, ...], seconds: float
 ) -> ThreadPlan:
     """The plan of the threads of a captured host, or of this one's processes."""
-    snapshot = snapshot_of(source, processes=processes, seconds=seconds)
+    snapshot = snapshot_of(source)
     pids = {thread.pid for thread in snapshot.threads}
     known = Known(
         graph=read_graph(options.graph) if options.graph else {},
