@@ -13,10 +13,10 @@ from vas_tests.sriov.needs import missing
 from vas_tests.sriov.rig import Rig, running
 from vas_tests.sriov.traffic import PACKETS, passed, settles, way
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1500)]
 
 OSS1, OSS2, VM1 = "10.77.0.11", "10.77.0.12", "10.77.0.21"
-SWITCH_SECONDS = 60.0
+SWITCH_SECONDS = 180.0
 DIRECTORY = REPOSITORY / "build" / "sriov"
 
 

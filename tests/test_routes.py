@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import pytest
 import yaml
@@ -19,7 +23,10 @@ from vas_tests.routes import RoutedNet, wait
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 HOLD_DOWN_MS = 400
-MOST_LOST_AT_VF_LOSS = 100  # at 1 kHz: milliseconds
+# Milliseconds, of the median of some switches: the kernel's one lock for all networks of a machine
+# may be another's for as long as that.
+TIMES = 3
+MOST_LOST_AT_VF_LOSS = 100
 MOST_LOST_IN_SILENCE = 300
 MOST_LOST_AT_VIRTIO_LOSS = 20
 
@@ -28,13 +35,12 @@ MOST_LOST_AT_VIRTIO_LOSS = 20
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RoutedNet]:
     """The small site, its daemons up."""
     directory = tmp_path_factory.mktemp("routes")
-    with NetLab.start(parse_cluster(yaml.safe_dump(net_site()), "net")) as net:
-        routed = RoutedNet(net, directory, {"hold_down_ms": HOLD_DOWN_MS})
-        try:
-            routed.start_all()
-            yield routed
-        finally:
-            routed.end_all()
+    with (
+        NetLab.start(parse_cluster(yaml.safe_dump(net_site()), "net")) as net,
+        RoutedNet.on(net, directory, {"hold_down_ms": HOLD_DOWN_MS}) as routed,
+    ):
+        routed.start_all()
+        yield routed
 
 
 @pytest.fixture
@@ -121,18 +127,10 @@ LOSSES = [
 def test_a_path_that_is_lost_is_left_and_used_again(
     site: RoutedNet, break_it: Callable[[RoutedNet, bool], None], path: str, to: str, most: int
 ) -> None:
-    with (
-        site.streamed("vm1", to),
-        site.probed("vm1", to) as account,
-        site.probed("vm2", "vm1", 200) as from_afar,
-    ):
-        break_it(site, False)
-        site.wait_for("vm1", path, State.DOWN)
-        break_it(site, True)
-        site.wait_until_whole()
-    print(break_it.__name__, account, from_afar)
-    assert account[0].lost <= most
-    assert from_afar[0].lost <= most
+    losses = [site.lose(path, to, break_it) for _ in range(TIMES)]
+    print(break_it.__name__, losses)
+    assert median(loss.near_ms for loss in losses) <= most
+    assert median(loss.afar_ms for loss in losses) <= most
 
 
 def test_both_paths_in_turn(site: RoutedNet) -> None:
@@ -187,23 +185,40 @@ def test_a_dead_path_stays_dead_over_a_restart(site: RoutedNet) -> None:
     assert account[0].lost == 0
 
 
+FLAP = """
+import time
+from pyroute2 import IPRoute
+with IPRoute() as netlink:
+    (index,) = netlink.link_lookup(ifname="virtio0")
+    for number in range(40):
+        netlink.link("set", index=index, state="up" if number % 2 else "down")
+        time.sleep(0.05)
+"""
+
+
 def test_flapping_is_switched_away_from_once(site: RoutedNet) -> None:
-    before = site.switches("vm1")
-    flaps = 20
+    """20 times at 10 Hz: at most one switch away in a hold-down, and one back at the end."""
+    before = len(switched(site, State.DOWN)), len(switched(site, State.UP))
     with site.streamed("vm1", "oss1"):
-        for _ in range(flaps):
-            virtio_admin(site, False)
-            virtio_admin(site, True)
-            wait(lambda: _carrier(site, "virtio0"), "carrier")
-    # Each of vm1's two virtio paths goes down once; neither comes up before the flapping ends.
-    assert site.switches("vm1") - before == 2
-    site.wait_until_whole()
-    assert site.switches("vm1") - before == 4
+        site.python("vm1", FLAP)
+        site.wait_until_whole()
+    downs = switched(site, State.DOWN)[before[0] :]
+    assert {line["path"] for line in downs} == {"virtio to oss1", "virtio to vm4"}
+    assert len(switched(site, State.UP)) - before[1] == len(downs)
+    for path in ("virtio to oss1", "virtio to vm4"):
+        times = [stamp(line) for line in downs if line["path"] == path]
+        assert all(later - earlier >= HOLD_DOWN_MS for earlier, later in pairwise(times)), downs
 
 
-def _carrier(site: RoutedNet, device: str) -> bool:
-    (link,) = site.ip_json("vm1", "link", "show", "dev", device)
-    return "LOWER_UP" in link["flags"]
+def switched(site: RoutedNet, state: State) -> list[dict[str, Any]]:
+    """vm1's switches to a state, as its log has them."""
+    lines = (line for line in site.log("vm1") if line["message"] == "path")
+    return [line for line in lines if line["state"] == state]
+
+
+def stamp(line: Mapping[str, str]) -> float:
+    """When it was logged, in milliseconds."""
+    return datetime.strptime(line["asctime"], "%Y-%m-%d %H:%M:%S,%f").timestamp() * 1e3
 
 
 @pytest.mark.parametrize(("node", "other"), [("vm1", "oss1"), ("oss1", "vm1")])

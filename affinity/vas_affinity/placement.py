@@ -28,6 +28,7 @@ class Pin(Frozen):
     `name` is a vCPU's, iothread's or interrupt's number, a thread's key (`snapshot.Thread.key`) or
     a cgroup's path; `guest` is the domain of a vCPU, emulator or iothread. `tid` and `start`, of a
     thread that was seen, say which one: one that ended and another that took its number differ.
+    `device` says so of an interrupt, whose numbers are given again too.
     """
 
     target: Target
@@ -37,6 +38,7 @@ class Pin(Frozen):
     guest: str | None = None
     tid: int | None = None
     start: int | None = None
+    device: str | None = None
 
 
 class CpuRole(StrEnum):
@@ -64,8 +66,20 @@ class GuestMemory(Frozen):
     strict: bool = True
 
 
+class GuestCell(Frozen):
+    """A NUMA cell of a guest: vCPUs and memory that are on one node of the host."""
+
+    node: int
+    vcpus: tuple[int, ...]
+    memory_bytes: int
+
+
 class GuestShape(Frozen):
-    """How a guest sees its vCPUs: `<topology sockets cores threads>` and its iothreads."""
+    """How a guest sees its vCPUs: `<topology sockets cores threads>` and its iothreads.
+
+    The product may exceed `vcpus`: of an odd number on whole cores the last sibling is not there.
+    `cells` is empty for a guest on one node.
+    """
 
     guest: str
     vcpus: int
@@ -73,6 +87,7 @@ class GuestShape(Frozen):
     cores: int
     threads: int
     iothreads: int = 0
+    cells: tuple[GuestCell, ...] = ()
 
 
 class Placement(Frozen):

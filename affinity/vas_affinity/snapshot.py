@@ -17,6 +17,23 @@ class DeviceKind(StrEnum):
     OTHER = "other"
 
 
+class Device(Frozen):
+    """A storage or network device on PCI, and the CPUs it is near.
+
+    `name` is what its interrupts call it: `nvme0`, `sda`, `ens1f0`, or its PCI `address` where the
+    kernel has no name for it. `names` are all of its disks, interfaces, controllers; `cpus` the
+    online ones that the firmware says are near it: all, where it does not say.
+    """
+
+    name: str
+    kind: DeviceKind
+    address: str
+    names: tuple[str, ...] = ()
+    driver: str | None = None
+    node: int | None = None
+    cpus: tuple[int, ...] = ()
+
+
 class Interrupt(Frozen):
     """One interrupt line. `device` is `nvme0`, `ens1f0` ... or a PCI address; `queue` its number.
 
@@ -96,6 +113,8 @@ class Snapshot(Frozen):
 
     host: str
     topology: Topology
+    devices: tuple[Device, ...] = ()
+    """Storage and network: known of captured machines too, whose interrupts are not."""
     interrupts: tuple[Interrupt, ...] = ()
     guests: tuple[Guest, ...] = ()
     threads: tuple[Thread, ...] = ()

@@ -8,28 +8,27 @@ from vas_core.lazy import Later, LazyGroup
 
 _LATER = {
     "arms": Later(
-        "vas_bench.arms.command:arms",
-        "Run the demo's arms in turns, and compare their times.",
+        "vas_bench.arms.command:arms", "Run the demo's arms in turns, and compare their times."
     ),
     "compare": Later(
-        "vas_bench.compare.command:compare",
-        "Hold results B against results A; status 3 if worse.",
+        "vas_bench.compare.command:compare", "Hold results B against results A; status 3 if worse."
     ),
     "layout": Later(
-        "vas_bench.layout.command:layout",
-        "Time reading layouts by attribute and by `lfs`.",
+        "vas_bench.layout.command:layout", "Time reading layouts by attribute and by `lfs`."
     ),
     "placement": Later(
-        "vas_bench.placement.command:placement",
-        "Simulate the placement of a large job.",
+        "vas_bench.placement.command:placement", "Simulate the placement of a large job."
     ),
-    "report": Later(
-        "vas_bench.report.command:report",
-        "Write one HTML page on a file of results.",
-    ),
+    "report": Later("vas_bench.report.command:report", "Write one HTML page on a file of results."),
     "shuffle": Later(
         "vas_bench.shuffle.command:shuffle",
         "Measure VAS's shuffle against stock MapReduce's and Tez's.",
+    ),
+    "stats": Later(
+        "vas_bench.statistics.command:stats", "Say whether arms differ, by how much, and how sure."
+    ),
+    "usl": Later(
+        "vas_bench.usl.command:usl", "Fit the Universal Scalability Law, and say what it hides."
     ),
 }
 

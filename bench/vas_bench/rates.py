@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from vas_bench.statistics.summary import Summary, summary
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def alternate(
             started = clock()
             count = ways[name]()
             rates[name].append(count / (clock() - started))
-    return [
-        Rate(name, rounds, statistics.median(found), min(found), max(found))
-        for name, found in rates.items()
-    ]
+    return [_rate(name, summary(found)) for name, found in rates.items()]
+
+
+def _rate(name: str, of: Summary) -> Rate:
+    return Rate(name, of.n, of.median, of.lowest, of.highest)

@@ -232,6 +232,18 @@ class Cluster(_Mapping):
         """All guests, in the order of their hosts."""
         return [guest for host in self.hosts for guest in host.guests]
 
+    def name_of(self, called: str) -> str:
+        """The map's name of a host or guest that is called so, with its domain or without.
+
+        `called` itself where the map has none, or more than one.
+        """
+        names = [*self._hosts_by_name, *self._hosts_by_guest]
+        if called in names:
+            return called
+        short, _, domain = called.partition(".")
+        found = [n for n in names if n.partition(".")[0] == short and not (domain and "." in n)]
+        return found[0] if len(found) == 1 else called
+
     @property
     def resourcemanager_address(self) -> str:
         """The ResourceManager's IP address, also when only its name is given."""

@@ -29,6 +29,18 @@ class Root:
         except FileNotFoundError:
             return None
 
+    def names(self, relative: str) -> list[str]:
+        """What is in a directory, sorted; empty if there is no such directory."""
+        try:
+            return sorted(entry.name for entry in self.path(relative).iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def link(self, relative: str) -> Path | None:
+        """Where a link points; None if it is no link."""
+        path = self.path(relative)
+        return path.readlink() if path.is_symlink() else None
+
     def glob(self, pattern: str) -> Iterator[Path]:
         """The files that match `pattern`, sorted."""
         yield from sorted(self.directory.glob(pattern))

@@ -11,7 +11,7 @@ from site_map import site
 from walk import GUESTS, NODES, World, all_up
 
 from vas_core.errors import BadInput
-from vas_routing.links import Leg, Links
+from vas_routing.links import Leg, Links, State
 from vas_routing.policy import wish
 from vas_routing.settings import MAIN_TABLE, Settings
 from vas_routing.wish import Wish
@@ -112,3 +112,9 @@ def test_every_wish_has_a_reason() -> None:
 def test_a_node_that_the_map_does_not_have_is_refused() -> None:
     with pytest.raises(BadInput, match="no host or guest is named vm9"):
         wish(site(), "vm9", all_up().links("vm1"), {}, Settings())
+
+
+def test_a_links_file_that_names_nodes_of_elsewhere_is_refused() -> None:
+    links = all_up().links("vm1").model_copy(update={"virtio": {"oss2": State.UP}})
+    with pytest.raises(BadInput, match="oss2 is not on the same host"):
+        wish(site(), "vm1", links, {}, Settings())

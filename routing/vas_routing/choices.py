@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
+from vas_core.settings import first_problem
 from vas_routing.links import Leg
 from vas_routing.policy import Choices
-from vas_routing.settings import first_problem
 
 DEFAULT_CHOICES = Path("/var/lib/vas/route-choices.json")
 

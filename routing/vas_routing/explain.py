@@ -70,12 +70,11 @@ def address_of(cluster: Cluster, destination: str) -> Address:
 
     Raises BadInput for what is none of them.
     """
-    host, guest_host = cluster.host(destination), cluster.host_by_guest(destination)
-    if host:
+    name = cluster.name_of(destination)
+    if host := cluster.host(name):
         return ip_address(host.address)
-    if guest_host:
-        guests = (guest for guest in guest_host.guests if guest.name == destination)
-        return ip_address(next(guests).address)
+    if cluster.host_by_guest(name):
+        return ip_address(cluster.guest(name).address)
     try:
         return ip_address(destination.partition("@")[0])
     except ValueError:

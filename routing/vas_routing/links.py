@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, IPvAnyNetwork, ValidationError
 
 from vas_core.errors import BadInput
-from vas_routing.settings import first_problem
+from vas_core.settings import first_problem
 
 VIRTIO_NIC = "virtio0"
 

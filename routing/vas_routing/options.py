@@ -51,11 +51,15 @@ class Given:
     choices: Choices
 
     @classmethod
-    def read(cls, files: Files, node: str, state: Path, links_file: Path | None) -> Given:
-        """Reads map, settings and choices. Raises BadInput, ClusterProblems."""
+    def read(cls, files: Files, node: str | None, state: Path, links_file: Path | None) -> Given:
+        """Reads map, settings and choices. Without a node it is this machine.
+
+        Raises BadInput, ClusterProblems.
+        """
         site = load_cluster(files.cluster) if files.cluster else load_site("name it by --cluster")
         settings, choices = read_settings(files.config), read_choices(files.choices)
-        return cls(files, node, state, links_file, site, settings, choices)
+        me = site.name_of(node or socket.gethostname())
+        return cls(files, me, state, links_file, site, settings, choices)
 
     def again(self) -> Given:
         """The same, read anew."""
@@ -90,9 +94,8 @@ def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
         links_file: Path | None = None,
         **rest: Any,
     ) -> Any:
-        me = node or socket.gethostname().partition(".")[0]
         files = Files(cluster_file, config, choices)
-        return command(Given.read(files, me, state, links_file), **rest)
+        return command(Given.read(files, node, state, links_file), **rest)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]

@@ -63,7 +63,8 @@ class Place:
 def place(cluster: Cluster, node: str, links: Links) -> Place:
     """Where a host or guest stands, by its name.
 
-    Raises BadInput if the map has none, or has it on another network than the links.
+    Raises BadInput if the map has none, has it on another network than the links, or has nodes of
+    the links elsewhere.
     """
     host = cluster.host(node) or cluster.host_by_guest(node)
     if host is None:
@@ -71,6 +72,9 @@ def place(cluster: Cluster, node: str, links: Links) -> Place:
     everyone = {peer.name: peer for peer in _peers(host)}
     is_host = host.name == node
     me = everyone.pop(node)
+    if strangers := sorted({*links.virtio, *links.peers_sriov} - everyone.keys()):
+        hint = f"on {node}'s host: {', '.join(everyone)}"
+        raise BadInput(f"{strangers[0]} is not on the same host", where="links", hint=hint)
     if me.address not in links.fabric:
         hint = "take the network from the PF's or VF's address"
         what = f"fabric: {links.fabric} does not hold {node}'s address {me.address}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from vas_core.errors import BadInput
+from vas_core.settings import read_yaml
 
 MAIN_TABLE = 254
 DEFAULT_PATH = Path("/etc/vas/route.yaml")
@@ -51,23 +50,4 @@ def read_settings(file: Path) -> Settings:
 
     Raises BadInput that names file, key and what is wrong.
     """
-    try:
-        value = yaml.safe_load(file.read_text())
-        return Settings.model_validate(value or {})
-    except FileNotFoundError as missing:
-        if file == DEFAULT_PATH:
-            return Settings()
-        raise BadInput("no such file", where=str(file)) from missing
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise BadInput(f"cannot be read: {wrong}", where=str(file)) from wrong
-    except yaml.YAMLError as wrong:
-        raise BadInput(f"is no YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
-    except ValidationError as wrong:
-        raise BadInput(first_problem(wrong), where=str(file)) from wrong
-
-
-def first_problem(wrong: ValidationError) -> str:
-    """The first thing that is wrong with a document: `key: what`."""
-    first = wrong.errors()[0]
-    key = ".".join(map(str, first["loc"])) or "the whole"
-    return f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    return read_yaml(file, Settings, default=DEFAULT_PATH)

@@ -82,7 +82,7 @@ CHECKS = (
     Check("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
     Check("python", _python("pytest", "-q", "-m", "not slow")),
     Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
-    Check("java", (*MAVEN, "verify"), Extent.USUAL),
+    Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
     Check("lab", _python("pytest", "-q", "-m", "slow and not long"), Extent.USUAL),
     Check("java, at length", _LONG_JAVA, Extent.CI),

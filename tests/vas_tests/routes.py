@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,29 +22,85 @@ from vas_lab.netlab import NetLab
 from vas_lab.procfs import children
 from vas_routing.daemon.memory import SRIOV, Memory, read_memory
 from vas_routing.links import State
+from vas_tests.promptly import may_be_prompt, promptly
 
-_DEADLINE_SECONDS = 30.0
+_DEADLINE_SECONDS = 60.0
+_MEMORY = Path("/dev/shm")
 _PROBE = Path(__file__).with_name("udp_probe.py")
 _STREAM = Path(__file__).with_name("tcp_stream.py")
 
 
 @dataclass(frozen=True)
 class Account:
-    """What a probe measured: datagrams sent and lost, and the longest time without an answer."""
+    """What a probe measured: datagrams sent and lost, and the longest time without an answer.
 
+    `rate`: datagrams a second. `overrun`: those that arrived while a socket of the probe itself was
+    full; they are not lost.
+    """
+
+    rate: int
     sent: int
     lost: int
+    overrun: int
     gap_ms: float
+
+    @property
+    def lost_ms(self) -> float:
+        """For how long datagrams were lost."""
+        return self.lost * 1e3 / self.rate
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a path that went down cost, in milliseconds: its own node, and one on another host.
+
+    `waited_ms`: for how long meanwhile the two daemons that have to switch could have run, and
+    others had the cores; 0 where they have the priority of their unit. `near_ms` and `afar_ms` do
+    not hold it.
+    """
+
+    near: Account
+    afar: Account
+    waited_ms: float
+
+    @property
+    def near_ms(self) -> float:
+        """What the node itself lost."""
+        return max(0.0, self.near.lost_ms - self.waited_ms)
+
+    @property
+    def afar_ms(self) -> float:
+        """What another host's guest lost on its way to the node."""
+        return max(0.0, self.afar.lost_ms - self.waited_ms)
 
 
 @dataclass
 class RoutedNet:
-    """The network, with a state directory and a log of the daemon for each node."""
+    """The network, with a state directory and a log of the daemon for each node. Get one by `on`.
+
+    `directory` has the files that all read; `states` has what is in /run elsewhere.
+    """
 
     net: NetLab
     directory: Path
-    settings: Mapping[str, int] = field(default_factory=dict)
+    states: Path
+    settings: Mapping[str, int]
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @classmethod
+    @contextmanager
+    def on(
+        cls, net: NetLab, directory: Path, settings: Mapping[str, int] | None = None
+    ) -> Iterator[RoutedNet]:
+        """On a network, for the body; no daemon runs yet, and none does afterwards."""
+        # As /run, in memory: on a disk each switch would wait for those who write to it.
+        memory = _MEMORY if _MEMORY.is_dir() else directory
+        with tempfile.TemporaryDirectory(prefix="vas-routes-", dir=memory) as states:
+            routed = cls(net, directory, Path(states), settings or {})
+            try:
+                yield routed
+            finally:
+                routed.end_all()
 
     def __post_init__(self) -> None:
         self.config.write_text(yaml.safe_dump(dict(self.settings)))
@@ -74,7 +131,7 @@ class RoutedNet:
 
     def state(self, node: str) -> Path:
         """Where its journal is."""
-        return self.directory / node
+        return self.states / node
 
     def ip(self, node: str, *words: str) -> str:
         """Runs `ip` on a node and returns what it printed."""
@@ -102,7 +159,8 @@ class RoutedNet:
         """Starts a node's daemon; it is not ready yet."""
         argv = self._command(node, "daemon", "--metrics", "127.0.0.1:9213")
         with (self.directory / f"{node}.log").open("ab") as log:
-            self.daemons[node] = subprocess.Popen(self.net.enter(node, argv), stderr=log)
+            argv = promptly(self.net.enter(node, argv))
+            self.daemons[node] = subprocess.Popen(argv, stderr=log)
 
     def start_all(self) -> None:
         """Starts every node's, and waits until all paths are up and everyone hears everyone."""
@@ -127,12 +185,22 @@ class RoutedNet:
     def signal(self, node: str, number: int) -> None:
         """Sends a daemon a signal; one that ends it is waited for."""
         process = self.daemons[node]
-        (daemon,) = children(Root(), process.pid)
-        run(["kill", f"-{number}", str(daemon)])
+        run(["kill", f"-{number}", str(self._daemon(node))])
         if number == signal.SIGCONT:
             process.send_signal(number)  # nsenter stopped itself with it
         if number in (signal.SIGKILL, signal.SIGTERM):
             process.wait(_DEADLINE_SECONDS)
+
+    def _daemon(self, node: str) -> int:
+        (daemon,) = children(Root(), self.daemons[node].pid)
+        return daemon
+
+    def waited_ms(self, *nodes: str) -> float:
+        """For how long these daemons had to wait for a core, as they lack their unit's priority."""
+        if may_be_prompt():
+            return 0.0
+        text = (Root().read(f"proc/{self._daemon(node)}/schedstat") for node in nodes)
+        return sum(int((line or "0 0 0").split()[1]) for line in text) / 1e6
 
     def log(self, node: str) -> list[dict[str, Any]]:
         """What a daemon wrote to its log."""
@@ -186,7 +254,7 @@ class RoutedNet:
                 yield accounts
                 assert asking.stdin and asking.stdout
                 asking.stdin.close()
-                accounts.append(Account(**json.loads(asking.stdout.readline())))
+                accounts.append(Account(rate=rate, **json.loads(asking.stdout.readline())))
             server.kill()
 
     @contextmanager
@@ -203,6 +271,23 @@ class RoutedNet:
                 account = json.loads(asking.stdout.readline() or '{"error": "no account"}')
                 assert account.get("echoed", 0) > 0, f"{source} -> {to}: {account}"
             server.kill()
+
+    def lose(self, path: str, to: str, break_it: Callable[[RoutedNet, bool], None]) -> Loss:
+        """Breaks a path of vm1 to another node and mends it, with a TCP stream that goes on."""
+        both = ("vm1", "oss1")
+        with (
+            self.streamed("vm1", to),
+            self.streamed("vm2", "vm1"),
+            self.probed("vm1", to) as near,
+            self.probed("vm2", "vm1", 200) as afar,
+        ):
+            before = self.waited_ms(*both)
+            break_it(self, False)
+            self.wait_for("vm1", path, State.DOWN)
+            waited_ms = self.waited_ms(*both) - before
+            break_it(self, True)
+            self.wait_until_whole()
+        return Loss(near[0], afar[0], waited_ms)
 
     @contextmanager
     def flipping(self, node: str, script: str, links: str) -> Iterator[Callable[[int], int]]:
@@ -221,7 +306,7 @@ class RoutedNet:
 
     @contextmanager
     def _helper(self, node: str, *words: object) -> Iterator[subprocess.Popen[bytes]]:
-        argv = self.net.enter(node, [sys.executable, *map(str, words)])
+        argv = promptly(self.net.enter(node, [sys.executable, *map(str, words)]))
         process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with process:
             try:

@@ -1,7 +1,8 @@
 """Measures a path packet by packet: `udp_probe.py serve ADDRESS`, `udp_probe.py ask ADDRESS RATE`.
 
 `ask` sends RATE datagrams a second until its stdin ends, then prints what came back, as JSON:
-`sent`, `lost`, and `gap_ms`, the longest time without an answer. Uses nothing but Python itself.
+`sent`, `lost`, `overrun` (arrived, but one of the two had no time to take it, and its socket was
+full) and `gap_ms`, the longest time without an answer. Uses nothing but Python itself.
 """
 
 from __future__ import annotations
@@ -9,10 +10,15 @@ from __future__ import annotations
 import json
 import select
 import socket
+import struct
 import sys
 import time
 
 PORT = 9999
+_NUMBER, _DROPS = struct.Struct("!Q"), struct.Struct("!I")
+_SO_MEMINFO, _MEMINFO = 55, struct.Struct("=9I")
+# What was not sent while this process stood still is not made up for: it would come as a burst.
+_MOST_BEHIND_SECONDS = 0.02
 
 
 def serve(address: str) -> None:
@@ -23,18 +29,19 @@ def serve(address: str) -> None:
     print("ready", flush=True)
     while True:
         data, source = here.recvfrom(64)
-        here.sendto(data, source)
+        here.sendto(data + _DROPS.pack(_drops(here)), source)
 
 
 def ask(address: str, rate: int) -> None:
     """Sends at a rate a second, takes what comes back, and prints the account of it."""
     here = _socket(address)
     here.setblocking(False)
-    sent, answered, gap = 0, set(), 0.0
+    sent, answered, overrun, gap = 0, set(), 0, 0.0
     began = last = time.monotonic()
     print("ready", flush=True)
     stopping = None
     while stopping is None or time.monotonic() < stopping:
+        began = max(began, time.monotonic() - _MOST_BEHIND_SECONDS - sent / rate)
         due = int((time.monotonic() - began) * rate) if stopping is None else sent
         while sent < due:
             _send(here, address, sent)
@@ -47,8 +54,12 @@ def ask(address: str, rate: int) -> None:
         if here in ready:
             now = time.monotonic()
             gap, last = max(gap, now - last), now
-            answered.update(_received(here))
-    account = {"sent": sent, "lost": sent - len(answered), "gap_ms": round(gap * 1e3, 1)}
+            for number, drops in _received(here):
+                answered.add(number)
+                overrun = max(overrun, drops)
+    overrun += _drops(here)
+    lost = sent - len(answered) - overrun
+    account = {"sent": sent, "lost": lost, "overrun": overrun, "gap_ms": round(gap * 1e3, 1)}
     print(json.dumps(account))
 
 
@@ -59,18 +70,25 @@ def _socket(address: str) -> socket.socket:
 
 def _send(here: socket.socket, address: str, number: int) -> None:
     try:
-        here.sendto(number.to_bytes(8, "big"), (address, PORT))
+        here.sendto(_NUMBER.pack(number), (address, PORT))
     except OSError:
         return  # no route: it counts as lost
 
 
-def _received(here: socket.socket) -> list[int]:
-    numbers = []
+def _received(here: socket.socket) -> list[tuple[int, int]]:
+    """The numbers that came back, each with what the other socket had no room for until then."""
+    found = []
     while True:
         try:
-            numbers.append(int.from_bytes(here.recv(64), "big"))
+            data = here.recv(64)
         except OSError:
-            return numbers
+            return found
+        found.append((_NUMBER.unpack_from(data)[0], _DROPS.unpack_from(data, _NUMBER.size)[0]))
+
+
+def _drops(here: socket.socket) -> int:
+    """How many datagrams arrived while the socket was full (SK_MEMINFO_DROPS)."""
+    return int(_MEMINFO.unpack(here.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size))[8])
 
 
 if __name__ == "__main__":

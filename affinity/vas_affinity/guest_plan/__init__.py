@@ -2,6 +2,6 @@
 
 from vas_affinity.guest_plan.plan import plan_guests
 from vas_affinity.guest_plan.request import GuestRequest, requests_of
-from vas_affinity.guest_plan.settings import GuestSettings
+from vas_affinity.guest_plan.settings import GuestSettings, settings_of
 
-__all__ = ["GuestRequest", "GuestSettings", "plan_guests", "requests_of"]
+__all__ = ["GuestRequest", "GuestSettings", "plan_guests", "requests_of", "settings_of"]

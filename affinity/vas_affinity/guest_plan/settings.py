@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import Field
 
 from vas_affinity.topology import Frozen
+from vas_cluster import Host
 
 
 class GuestSettings(Frozen):
@@ -21,6 +24,13 @@ class GuestSettings(Frozen):
     junk_siblings: bool = False
     """Leave the siblings of vCPUs and of storage interrupts without work."""
     huge_pages: bool = True
+    storage_devices: tuple[str, ...] = ()
+    """The disks under the OSTs, `nvme0n1` or a PCI address; empty for all that the host has."""
     spread_share: float = Field(default=0.5, gt=0, le=1)
     """Storage interrupts on more of the cores than this cannot be kept clear of: the queues of
     such devices fire where I/O is submitted, so the submitters are kept together instead."""
+
+
+def settings_of(host: Host) -> GuestSettings:
+    """The defaults for a host of cluster.yaml, with its storage devices."""
+    return GuestSettings(storage_devices=tuple(Path(d).name for d in host.storage_devices))

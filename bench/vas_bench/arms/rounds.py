@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, Protocol
 
-from vas_bench.samples import Ratio, ratio
+from vas_bench.statistics.ratio import Ratio, ratio
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vas_bench.arms.rounds import Comparison
-from vas_bench.samples import ratio, spread
+from vas_bench.statistics.ratio import ratio
+from vas_bench.statistics.summary import summary
 
 STOCK, VAS, TEZ = "stock", "VAS", "Tez"
 
@@ -63,8 +64,9 @@ class Share:
     def of(self, found: Comparison) -> Estimate:
         """The median over the runs."""
         both = zip(found.of(VAS, self.measure), found.of(VAS, self.whole), strict=True)
-        it = spread([part / whole for part, whole in both])
-        return Estimate(it.value, it.low, it.high, it.n)
+        it = summary([part / whole for part, whole in both])
+        low, high = it.median_interval or (it.median, it.median)
+        return Estimate(it.median, low, high, it.n)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def _around_lab(options: Options) -> int:
 
 
 def _serve(options: Options) -> int:
-    argv = iperf.server(address_of(options.site(), options.node or _hostname()))
+    argv = iperf.server(address_of(options.site(), options.node or socket.gethostname()))
     if options.dry_run:
         click.echo(shlex.join(argv))
         return ExitStatus.DONE
@@ -148,7 +148,7 @@ def _serve(options: Options) -> int:
 def _inside_lab(options: Options, directory: Path) -> int:
     """In the network of a lab, which nobody has routed."""
     cluster = options.site()
-    plan = options.plan(cluster, options.node or cluster.guests()[0].name)
+    plan = options.plan(cluster, cluster.name_of(options.node or cluster.guests()[0].name))
     choices = options.choices or directory / "choices.json"
     if options.choices is None:
         write_choices(choices, {})
@@ -164,7 +164,7 @@ def _inside_lab(options: Options, directory: Path) -> int:
 def _on_site(options: Options, directory: Path) -> int:
     """On the guest itself."""
     cluster = options.site()
-    plan = options.plan(cluster, options.node or _hostname())
+    plan = options.plan(cluster, cluster.name_of(options.node or socket.gethostname()))
     commands = options.commands(options.choices or DEFAULT_CHOICES)
     site = OnSite(cluster, plan.source, plan.destinations, options.state, commands)
     if options.dry_run:
@@ -193,7 +193,3 @@ def _report(found: Sequence[Verdict], options: Options) -> int:
         for verdict in found:
             click.echo(table.sentence(verdict))
     return ExitStatus.DONE if all(verdict.ok for verdict in found) else ExitStatus.DIFFERENT
-
-
-def _hostname() -> str:
-    return socket.gethostname().partition(".")[0]

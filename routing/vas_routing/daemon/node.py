@@ -147,19 +147,24 @@ class LiveNode:
     def apply(self, now: float, changed: Iterable[str | None] = ()) -> None:
         """Makes what is wished now true, and tells peers and network."""
         wished = self._wish()
-        self.memory().write(self._node.state)
         if wished is None:
             log.error("no path is up: nothing is touched")
-            return
+        elif self._make(wished, None in changed, now):
+            self._measure(wished)
+            self.prober.ask(now)
+        # Last: packets are not to wait for a disk. A daemon that is killed before it only has to
+        # find out again.
+        self.memory().write(self._node.state)
+
+    def _make(self, wished: Wish, sriov_changed: bool, now: float) -> bool:
         try:
             changes = self._switch.make(wished)
         except VasError as refused:
             self._tools.metrics.failures.inc()
             log.error("refused", extra={"what": str(refused)})
-            return
-        self._announce(changes, None in changed, now)
-        self._measure(wished)
-        self.prober.ask(now)
+            return False
+        self._announce(changes, sriov_changed, now)
+        return True
 
     def check(self) -> None:
         """Puts right what others changed."""

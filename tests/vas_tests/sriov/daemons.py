@@ -13,7 +13,7 @@ from vas_tests.sriov.rig import SITE, Rig
 _NAME = "vas-routed"
 _PROGRAM = Path(sys.executable).with_name(_NAME)
 _SETTINGS = Path(__file__).with_name("route.yaml")
-_START_SECONDS = 240.0
+_START_SECONDS = 600.0
 
 
 def start_all(rig: Rig, state: Path) -> None:
@@ -28,7 +28,7 @@ def start_all(rig: Rig, state: Path) -> None:
 
 
 def start(node: Node, state: Path) -> None:
-    """Starts the daemon of one node; it takes half a minute in a guest."""
+    """Starts the daemon of one node; in a guest that takes minutes."""
     files = ("--cluster", SITE, "--config", _SETTINGS, "--state", state)
     node.start(_NAME, [_PROGRAM, *files, "--node", node.name, "--metrics", "off"])
 

@@ -32,7 +32,7 @@ SITE = Path(__file__).with_name("site.yaml")
 WIRE = "wire0"
 CONSOLE = "oss1.console"
 _AGENT = Path(__file__).with_name("agent.py")
-_BOOT_SECONDS = 180.0
+_BOOT_SECONDS = 400.0
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_bench.samples import ratio
+from vas_bench.statistics.ratio import ratio
 
 
 def test_a_clear_difference_is_significant() -> None:

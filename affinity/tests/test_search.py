@@ -1,0 +1,116 @@
+"""The search: moves are evaluated as the score says, and what it finds is good."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from placement_problems import placed, problems
+
+from vas_affinity.benchmark.instances import instance, machine
+from vas_affinity.distance.matrix import Ints
+from vas_affinity.score import Problem, score
+from vas_affinity.search import Effort, find
+from vas_affinity.search.exact import optimum
+from vas_affinity.search.greedy import greedy
+from vas_affinity.search.standing import Standing
+
+QUICK = Effort(kicks=20, branches=0)
+
+
+def _moved(places: Ints, thread: int, cpu: int) -> Ints:
+    after = places.copy()
+    after[thread] = cpu
+    return after
+
+
+def _swapped(places: Ints, one: int, other: int) -> Ints:
+    after = places.copy()
+    after[one], after[other] = places[other], places[one]
+    return after
+
+
+def _close(problem: Problem, before: Ints, after: Ints, change: float) -> bool:
+    wanted = score(problem, after) - score(problem, before)
+    if not np.isfinite(wanted):
+        return not np.isfinite(change)
+    return abs(wanted - change) < 1e-7 * (1 + abs(score(problem, before)))
+
+
+@settings(max_examples=30)
+@given(placed(most_threads=8), st.data())
+def test_what_a_move_or_swap_changes_is_what_the_score_says(
+    given_one: tuple[Problem, Ints], data: st.DataObject
+) -> None:
+    problem, places = given_one
+    standing = Standing(problem, places)
+    threads = st.integers(0, len(places) - 1)
+    for _ in range(2):
+        thread, here = data.draw(threads), standing.places.copy()
+        moves, swaps = standing.moves(thread), standing.swaps(thread)
+        for cpu in range(len(problem.cpus)):
+            assert _close(problem, here, _moved(here, thread, cpu), moves[cpu])
+        for other in range(len(places)):
+            assert _close(problem, here, _swapped(here, thread, other), swaps[other])
+        free = np.flatnonzero(np.isfinite(problem.alone[thread]))
+        standing.move(thread, int(data.draw(st.sampled_from(free.tolist()))))
+        gained = score(problem, places) - score(problem, standing.places)
+        assert standing.gained == pytest.approx(gained, abs=1e-6)
+
+
+@settings(max_examples=20)
+@given(placed())
+def test_never_worse_than_the_start_and_nothing_forbidden(given_one: tuple[Problem, Ints]) -> None:
+    problem, start = given_one
+    found = find(problem, start, QUICK)
+    assert found.score <= score(problem, start)
+    assert found.score == score(problem, found.places)
+    assert np.isfinite(found.score)
+
+
+@settings(max_examples=20)
+@given(problems(), st.integers(0, 3))
+def test_a_start_that_is_forbidden_is_left(problem: Problem, cpu: int) -> None:
+    start = np.full(len(problem.threads), cpu % len(problem.cpus), dtype=np.intp)
+    assert np.isfinite(find(problem, start, QUICK).score)
+
+
+@settings(max_examples=10)
+@given(problems(), st.integers(0, 9))
+def test_one_seed_one_plan(problem: Problem, seed: int) -> None:
+    effort = Effort(seed=seed, kicks=20)
+    one, other = find(problem, None, effort), find(problem, None, effort)
+    assert one.places.tolist() == other.places.tolist()
+
+
+@settings(max_examples=25)
+@given(problems(most_threads=3))
+def test_branch_and_bound_finds_what_trying_all_finds(problem: Problem) -> None:
+    if len(problem.cpus) > 8:
+        return
+    every = itertools.product(range(len(problem.cpus)), repeat=len(problem.threads))
+    best = min(score(problem, np.array(places)) for places in every)
+    start = greedy(problem)
+    found = optimum(problem, start, score(problem, start), branches=10**6)
+    assert found.proved
+    assert score(problem, found.places) == pytest.approx(best)
+
+
+def test_a_budget_of_nothing_still_gives_a_plan() -> None:
+    problem = instance(
+        machine(packages=2, nodes=1, caches=1, cores=4, threads=2), 30, np.random.default_rng(0)
+    )
+    ticks = itertools.count()
+    found = find(problem, None, Effort(budget_seconds=1), clock=lambda: float(next(ticks)))
+    assert found.cut
+    assert np.isfinite(found.score)
+
+
+def test_no_threads_is_no_plan() -> None:
+    empty = instance(
+        machine(packages=1, nodes=1, caches=1, cores=2, threads=1), 0, np.random.default_rng(0)
+    )
+    assert find(empty).places.size == 0

@@ -1,0 +1,69 @@
+"""A cgroup's CPUs: `cpuset.cpus`, of cgroup v2 or of a v1 hierarchy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vas_affinity.apply.knob import Gone, Value, normal
+from vas_core.errors import VasError
+from vas_core.root import Root
+
+KIND = "group"
+_MOUNT = "sys/fs/cgroup"
+
+
+def hierarchy(root: Root) -> str:
+    """The directory that cgroups with cpusets lie in."""
+    unified = root.path(f"{_MOUNT}/cgroup.controllers").exists()
+    return _MOUNT if unified else f"{_MOUNT}/cpuset"
+
+
+def inode(root: Root, path: str) -> int | None:
+    """What tells a cgroup from a later one of its name; None if there is none."""
+    try:
+        return root.path(f"{hierarchy(root)}/{path}").stat().st_ino
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True)
+class GroupKnob:
+    """The cgroup at `path` below the hierarchy, as long as it is that `inode`."""
+
+    path: str
+    inode: int
+    root: Root
+
+    @property
+    def key(self) -> str:
+        return f"{KIND}:{self.inode}:{self.path}"
+
+    @property
+    def what(self) -> str:
+        return f"cgroup {self.path}"
+
+    def read(self) -> Value:
+        """Empty where a v2 group has what its parent has."""
+        if inode(self.root, self.path) != self.inode:
+            raise Gone("the cgroup was removed")
+        text = self.root.read(self._file)
+        if text is None:
+            parent = self.path.rpartition("/")[0]
+            fix = f"write +cpuset to {_MOUNT}/{parent}/cgroup.subtree_control".replace("//", "/")
+            raise VasError("has no cpuset", where=self.path, hint=fix)
+        return normal(text)
+
+    def write(self, value: Value) -> None:
+        self.read()
+        # A write of nothing at all would not reach the kernel.
+        self.root.path(self._file).write_text(f"{value or ''}\n")
+
+    @property
+    def _file(self) -> str:
+        return f"{hierarchy(self.root)}/{self.path}/cpuset.cpus"
+
+
+def group_of_key(rest: str, root: Root) -> GroupKnob:
+    """The knob of a journal's key, without its kind."""
+    number, _, path = rest.partition(":")
+    return GroupKnob(path, int(number), root)

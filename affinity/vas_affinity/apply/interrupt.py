@@ -1,0 +1,69 @@
+"""An interrupt's CPUs: `/proc/irq/N/smp_affinity_list`."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+
+from vas_affinity.apply.knob import Gone, Immovable, Value, normal
+from vas_core.root import Root
+
+KIND = "interrupt"
+_REFUSALS = {
+    errno.EPERM: "the kernel manages this interrupt's CPUs",
+    errno.EIO: "this interrupt's controller cannot direct it",
+}
+
+
+def actions(root: Root, number: int) -> str:
+    """The names of an interrupt's handlers: numbers are given again, to other devices."""
+    found = (path for path in root.glob(f"proc/irq/{number}/*") if path.is_dir())
+    return ",".join(path.name for path in found)
+
+
+def fires_on(root: Root, number: int) -> str | None:
+    """Where it fires now, which follows its mask at its next interrupt; None is not known."""
+    text = root.read(f"proc/irq/{number}/effective_affinity_list")
+    return normal(text) if text else None
+
+
+@dataclass(frozen=True)
+class InterruptKnob:
+    """The interrupt `number`, as long as `actions` handle it."""
+
+    number: int
+    actions: str
+    root: Root
+
+    @property
+    def key(self) -> str:
+        return f"{KIND}:{self.number}:{self.actions}"
+
+    @property
+    def what(self) -> str:
+        return f"interrupt {self.number} ({self.actions or 'no handler'})"
+
+    def read(self) -> Value:
+        text = self.root.read(self._file)
+        if text is None or actions(self.root, self.number) != self.actions:
+            raise Gone("the device has gone, or another one has its number")
+        return normal(text)
+
+    def write(self, value: Value) -> None:
+        self.read()
+        try:
+            self.root.path(self._file).write_text(value or "")
+        except OSError as refused:
+            if refused.errno in _REFUSALS:
+                raise Immovable(_REFUSALS[refused.errno]) from None
+            raise
+
+    @property
+    def _file(self) -> str:
+        return f"proc/irq/{self.number}/smp_affinity_list"
+
+
+def interrupt_of_key(rest: str, root: Root) -> InterruptKnob:
+    """The knob of a journal's key, without its kind."""
+    number, _, names = rest.partition(":")
+    return InterruptKnob(int(number), names, root)

@@ -1,0 +1,1 @@
+"""What the search does on this machine: measured at the call."""

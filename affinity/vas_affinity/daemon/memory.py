@@ -1,0 +1,30 @@
+"""What a daemon leaves for the one after it: a trial goes on, and a hold-off holds.
+
+Times are of the clock since boot, as a reboot empties the directory.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from vas_affinity.daemon.decide import State
+from vas_core.files import write_atomically
+
+_FILE = "daemon.json"
+_STATE = TypeAdapter(State)
+
+
+def write_memory(state: Path, remembered: State) -> None:
+    """Replaces the file in a directory."""
+    state.mkdir(parents=True, exist_ok=True, mode=0o755)
+    write_atomically(state / _FILE, _STATE.dump_json(remembered, indent=2), mode=0o600)
+
+
+def read_memory(state: Path) -> State | None:
+    """What the last daemon left since the machine was started; None if there is none to read."""
+    try:
+        return _STATE.validate_json((state / _FILE).read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None

@@ -1,0 +1,56 @@
+"""The daemon's metrics, for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from vas_affinity.apply.outcome import Outcome, Verdict
+
+
+class Metrics:
+    """All of them, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.values = Gauge(
+            "vas_affinity_values",
+            "Of the plan in force, by how they are",
+            ["is"],
+            registry=registry,
+        )
+        self.in_force = Gauge(
+            "vas_affinity_plan_in_force", "1 if a plan is in force", registry=registry
+        )
+        self.held_off = Gauge(
+            "vas_affinity_held_off", "1 while no move is made after one was taken back",
+            registry=registry,
+        )  # fmt: skip
+        self.on_trial = Gauge(
+            "vas_affinity_on_trial", "1 while a move is watched", registry=registry
+        )
+        self.busy = Gauge(
+            "vas_affinity_busy_ratio", "Share of the CPUs' time in use", registry=registry
+        )
+        self.valve = Gauge(
+            "vas_affinity_valve", "The watched service's metric, as last read", registry=registry
+        )
+        self.decisions = Counter(
+            "vas_affinity_decisions", "Steps of the daemon", ["action"], registry=registry
+        )
+        self.drift = Counter(
+            "vas_affinity_drift", "Values that others had changed, as found", registry=registry
+        )
+        self.failures = Counter(
+            "vas_affinity_failures", "What went wrong", ["of"], registry=registry
+        )
+        self.reloads = Counter(
+            "vas_affinity_reloads", "Readings of plan and settings", ["result"], registry=registry
+        )
+
+    def observe(self, outcomes: Iterable[Outcome]) -> None:
+        """The state of every value of a plan."""
+        found = [outcome.verdict for outcome in outcomes]
+        for verdict in Verdict:
+            self.values.labels(verdict.value.replace(" ", "_")).set(found.count(verdict))

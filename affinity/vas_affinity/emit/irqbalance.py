@@ -1,0 +1,51 @@
+"""A placement as a policy script of irqbalance, which then leaves our interrupts alone."""
+
+from __future__ import annotations
+
+import shlex
+
+from vas_affinity.cpulist import format_cpulist
+from vas_affinity.emit.guests import pins_of
+from vas_affinity.placement import CpuRole, Placement, Target
+
+_KEPT_CLEAR = {CpuRole.VCPU, CpuRole.EMULATOR, CpuRole.IOTHREAD, CpuRole.IDLE, CpuRole.STORAGE_IRQ}
+
+_TEXT = """\
+#!/usr/bin/env bash
+# What irqbalance may not move on {host}, made by `vas affinity emit --as irqbalance`. It is asked
+# for each interrupt: with the path of its device in sysfs and its number. Masking irqbalance
+# itself would leave all the other interrupts where they happen to be.
+# In /etc/default/irqbalance (Debian) or /etc/sysconfig/irqbalance (Rocky), owned by root:
+#   IRQBALANCE_ARGS="--policyscript=/etc/vas/irqbalance-policy"
+#   IRQBALANCE_BANNED_CPULIST={banned}
+set -euo pipefail
+
+# is_of PATH DEVICE: numbers are given again, after a boot or when a driver is loaded.
+is_of() {{
+    local found
+    for found in "$1" "$1"/*/"$2" "$1"/*/*/"$2"; do
+        if [[ -e $found && ${{found##*/}} == "$2" ]]; then
+            return
+        fi
+    done
+    return 1
+}}
+
+case $2 in
+{cases}*) ;;
+esac
+"""
+
+
+def policy_script(placement: Placement) -> str:
+    """`ban=true` for each interrupt that the plan places, as long as it is its device's."""
+    pins = pins_of(placement, Target.INTERRUPT)
+    cases = [
+        f"{pin.name}) # {' '.join(pin.reason.split())}\n"
+        f'    if is_of "$1" {shlex.quote(pin.device or "")}; then echo ban=true; fi\n'
+        f"    ;;\n"
+        for pin in pins
+    ]
+    banned = format_cpulist(cpu for cpu, role in placement.roles.items() if role in _KEPT_CLEAR)
+    host = " ".join(placement.host.split())
+    return _TEXT.format(host=host, banned=banned, cases="".join(cases))

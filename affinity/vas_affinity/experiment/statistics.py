@@ -1,0 +1,95 @@
+"""Tests of a 2x2 experiment: means without equal variances, and the variances themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+Arms = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """An arm. `relative_sd` is the standard deviation by the mean (CV)."""
+
+    n: int
+    mean: float
+    sd: float
+    relative_sd: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A question and its answer. `effect` and its interval are in `unit`.
+
+    `p_holm` is the p-value after Holm's correction for all questions asked together; the interval
+    is the uncorrected 95 % one, None for a test that has none.
+    """
+
+    question: str
+    unit: str
+    effect: float
+    low: float | None
+    high: float | None
+    p: float
+    p_holm: float = math.nan
+
+    def significant(self, alpha: float) -> bool:
+        """Whether it may be said."""
+        return self.p_holm < alpha
+
+
+def summarize(values: Sequence[float]) -> Summary:
+    """Mean and spread of an arm of two runs or more."""
+    mean, sd = float(np.mean(values)), float(np.std(values, ddof=1))
+    return Summary(len(values), mean, sd, sd / mean if mean else math.nan, min(values), max(values))
+
+
+def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: float) -> Tested:
+    """A weighted sum of means against 0, the variances not taken for equal.
+
+    Welch's test where the weights are 1 and -1: its degrees of freedom are Satterthwaite's. The
+    effect is in per cent of `base`.
+    """
+    parts = [(w, np.asarray(arms[name], dtype=float)) for name, w in weights.items()]
+    effect = sum(w * float(values.mean()) for w, values in parts)
+    shares = [w * w * float(values.var(ddof=1)) / len(values) for w, values in parts]
+    variance = sum(shares)
+    if variance == 0:
+        p = 0.0 if effect else 1.0
+        return Tested(question, "%", 100 * effect / base, None, None, p)
+    pairs = zip(shares, parts, strict=True)
+    freedom = variance**2 / sum(share**2 / (len(v) - 1) for share, (_, v) in pairs)
+    error = math.sqrt(variance)
+    p = float(2 * stats.t.sf(abs(effect) / error, freedom))
+    half = float(stats.t.ppf(0.975, freedom)) * error
+    low, high = effect - half, effect + half
+    return Tested(question, "%", *(100 * value / base for value in (effect, low, high)), p)
+
+
+def spread(question: str, before: Sequence[float], after: Sequence[float]) -> Tested:
+    """Brown and Forsythe's test: whether runs of an arm differ more among themselves.
+
+    Of values by their arm's mean, as a faster arm differs more in absolute numbers. The effect is
+    the ratio of the relative standard deviations, after by before.
+    """
+    one, other = (np.asarray(arm, dtype=float) / float(np.mean(arm)) for arm in (before, after))
+    ratio = float(other.std(ddof=1) / one.std(ddof=1)) if one.std(ddof=1) else math.inf
+    p = float(stats.levene(one, other, center="median").pvalue)
+    return Tested(question, "x", ratio, None, None, 1.0 if math.isnan(p) else p)
+
+
+def corrected(tests: Sequence[Tested]) -> list[Tested]:
+    """With Holm's correction: the chance of one false finding among all stays below alpha."""
+    order = sorted(range(len(tests)), key=lambda n: tests[n].p)
+    highest, fixed = 0.0, list(tests)
+    for rank, n in enumerate(order):
+        highest = max(highest, min(1.0, tests[n].p * (len(tests) - rank)))
+        fixed[n] = Tested(**{**vars(tests[n]), "p_holm": highest})
+    return fixed

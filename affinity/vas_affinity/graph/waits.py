@@ -1,0 +1,77 @@
+"""What threads wait for, sampled from /proc: system call, and how often they gave up their CPU."""
+
+from __future__ import annotations
+
+import platform
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from vas_affinity.graph.channels import Channels
+from vas_affinity.record.tasks import read_gone
+from vas_core.root import Root
+
+_READS = {
+    "x86_64": {0: "read", 17: "pread", 19: "readv", 45: "recvfrom", 47: "recvmsg", 288: "accept4"},
+    "aarch64": {63: "read", 65: "readv", 67: "pread", 207: "recvfrom", 212: "recvmsg"},
+}
+_WRITES = {
+    "x86_64": {1: "write", 20: "writev", 44: "sendto", 46: "sendmsg"},
+    "aarch64": {64: "write", 66: "writev", 206: "sendto", 211: "sendmsg"},
+}
+_FUTEX = {"x86_64": 202, "aarch64": 98}
+_SWITCHES = re.compile(r"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
+
+
+@dataclass
+class Seen:
+    """What sampling saw of a thread. `switches` is the count at each look, `times` when."""
+
+    pid: int
+    tid: int
+    looks: int = 0
+    waits: Counter[str] = field(default_factory=Counter)
+    """A channel's name, `futex PID ADDRESS`; what is no channel of ours is not counted."""
+    writes: Counter[str] = field(default_factory=Counter)
+    switches: list[int] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    def look(self, root: Root, channels: Channels) -> bool:
+        """Takes a sample. False when the thread ended."""
+        base = f"proc/{self.pid}/task/{self.tid}"
+        status = read_gone(root, f"{base}/status")
+        found = _SWITCHES.search(status or "")
+        if found is None:
+            return False
+        self.looks += 1
+        self.switches.append(int(found[1]))
+        self.times.append(time.monotonic())
+        self._wait(read_gone(root, f"{base}/syscall") or "", channels)
+        return True
+
+    def _wait(self, text: str, channels: Channels) -> None:
+        call = parse_syscall(text)
+        if call is None:
+            return
+        number, first = call
+        machine = platform.machine()
+        if number == _FUTEX.get(machine):
+            self.waits[f"futex {self.pid} {first:#x}"] += 1
+            return
+        channel = channels.by_descriptor.get((self.pid, first))
+        if channel is None:
+            return
+        name = f"{channel.kind.value} {channel.name}"
+        if number in _READS.get(machine, {}):
+            self.waits[name] += 1
+        elif number in _WRITES.get(machine, {}):
+            self.writes[name] += 1
+
+
+def parse_syscall(text: str) -> tuple[int, int] | None:
+    """The call that a thread is in, and its first argument; None for one that runs."""
+    words = text.split()
+    if len(words) < 3 or not words[0].isdecimal():
+        return None
+    return int(words[0]), int(words[1], 16)

@@ -1,0 +1,220 @@
+"""Watches processes for some seconds: counts their wake-ups, looks at what they wait for.
+
+Both stay within a budget of CPU time: looks become rarer, and wake-ups are counted for a share of
+each second only, as their own use says.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from vas_affinity.graph.channels import Channels, Kind, read_channels
+from vas_affinity.graph.waits import Seen
+from vas_affinity.graph.wakeups import Counting, Wakes, counting
+from vas_affinity.graph.weights import Pair, Who, busiest, from_waits, from_wakes, raised
+from vas_affinity.record.tasks import name_of, read_gone, read_task, tids_of
+from vas_affinity.snapshot import Unread
+from vas_core.errors import NotHere
+from vas_core.root import Root
+
+_FIRST_INTERVAL_SECONDS, _MOST_INTERVAL_SECONDS = 0.1, 5.0
+_PERIOD_SECONDS = 4.0  # starting and stopping the count costs some 5 ms
+_IO_BYTES = ("rchar", "wchar")
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What watching cost, in CPUs: 0.01 is 1 % of one. `counted` is the share of the time."""
+
+    own: float
+    kernel: float
+    counted: float
+    looks: int
+    budget: float
+
+
+@dataclass
+class Graph:
+    """Who talks to whom, and what could not be known."""
+
+    pairs: list[Pair]
+    channels: list[dict[str, Any]]
+    unread: list[Unread]
+    overhead: Overhead
+    seconds: float
+    threads: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The document that a plan reads."""
+        return {
+            "seconds": round(self.seconds, 3),
+            "threads": self.threads,
+            "pairs": [
+                {"a": p.a, "b": p.b, "weight": round(p.weight, 3), "why": list(p.why)}
+                for p in self.pairs
+            ],
+            "channels": self.channels,
+            "unread": [one.model_dump() for one in self.unread],
+            "overhead": {k: round(v, 5) for k, v in vars(self.overhead).items()},
+        }
+
+
+@dataclass
+class Watch:
+    """One watching of processes."""
+
+    root: Root
+    pids: Sequence[int]
+    budget: float
+    """In CPUs: a quarter for looks, a quarter for counting, the rest for all else."""
+    unread: list[Unread] = field(default_factory=list)
+    seen: dict[int, Seen] = field(default_factory=dict)
+    looks: int = 0
+    _interval: float = _FIRST_INTERVAL_SECONDS
+
+    def run(self, seconds: float, told: Callable[[float], None]) -> Graph:
+        """Watches; `told` gets the seconds done."""
+        started, cpu = time.monotonic(), time.process_time()
+        channels = read_channels(self.root, self.pids)
+        with ExitStack() as stack:
+            counts = self._start(stack)
+            before = self._io()
+            self._loop(seconds, counts, channels, told)
+            if counts:
+                counts.stop()
+            took = time.monotonic() - started
+            wakes = counts.wakes() if counts else []
+            counted = counts.attached_seconds if counts else 0.0
+            kernel = counts.kernel_seconds() if counts else 0.0
+        who = self._who()
+        pairs = self._pairs(wakes, counted, who, channels)
+        io = self._io_rates(before, took, who)
+        overhead = Overhead(
+            (time.process_time() - cpu) / took,
+            kernel / took,
+            counted / took,
+            self.looks,
+            self.budget,
+        )
+        self._say_unknown(channels)
+        return Graph(
+            raised(pairs, busiest(io)), _listed(channels), self.unread, overhead, took, len(who)
+        )
+
+    def _start(self, stack: ExitStack) -> Counting | None:
+        try:
+            return stack.enter_context(counting(self.root, self.pids))
+        except NotHere as refused:
+            why = f"{refused}: weights are estimates from sampling"
+            self.unread.append(Unread(what="wake-ups", why=why))
+            return None
+
+    def _loop(
+        self,
+        seconds: float,
+        counts: Counting | None,
+        channels: Channels,
+        told: Callable[[float], None],
+    ) -> None:
+        started, period, used = time.monotonic(), 0.0, 0.0
+        due = 0.0
+        while (now := time.monotonic() - started) < seconds:
+            if counts and now - period >= counts.share * _PERIOD_SECONDS:
+                counts.stop()
+            if now - period >= _PERIOD_SECONDS:
+                if counts:
+                    so_far = counts.kernel_seconds()
+                    counts.adapt((so_far - used) / (now - period), self.budget / 4)
+                    used = so_far
+                    counts.stop()
+                    counts.start()
+                period = now
+            if now >= due:
+                self._look(channels)
+                due = now + self._interval
+            told(now)
+            wake = [due, period + _PERIOD_SECONDS, seconds]
+            if counts and counts.share < 1:
+                wake.append(period + counts.share * _PERIOD_SECONDS)
+            time.sleep(max(0.001, min(at for at in wake if at > now) - now))
+
+    def _look(self, channels: Channels) -> None:
+        """One sample of all threads; the next comes when the budget has paid for it."""
+        cpu = time.process_time()
+        for pid in self.pids:
+            for tid in tids_of(self.root, pid):
+                self.seen.setdefault(tid, Seen(pid, tid)).look(self.root, channels)
+        self.looks += 1
+        price = (time.process_time() - cpu) / (self.budget / 4)
+        self._interval = min(_MOST_INTERVAL_SECONDS, max(_FIRST_INTERVAL_SECONDS, price))
+
+    def _who(self) -> dict[int, Who]:
+        """The threads that live, with their keys."""
+        found: dict[int, Who] = {}
+        ordinals: dict[str, int] = {}
+        for pid in self.pids:
+            process = name_of(self.root, pid)
+            for tid in tids_of(self.root, pid):
+                stat = read_task(self.root, pid, tid)
+                if stat is not None:
+                    base = f"{process}/{stat.name}"
+                    ordinals[base] = ordinals.get(base, -1) + 1
+                    found[tid] = Who(pid, f"{base}/{ordinals[base]}")
+        return found
+
+    def _pairs(
+        self, wakes: list[Wakes], counted: float, who: dict[int, Who], channels: Channels
+    ) -> list[Pair]:
+        if counted:
+            return from_wakes(wakes, counted, who, channels, self.seen)
+        return from_waits({t: s for t, s in self.seen.items() if t in who}, who, channels)
+
+    def _io(self) -> dict[int, int]:
+        """Bytes that each thread read and wrote so far, by any call."""
+        found = {}
+        for pid in self.pids:
+            for tid in tids_of(self.root, pid):
+                text = self._read_io(pid, tid)
+                fields = dict(line.split(": ", 1) for line in text.splitlines())
+                if fields:
+                    found[tid] = sum(int(fields[name]) for name in _IO_BYTES)
+        return found
+
+    def _read_io(self, pid: int, tid: int) -> str:
+        try:
+            text = read_gone(self.root, f"proc/{pid}/task/{tid}/io")
+        except PermissionError:
+            text = None
+        if text is None and not any(one.what == "I/O of threads" for one in self.unread):
+            self.unread.append(Unread(what="I/O of threads", why="no /proc/PID/task/TID/io"))
+        return text or ""
+
+    def _io_rates(
+        self, before: dict[int, int], took: float, who: dict[int, Who]
+    ) -> dict[str, float]:
+        after = self._io()
+        return {
+            who[tid].key: (after[tid] - before[tid]) / took
+            for tid in after
+            if tid in before and tid in who
+        }
+
+    def _say_unknown(self, channels: Channels) -> None:
+        self.unread.extend(channels.unread)
+        shared = [c for c in channels.all.values() if c.kind is Kind.MEMORY and len(c.holders) > 1]
+        if shared:
+            why = "reads and writes of memory make no system call: only what is shared is known"
+            self.unread.append(Unread(what="traffic through shared memory", why=why))
+
+
+def _listed(channels: Channels) -> list[dict[str, Any]]:
+    """What two processes or more hold, one of which writes."""
+    return [
+        {"kind": c.kind.value, "name": c.name, "holders": c.holders}
+        for c in channels.all.values()
+        if len(c.holders) > 1 and any("w" in access for access in c.holders.values())
+    ]

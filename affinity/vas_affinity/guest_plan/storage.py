@@ -1,0 +1,184 @@
+"""Which CPUs handle the storage interrupts, or are to handle them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from vas_affinity.guest_plan.machine import Core, cores_of
+from vas_affinity.guest_plan.settings import GuestSettings
+from vas_affinity.snapshot import Device, DeviceKind, Interrupt, Snapshot
+from vas_affinity.topology import Topology
+
+
+@dataclass(frozen=True)
+class StorageCpus:
+    """The CPUs of storage interrupts, with what they are for each, and what was assumed."""
+
+    devices: dict[int, tuple[str, ...]]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs, ascending."""
+        return tuple(sorted(self.devices))
+
+    def words(self, cpu: int) -> str:
+        """`CPU 4 (nvme0)`: a CPU with the devices whose interrupts it handles."""
+        names = self.devices[cpu]
+        return f"CPU {cpu} ({', '.join(names)})" if names else f"CPU {cpu}"
+
+
+@dataclass
+class _Finding:
+    """Devices that stay where they fire, and devices that follow who submits."""
+
+    topology: Topology
+    cores: tuple[Core, ...]
+    most: int
+    most_chosen: int
+    devices: dict[int, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def cores_with(self, cpus: Sequence[int]) -> int:
+        return len({self.topology.cpu(cpu).core for cpu in [*self.devices, *cpus]})
+
+    def stay(self, device: str, cpus: Sequence[int]) -> None:
+        for cpu in cpus:
+            self.devices.setdefault(cpu, []).append(device)
+
+    def choose(self, device: str | None, near: Sequence[int], node: int | None) -> int:
+        """Takes a core for a device: on its node, one that no other has while there are such."""
+        used = {self.topology.cpu(cpu).core for cpu in self.devices}
+
+        def key(core: Core) -> tuple[bool, bool, bool, bool, int, tuple[int, ...]]:
+            mine = core.cpus[0] in near if near else node is None or core.node == node
+            again = core.number in used
+            crowd = sum(len(self.devices.get(cpu, ())) for cpu in core.cpus)
+            full = not again and len(used) >= self.most_chosen
+            return core.isolated, not mine, full, 0 in core.cpus, crowd, core.cpus
+
+        cpu = min(self.cores, key=key).cpus[0]
+        self.stay(device, [cpu]) if device else self.devices.setdefault(cpu, [])
+        return cpu
+
+
+def storage_cpus(snapshot: Snapshot, settings: GuestSettings) -> StorageCpus:
+    """The CPUs to keep vCPUs off, at least one. Pure.
+
+    A device whose interrupts are on few cores is kept where it fires. One with a queue for (nearly)
+    every CPU interrupts the CPU that submitted: it gets a core on its own node, for the storage
+    server to submit from. Of one whose interrupts are not known, its place is all there is.
+    """
+    topology = snapshot.topology
+    cores = cores_of(topology)
+    most = max(1, int(settings.spread_share * len(cores)))
+    chosen = max(1, ceil(settings.oss_share * len(cores)))
+    found = _Finding(topology, cores, most, chosen)
+    devices, notes = storage_devices(snapshot, settings)
+    found.notes += notes
+    lines = _by_device(snapshot, devices)
+    for name in sorted(lines, key=lambda name: (len(_cpus(topology, lines[name])), name)):
+        _place(found, name, lines[name])
+    for device in devices:
+        if device.name not in lines:
+            _place_silent(found, device)
+    if not found.devices:
+        _assume(found, snapshot)
+    names = {cpu: tuple(sorted(found.devices[cpu])) for cpu in sorted(found.devices)}
+    return StorageCpus(names, tuple(found.notes))
+
+
+def storage_devices(snapshot: Snapshot, settings: GuestSettings) -> tuple[list[Device], list[str]]:
+    """The storage server's devices: those of the settings, or all of the host; and what to say.
+
+    A device that only its interrupts tell of is one too.
+    """
+    known = [device for device in snapshot.devices if device.kind is DeviceKind.STORAGE]
+    known = [device for device in known if not _is_optical(device)]
+    disks = [device for device in known if device.name != device.address]
+    known = disks or known  # a controller without a disk has nothing to interrupt for
+    lines = [line for line in snapshot.interrupts if line.kind is DeviceKind.STORAGE]
+    unlisted = {line.device: line.node for line in lines} | {d.name: None for d in known}
+    for name in sorted(set(unlisted) - {device.name for device in known}):
+        known.append(Device(name=name, kind=DeviceKind.STORAGE, address="", node=unlisted[name]))
+    known.sort(key=lambda device: device.name)
+    if not settings.storage_devices:
+        return known, []
+    wanted = {name: [d for d in known if _has(d, name)] for name in settings.storage_devices}
+    missing = ", ".join(name for name, devices in wanted.items() if not devices)
+    notes = [f"storage devices that are not known of {snapshot.host}: {missing}"] if missing else []
+    mine = [d for d in known if any(d in devices for devices in wanted.values())]
+    return mine or known, notes if mine else [*notes, "all that it has count instead"] * bool(notes)
+
+
+def _has(device: Device, name: str) -> bool:
+    """Whether a disk is a device's: `nvme0n1` is `nvme0`'s."""
+    return name in (device.name, device.address, *device.names) or bool(
+        re.fullmatch(rf"{re.escape(device.name)}n\d+", name)
+    )
+
+
+def _is_optical(device: Device) -> bool:
+    return all(re.fullmatch(r"sr\d+", name) for name in (device.name, *device.names))
+
+
+def busy_lines(lines: Sequence[Interrupt]) -> list[Interrupt]:
+    """Those that carry a device's interrupts: all, or those that fire where rates are known."""
+    fired = [line for line in lines if line.per_second]
+    return fired or list(lines)
+
+
+def fires_on(line: Interrupt, topology: Topology) -> tuple[int, ...]:
+    """The online CPUs an interrupt fires on; those it may fire on where that is not known."""
+    return tuple(cpu for cpu in line.effective or line.allowed if cpu in topology.online)
+
+
+def _by_device(snapshot: Snapshot, devices: Sequence[Device]) -> dict[str, list[Interrupt]]:
+    names = {device.name for device in devices}
+    found: dict[str, list[Interrupt]] = {}
+    for line in sorted(snapshot.interrupts, key=lambda line: line.number):
+        if line.kind is DeviceKind.STORAGE and line.device in names:
+            found.setdefault(line.device, []).append(line)
+    return found
+
+
+def _cpus(topology: Topology, lines: Sequence[Interrupt]) -> list[int]:
+    return sorted({cpu for line in busy_lines(lines) for cpu in fires_on(line, topology)})
+
+
+def _place(found: _Finding, device: str, lines: Sequence[Interrupt]) -> None:
+    cpus = _cpus(found.topology, lines)
+    if cpus and found.cores_with(cpus) <= found.most:
+        found.stay(device, cpus)
+        return
+    node = next((line.node for line in lines if line.node is not None), None)
+    cpu = found.choose(device, (), node)
+    what = f"has interrupts on {len(cpus)} CPUs" if cpus else "does not say where it interrupts"
+    found.notes.append(
+        f"{device} {what}, which fire where its I/O is submitted: "
+        f"CPU {cpu} is taken for it, and its queues elsewhere are quiet while the storage "
+        f"server's threads keep to their CPUs"
+    )
+
+
+def _place_silent(found: _Finding, device: Device) -> None:
+    everywhere = set(device.cpus) >= set(found.topology.online)
+    near = () if everywhere else device.cpus
+    where = "near no CPUs in particular"
+    if near or device.node is not None:
+        where = "near some CPUs" if device.node is None else f"on node {device.node}"
+    cpu = found.choose(device.name, near, device.node)
+    found.notes.append(
+        f"the interrupts of {device.name}, {where}, are not known: CPU {cpu} is assumed for them"
+    )
+
+
+def _assume(found: _Finding, snapshot: Snapshot) -> None:
+    cpu = found.choose(None, (), None)
+    found.notes.append(
+        f"no storage interrupt or device is known of {snapshot.host}: "
+        f"CPU {cpu} is assumed to handle storage"
+    )

@@ -1,0 +1,1 @@
+"""Figures of recordings and of hosts: SVG, PNG and HTML."""

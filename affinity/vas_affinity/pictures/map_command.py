@@ -1,0 +1,63 @@
+"""The command `vas affinity map`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+from rich.console import Console
+
+from vas_affinity.options import from_option, snapshot_of
+from vas_affinity.pictures.cells import host_map
+from vas_affinity.pictures.map_svg import draw_map
+from vas_affinity.pictures.map_text import print_map
+from vas_affinity.pictures.page import check_name, write_picture
+from vas_affinity.placement import Placement
+from vas_core.cli import note
+from vas_core.errors import BadInput
+
+_WIDE = 160
+
+
+@click.command("map")
+@from_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw it: .svg, .png or .html, where one can point at a CPU.",
+)
+@click.argument(
+    "plan", type=click.Path(path_type=Path, dir_okay=False, exists=True), required=False
+)
+def map_command(source: Path | None, out: Path | None, plan: Path | None) -> None:
+    """Draw a host's CPUs: roles, interrupts, guests.
+
+    With a PLAN, as `vas affinity plan --json` prints it, its roles and pins; without, what is there
+    now.
+
+    \b
+    Examples: vas affinity map
+              vas affinity map --from oss1.tar.bz2 plan.json --out oss1.html
+    """
+    if out:
+        check_name(out)
+    host = host_map(snapshot_of(source), load_placement(plan) if plan else None)
+    if out:
+        write_picture(draw_map(host), out, host.title)
+        return
+    terminal = Console(highlight=False)
+    console = terminal if terminal.is_terminal else Console(highlight=False, width=_WIDE)
+    print_map(host, console)
+    for one in host.snapshot.unread:
+        note(f"not known: {one.what}: {one.why}")
+
+
+def load_placement(path: Path) -> Placement:
+    """A plan. Raises BadInput with the first key that is wrong."""
+    try:
+        return Placement.model_validate_json(path.read_bytes())
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise BadInput(f"is no plan: {key}: {first['msg']}", where=str(path)) from None

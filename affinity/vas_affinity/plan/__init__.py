@@ -1,0 +1,1 @@
+"""`vas affinity plan`: guests of a storage server, or threads of a host."""

@@ -1,0 +1,124 @@
+"""`vas affinity plan`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vas_affinity.cpulist import format_cpulist
+from vas_affinity.guest_plan import GuestRequest, GuestSettings, plan_guests, requests_of
+from vas_affinity.options import from_option, snapshot_of
+from vas_affinity.placement import Placement
+from vas_affinity.plan.options import ThreadOptions, thread_options, threads_planned
+from vas_affinity.snapshot import Snapshot
+from vas_cluster import Cluster, Host, load_cluster
+from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.errors import BadInput
+from vas_core.files import write_atomically
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@from_option
+@click.option("--cluster", type=_FILE, help="Place the guests of the host in this map.")
+@click.option("--host", metavar="NAME", help="The map's host, if it is not named as this one.")
+@click.option("--vcpus", type=click.IntRange(1), help="Place one guest of so many vCPUs.")
+@click.option("--memory", type=SizeType(), help="Of that guest: 6GiB; 1GiB a vCPU if not given.")
+@click.option("--iothreads", type=click.IntRange(0, 16), default=1, help="Of that guest: 1.")
+@click.option("--oss-share", type=click.FloatRange(0, 0.9), help="Cores the OSS keeps: 0.25.")
+@click.option("--junk-siblings", is_flag=True, help="Leave siblings of vCPUs' cores without work.")
+@click.option("--process", "processes", multiple=True, metavar="REGEX|PID", help="Place threads.")
+@click.option("--seconds", type=click.FloatRange(0), default=1.0, help="Watch them so long: 1.")
+@thread_options
+@click.option("--out", type=_FILE, help="Write the plan to this file too.")
+@json_option
+def plan(
+    source: Path | None,
+    cluster: Path | None,
+    host: str | None,
+    vcpus: int | None,
+    memory: int | None,
+    iothreads: int,
+    oss_share: float | None,
+    junk_siblings: bool,
+    processes: tuple[str, ...],
+    seconds: float,
+    out: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Plan which CPU each vCPU, I/O thread or thread is to have.
+
+    For guests (--cluster or --vcpus) or for threads (--process, or the threads of a snapshot given
+    by --from). It changes nothing: `vas affinity apply` does. Why a thread is where it is stands
+    beside it; `vas affinity explain` has the score.
+
+    \b
+    Examples: vas affinity plan --vcpus 8 --memory 16GiB --out plan.json
+              vas affinity plan --from oss1.tar.bz2 --cluster cluster.yaml --host oss1 --json
+              vas affinity plan --process ll_ost_io --process NodeManager --graph graph.json
+              vas affinity plan --from oss1.json --policy slides
+    """
+    settings = GuestSettings(
+        junk_siblings=junk_siblings, **({} if oss_share is None else {"oss_share": oss_share})
+    )
+    if cluster or vcpus:
+        snapshot = snapshot_of(source)
+        if cluster:
+            snapshot, requests = _of_map(snapshot, load_cluster(cluster), host, cluster)
+        else:
+            assert vcpus is not None
+            requests = (GuestRequest(vcpus=vcpus, memory_bytes=memory, iothreads=iothreads),)
+        placement = plan_guests(snapshot, requests, settings)
+    elif processes or source:
+        chosen = ThreadOptions(**options)
+        placement = threads_planned(source, chosen, processes, seconds).placement
+    else:
+        hint = "give --cluster FILE, --vcpus N or --process REGEX"
+        raise BadInput("there is nothing to place", where="plan", hint=hint)
+    _give(placement, out, as_json=as_json)
+
+
+def _of_map(
+    snapshot: Snapshot, cluster: Cluster, name: str | None, path: Path
+) -> tuple[Snapshot, tuple[GuestRequest, ...]]:
+    """The snapshot as that host's, and its guests."""
+    host = cluster.host(name or snapshot.host) or _only(cluster, name)
+    if host is None:
+        names = ", ".join(host.name for host in cluster.hosts)
+        what = f"has no host {name or snapshot.host}"
+        raise BadInput(what, where=str(path), hint=f"give --host, one of {names}")
+    if not host.guests:
+        raise BadInput(f"has no guests on {host.name}", where=str(path))
+    return snapshot.model_copy(update={"host": host.name}), requests_of(host)
+
+
+def _only(cluster: Cluster, name: str | None) -> Host | None:
+    return cluster.hosts[0] if name is None and len(cluster.hosts) == 1 else None
+
+
+def _give(placement: Placement, out: Path | None, *, as_json: bool) -> None:
+    value = placement.model_dump(mode="json")
+    if out:
+        write_atomically(out, placement.model_dump_json(indent=2) + "\n")
+        note(f"{out}: the plan; make it true with `vas affinity apply {out}`")
+    if as_json:
+        print_json(value)
+        return
+    rows = [
+        (pin.guest or "", pin.target.value, pin.name, format_cpulist(pin.cpus), pin.reason)
+        for pin in placement.pins
+    ]
+    print_table(("GUEST", "WHAT", "NAME", "CPUS", "WHY"), rows)
+    by_role: dict[str, list[int]] = {}
+    for cpu, role in sorted(placement.roles.items()):
+        by_role.setdefault(role.value, []).append(cpu)
+    click.echo("")
+    print_table(("ROLE", "CPUS"), [(role, format_cpulist(by_role[role])) for role in by_role])
+    if placement.score is not None:
+        click.echo(f"\nscore {placement.score:.2f} (lower is better)")
+    for line in placement.notes:
+        note(f"note: {line}")

@@ -1,0 +1,116 @@
+"""A captured tree in an archive, read into memory: nothing of it is ever written anywhere."""
+
+from __future__ import annotations
+
+import errno
+import lzma
+import os
+import re
+import tarfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vas_core.errors import BadInput
+
+_MOST_BYTES = 256 << 20
+_MOST_MEMBERS = 500_000
+_MOST_LINKS = 40
+_BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError)
+_CPUS = "sys/devices/system/cpu/"
+_USED = re.compile(
+    r"sys/devices/system/(cpu|node)/|sys/devices/cpu_(atom|core)/cpus$|sys/kernel/mm/hugepages/"
+    r"|sys/bus/(pci|virtio)/devices/|sys/class/(block|net|nvme|infiniband)/"
+    r"|sys/devices/.*\.[0-9a-f]/(class|driver|numa_node|local_cpu|msi_irqs/|irq$)"
+    r"|proc/(meminfo|interrupts|irq/)"
+)
+_UNUSED = re.compile(r"/memory\d+$|/(power|cpuidle|thermal_throttle|microcode)/")
+
+
+@dataclass
+class Archive:
+    """Files and links of a tree, by path; reads as `vas_core.root.Root` does."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    targets: dict[str, str] = field(default_factory=dict)
+    inside: dict[str, set[str]] = field(default_factory=dict)
+    """The names in each directory."""
+
+    @classmethod
+    def load(cls, path: Path) -> Archive:
+        """The tree in a `.tar`, `.tar.gz`, `.tar.bz2` or `.tar.xz`, below whatever directory.
+
+        Raises BadInput for an archive that is broken, has no tree, or is larger than a machine's.
+        """
+        tree = cls()
+        try:
+            with tarfile.open(path) as archive:
+                tree._fill(archive, path)
+        except _BROKEN as wrong:
+            raise BadInput(f"is a broken archive: {wrong}", where=str(path)) from None
+        tree._to_top(path)
+        return tree
+
+    def read(self, relative: str) -> str | None:
+        """The text of a file without its last newline, or None if there is no such file."""
+        content = self.files.get(self._real(relative))
+        return None if content is None else content.decode(errors="surrogateescape").rstrip("\n")
+
+    def names(self, relative: str) -> list[str]:
+        """What is in a directory, sorted; empty if there is no such directory."""
+        return sorted(self.inside.get(self._real(relative), ()))
+
+    def link(self, relative: str) -> Path | None:
+        """Where a link points; None if it is no link."""
+        parent, _, name = relative.rpartition("/")
+        target = self.targets.get(f"{self._real(parent)}/{name}")
+        return None if target is None else Path(target)
+
+    def _fill(self, archive: tarfile.TarFile, path: Path) -> None:
+        total = 0
+        for count, member in enumerate(archive):
+            total += member.size
+            if total > _MOST_BYTES or count > _MOST_MEMBERS:
+                raise BadInput("is larger than any machine's tree", where=str(path))
+            if _USED.search(member.name) and not _UNUSED.search(member.name):
+                self._take(archive, member)
+
+    def _take(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        if member.issym():
+            self.targets[member.name] = member.linkname
+        elif member.isreg() and (stream := archive.extractfile(member)):
+            self.files[member.name] = stream.read()
+
+    def _to_top(self, path: Path) -> None:
+        """Names the files from `sys/` and `proc/` on, and lists directories."""
+        tops = {name.partition(_CPUS)[0] for name in self.files if _CPUS in name}
+        if not tops:
+            raise BadInput(f"is no captured tree: it has no {_CPUS}", where=str(path))
+        top = min(tops, key=len)
+        self.files = {n.removeprefix(top): c for n, c in self.files.items() if n.startswith(top)}
+        self.targets = {n.removeprefix(top): t for n, t in self.targets.items()}
+        for name in (*self.files, *self.targets):
+            while name:
+                parent, _, last = name.rpartition("/")
+                self.inside.setdefault(parent, set()).add(last)
+                name = parent
+
+    def _real(self, path: str) -> str:
+        """The path with its links followed, never to above the top. Raises OSError in a circle."""
+        at: list[str] = []
+        left, followed = path.split("/")[::-1], 0
+        while left:
+            part = left.pop()
+            if part in ("", ".", ".."):
+                del at[len(at) - (part == "..") :]
+                continue
+            target = self.targets.get("/".join([*at, part]))
+            if target is None:
+                at.append(part)
+                continue
+            followed += 1
+            if followed > _MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+            at = [] if target.startswith("/") else at
+            left += target.split("/")[::-1]
+        return "/".join(at)

@@ -1,0 +1,141 @@
+"""Guests as libvirt has them, by `virsh`, and their threads as QEMU and the kernel name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from xml.etree.ElementTree import Element
+
+from vas_affinity.reading.files import Files
+from vas_affinity.reading.procfs import Process, Task, tasks
+from vas_affinity.reading.threads import Known, ordinals
+from vas_affinity.snapshot import Guest, Role
+from vas_core.errors import BadInput, NotHere, VasError
+from vas_core.process import run
+from vas_core.xmltree import parse_xml
+
+_VIRSH_SECONDS = 30
+_VCPU = re.compile(r"CPU (\d+)/")
+_IOTHREAD = re.compile(r"IO iothread(\d+)")
+_VHOST = re.compile(r"vhost-(\d+)")
+_UNITS = {"b": 1, "bytes": 1, "KB": 1000, "k": 1 << 10, "KiB": 1 << 10}
+_UNITS |= {"MB": 10**6, "M": 1 << 20, "MiB": 1 << 20, "GB": 10**9, "G": 1 << 30, "GiB": 1 << 30}
+
+
+def read_guests(files: Files, connect: str | None) -> tuple[Guest, ...]:
+    """All that libvirt defines; without libvirt none, which is noted. Changes nothing there."""
+    try:
+        running = set(_virsh(connect, "list", "--name").split("\n"))
+        names = [name for name in _virsh(connect, "list", "--all", "--name").split("\n") if name]
+    except NotHere:
+        files.note("guests", "virsh is not installed")
+        return ()
+    except VasError as wrong:
+        files.note("guests", _last_line(wrong))
+        return ()
+    guests = (_read(files, connect, name, running=name in running) for name in sorted(names))
+    return tuple(guest for guest in guests if guest)
+
+
+def parse_domain(xml: str, *, running: bool, where: str) -> Guest:
+    """A guest from `virsh dumpxml`. Raises BadInput."""
+    domain = parse_xml(xml, where=where)
+    name, vcpu = domain.findtext("name"), domain.find("vcpu")
+    if domain.tag != "domain" or not name or vcpu is None:
+        raise BadInput("is no libvirt domain", where=where)
+    return Guest(
+        name=name,
+        uuid=domain.findtext("uuid") or "",
+        running=running,
+        vcpus=int(vcpu.get("current") or vcpu.text or 0),
+        memory_bytes=_bytes(domain.find("memory")),
+        iothreads=tuple(_iothreads(domain)),
+        pins=_pins(name, domain),
+    )
+
+
+def threads_of(files: Files, guest: Guest, running: Iterable[Process]) -> list[Known]:
+    """A guest's threads: of its QEMU, and the kernel's that carry its network (vhost).
+
+    The emulator's main thread is `GUEST/emulator`; its helpers, which come and go, are
+    `GUEST/emulator/NAME/ORDINAL`.
+    """
+    running = list(running)
+    emulator = next((process for process in running if _is(process, guest)), None)
+    if emulator is None:
+        files.note(f"threads of guest {guest.name}", "no process has its UUID in its arguments")
+        return []
+    kernels = [process.pid for process in running if process.name == f"vhost-{emulator.pid}"]
+    found = tasks(files, emulator.pid) + [task for pid in kernels for task in tasks(files, pid)]
+    known = [*_named(guest, found, emulator.pid)]
+    if not any(thread.role is Role.VCPU for thread in known):
+        why = "QEMU does not name them: it runs without debug-threads=on"
+        files.note(f"vCPU threads of guest {guest.name}", why)
+    return known
+
+
+def _named(guest: Guest, found: Iterable[Task], main: int) -> Iterable[Known]:
+    others = []
+    vhosts = 0
+    for task in found:
+        vcpu, iothread = _VCPU.match(task.name), _IOTHREAD.fullmatch(task.name)
+        if vcpu:
+            yield Known(task, f"{guest.name}/vcpu/{vcpu[1]}", Role.VCPU, guest.name)
+        elif iothread:
+            yield Known(task, f"{guest.name}/iothread/{iothread[1]}", Role.IOTHREAD, guest.name)
+        elif _VHOST.fullmatch(task.name):
+            yield Known(task, f"{guest.name}/vhost/{vhosts}", Role.VHOST, guest.name)
+            vhosts += 1
+        elif task.tid == main:
+            yield Known(task, f"{guest.name}/emulator", Role.EMULATOR, guest.name)
+        else:
+            others.append((task, f"{guest.name}/emulator/{task.name}"))
+    for task, key in ordinals(others):
+        yield Known(task, key, Role.EMULATOR, guest.name)
+
+
+def _is(process: Process, guest: Guest) -> bool:
+    words = process.arguments
+    return any(pair == ("-uuid", guest.uuid) for pair in pairwise(words))
+
+
+def _read(files: Files, connect: str | None, name: str, *, running: bool) -> Guest | None:
+    try:
+        return parse_domain(_virsh(connect, "dumpxml", name), running=running, where=name)
+    except VasError as wrong:
+        files.note(f"guest {name}", _last_line(wrong))
+        return None
+
+
+def _virsh(connect: str | None, *words: str) -> str:
+    to = ("--connect", connect) if connect else ()
+    return run(["virsh", "--readonly", *to, *words], timeout_seconds=_VIRSH_SECONDS).stdout
+
+
+def _last_line(wrong: VasError) -> str:
+    return next((line for line in reversed(str(wrong).splitlines()) if line.strip()), str(wrong))
+
+
+def _bytes(memory: Element | None) -> int:
+    if memory is None:
+        return 0
+    return int(memory.text or 0) * _UNITS.get(memory.get("unit", "KiB"), 1 << 10)
+
+
+def _iothreads(domain: Element) -> Iterable[int]:
+    ids = [int(thread.get("id", "0")) for thread in domain.findall("iothreadids/iothread")]
+    return ids or range(1, 1 + int(domain.findtext("iothreads") or 0))
+
+
+def _pins(name: str, domain: Element) -> dict[str, str]:
+    pins = {}
+    for pin in domain.findall("cputune/*"):
+        keys = {
+            "vcpupin": f"{name}/vcpu/{pin.get('vcpu')}",
+            "emulatorpin": f"{name}/emulator",
+            "iothreadpin": f"{name}/iothread/{pin.get('iothread')}",
+        }
+        if pin.tag in keys:
+            pins[keys[pin.tag]] = pin.get("cpuset", "")
+    return pins

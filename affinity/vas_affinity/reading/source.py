@@ -1,0 +1,74 @@
+"""A machine that was captured: a directory, an archive, lstopo's XML, or `show --json`'s output."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from vas_affinity.reading.archive import Archive
+from vas_affinity.reading.host import read_snapshot
+from vas_affinity.reading.lstopo import read_lstopo
+from vas_affinity.snapshot import Snapshot, Unread
+from vas_core.errors import BadInput
+from vas_core.root import Root
+
+_FORMS = (
+    "give a captured tree (a directory or .tar.bz2), lstopo's XML or `vas affinity show --json`"
+)
+_MOST_BYTES = 64 << 20
+_NOT_IN_XML = ("isolated CPUs", "interrupts", "guests", "threads")
+
+
+def read_source(path: Path) -> Snapshot:
+    """The machine, named as its file is. Raises BadInput, which names the file."""
+    if path.is_dir():
+        return _tree(path, path.name or "root")
+    if not path.is_file():
+        raise BadInput("no such file or directory", where=str(path), hint=_FORMS)
+    name = path.name.split(".tar")[0].removesuffix(".xml").removesuffix(".json")
+    if _is_archive(path):
+        return read_snapshot(Archive.load(path), name=name)
+    return _text(path, name)
+
+
+def _text(path: Path, name: str) -> Snapshot:
+    if path.stat().st_size > _MOST_BYTES:
+        raise BadInput("is no topology: it is too large", where=str(path), hint=_FORMS)
+    content = path.read_bytes()
+    start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start == b"{":
+        return _json(content, path)
+    if start != b"<":
+        raise BadInput("is no topology", where=str(path), hint=_FORMS)
+    topology, devices = read_lstopo(content, str(path))
+    absent = _NOT_IN_XML if devices else ("devices", *_NOT_IN_XML)
+    unread = tuple(Unread(what=what, why="lstopo's XML has none") for what in absent)
+    named = topology.model_copy(update={"name": name})
+    return Snapshot(host=name, topology=named, devices=devices, unread=unread)
+
+
+def _json(content: bytes, path: Path) -> Snapshot:
+    try:
+        return Snapshot.model_validate_json(content)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise BadInput(f"is no snapshot: {key}: {first['msg']}", where=str(path)) from None
+
+
+def _tree(directory: Path, name: str) -> Snapshot:
+    found = [directory, *sorted(directory.glob("*")), *sorted(directory.glob("*/*"))]
+    for top in found:
+        if (top / "sys/devices/system/cpu").is_dir():
+            return read_snapshot(Root(top), name=name)
+    what = "is no captured tree: it has no sys/devices/system/cpu"
+    raise BadInput(what, where=str(directory), hint=_FORMS)
+
+
+def _is_archive(path: Path) -> bool:
+    try:
+        return tarfile.is_tarfile(path)
+    except (OSError, EOFError):
+        return False

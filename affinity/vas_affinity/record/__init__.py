@@ -1,0 +1,1 @@
+"""Which core each thread ran on over time: sampled from /proc, kept as JSON lines."""

@@ -1,0 +1,180 @@
+"""A recording: JSON lines, a header first, then threads as they come and a line for each sample.
+
+A sample holds what changed only: `{"t": seconds, "on": [[thread, cpu, ticks], ...]}`, and
+`"ended": [thread, ...]`. The last line says how the recorder did.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from vas_affinity.topology import Frozen, Topology
+from vas_core.errors import BadInput
+
+FORMAT = "vas-affinity-recording"
+
+
+class Header(Frozen):
+    """The first line. `started` is seconds since the epoch."""
+
+    format: str = FORMAT
+    version: int = 1
+    started: float
+    interval_seconds: float
+    ticks_per_second: int
+    what: tuple[str, ...]
+    """The patterns, or the program of the command: arguments may hold secrets."""
+    topology: Topology
+
+
+class Recorded(Frozen):
+    """A thread that was seen; `thread` is its number in this file."""
+
+    thread: int
+    tid: int
+    pid: int
+    key: str
+    name: str
+    start: int
+
+
+class End(Frozen):
+    """The last line. `migrations` is the kernel's count by thread, where it gives one."""
+
+    seconds: float
+    samples: int
+    recorder_cpu_seconds: float
+    migrations: dict[int, int]
+
+
+@dataclass
+class String:
+    """A thread's line in the figure: at `times[i]` it was first seen on `cpus[i]`, used `ticks`."""
+
+    thread: Recorded
+    times: list[float] = field(default_factory=list)
+    cpus: list[int] = field(default_factory=list)
+    ticks: list[int] = field(default_factory=list)
+    ended: float | None = None
+
+    @property
+    def moves(self) -> list[float]:
+        """When it was seen on another CPU than before."""
+        pairs = zip(self.times[1:], self.cpus, self.cpus[1:], strict=False)
+        return [time for time, before, after in pairs if before != after]
+
+    @property
+    def used_ticks(self) -> int:
+        """CPU time since it was first seen."""
+        return self.ticks[-1] - self.ticks[0] if self.ticks else 0
+
+    def ticks_at(self, time: float) -> int:
+        """CPU time used up to then; it grows only where a sample says so."""
+        at = bisect_right(self.times, time)
+        return self.ticks[at - 1] - self.ticks[0] if at else 0
+
+
+@dataclass
+class Recording:
+    """What a file holds. `end` is None when the recorder was killed."""
+
+    header: Header
+    strings: list[String] = field(default_factory=list)
+    seconds: float = 0.0
+    end: End | None = None
+
+    @property
+    def seen_moves(self) -> int:
+        """Moves between samples: the least there can have been."""
+        return sum(len(string.moves) for string in self.strings)
+
+    @property
+    def moves_per_second(self) -> float:
+        """Migrations per second: the kernel's count if it gave one, else the seen."""
+        moves = sum(self.end.migrations.values()) if self.counted else self.seen_moves  # type: ignore[union-attr]
+        return moves / self.seconds if self.seconds else 0.0
+
+    @property
+    def counted(self) -> bool:
+        """Whether the kernel counted the migrations."""
+        return bool(self.end and self.end.migrations)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """What all threads used."""
+        return sum(string.used_ticks for string in self.strings) / self.header.ticks_per_second
+
+    def use(self, times: Iterable[float]) -> list[float]:
+        """Total CPU use in each span between two times; 1.0 is a whole CPU."""
+        points = list(times)
+        total = [sum(string.ticks_at(time) for string in self.strings) for time in points]
+        spans = zip(points, points[1:], total, total[1:], strict=False)
+        return [(b - a) / self.header.ticks_per_second / (to - of) for of, to, a, b in spans]
+
+
+def load_recording(path: Path) -> Recording:
+    """Reads a file. Raises BadInput with the line that is wrong; a torn last line is left out."""
+    lines = _parsed(path)
+    try:
+        _, first = next(lines)
+    except StopIteration:
+        raise BadInput(
+            "is empty", where=str(path), hint="`vas affinity record` makes one"
+        ) from None
+    if first.get("format") != FORMAT or first.get("version") != 1:
+        raise BadInput("is no recording", where=str(path), hint="`vas affinity record` makes one")
+    number = 1
+    try:
+        recording = Recording(Header.model_validate(first))
+        for place, line in lines:
+            number = place
+            _take(recording, line)
+    except (ValidationError, KeyError, IndexError, TypeError, ValueError) as wrong:
+        raise BadInput("is no line of a recording", where=f"{path}:{number}") from wrong
+    return recording
+
+
+def _take(recording: Recording, line: dict[str, Any]) -> None:
+    if "thread" in line:
+        _introduce(recording.strings, Recorded.model_validate(line))
+        return
+    if "seconds" in line:
+        recording.end = End.model_validate(line)
+        return
+    recording.seconds = time = float(line["t"])
+    for thread, cpu, ticks in line.get("on", ()):
+        string = recording.strings[thread]
+        string.times.append(time)
+        string.cpus.append(int(cpu))
+        string.ticks.append(int(ticks))
+    for thread in line.get("ended", ()):
+        recording.strings[thread].ended = time
+
+
+def _introduce(strings: list[String], thread: Recorded) -> None:
+    """A number that is known is a thread that took another name."""
+    if thread.thread == len(strings):
+        strings.append(String(thread))
+    else:
+        strings[thread.thread].thread = thread
+
+
+def _parsed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    lines = path.read_text(errors="replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        try:
+            value = json.loads(line)
+        except ValueError as wrong:
+            if number == len(lines) > 1:
+                return
+            raise BadInput("is no JSON", where=f"{path}:{number}") from wrong
+        if not isinstance(value, dict):
+            raise BadInput("is no line of a recording", where=f"{path}:{number}")
+        yield number, value

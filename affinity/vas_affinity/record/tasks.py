@@ -1,0 +1,118 @@
+"""Threads as /proc has them, read often and cheaply."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vas_core.errors import BadInput, NotHere
+from vas_core.root import Root
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+_MIGRATIONS = re.compile(r"^se\.nr_migrations\s*:\s*(\d+)", re.MULTILINE)
+# Fields of /proc/PID/stat after the name, which may hold anything: proc(5), from field 3.
+_STATE, _FLAGS, _UTIME, _STIME, _START, _PROCESSOR = 0, 6, 11, 12, 19, 36
+
+
+@dataclass(frozen=True)
+class TaskStat:
+    """A line of /proc/PID/task/TID/stat. `ticks` is user and system time, of TICKS_PER_SECOND.
+
+    `flags` are the kernel's PF_*.
+    """
+
+    tid: int
+    name: str
+    state: str
+    ticks: int
+    start: int
+    cpu: int
+    flags: int = 0
+
+
+def parse_stat(line: str) -> TaskStat:
+    """The fields of a thread's stat line. Raises ValueError for anything else."""
+    tid, _, rest = line.partition(" (")
+    name, _, after = rest.rpartition(") ")
+    fields = after.split()
+    if len(fields) <= _PROCESSOR:
+        raise ValueError(f"no stat line: {line!r}")
+    ticks = int(fields[_UTIME]) + int(fields[_STIME])
+    start, cpu = int(fields[_START]), int(fields[_PROCESSOR])
+    return TaskStat(int(tid), name, fields[_STATE], ticks, start, cpu, int(fields[_FLAGS]))
+
+
+def tids_of(root: Root, pid: int) -> list[int]:
+    """The threads of a process, ascending; none when it ended."""
+    try:
+        return sorted(map(int, os.listdir(root.path(f"proc/{pid}/task"))))  # noqa: PTH208
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def read_task(root: Root, pid: int, tid: int) -> TaskStat | None:
+    """A thread now, None when it ended."""
+    text = read_gone(root, f"proc/{pid}/task/{tid}/stat")
+    return parse_stat(text) if text else None
+
+
+def migrations_of(root: Root, pid: int, tid: int) -> int | None:
+    """How often the kernel moved a thread so far; None where it does not say, or it ended."""
+    found = _MIGRATIONS.search(read_gone(root, f"proc/{pid}/task/{tid}/sched") or "")
+    return int(found[1]) if found else None
+
+
+def read_gone(root: Root, relative: str) -> str | None:
+    """A file of /proc whose thread may end while it is read."""
+    try:
+        return root.read(relative)
+    except (ProcessLookupError, NotADirectoryError):
+        return None
+
+
+def name_of(root: Root, pid: int) -> str:
+    """A process's name, `?` when it ended."""
+    return read_gone(root, f"proc/{pid}/comm") or "?"
+
+
+def find_processes(root: Root, wanted: Sequence[str]) -> list[int]:
+    """The processes that are asked for: each word is a number or a pattern of name and arguments.
+
+    Raises BadInput for a pattern that is none, NotHere when nothing matches.
+    """
+    found = {pid for word in wanted for pid in _matching(root, word)}
+    if not found:
+        raise NotHere(f"no process matches {', '.join(wanted)}", hint="see ps -e")
+    return sorted(found)
+
+
+def descendants(root: Root, pid: int) -> list[int]:
+    """A process and all that it started, and they; without those that left their parent."""
+    found = [pid]
+    for one in found:
+        for tid in tids_of(root, one):
+            children = read_gone(root, f"proc/{one}/task/{tid}/children") or ""
+            found.extend(map(int, children.split()))
+    return found
+
+
+def _matching(root: Root, word: str) -> list[int]:
+    if word.isdecimal():
+        return [int(word)] if tids_of(root, int(word)) else []
+    try:
+        pattern = re.compile(word)
+    except re.error as wrong:
+        raise BadInput(f"is no pattern: {wrong}", where=word) from wrong
+    return [pid for pid in _pids(root) if pid != os.getpid() and _is_called(root, pid, pattern)]
+
+
+def _pids(root: Root) -> list[int]:
+    return [int(path.name) for path in root.path("proc").iterdir() if path.name.isdecimal()]
+
+
+def _is_called(root: Root, pid: int, pattern: re.Pattern[str]) -> bool:
+    arguments = (read_gone(root, f"proc/{pid}/cmdline") or "").replace("\0", " ")
+    return bool(pattern.search(name_of(root, pid)) or pattern.search(arguments))

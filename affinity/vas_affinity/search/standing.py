@@ -1,0 +1,77 @@
+"""A placement that is being searched: what any move would change, kept up to date."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vas_affinity.distance.matrix import Floats, Ints
+from vas_affinity.score.problem import Problem
+
+
+class Standing:
+    """Where each thread stands (`places`), and the change of score of every move from there.
+
+    All targets of a thread are evaluated at once: `cost[t, c]` is what t pays on c (its own terms
+    and its communication), `pressure[c]` what a whole CPU's use pays for sharing there. A move
+    changes the rows of the thread's neighbours and the pressure of two cores. `gained` is how much
+    the score fell since the start; `what_ifs` counts the moves that were evaluated.
+    """
+
+    def __init__(self, problem: Problem, places: Ints) -> None:
+        self.problem = problem
+        self.places = places.copy()
+        self.what_ifs = 0
+        self.cost: Floats = problem.alone + problem.weighted @ problem.distance[places]
+        use = np.bincount(places, problem.activity, minlength=len(problem.cpus))
+        self.pressure: Floats = problem.sharing @ use
+        self._diagonal = np.diagonal(problem.distance).copy()
+        self._alone_here = problem.weights.same_cpu - problem.sharing
+        self._twice = 2 * problem.distance - self._diagonal[:, None] - self._diagonal[None, :]
+        self._row_starts = np.arange(len(places)) * len(problem.cpus)
+        self.gained = 0.0
+
+    def moves(self, thread: int) -> Floats:
+        """The change of score of moving a thread to each CPU (C)."""
+        problem, here = self.problem, self.places[thread]
+        active = problem.activity[thread]
+        own = self.pressure - active * problem.sharing[here]
+        own *= active
+        own += self.cost[thread]
+        own -= own[here]
+        self.what_ifs += len(own)
+        return np.asarray(own)
+
+    def swaps(self, thread: int) -> Floats:
+        """The change of score of swapping a thread with each other one (T)."""
+        problem, places, here = self.problem, self.places, self.places[thread]
+        there = self.cost[thread][places] - self.cost[thread, here]
+        back = self.cost[:, here] - self.cost.ravel()[self._row_starts + places]
+        change = there + back + problem.weighted[thread] * self._twice[here][places]
+        more = problem.activity[thread] - problem.activity
+        pressure = self.pressure[places] - self.pressure[here]
+        change += more * (pressure + more * self._alone_here[here][places])
+        self.what_ifs += len(change)
+        return np.asarray(change)
+
+    def move(self, thread: int, cpu: int) -> None:
+        """Moves a thread to the CPU of that row."""
+        problem, here = self.problem, self.places[thread]
+        self.gained -= self._change(thread, here, cpu)
+        near = problem.neighbours[thread]
+        if near.size:
+            step = problem.distance[cpu] - problem.distance[here]
+            self.cost[near] += problem.weighted[near, thread, None] * step
+        self.pressure += problem.activity[thread] * (problem.sharing[cpu] - problem.sharing[here])
+        self.places[thread] = cpu
+
+    def _change(self, thread: int, here: int, cpu: int) -> float:
+        active, sharing = float(self.problem.activity[thread]), self.problem.sharing
+        own = active * (sharing[here, cpu] - sharing[here, here])
+        pressure = self.pressure[cpu] - self.pressure[here] - own
+        return float(self.cost[thread, cpu] - self.cost[thread, here] + active * pressure)
+
+    def swap(self, one: int, other: int) -> None:
+        """Exchanges two threads' CPUs."""
+        here, there = int(self.places[one]), int(self.places[other])
+        self.move(one, there)
+        self.move(other, here)

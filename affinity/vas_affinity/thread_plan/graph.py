@@ -1,0 +1,51 @@
+"""Which threads communicate: what `vas affinity graph` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from vas_core.errors import BadInput
+
+Graph = dict[tuple[str, str], float]
+"""The weight of two threads' communication, by their keys, each pair once."""
+
+
+class _Pair(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    a: str
+    b: str
+    weight: float = Field(ge=0, allow_inf_nan=False)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    pairs: tuple[_Pair, ...]
+
+
+def read_graph(path: Path) -> Graph:
+    """The graph in a file. Raises BadInput that names file and key."""
+    hint = "write one with `vas affinity graph --out FILE`"
+    try:
+        found = _File.model_validate_json(path.read_bytes())
+    except OSError as wrong:
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path), hint=hint) from None
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "the whole"
+        raise BadInput(f"{key}: {first['msg']}", where=str(path), hint=hint) from None
+    return graph_of((pair.a, pair.b, pair.weight) for pair in found.pairs)
+
+
+def graph_of(pairs: Iterable[tuple[str, str, float]]) -> Graph:
+    """The same from triples: both orders of a pair add up, a thread's with itself is none."""
+    graph: Graph = {}
+    for a, b, weight in pairs:
+        if a != b:
+            pair = (min(a, b), max(a, b))
+            graph[pair] = graph.get(pair, 0.0) + weight
+    return graph

@@ -1,0 +1,64 @@
+"""Looks at the threads of processes again and again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vas_affinity.record.tasks import (
+    TICKS_PER_SECOND,
+    TaskStat,
+    migrations_of,
+    name_of,
+    read_task,
+    tids_of,
+)
+from vas_affinity.top.rows import Look, Row, Thread, rows
+from vas_affinity.topology import Nearness
+from vas_core.root import Root
+
+
+@dataclass
+class Looking:
+    """Keeps the last look. A thread that used nothing since has its migrations not read again."""
+
+    root: Root
+    pids: Callable[[], Sequence[int]]
+    nearest: Mapping[int, Nearness]
+    _last: dict[Thread, Look] = field(default_factory=dict)
+    _at: float = 0.0
+
+    def rows(self) -> list[Row]:
+        """What happened since the last call; none at the first."""
+        now, at = self._look(), time.monotonic()
+        found = rows(self._last, now, at - self._at, TICKS_PER_SECOND, self.nearest)
+        self._last, self._at = now, at
+        return found
+
+    def _look(self) -> dict[Thread, Look]:
+        found: dict[Thread, Look] = {}
+        for pid in self.pids():
+            process = name_of(self.root, pid)
+            ordinals: dict[str, int] = {}
+            for tid in tids_of(self.root, pid):
+                stat = read_task(self.root, pid, tid)
+                if stat is not None:
+                    ordinals[stat.name] = ordinals.get(stat.name, -1) + 1
+                    key = f"{process}/{stat.name}/{ordinals[stat.name]}"
+                    found[tid, stat.start] = self._one(key, pid, stat)
+        return found
+
+    def _one(self, key: str, pid: int, stat: TaskStat) -> Look:
+        last = self._last.get((stat.tid, stat.start))
+        if last and (last.stat.ticks, last.stat.cpu) == (stat.ticks, stat.cpu):
+            return Look(key, pid, stat, last.migrations)
+        return Look(key, pid, stat, migrations_of(self.root, pid, stat.tid))
+
+
+def all_processes(root: Root) -> list[int]:
+    """Every process but ourselves and the kernel's threads, which have no memory of their own."""
+    names = os.listdir(root.path("proc"))  # noqa: PTH208
+    numbers = (int(name) for name in names if name.isdecimal() and int(name) != os.getpid())
+    return [pid for pid in numbers if (root.path(f"proc/{pid}") / "cmdline").exists()]

@@ -1,0 +1,92 @@
+"""A CSV file of measurements: rows that know their line."""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line's cells by column; `where` is its file and line."""
+
+    where: str
+    cells: Mapping[str, str]
+
+    def text(self, column: str) -> str:
+        """A cell's text. Raises BadInput if it is empty."""
+        text = self.cells[column]
+        if not text:
+            raise BadInput(f"{column} is empty", where=self.where, hint="give it or drop the line")
+        return text
+
+    def number(self, column: str, *, above_zero: bool = True) -> float:
+        """A cell's number. Raises BadInput if it is none, not finite, or too small."""
+        text = self.text(column)
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or value < 0 or (above_zero and value == 0):
+            least = "above zero" if above_zero else "of zero or more"
+            raise BadInput(f"{column} is {text!r}", where=self.where, hint=f"a number {least}")
+        return value
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns in their order and the rows, of which there is at least one."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def read_table(file: Path) -> Table:
+    """Reads a CSV file with a line of column names; `-` is stdin. Lines beginning with # are not.
+
+    Raises BadInput if there are no rows, or one has more or fewer cells than there are columns.
+    """
+    if str(file) == "-":
+        return parse_table(sys.stdin, "stdin")
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            return parse_table(lines, str(file))
+    except UnicodeDecodeError:
+        raise BadInput("is not text", where=str(file), hint="give a CSV file in UTF-8") from None
+
+
+def parse_table(lines: Iterable[str], name: str) -> Table:
+    """The table in the lines of a file of that name. Raises BadInput as `read_table`."""
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if _is_data(line)]
+    parsed = csv.reader(line for _, line in numbered)
+    cells = [[cell.strip() for cell in row] for row in parsed]
+    if len(cells) < 2 or len(cells) != len(numbered):
+        raise BadInput("holds no rows", where=name, hint="column names first, then a line each")
+    columns = _columns(cells[0], name)
+    found = zip(numbered[1:], cells[1:], strict=True)
+    return Table(name, columns, tuple(_row(f"{name}:{n}", columns, c) for (n, _), c in found))
+
+
+def _is_data(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def _columns(names: Sequence[str], where: str) -> tuple[str, ...]:
+    columns = tuple(names)
+    if len(set(columns)) < len(columns) or not all(columns):
+        raise BadInput("column names are empty or doubled", where=where, hint="name each once")
+    return columns
+
+
+def _row(where: str, columns: Sequence[str], cells: Sequence[str]) -> Row:
+    if len(cells) != len(columns):
+        hint = "quote what has commas"
+        raise BadInput(f"{len(cells)} cells, not {len(columns)}", where=where, hint=hint)
+    return Row(where, dict(zip(columns, cells, strict=True)))

@@ -1,0 +1,91 @@
+"""Whether two arms differ by chance, and how many runs it takes to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from math import comb
+
+import numpy as np
+from scipy import stats
+
+from vas_bench.statistics.bootstrap import ALPHA
+
+# Above this many runs an arm the normal approximation is good, with ties too.
+_EXACT_RUNS = 8
+_PERMUTATIONS = stats.PermutationMethod(n_resamples=comb(2 * _EXACT_RUNS, _EXACT_RUNS), rng=1)
+
+
+def rank_test(samples: Sequence[float], base: Sequence[float], *, paired: bool = False) -> float:
+    """p of the two-sided Mann-Whitney U test; of Wilcoxon's signed-rank test where paired.
+
+    Exact for few runs also with ties: the approximation calls three against three equal runs
+    significant, which three runs can never be.
+    """
+    if paired:
+        return _wilcoxon(samples, base)
+    several = min(len(samples), len(base)) > 1
+    few = several and max(len(samples), len(base)) <= _EXACT_RUNS
+    ours, theirs = np.asarray(samples, dtype=float), np.asarray(base, dtype=float)
+    if few and _tied([*samples, *base]):
+        return _p(stats.mannwhitneyu(ours, theirs, method=_PERMUTATIONS).pvalue)
+    return max(_p(stats.mannwhitneyu(ours, theirs).pvalue), smallest_p(len(ours), len(theirs)))
+
+
+def _wilcoxon(samples: Sequence[float], base: Sequence[float]) -> float:
+    differences = np.subtract(samples, base)
+    differences = differences[differences != 0]
+    if not len(differences):
+        return 1.0
+    tied = _tied(np.abs(differences).tolist())
+    few = len(differences) <= 2 * _EXACT_RUNS
+    if few and tied:
+        return _p(stats.wilcoxon(differences, method=_PERMUTATIONS).pvalue)
+    return _p(stats.wilcoxon(differences).pvalue)
+
+
+def mean_test(
+    samples: Sequence[float], base: Sequence[float], *, paired: bool = False
+) -> float | None:
+    """p of Welch's t test, or of the paired t test; None where no variance can be had."""
+    spreads = [np.subtract(samples, base)] if paired else [samples, base]
+    if min(map(len, spreads)) < 2 or not any(np.ptp(values) for values in spreads):
+        return None
+    if paired:
+        return _p(stats.ttest_rel(samples, base).pvalue)
+    return _p(stats.ttest_ind(samples, base, equal_var=False).pvalue)
+
+
+def smallest_p(n: int, m: int, *, paired: bool = False) -> float:
+    """The smallest p that the rank test can give with so many runs, whatever they are."""
+    return min(1.0, 2 / (2**n if paired else comb(n + m, n)))
+
+
+def runs_needed(comparisons: int = 1, *, paired: bool = False) -> int:
+    """The fewest runs of each arm with which all of so many comparisons can be significant."""
+    return next(n for n in count(2) if comparisons * smallest_p(n, n, paired=paired) < ALPHA)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's adjusted p values, in the order given (Scand. J. Statist. 6, 1979, p. 65)."""
+    order = np.argsort(ps)
+    steps = np.asarray(ps, dtype=float)[order] * np.arange(len(ps), 0, -1)
+    adjusted = np.empty(len(ps))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return [float(p) for p in adjusted]
+
+
+def smallest_adjusted(smallest: Sequence[float]) -> list[float]:
+    """The smallest p after Holm's that each comparison can reach, from those before.
+
+    All that cannot reach less than it count against it: one of them is the first to be judged.
+    """
+    return [min(1.0, p * sum(other >= p for other in smallest)) for p in smallest]
+
+
+def _tied(values: Sequence[float]) -> bool:
+    return len(set(values)) < len(values)
+
+
+def _p(value: object) -> float:
+    return float(np.asarray(value))

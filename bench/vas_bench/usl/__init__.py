@@ -1,0 +1,1 @@
+"""The Universal Scalability Law: fits, what follows from them, and what they hide."""

@@ -1,0 +1,147 @@
+"""`vas bench usl`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vas_bench.csvfile import read_table
+from vas_bench.usl.diagnosis import Diagnosis, diagnose
+from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
+from vas_bench.usl.law import DERIVED, Law
+from vas_bench.usl.points import points_of
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import BadInput
+
+_COEFFICIENTS = ("sigma", "kappa", "gamma")
+_FIGURES = (*_COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")
+
+
+@click.command()
+@click.argument(
+    "file", required=False, type=click.Path(path_type=Path, allow_dash=True, dir_okay=False)
+)
+@click.option(
+    "--from-coefficients",
+    "coefficients",
+    metavar="SIGMA,KAPPA[,GAMMA]",
+    help="Fit nothing: say what follows from these.",
+)
+@json_option
+def usl(file: Path | None, coefficients: str | None, as_json: bool) -> None:
+    """Fit the Universal Scalability Law, and say what it hides.
+
+    FILE is CSV (`-` is stdin) with columns p and throughput (or seconds), a line a run, and
+    failed_reduces and retries if they were counted. Three fits: throughput of one node as
+    measured; free; free without the runs on one node.
+
+    \b
+    Examples: vas bench usl runs.csv
+              vas bench usl runs.csv --json
+              vas bench usl --from-coefficients -0.0288,0.000447
+    """
+    if (file is None) == (coefficients is None):
+        raise BadInput("give a FILE or --from-coefficients", hint="see `vas bench usl --help`")
+    if coefficients is not None:
+        _given(_parsed(coefficients), as_json)
+    elif file is not None:
+        _fitted(file, as_json)
+
+
+def _given(law: Law, as_json: bool) -> None:
+    if as_json:
+        print_json({"fits": [{"name": "given"} | _figures(law)], "diagnosis": _of(law)})
+        return
+    rows = [(name.replace("_", " "), _number(value)) for name, value in _figures(law).items()]
+    print_table(("", "given"), rows)
+    note(_of(law))
+
+
+def _of(law: Law) -> str:
+    if law.pole is not None:
+        return f"no law: it has no value at p = {law.pole:.3g} (a pole)"
+    if law.crossover is not None:
+        return f"superlinear up to p = {law.crossover:.3g}: suspect that the baseline is stretched"
+    return "sublinear" if law.sigma > 0 or law.kappa > 0 else "linear"
+
+
+def _fitted(file: Path, as_json: bool) -> None:
+    points = points_of(read_table(file))
+    fits = fit_all(points)
+    found = diagnose(points, fits)
+    if as_json:
+        print_json(as_json_document(fits, found))
+        return
+    made = [fit for fit in fits if isinstance(fit, Fit)]
+    if made:
+        print_table(("", *(fit.way for fit in made)), _rows(made))
+        click.echo()
+    click.echo(found.verdict)
+    for line in found.evidence:
+        click.echo(f"  {line}")
+    for line in found.warnings:
+        note(line)
+
+
+def as_json_document(fits: Sequence[Fit | LeftOut], found: Diagnosis) -> dict[str, Any]:
+    """As `vas bench usl --json` prints it."""
+    return {
+        "fits": [_fit(fit) for fit in fits if isinstance(fit, Fit)],
+        "left_out": [{"name": it.way, "why": it.why} for it in fits if isinstance(it, LeftOut)],
+        "diagnosis": found.verdict,
+        "evidence": found.evidence,
+        "warnings": found.warnings,
+        "methods": {
+            "fit": "least squares of throughput, sigma unbounded, kappa of 0 or more",
+            "intervals": f"95 %, percentile bootstrap of residuals, {RESAMPLES} resamples, seed 1",
+        },
+    }
+
+
+def _fit(fit: Fit) -> dict[str, Any]:
+    intervals = {name: fit.interval(name) for name in (*_COEFFICIENTS, *DERIVED)}
+    ends = {name: [_finite(end) for end in it] for name, it in intervals.items() if it}
+    measured = {"n": fit.n, "rmse": fit.rmse, "p_min": fit.smallest, "p_max": fit.largest}
+    derived = {"extrapolated": fit.unseen(), "intervals": ends}
+    return {"name": fit.way} | _figures(fit.law) | measured | derived
+
+
+def _figures(law: Law) -> dict[str, float | None]:
+    return {name: getattr(law, name) for name in _FIGURES}
+
+
+def _rows(fits: Sequence[Fit]) -> list[tuple[str, ...]]:
+    rows = [(name.replace("_", " "), *(_cell(fit, name) for fit in fits)) for name in _FIGURES]
+    return [row for row in rows if any(row[1:])]
+
+
+def _cell(fit: Fit, name: str) -> str:
+    text = _number(getattr(fit.law, name))
+    ends = fit.interval(name) if name in (*_COEFFICIENTS, *DERIVED) else None
+    if ends:
+        text += f" ({' to '.join(_number(_finite(end)) or 'no end' for end in ends)})"
+    return f"{text} *" if name in fit.unseen() else text
+
+
+def _finite(end: float) -> float | None:
+    return end if isfinite(end) else None
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _parsed(text: str) -> Law:
+    try:
+        sigma, kappa, *gamma = (float(part) for part in text.split(","))
+        law = Law(sigma, kappa, *gamma)
+    except (ValueError, TypeError):
+        law = Law(0, -1)
+    if law.kappa < 0 or law.gamma <= 0 or not all(map(isfinite, (law.sigma, law.kappa, law.gamma))):
+        hint = "two or three numbers, kappa of 0 or more, gamma above 0: -0.0288,0.000447"
+        raise BadInput("are no coefficients", where=f"--from-coefficients {text}", hint=hint)
+    return law

@@ -1,0 +1,123 @@
+"""What the fits say together: linear, sublinear, retrograde, or a baseline that was stretched.
+
+Superlinear speedup is no free capacity. The article found runs on few nodes stretched by retried
+Reduce tasks: T(1) is too long, every speedup too large, and sigma below zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from vas_bench.usl.fit import Fit, LeftOut, Way
+from vas_bench.usl.points import Point, single_node
+
+STRETCHED = "superlinear: the baseline is stretched"
+_SUSPECT = "superlinear: suspect that the baseline is stretched"
+_NOT_SUPERLINEAR = "the baseline is stretched: contention is more than it seems"
+# Without an interval, so much more than one node did is no rounding.
+_STRETCH = 1.02
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The verdict, what speaks for it, and what must be said of the figures."""
+
+    verdict: str
+    evidence: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def diagnose(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Diagnosis:
+    """Of the runs and `fit_all`'s fits of them."""
+    found = {fit.way: fit for fit in fits if isinstance(fit, Fit)}
+    warnings = tuple(_warnings(fits))
+    if not found:
+        return Diagnosis("no law: no fit was possible", warnings=warnings)
+    stretched = tuple(_stretched(points, found))
+    first = next(iter(found.values()))
+    if first.law.sigma < 0 and first.law.crossover is not None:
+        superlinear = tuple(_superlinear(points, first))
+        if stretched:
+            return Diagnosis(STRETCHED, (*superlinear, *stretched), warnings)
+        return Diagnosis(_SUSPECT, (*superlinear, _next_step(points)), warnings)
+    if stretched:
+        return Diagnosis(_NOT_SUPERLINEAR, stretched, warnings)
+    return Diagnosis(_usual(first), warnings=warnings)
+
+
+def _superlinear(points: Sequence[Point], fit: Fit) -> Iterator[str]:
+    low_high = fit.interval("sigma")
+    interval = f" ({low_high[0]:.3g} to {low_high[1]:.3g})" if low_high else ""
+    yield f"sigma is {fit.law.sigma:.3g}{interval} in the {fit.way} fit"
+    alone = single_node(points)
+    if alone:
+        efficiency, p = max((x / alone / p, p) for p, x in _means(points).items())
+        if efficiency > 1:
+            yield f"measured at p = {p:g}: {100 * efficiency:.0f} % of linear speedup"
+
+
+def _stretched(points: Sequence[Point], fits: Mapping[Way, Fit]) -> Iterator[str]:
+    two, without = fits.get(Way.TWO), fits.get(Way.WITHOUT_ONE)
+    if two and without:
+        if two.law.sigma < 0 <= without.law.sigma:
+            yield (
+                f"sigma changes its sign: {two.law.sigma:.3g} with one node, "
+                f"{without.law.sigma:.3g} without"
+            )
+        ends = without.interval("gamma")
+        stretch = without.law.gamma / two.law.gamma
+        if (ends[0] / two.law.gamma > 1) if ends else stretch > _STRETCH:
+            yield f"one node does 1/{stretch:.2f} of what runs on more say it can"
+    yield from _failures(points)
+
+
+def _failures(points: Sequence[Point]) -> Iterator[str]:
+    for name in dict(points[0].failures):
+        alone = [dict(it.failures)[name] for it in points if it.p == 1]
+        others = [dict(it.failures)[name] for it in points if it.p != 1]
+        if alone and others and fmean(alone) > fmean(others):
+            few, many = f"{fmean(alone):.2g}", f"{fmean(others):.2g}"
+            yield f"{name}: {few} a run on one node, {many} on more"
+
+
+def _next_step(points: Sequence[Point]) -> str:
+    if points[0].failures:
+        return "no more failures on one node, and all fits agree: look at its page cache and disk"
+    return "all fits agree; columns failed_reduces and retries would show why"
+
+
+def _usual(fit: Fit) -> str:
+    law = fit.law
+    if law.peak is not None and law.peak < 1.5:
+        return "retrograde: every node more makes it slower"
+    zeros = [name for name in ("sigma", "kappa") if _may_be_zero(fit, name)]
+    if len(zeros) == 2:
+        return "linear, as far as it was measured"
+    if law.peak is not None:
+        return f"sublinear: it peaks at p = {law.peak:.3g}"
+    return f"sublinear: speedup stays below {law.ceiling:.3g}" if law.ceiling else "linear"
+
+
+def _may_be_zero(fit: Fit, name: str) -> bool:
+    ends = fit.interval(name)
+    return ends is not None and ends[0] <= 0 <= ends[1]
+
+
+def _warnings(fits: Sequence[Fit | LeftOut]) -> Iterator[str]:
+    for fit in fits:
+        if isinstance(fit, LeftOut):
+            yield f"{fit.way}: left out: {fit.why}"
+            continue
+        unseen = fit.unseen()
+        if unseen:
+            names = ", ".join(name.replace("_", " ") for name in unseen)
+            yield f"{fit.way}: extrapolated, p was measured to {fit.largest:g}: {names}"
+        if fit.law.kappa == 0:
+            yield f"{fit.way}: kappa is at its bound of 0: no peak shows in these runs"
+
+
+def _means(points: Sequence[Point]) -> dict[float, float]:
+    counts = sorted({it.p for it in points})
+    return {p: fmean(it.throughput for it in points if it.p == p) for p in counts}

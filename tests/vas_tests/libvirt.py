@@ -1,0 +1,152 @@
+"""A libvirtd of the test's own: its files, its sockets and its guests end with it.
+
+It runs in a mount and a process namespace. Its socket is reached from outside, and its guests'
+threads are seen there too.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.errors import VasError
+from vas_core.polling import poll
+from vas_core.process import Completed, run
+
+_QEMU = ("qemu-system-x86_64", "/usr/libexec/qemu-kvm")
+_PROGRAMS = {
+    "libvirtd": "libvirt-daemon",
+    "virtlogd": "libvirt-daemon",
+    "virsh": "libvirt-clients",
+    "unshare": "util-linux",
+}
+_START_SECONDS = 60.0
+
+# Arguments: the directory, then what stands in place of which path. `libvirt-qemu` and `qemu` are
+# the users that distributions build libvirt with: their packages make them, or nobody does.
+_SCRIPT = """
+set -eu
+mount --make-rprivate /
+for part in etc/libvirt run/libvirt var/lib/libvirt var/log/libvirt var/cache/libvirt; do
+    mkdir -p "/$part" "$1/$part"
+    mount --bind "$1/$part" "/$part"
+done
+for file in passwd group; do
+    cp "/etc/$file" "$1/$file"
+    for user in libvirt-qemu qemu; do
+        grep -q "^$user:" "$1/$file" || echo "$user:x:64055:64055::/:/bin/false" >>"$1/$file"
+    done
+    mount --bind "$1/$file" "/etc/$file"
+done
+printf '%s\\n' 'user = "root"' 'group = "root"' 'security_driver = "none"' 'namespaces = []' \\
+    'remember_owner = 0' >/etc/libvirt/qemu.conf
+printf '%s\\n' 'auth_unix_rw = "none"' 'auth_unix_ro = "none"' 'unix_sock_group = "root"' \\
+    >/etc/libvirt/libvirtd.conf
+virtlogd -d
+libvirtd
+"""
+
+# The shell stays, to be the one that takes in what daemons leave: process 1 of the namespace.
+
+# `features` has acpi, as libvirt 9 says -no-acpi otherwise, which QEMU 9 does not know.
+_DOMAIN = """
+<domain type='qemu'>
+  <name>{name}</name>
+  <memory unit='MiB'>32</memory>
+  <vcpu>2</vcpu>
+  <iothreads>1</iothreads>
+  <iothreadids><iothread id='1'/></iothreadids>
+  <cputune><iothreadpin iothread='1' cpuset='1'/></cputune>
+  <os><type arch='x86_64' machine='q35'>hvm</type></os>
+  <features><acpi/></features>
+  <devices><emulator>{emulator}</emulator><memballoon model='none'/></devices>
+</domain>
+"""
+
+
+def missing() -> list[str]:
+    """What keeps `running` from running here; empty if nothing does."""
+    lacking = [f"{p} (package {of})" for p, of in _PROGRAMS.items() if shutil.which(p) is None]
+    if _emulator() is None:
+        lacking.append("QEMU (package qemu-system-x86)")
+    return [*lacking, *([] if os.geteuid() == 0 else ["root, for a mount namespace"])]
+
+
+def _emulator() -> str | None:
+    return next((found for name in _QEMU if (found := shutil.which(name))), None)
+
+
+@dataclass(frozen=True)
+class Libvirt:
+    """A daemon that answers at `uri`."""
+
+    uri: str
+
+    def virsh(self, *words: str, stdin: str | None = None) -> str:
+        """What virsh prints."""
+        argv = ["virsh", "--quiet", "--connect", self.uri, *words]
+        return run(argv, stdin=stdin, timeout_seconds=_START_SECONDS).stdout
+
+    def define(self, name: str) -> str:
+        """Defines a guest with 2 vCPUs and an iothread that is pinned to CPU 1; its UUID."""
+        text = _DOMAIN.format(name=name, emulator=_emulator())
+        self.virsh("define", "/dev/stdin", stdin=text)
+        return self.virsh("domuuid", name).strip()
+
+    def end_guests(self) -> None:
+        """Stops and forgets all of them."""
+        for uuid in self.virsh("list", "--uuid").split():
+            self.virsh("destroy", uuid)
+        for uuid in self.virsh("list", "--all", "--uuid").split():
+            self.virsh("undefine", uuid)
+
+
+def threads(uuid: str) -> dict[str, int]:
+    """A running guest's threads, as this process sees them: name -> tid."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().split(b"\0")
+            if b"-uuid" in command and uuid.encode() in command:
+                tasks = (process / "task").iterdir()
+                return {(t / "comm").read_text().strip(): int(t.name) for t in tasks}
+        except OSError:
+            continue
+    raise VasError("no QEMU of this guest is there", where=uuid)
+
+
+@contextmanager
+def running(directory: Path) -> Iterator[Libvirt]:
+    """Starts a daemon; ends it with all that it started. `directory` gets its files."""
+    argv = ["unshare", "--mount", "--pid", "--mount-proc", "--fork", "--kill-child", "sh", "-c"]
+    log = directory / "libvirtd.log"
+    with log.open("wb") as output:
+        daemon = subprocess.Popen(
+            [*argv, _SCRIPT, "sh", str(directory)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        found = Libvirt(f"qemu+unix:///system?socket={directory}/run/libvirt/libvirt-sock")
+        _wait(found, daemon, log)
+        try:
+            yield found
+        finally:
+            found.end_guests()
+    finally:
+        daemon.kill()
+        daemon.wait()
+
+
+def _wait(found: Libvirt, daemon: subprocess.Popen[bytes], log: Path) -> None:
+    def look() -> Completed:
+        if daemon.poll() is not None:
+            raise VasError(f"libvirtd ended: {log.read_text()[-2000:]}", where=str(log))
+        return run(["virsh", "--connect", found.uri, "list"], check=False)
+
+    poll(look, lambda seen: seen.status == 0, _START_SECONDS, "libvirtd")
