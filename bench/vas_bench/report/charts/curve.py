@@ -31,7 +31,7 @@ def curve(title: str, description: str, drawn: Curve, width: float) -> Chart:
     y_scale = from_zero(highest, _TOP_PX + _PLOT_PX, _TOP_PX)
     widest = max(text_width(shown(tick)) for tick in y_scale.ticks(6))
     far = max([x for x, _ in drawn.points] + [x for x, *_ in drawn.model])
-    x_scale = from_zero(far, widest + 8, width - 12)
+    x_scale = from_zero(far, widest + 8, width - 12, whole=True)
     marks = [
         Text(0, 13, drawn.y_words, style="faint"),
         *_y_axis(y_scale, x_scale),
