@@ -8,15 +8,14 @@ from typing import Any
 import click
 
 from vas_affinity.explain.explanation import Explanation, Parts, explain_plan
-from vas_affinity.options import from_option
+from vas_affinity.options import connect_option, from_option, process_option, seconds_option
 from vas_affinity.placement_file import read_placement
 from vas_affinity.plan.options import (
     ThreadOptions,
-    processes_option,
-    seconds_option,
     thread_options,
     threads_planned,
 )
+from vas_affinity.reading import Asked
 from vas_core.cli import json_option, note, print_json, print_table
 
 _TERMS = ("communication", "sharing", "interrupt", "memory")
@@ -26,8 +25,9 @@ _MOST_ROWS = 20
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path), required=False, metavar="[PLAN.json]")
 @from_option
-@processes_option
+@process_option
 @seconds_option
+@connect_option
 @thread_options
 @click.option("--all", "every", is_flag=True, help=f"Every thread, not the first {_MOST_ROWS}.")
 @json_option
@@ -36,6 +36,7 @@ def explain(
     source: Path | None,
     processes: tuple[str, ...],
     seconds: float,
+    connect: str | None,
     every: bool,
     as_json: bool,
     **options: Any,
@@ -51,7 +52,8 @@ def explain(
               vas affinity explain plan.json --from oss1.json --graph graph.json --json
     """
     placement = read_placement(plan) if plan else None
-    planned = threads_planned(source, ThreadOptions(**options), processes, seconds, placement)
+    asked = Asked(seconds, processes, connect)
+    planned = threads_planned(source, ThreadOptions(**options), asked, placement)
     found = explain_plan(planned.plan, planned.distances)
     if as_json:
         print_json(found.as_json())

@@ -15,6 +15,7 @@ from vas_affinity.distance import Distances, ratio_distances
 from vas_affinity.measure.result import measured_distances, read_measurement
 from vas_affinity.options import snapshot_of
 from vas_affinity.placement import Placement
+from vas_affinity.reading import Asked
 from vas_affinity.thread_plan import (
     Known,
     Policy,
@@ -73,12 +74,6 @@ def thread_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-processes_option = click.option(
-    "--process", "processes", multiple=True, metavar="REGEX|PID", help="Place their threads."
-)
-seconds_option = click.option(
-    "--seconds", type=click.FloatRange(0), default=1.0, help="Watch them so long: 1."
-)
 _OPTIONS = (
     click.option("--graph", type=_FILE, help="Who communicates: of `vas affinity graph`."),
     click.option("--distances", type=_FILE, help="Distances: of `vas affinity measure`."),
@@ -110,15 +105,14 @@ _OPTIONS = (
 def threads_planned(
     source: Path | None,
     options: ThreadOptions,
-    processes: tuple[str, ...],
-    seconds: float,
+    asked: Asked,
     given: Placement | None = None,
 ) -> Planned:
     """The plan of the threads of a captured host, or of this one's processes.
 
     It is `given`, if that is a plan of theirs. Raises BadInput where it is not.
     """
-    snapshot = snapshot_of(source)
+    snapshot = snapshot_of(source, asked)
     pids = {thread.pid for thread in snapshot.threads}
     known = Known(
         graph=read_graph(options.graph) if options.graph else {},
