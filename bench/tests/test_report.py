@@ -179,6 +179,35 @@ def test_the_command_writes_a_page_that_is_results_again(
     assert all(p.read_bytes().startswith(b"\x89PNG") for p in figures.glob("*.png"))
 
 
+def test_what_would_overwrite_or_be_ignored_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = _results(tmp_path / "r.html", [made_up_run()])
+    before = page.read_bytes()
+    assert run_command(["bench", "report", str(page)]) == 2
+    assert "give --out" in capsys.readouterr().err
+    assert page.read_bytes() == before
+    for options in (["--json", "--markdown"], ["--out", str(tmp_path / "x"), "--markdown"]):
+        assert run_command(["bench", "report", str(page), *options]) == 2
+        assert "give one of --out, --markdown, --json" in capsys.readouterr().err
+
+
+def test_a_base_that_never_ran_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = _results(tmp_path / "r.jsonl", made_up_results(rounds=1))
+    assert run_command(["bench", "report", str(results), "--base", "yarn-hdfs"]) == 2
+    assert "--base yarn-hdfs: it did not run" in capsys.readouterr().err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_results_that_all_are_invalid_are_a_page_that_says_so() -> None:
+    facts = facts_of([made_up_run(invalid="the environment changed")])
+    text = html(page_of(facts, "t"))
+    assert "1 run was marked INVALID" in text
+    assert "the environment changed" in text
+
+
 def test_damaged_results_are_refused_by_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
