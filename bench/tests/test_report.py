@@ -79,6 +79,12 @@ def test_two_configurations_of_one_system_are_two_arms() -> None:
     assert [" on " in arm.label for arm in comparison.arms] == [True, True]
 
 
+def test_arms_of_different_machines_are_said_to_be() -> None:
+    runs = [made_up_run(1), made_up_run(2, system="tez", environment={"cpus": 64})]
+    assert "They ran in 2 environments" in _told(runs)
+    assert "environments" not in _told(made_up_results(rounds=1))
+
+
 def test_mean_phases_add_up_to_the_mean_job() -> None:
     for comparison in facts_of(made_up_results()).comparisons:
         for arm in comparison.arms:
