@@ -23,8 +23,11 @@ set -euo pipefail
 # is_of PATH DEVICE: numbers are given again, after a boot or when a driver is loaded.
 is_of() {{
     local found
-    for found in "$1" "$1"/*/"$2" "$1"/*/*/"$2"; do
-        if [[ -e $found && ${{found##*/}} == "$2" ]]; then
+    if [[ ${{1##*/}} == "$2" ]]; then
+        return
+    fi
+    for found in "$1"/{{,*/,*/*/}}{{net,nvme,block}}/"$2" "$1"/*/*/*/*/block/"$2"; do
+        if [[ -e $found ]]; then
             return
         fi
     done
@@ -41,7 +44,7 @@ def policy_script(placement: Placement) -> str:
     """`ban=true` for each interrupt that the plan places, as long as it is its device's."""
     pins = pins_of(placement, Target.INTERRUPT)
     cases = [
-        f"{pin.name}) # {' '.join(pin.reason.split())}\n"
+        f"{shlex.quote(pin.name)}) # {' '.join(pin.reason.split())}\n"
         f'    if is_of "$1" {shlex.quote(pin.device or "")}; then echo ban=true; fi\n'
         f"    ;;\n"
         for pin in pins

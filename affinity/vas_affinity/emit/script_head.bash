@@ -52,9 +52,14 @@ defined() {
 is_of() {
     local near
     for near in /sys/class/*/"$2"/device /sys/bus/pci/devices/"$2"; do
-        if [[ -e $near/msi_irqs/$1 || -e $near/../msi_irqs/$1 ]]; then
-            return
-        fi
+        [[ -e $near ]] || continue
+        near=$(realpath "$near")
+        while [[ $near == /sys/devices/* ]]; do
+            if [[ -e $near/msi_irqs/$1 ]]; then
+                return
+            fi
+            near=${near%/*}
+        done
     done
     return 1
 }

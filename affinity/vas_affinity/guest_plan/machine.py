@@ -70,8 +70,8 @@ class Near:
         known = [table[home] for table in tables for home in homes if home in table]
         return min(known, default=255)
 
-    def order(self, cores: Iterable[Core]) -> list[Core]:
-        """The cores, nearest first; CPU 0's last, as the kernel's own work prefers it.
+    def order(self, cores: Iterable[Core], *, quiet: bool = True) -> list[Core]:
+        """The cores, nearest first; if `quiet`, CPU 0's last, as the kernel's own work prefers it.
 
         Those of one cache stay together, and the cache that has most of them comes first, so that
         what takes several spans few caches.
@@ -82,6 +82,7 @@ class Near:
             room[core.l3] = room.get(core.l3, 0) + 1
 
         def key(core: Core) -> tuple[tuple[bool, int, int], int, int, tuple[int, ...]]:
-            return self._places[core.number], -room[core.l3], core.l3, core.cpus
+            first, nearness, far = self._places[core.number]
+            return (quiet and first, nearness, far), -room[core.l3], core.l3, core.cpus
 
         return sorted(given, key=key)

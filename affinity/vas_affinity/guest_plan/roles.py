@@ -62,19 +62,12 @@ def roles_of(
             roles[cpu] = CpuRole.STORAGE_IRQ if cpu in near.targets else spare
     left = [core for core in cores if not roles.keys() & set(core.cpus)]
     free = [core for core in left if not core.isolated]
-    hosts = _hosts(free, near, kept.host)
-    oss = [core for core in near.order(free) if core not in hosts][: kept.oss]
+    order = near.order(free, quiet=False)
+    oss = order[: min(kept.oss, len(order) - kept.host)]
     _give(roles, oss, CpuRole.OSS)
     _give(roles, free, CpuRole.HOST)
     _give(roles, cores, CpuRole.IDLE)
     return {cpu: roles[cpu] for cpu in topology.online}
-
-
-def _hosts(free: Sequence[Core], near: Near, count: int) -> list[Core]:
-    """The host's cores: CPU 0's first, then the farthest from storage."""
-    order = near.order(free)
-    first = [core for core in order if 0 in core.cpus]
-    return [*first, *(core for core in reversed(order) if core not in first)][:count]
 
 
 def _give(roles: dict[int, CpuRole], cores: Iterable[Core], role: CpuRole) -> None:

@@ -80,11 +80,9 @@ def storage_cpus(snapshot: Snapshot, settings: GuestSettings) -> StorageCpus:
     devices, notes = storage_devices(snapshot, settings)
     found.notes += notes
     lines = _by_device(snapshot, devices)
-    for name in sorted(lines, key=lambda name: (len(_cpus(topology, lines[name])), name)):
-        _place(found, name, lines[name])
-    for device in devices:
-        if device.name not in lines:
-            _place_silent(found, device)
+    cpus = {device.name: _cpus(topology, lines.get(device.name, [])) for device in devices}
+    for device in sorted(devices, key=lambda d: (not cpus[d.name], len(cpus[d.name]), d.name)):
+        _place(found, device, cpus[device.name])
     if not found.devices:
         _assume(found, snapshot)
     names = {cpu: tuple(sorted(found.devices[cpu])) for cpu in sorted(found.devices)}
@@ -92,26 +90,29 @@ def storage_cpus(snapshot: Snapshot, settings: GuestSettings) -> StorageCpus:
 
 
 def storage_devices(snapshot: Snapshot, settings: GuestSettings) -> tuple[list[Device], list[str]]:
-    """The storage server's devices: those of the settings, or all of the host; and what to say.
-
-    A device that only its interrupts tell of is one too.
-    """
-    known = [device for device in snapshot.devices if device.kind is DeviceKind.STORAGE]
-    known = [device for device in known if not _is_optical(device)]
-    disks = [device for device in known if device.name != device.address]
-    known = disks or known  # a controller without a disk has nothing to interrupt for
-    lines = [line for line in snapshot.interrupts if line.kind is DeviceKind.STORAGE]
-    unlisted = {line.device: line.node for line in lines} | {d.name: None for d in known}
-    for name in sorted(set(unlisted) - {device.name for device in known}):
-        known.append(Device(name=name, kind=DeviceKind.STORAGE, address="", node=unlisted[name]))
-    known.sort(key=lambda device: device.name)
-    if not settings.storage_devices:
-        return known, []
+    """The storage server's devices: those of the settings, or all of the host; and what to say."""
+    known = _known_devices(snapshot)
     wanted = {name: [d for d in known if _has(d, name)] for name in settings.storage_devices}
-    missing = ", ".join(name for name, devices in wanted.items() if not devices)
-    notes = [f"storage devices that are not known of {snapshot.host}: {missing}"] if missing else []
     mine = [d for d in known if any(d in devices for devices in wanted.values())]
-    return mine or known, notes if mine else [*notes, "all that it has count instead"] * bool(notes)
+    missing = [name for name, devices in wanted.items() if not devices]
+    if not missing:
+        return mine or known, []
+    note = f"storage devices that are not known of {snapshot.host}: {', '.join(missing)}"
+    return mine or known, [note if mine else f"{note}; all that it has count instead"]
+
+
+def _known_devices(snapshot: Snapshot) -> list[Device]:
+    """The storage devices that have a disk, those too that only interrupts tell of."""
+    known = [device for device in snapshot.devices if device.kind is DeviceKind.STORAGE]
+    disks = [d for d in known if d.name != d.address and not _is_optical(d)]
+    listed = {name for device in known for name in (device.name, device.address)}
+    lines = [line for line in snapshot.interrupts if line.kind is DeviceKind.STORAGE]
+    unlisted = {line.device: line.node for line in lines if line.device not in listed}
+    more = [
+        Device(name=name, kind=DeviceKind.STORAGE, address="", node=node)
+        for name, node in unlisted.items()
+    ]
+    return sorted([*disks, *more] or known, key=lambda device: device.name)
 
 
 def _has(device: Device, name: str) -> bool:
@@ -149,30 +150,25 @@ def _cpus(topology: Topology, lines: Sequence[Interrupt]) -> list[int]:
     return sorted({cpu for line in busy_lines(lines) for cpu in fires_on(line, topology)})
 
 
-def _place(found: _Finding, device: str, lines: Sequence[Interrupt]) -> None:
-    cpus = _cpus(found.topology, lines)
+def _place(found: _Finding, device: Device, cpus: Sequence[int]) -> None:
     if cpus and found.cores_with(cpus) <= found.most:
-        found.stay(device, cpus)
+        found.stay(device.name, cpus)
         return
-    node = next((line.node for line in lines if line.node is not None), None)
-    cpu = found.choose(device, (), node)
-    what = f"has interrupts on {len(cpus)} CPUs" if cpus else "does not say where it interrupts"
-    found.notes.append(
-        f"{device} {what}, which fire where its I/O is submitted: "
-        f"CPU {cpu} is taken for it, and its queues elsewhere are quiet while the storage "
-        f"server's threads keep to their CPUs"
-    )
-
-
-def _place_silent(found: _Finding, device: Device) -> None:
     everywhere = set(device.cpus) >= set(found.topology.online)
     near = () if everywhere else device.cpus
+    cpu = found.choose(device.name, near, device.node)
+    if cpus:
+        found.notes.append(
+            f"{device.name} has interrupts on {len(cpus)} CPUs, which fire where its I/O is "
+            f"submitted: CPU {cpu} is taken for it, and its queues elsewhere are quiet while the "
+            f"storage server's threads keep to their CPUs"
+        )
+        return
     where = "near no CPUs in particular"
     if near or device.node is not None:
         where = "near some CPUs" if device.node is None else f"on node {device.node}"
-    cpu = found.choose(device.name, near, device.node)
     found.notes.append(
-        f"the interrupts of {device.name}, {where}, are not known: CPU {cpu} is assumed for them"
+        f"where {device.name}, {where}, interrupts is not known: CPU {cpu} is assumed for it"
     )
 
 

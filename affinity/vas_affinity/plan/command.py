@@ -11,7 +11,13 @@ from vas_affinity.cpulist import format_cpulist
 from vas_affinity.guest_plan import GuestRequest, GuestSettings, plan_guests, requests_of
 from vas_affinity.options import from_option, snapshot_of
 from vas_affinity.placement import Placement
-from vas_affinity.plan.options import ThreadOptions, thread_options, threads_planned
+from vas_affinity.plan.options import (
+    ThreadOptions,
+    processes_option,
+    seconds_option,
+    thread_options,
+    threads_planned,
+)
 from vas_affinity.snapshot import Snapshot
 from vas_cluster import Cluster, Host, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
@@ -30,8 +36,8 @@ _FILE = click.Path(path_type=Path)
 @click.option("--iothreads", type=click.IntRange(0, 16), default=1, help="Of that guest: 1.")
 @click.option("--oss-share", type=click.FloatRange(0, 0.9), help="Cores the OSS keeps: 0.25.")
 @click.option("--junk-siblings", is_flag=True, help="Leave siblings of vCPUs' cores without work.")
-@click.option("--process", "processes", multiple=True, metavar="REGEX|PID", help="Place threads.")
-@click.option("--seconds", type=click.FloatRange(0), default=1.0, help="Watch them so long: 1.")
+@processes_option
+@seconds_option
 @thread_options
 @click.option("--out", type=_FILE, help="Write the plan to this file too.")
 @json_option
@@ -75,7 +81,7 @@ def plan(
         placement = plan_guests(snapshot, requests, settings)
     elif processes or source:
         chosen = ThreadOptions(**options)
-        placement = threads_planned(source, chosen, processes, seconds).placement
+        placement = threads_planned(source, chosen, processes, seconds).plan.placement
     else:
         hint = "give --cluster FILE, --vcpus N or --process REGEX"
         raise BadInput("there is nothing to place", where="plan", hint=hint)

@@ -14,13 +14,16 @@ from vas_affinity.cpulist import parse_cpulist
 from vas_affinity.distance import Distances, ratio_distances
 from vas_affinity.measure.result import measured_distances, read_measurement
 from vas_affinity.options import snapshot_of
+from vas_affinity.placement import Placement
 from vas_affinity.thread_plan import (
     Known,
     Policy,
     ThreadPlan,
     ThreadSettings,
     plan_threads,
+    pose,
     read_graph,
+    thread_plan_of,
 )
 from vas_affinity.thread_plan.memory import memory_shares
 from vas_affinity.topology import Topology
@@ -55,6 +58,14 @@ class ThreadOptions:
         )
 
 
+@dataclass(frozen=True)
+class Planned:
+    """A plan, and where its distances are from."""
+
+    plan: ThreadPlan
+    distances: str
+
+
 def thread_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options, which the command takes as `**options` of ThreadOptions."""
     for option in reversed(_OPTIONS):
@@ -62,6 +73,12 @@ def thread_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+processes_option = click.option(
+    "--process", "processes", multiple=True, metavar="REGEX|PID", help="Place their threads."
+)
+seconds_option = click.option(
+    "--seconds", type=click.FloatRange(0), default=1.0, help="Watch them so long: 1."
+)
 _OPTIONS = (
     click.option("--graph", type=_FILE, help="Who communicates: of `vas affinity graph`."),
     click.option("--distances", type=_FILE, help="Distances: of `vas affinity measure`."),
@@ -91,9 +108,16 @@ _OPTIONS = (
 
 
 def threads_planned(
-    source: Path | None, options: ThreadOptions, processes: tuple[str, ...], seconds: float
-) -> ThreadPlan:
-    """The plan of the threads of a captured host, or of this one's processes."""
+    source: Path | None,
+    options: ThreadOptions,
+    processes: tuple[str, ...],
+    seconds: float,
+    given: Placement | None = None,
+) -> Planned:
+    """The plan of the threads of a captured host, or of this one's processes.
+
+    It is `given`, if that is a plan of theirs. Raises BadInput where it is not.
+    """
     snapshot = snapshot_of(source)
     pids = {thread.pid for thread in snapshot.threads}
     known = Known(
@@ -103,7 +127,10 @@ def threads_planned(
         only=pattern(options.only, "--only"),
     )
     chosen = distances_of(options.distances, snapshot.topology)
-    return plan_threads(snapshot, known, options.settings(), chosen)
+    settings = options.settings()
+    if given is None:
+        return Planned(plan_threads(snapshot, known, settings, chosen), chosen.source)
+    return Planned(thread_plan_of(given, pose(snapshot, chosen, known, settings)), chosen.source)
 
 
 def distances_of(file: Path | None, topology: Topology) -> Distances:
