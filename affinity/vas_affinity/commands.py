@@ -16,7 +16,7 @@ _LATER = {
     ),
     "bench": Later(
         "vas_affinity.benchmark.command:bench",
-        "Measure the search: speed, distance from the optimum, a plan.",
+        "Measure the search: speed, distance from the optimum.",
     ),
     "daemon": Later(
         "vas_affinity.daemon.command:daemon",
