@@ -42,7 +42,7 @@ _LATER = {
     ),
     "measure": Later(
         "vas_affinity.measure.command:measure",
-        "Measure how long a cache line takes from CPU to CPU, in ns.",
+        "Measure how long a cache line takes from CPU to CPU.",
     ),
     "plan": Later(
         "vas_affinity.plan.command:plan",
