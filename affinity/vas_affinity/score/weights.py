@@ -15,7 +15,7 @@ class Weights(Frozen):
     communication: float = 1.0
     same_cpu: float = 200.0
     """Above the table's widest range (113 - 1): no nearness is worth a CPU shared by two threads
-    that are always active. The slides' table: [DS,DS] to [DS,DC] is 1.433 times, to [DS,DN] 1.369."""
+    that are always active. In the slides [DS,DC] is 1.433 times [DS,DS], [DS,DN] 1.369."""
     siblings: float = 44.0
     """200 x 9.48 % / 43.3 %: what soft-disabling siblings gave (thread manager, T-001 to T-002; p =
     0.16 over its 5 runs) over what a core of one's own gave (slides, [DS,DS] to [DS,DC])."""
