@@ -23,7 +23,7 @@ EFFORTS = {"as planned": Effort(), "local search alone": Effort(branches=0)}
 
 def _problem(number: int) -> Problem:
     topology = MACHINES[number % len(MACHINES)]
-    return instance(topology, 4 + number // len(MACHINES) % 3, np.random.default_rng(number))
+    return instance(topology, 4 + number // len(MACHINES) % 2, np.random.default_rng(number))
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ _LATER = {
     ),
     "bench": Later(
         "vas_affinity.benchmark.command:bench",
-        "Measure the search: speed, distance from the optimum, a plan.",
+        "Measure the search: speed, distance from the optimum.",
     ),
     "daemon": Later(
         "vas_affinity.daemon.command:daemon",
@@ -42,7 +42,7 @@ _LATER = {
     ),
     "measure": Later(
         "vas_affinity.measure.command:measure",
-        "Measure how long a cache line takes from CPU to CPU, in ns.",
+        "Measure how long a cache line takes from CPU to CPU.",
     ),
     "plan": Later(
         "vas_affinity.plan.command:plan",

@@ -22,7 +22,7 @@ _SPEED_SECONDS = 0.4
 @click.option("--budget", type=click.FloatRange(0, min_open=True), help="Of the big plan, seconds.")
 @json_option
 def bench(seed: int, instances: int, budget: float | None, as_json: bool) -> None:
-    """Measure the search: speed, distance from the optimum, a plan.
+    """Measure the search: speed, distance from the optimum.
 
     Nothing is kept from an earlier run. What-ifs are evaluated by one process on a host of 256
     CPUs and 500 threads; the plan is of that host, from threads placed at random; the gap is of

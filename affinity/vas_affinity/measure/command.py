@@ -35,7 +35,7 @@ from vas_core.root import Root
 def measure(
     out: Path | None, cpus: str | None, pairs: int, rounds: int, samples: int, as_json: bool
 ) -> None:
-    """Measure how long a cache line takes from CPU to CPU, in ns.
+    """Measure how long a cache line takes from CPU to CPU.
 
     Two threads pinned to the pair's CPUs count it up in turn: half of a round trip, the median of
     all samples. Of a machine with more pairs some of each kind are measured, and the others are

@@ -15,11 +15,13 @@ class Weights(Frozen):
     communication: float = 1.0
     same_cpu: float = 200.0
     """Above the table's widest range (113 - 1): no nearness is worth a CPU shared by two threads
-    that are always active. The slides' table: [DS,DS] to [DS,DC] is 1.42 times, to [DS,DN] 1.37."""
-    siblings: float = 45.0
-    """200 x 9.48 % / 42 %: what soft-disabling siblings gave (thread manager, T-001 to T-002; p =
+    that are always active. In the slides [DS,DC] is 1.433 times [DS,DS], [DS,DN] 1.369."""
+    siblings: float = 44.0
+    """200 x 9.48 % / 43.3 %: what soft-disabling siblings gave (thread manager, T-001 to T-002; p =
     0.16 over its 5 runs) over what a core of one's own gave (slides, [DS,DS] to [DS,DC])."""
-    interrupt: float = 1.0
+    interrupt: float = 0.28
+    """200 x 4.69 % / 43.3 % / (83 - 6): what [DS,DC] gave over [DS,DN] beside what it gave over
+    [DS,DS], from one end of the table's range between the two to the other."""
     network: float = 1 / 128
     """Of an I/O thread's distance from network interrupts, beside 1 from storage interrupts: below
     one step over the table's range, so that D decides before N, as in the slides' order."""
