@@ -50,7 +50,10 @@ for package; do
 done
 exit 0
 """
-_INSTALLED = ("git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium")
+_INSTALLED = (
+    "git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium", "virsh", "libvirtd",
+    "virt-qemu-run", "qemu-system-x86_64",
+)  # fmt: skip
 
 _BOOTSTRAP = (
     "vas",
@@ -183,6 +186,19 @@ def test_only_what_measures_paths_needs_iperf3(debian: Machine) -> None:
     debian.lacks("mvn", "java", "javac")
     assert debian.vas("--yes", "route", "calibrate", "--lab").returncode == 0
     assert debian.installed() == ["iperf3"]
+
+
+def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:
+    debian.lacks("qemu-system-x86_64")
+    elsewhere = debian.clone / "qemu-kvm"
+    file = debian.clone / "core/vas_core/packages.tsv"
+    file.write_text(file.read_text().replace("/usr/libexec/qemu-kvm", str(elsewhere)))
+    assert debian.vas("cluster").returncode == 0
+    assert "missing: qemu-system-x86_64|" in debian.vas("test").stderr
+    debian.program("qemu-kvm", "#!/bin/sh\n")
+    (debian.bin / "qemu-kvm").rename(elsewhere)
+    assert debian.vas("test").returncode == 0
+    assert debian.installed() == []
 
 
 def test_without_yes_and_a_terminal_nothing_is_installed(machine: Machine) -> None:

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 import pytest
@@ -17,6 +17,7 @@ from vas_core.polling import poll
 from vas_core.process import Completed, run
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
+from vas_tests.promptly import promptly
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,21 +35,20 @@ def net() -> Iterator[NetLab]:
     """Shaped links; the switcher on the four nodes, iperf3 on three of them."""
     with NetLab.start(CLUSTER, shaped=True) as started, ExitStack() as running:
 
-        def start(node: str, *words: str) -> None:
+        def start(argv: Sequence[str]) -> None:
             quiet = subprocess.DEVNULL
-            argv = started.enter(node, [*ROUTE, *words])
             process = subprocess.Popen(argv, stdout=quiet, stderr=quiet)
             running.callback(process.wait)
             running.callback(process.kill)
 
         for node in ("vm1", "oss1", "oss2", "vm2"):
-            start(node, "daemon", "--metrics", "off")
+            start(promptly(started.enter(node, [*ROUTE, "daemon", "--metrics", "off"])))
         for node in ("oss1", "oss2", "vm2"):
-            start(node, "calibrate", "--serve")
+            start(started.enter(node, [*ROUTE, "calibrate", "--serve"]))
         for node in ("oss1", "oss2", "vm2"):
             listens = started.enter(node, ["ss", "-Hltn", "sport", "=", ":5201"])
-            poll(lambda argv=listens: run(argv).stdout, bool, 20, f"iperf3 on {node}")
-        poll(lambda: route(started, "verify").status, lambda found: found == 0, 20, "the routes")
+            poll(lambda argv=listens: run(argv).stdout, bool, 60, f"iperf3 on {node}")
+        poll(lambda: route(started, "verify").status, lambda found: found == 0, 60, "the routes")
         yield started
 
 

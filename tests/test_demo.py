@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from vas_bench.demo.arms import WHAT_IT_SHOWS
+from vas_bench.results.store import read_results
 from vas_core.polling import poll
-from vas_lab.demo import WHAT_IT_SHOWS
 from vas_tests.leftovers import (
     assert_nothing_left,
     command_line,
@@ -90,6 +91,26 @@ def test_no_hosts_no_locality_and_vas_all_of_it(arms: list[dict[str, Any]]) -> N
         assert vas["data_local_maps"] == vas["total_maps"]
         # What a map reads besides is its split, a few records of the next one, and small files.
         assert 0.99 <= vas["local_input_bytes"] / vas["input_bytes"] <= 1.02
+
+
+def test_it_ends_with_a_report_and_says_where(
+    done: subprocess.CompletedProcess[str], arms: list[dict[str, Any]]
+) -> None:
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("report: ")
+    page = Path(said.removeprefix("report: "))
+    runs = read_results(page, say=print)
+    assert [run.system for run in runs] == [
+        "yarn-lustre",
+        "yarn-lustre-hosts",
+        "vas-locality",
+        "vas",
+    ]
+    for run, arm in zip(runs, arms, strict=True):
+        assert round(run.measures["job_seconds"], 1) == arm["job_seconds"]
+        assert run.measures["data_local_maps"] == arm["data_local_maps"]
+    assert read_results(page.with_name("results.jsonl"), say=print) == runs
+    assert "no difference is sure" in page.read_text(encoding="utf-8")
 
 
 MOMENTS: dict[str, Callable[[int, Path], bool]] = {

@@ -51,6 +51,11 @@ def test_what_a_move_or_swap_changes_is_what_the_score_says(
     for _ in range(2):
         thread, here = data.draw(threads), standing.places.copy()
         moves, swaps = standing.moves(thread), standing.swaps(thread)
+        gains = [standing.moves(t).min() for t in range(len(places))]
+        swapped = [standing.swaps(t).min() for t in range(len(places))]
+        gainers = np.flatnonzero(np.minimum(gains, swapped) < -1e-6)
+        assert set(gainers) <= set(standing.restless(1e-7)) <= set(standing.restless(1e-9))
+        assert not set(standing.restless(1e-5)) - set(gainers)
         for cpu in range(len(problem.cpus)):
             assert _close(problem, here, _moved(here, thread, cpu), moves[cpu])
         for other in range(len(places)):

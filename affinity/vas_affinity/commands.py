@@ -14,6 +14,10 @@ _LATER = {
         "vas_affinity.apply.command:apply_command",
         "Make a plan true, read it back, print what was changed.",
     ),
+    "bench": Later(
+        "vas_affinity.benchmark.command:bench",
+        "Measure the search: speed, distance from the optimum, a plan.",
+    ),
     "daemon": Later(
         "vas_affinity.daemon.command:daemon",
         "Keep a plan true, take back what hurt: `vas-affinityd`.",
@@ -25,12 +29,20 @@ _LATER = {
         "vas_affinity.experiment.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
     ),
+    "explain": Later(
+        "vas_affinity.explain.command:explain",
+        "Show where a plan's score comes from, beside today's.",
+    ),
     "graph": Later(
         "vas_affinity.graph.command:graph", "Find which threads talk to which, and how much."
     ),
     "map": Later(
         "vas_affinity.pictures.map_command:map_command",
         "Draw a host's CPUs: roles, interrupts, guests.",
+    ),
+    "measure": Later(
+        "vas_affinity.measure.command:measure",
+        "Measure how long a cache line takes from CPU to CPU, in ns.",
     ),
     "plan": Later(
         "vas_affinity.plan.command:plan",

@@ -64,7 +64,7 @@ def made_up_scaling() -> list[Run]:
         speed_up = hosts / (1 + 0.05 * (hosts - 1) + 0.004 * hosts * (hosts - 1))
         for _ in range(4):
             seconds = 400 / speed_up * lots.gauss(1, 0.02)
-            runs.append(_one(1000 + len(runs), "terasort", "vas", seconds, hosts=hosts))
+            runs.append(_one(1000 + len(runs), "sort", "vas", seconds, hosts=hosts))
     return runs
 
 
@@ -74,13 +74,14 @@ def _one(
     is_local = {"yarn-lustre": 3, "yarn-lustre-hosts": 10, "tez": 9}.get(system, 12)
     shares = {"start": 0.12, "map": 0.5, "shuffle": 0.1, "reduce": 0.2}
     split = 64 << 20
+    maps = 12 * 4 // hosts
     localities = {
         f"vm{host}": {
-            "data_local_maps": is_local,
-            "rack_local_maps": 12 - is_local,
+            "data_local_maps": is_local * 4 // hosts,
+            "rack_local_maps": maps - is_local * 4 // hosts,
             "other_maps": 0,
-            "local_input_bytes": is_local * split,
-            "input_bytes": 12 * split,
+            "local_input_bytes": is_local * 4 // hosts * split,
+            "input_bytes": maps * split,
         }
         for host in range(1, hosts + 1)
     }
@@ -88,7 +89,7 @@ def _one(
         number,
         workload=workload,
         system=system,
-        parameters={"size_bytes": 12 * hosts * split, "hosts": hosts},
+        parameters={"size_bytes": 48 * split, "hosts": hosts},
         configuration={"mapreduce.task.io.sort.mb": "200", "system": system},
         warm_up=warm_up,
         measures={

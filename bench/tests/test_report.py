@@ -9,15 +9,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from made_up_runs import made_up_results, made_up_run
+from made_up_runs import made_up_results, made_up_run, made_up_scaling
 
 from vas_bench.report.facts import facts_of
 from vas_bench.report.json import as_json
 from vas_bench.report.markdown import markdown
-from vas_bench.report.page import WIDE_PX, html, page_of, svg
-from vas_bench.report.summary import findings
-from vas_bench.results.record import Run
+from vas_bench.report.page import WIDE_PX, all_findings, html, page_of, svg
+from vas_bench.results.record import Run, make_run
 from vas_bench.results.store import read_results
+from vas_bench.usl.fit import Fit, Way
 from vas_core.cli import run_command
 
 _GOLDEN = Path(__file__).parent / "golden" / "made-up-report.html"
@@ -29,7 +29,7 @@ def _results(path: Path, runs: list[Run]) -> Path:
 
 
 def _told(runs: list[Run]) -> str:
-    return " ".join(" ".join([f.text, *f.evidence]) for f in findings(facts_of(runs)))
+    return " ".join(" ".join([f.text, *f.evidence]) for f in all_findings(facts_of(runs)))
 
 
 def _samples(seconds: dict[str, list[float]]) -> list[Run]:
@@ -189,3 +189,30 @@ def test_damaged_results_are_refused_by_the_command(
     assert "line 22:" in capsys.readouterr().err
     assert run_command(["bench", "report", str(results), "--skip-damaged", "--markdown"]) == 0
     assert "line 22:" in capsys.readouterr().err
+
+
+def test_runs_on_several_numbers_of_hosts_are_a_curve() -> None:
+    facts = facts_of(made_up_scaling())
+    assert facts.compared == []
+    (scaling,) = facts.scalings
+    assert [fit.way for fit in scaling.fits if isinstance(fit, Fit)] == list(Way)
+    page = page_of(facts, "t")
+    (figure,) = page.figures
+    assert len(figure.rows) == 24
+    assert "vas, 1 to 16 hosts: sublinear: it peaks at p = 1" in page.summary[0].text
+    assert page.sections[0].tables[0].rows[0][0] == "sigma"
+
+
+def test_two_numbers_of_hosts_are_no_curve() -> None:
+    runs = [run for run in made_up_scaling() if run.parameters["hosts"] in (1, 2)]
+    assert facts_of(runs).scalings == []
+    assert len(facts_of(runs).compared) == 2
+
+
+def test_other_versions_are_not_on_the_curve() -> None:
+    runs = made_up_scaling()
+    moved = [run for run in runs if run.parameters["hosts"] != 16]
+    fields = runs[-1].model_dump(exclude={"configuration_hash", "environment_fingerprint"})
+    other = make_run(**(fields | {"versions": {"hadoop": "1"}}))
+    (scaling,) = facts_of([*moved, other]).scalings
+    assert max(point.p for point in scaling.points) == 12

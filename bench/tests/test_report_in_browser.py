@@ -18,7 +18,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 # What is not seen takes no room. Boxes that only touch do not overlap: a pixel is allowed.
 _LABELS_ON_LABELS = """
 [...document.querySelectorAll("svg")].flatMap(svg => {
-  const boxes = [...svg.querySelectorAll("text")].map(t => [t.textContent, t.getBoundingClientRect()])
+  const boxes = [...svg.querySelectorAll("text")]
+    .map(t => [t.textContent, t.getBoundingClientRect()])
     .filter(([, b]) => b.width > 0);
   return boxes.flatMap(([one, a], n) => boxes.slice(n + 1)
     .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1

@@ -223,3 +223,10 @@ def test_a_report_carries_its_runs_and_no_markup() -> None:
 
 def test_every_field_of_a_run_is_in_its_line() -> None:
     assert set(json.loads(_LINE)) == set(Run.model_fields)
+
+
+def test_experiments_stand_in_the_order_of_numbers() -> None:
+    runs = [made_up_run(hosts, parameters={"hosts": hosts}) for hosts in (12, 1, 2)]
+    assert [group.runs[0].parameters["hosts"] for group in grouped(runs)] == [1, 2, 12]
+    mixed = [made_up_run(n, parameters={"codec": value}) for n, value in enumerate(("lz4", True))]
+    assert len(grouped(mixed)) == 2

@@ -24,7 +24,12 @@ is_jdk() {
 }
 
 is_there() {
+    local other
     case $1 in
+        *\|*)
+            for other in ${1//|/ }; do is_there "$other" && return; done
+            return 1
+            ;;
         python:*) find_python "${1#python:}" ;;
         module:*) [[ -n $python ]] && "$python" -c "import ${1#module:}" 2>/dev/null ;;
         jdk:*) is_jdk "${1#jdk:}" ;;

@@ -65,7 +65,9 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     assert {"git", "jdk 17", "mvn", "ip", "unshare", "cc", "c stdio.h"} <= lacking
     assert {"namespaces", "lab files", "memory", "Lustre client", "KVM"} <= lacking
     assert all(finding.fix for finding in found if not finding.ok)
-    assert {f.name for f in found if f.optional} == {"Lustre client", "KVM", "iperf3", "chromium"}
+    programs_of_some = {"iperf3", "chromium", "virsh", "libvirtd", "virt-qemu-run"}
+    optional = {f.name for f in found if f.optional}
+    assert optional == {"Lustre client", "KVM", "qemu-system-x86_64"} | programs_of_some
 
 
 @pytest.mark.machine
@@ -102,6 +104,19 @@ def test_java_home_goes_before_path(
     finding = _jdk_finding(tmp_path)
     assert not finding.ok
     assert "JAVA_HOME" in finding.fix
+
+
+@pytest.mark.machine
+def test_of_alternative_programs_one_is_enough(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = packages.Package("qemu|qemu-kvm", "guests", "qemu-deb", "qemu-rpm", "runs guests")
+    monkeypatch.setattr(packages, "packages", lambda: [row])
+    (finding,) = packages.check(Root(tmp_path))
+    assert (finding.name, finding.ok, finding.optional) == ("qemu", False, True)
+    _program(programs / "qemu-kvm", "exit 0")
+    (finding,) = packages.check(Root(tmp_path))
+    assert (finding.ok, finding.found) == (True, str(programs / "qemu-kvm"))
 
 
 @pytest.mark.machine

@@ -25,8 +25,9 @@ _NEEDED_FOR = {
     "lab": "demo, test, lab, bench",
     "paths": "route calibrate, test",
     "browser": "test",
+    "guests": "affinity with guests, test",
 }
-_OPTIONAL = ("paths", "browser")
+_OPTIONAL = ("paths", "browser", "guests")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 
@@ -55,18 +56,28 @@ def check(_root: Root) -> Iterator[Finding]:
 
 def _finding(package: Package) -> Finding:
     kind, _, name = package.probe.rpartition(":")
-    found = _LOOKS[kind](name)
+    found = _look(package.probe)
     install = f"apt-get install {package.debian} (Rocky 9: dnf install {package.rocky})"
     if kind == "jdk" and "JAVA_HOME" in os.environ:
         install = f"set JAVA_HOME to a JDK {name} or newer, or unset it"
     return Finding(
-        name=package.probe.replace(":", " "),
+        name=package.probe.partition("|")[0].replace(":", " "),
         ok=found.ok,
         found=found.text if found.ok else f"{found.text}: {package.why}",
         needed_for=_NEEDED_FOR[package.scope],
         fix=install,
         optional=package.scope in _OPTIONAL,
     )
+
+
+def _look(probe: str) -> _Look:
+    """Of several probes the first that finds something, or the last."""
+    for one in probe.split("|"):
+        kind, _, name = one.rpartition(":")
+        found = _LOOKS[kind](name)
+        if found.ok:
+            break
+    return found
 
 
 @dataclass(frozen=True)

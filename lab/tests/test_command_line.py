@@ -13,13 +13,10 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from vas_core.cli import run_command, vas
-from vas_lab import views
-from vas_lab.arms import ARMS
 from vas_lab.display import Display
 from vas_lab.events import Event
 from vas_lab.spec import REPOSITORY
 from vas_lab.state import default_directory, hold
-from vas_lab.terasort import ArmResult
 from vas_lab.workflows import workflow
 
 
@@ -155,18 +152,6 @@ def test_a_map_and_a_number_of_hosts_exclude_one_another(
     said = capsys.readouterr().err
     assert said == "vas: --hosts: the map of --cluster says how many; give one of the two\n"
     assert list(labs.iterdir()) == []
-
-
-def test_the_demo_explains_its_rows_and_what_its_times_do_not_say(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    arm = ArmResult("VAS", 8, 0, 0, 8, 100, 100, 1.0, 2.0, "c0ffee")
-    views.print_arms([arm])
-    table, _, text = capsys.readouterr().out.partition("\n\n")
-    assert table.splitlines()[1].split()[:2] == ["VAS", "8"]
-    explained = [line.partition(":")[0] for line in text.splitlines()]
-    assert explained[: len(ARMS)] == [arm.name for arm in ARMS]
-    assert "its worth in time does not show here" in text
 
 
 def offered(*words: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -12,10 +11,8 @@ from click.core import ParameterSource
 from vas_cluster import parse_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus, VasError
-from vas_core.progress import Steps
 from vas_core.sizes import format_size
 from vas_lab import completion, report, views
-from vas_lab import demo as the_demo
 from vas_lab.daemons import java
 from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.display import display
@@ -36,7 +33,6 @@ from vas_lab.state import (
     name_option,
     wipe,
 )
-from vas_lab.terasort import Sizes, with_ratios
 from vas_lab.topology import plan_topology
 from vas_lab.workflows import Workflow, workflow
 
@@ -267,54 +263,6 @@ def logs(name: str, what: str | None) -> int:
     else:
         raise BadInput("no such log", where=what, hint=f"one of {', '.join(known)}")
     return ExitStatus.DONE
-
-
-@click.command()
-@click.option(
-    "--size",
-    type=SizeType(),
-    default="256M",
-    show_default=True,
-    help="Data to sort; at least 16M a host.",
-)
-@_hosts
-@click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
-@click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
-@json_option
-def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
-    """Run TeraSort on the same data, four ways, in a lab.
-
-    YARN-Lustre: the file system answers no hosts, as any shared file system does.
-    Real hosts: it answers each stripe's VM; YARN's scheduler is as it comes.
-    VAS placement: the plugin also makes YARN wait, for a bounded time, for that VM.
-    VAS: and map output is written once to Lustre and merged from there.
-
-    Interrupted, it leaves no process, namespace or mount behind.
-
-    \b
-    Examples: ./vas demo
-              ./vas demo --size 768M --keep
-              ./vas demo --yes --json
-    """
-    sizes = Sizes.of(size, hosts)
-    directory = default_directory("demo")
-    the_demo.check_room(size, directory)
-    with Steps.show(the_demo.steps(), directory / "step-seconds.json") as progress:
-        with progress.step(the_demo.START):
-            here = Lab.start(LabOptions(state_dir=directory, hosts=hosts))
-        with ExitStack() as ending:
-            ending.enter_context(here)
-            results = with_ratios(list(the_demo.run_arms(here, sizes, progress)))
-            if keep:
-                here.detach()
-                ending.pop_all()
-    if as_json:
-        print_json({"arms": [result.as_json() for result in results]})
-        note(the_demo.WHAT_IT_SHOWS)
-    else:
-        views.print_arms(results)
-    if keep:
-        note("the lab is up: `vas lab shell --name demo`, `vas lab down --name demo`")
 
 
 def _parse_properties(properties: tuple[str, ...]) -> dict[str, str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
 from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
-from vas_lab.arms import BASE, Arm
+from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.trees import inside, remove_tree
@@ -16,34 +15,8 @@ ROW_BYTES = 100
 _MIN_SPLIT_BYTES = 16 << 20
 _MAX_MAPS = 48
 _STRIPE_ALIGNMENT_BYTES = 64 << 10
-_INPUT_BYTES = "BYTES_READ"
-_LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"
 _CHECKSUM = "CHECKSUM"
 _CHECKSUM_BITS = 64
-
-
-@dataclass(frozen=True)
-class ArmResult:
-    """What one arm did. Bytes and maps are TeraSort's; the checksum is TeraValidate's.
-
-    `job_ratio` is its job time by that of the arm `BASE`, once that one has run.
-    """
-
-    name: str
-    data_local_maps: int
-    rack_local_maps: int
-    other_maps: int
-    total_maps: int
-    local_input_bytes: int
-    input_bytes: int
-    job_seconds: float
-    cpu_seconds: float
-    checksum: str
-    job_ratio: float | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """The arm as `vas demo --json` prints it."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -109,28 +82,6 @@ class TeraSort:
 
     def _output(self, arm: Arm) -> str:
         return f"{self._directory}/{arm.name.replace(' ', '-')}"
-
-
-def arm_result(arm: Arm, job: JobResult, checksum: str) -> ArmResult:
-    """What an arm's sort did, in the demo's words."""
-    return ArmResult(
-        name=arm.name,
-        data_local_maps=job.data_local_maps,
-        rack_local_maps=job.rack_local_maps,
-        other_maps=job.other_maps,
-        total_maps=job.total_maps,
-        local_input_bytes=job.map_counter(_LOCAL_BYTES),
-        input_bytes=job.counter(_INPUT_BYTES),
-        job_seconds=round(job.seconds, 1),
-        cpu_seconds=round(job.cpu_seconds, 1),
-        checksum=checksum,
-    )
-
-
-def with_ratios(results: Sequence[ArmResult]) -> list[ArmResult]:
-    """The same arms, each with its job time against the base's."""
-    base = next(result.job_seconds for result in results if result.name == BASE)
-    return [replace(result, job_ratio=round(result.job_seconds / base, 2)) for result in results]
 
 
 def job_properties(sizes: Sizes) -> dict[str, str]:

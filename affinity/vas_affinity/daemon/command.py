@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,7 +13,9 @@ from vas_affinity.apply.plan_file import read_plan
 from vas_affinity.daemon.loop import Daemon, Given
 from vas_affinity.daemon.metrics import Metrics
 from vas_affinity.daemon.planner import Planner
+from vas_affinity.daemon.replan import replanner
 from vas_affinity.daemon.settings import DEFAULT_PATH, Settings
+from vas_affinity.plan.options import ThreadOptions, thread_options
 from vas_core.service import log_json, serve_metrics
 from vas_core.settings import read_yaml
 
@@ -35,22 +38,39 @@ from vas_core.settings import read_yaml
     metavar="ADDRESS:PORT|off",
     help="Where Prometheus asks.",
 )
-def daemon(given: Options, plan_file: Path, config: Path, metrics_at: str) -> None:
+@click.option("--replan", is_flag=True, help="Plan the threads anew, and move when it pays.")
+@click.option("--process", "processes", multiple=True, metavar="REGEX|PID", help="Of these.")
+@click.option("--seconds", type=click.FloatRange(0), default=1.0, help="Watch them so long: 1.")
+@thread_options
+def daemon(
+    given: Options,
+    plan_file: Path,
+    config: Path,
+    metrics_at: str,
+    replan: bool,
+    processes: tuple[str, ...],
+    seconds: float,
+    **options: Any,
+) -> None:
     """Keep a plan true, take back what hurt: `vas-affinityd`.
 
     Puts right what others changed, and interrupts after a link came up. Where the settings name a
     metric of the watched service, a change that makes it worse is taken back. Reads plan and
     settings again when they changed, or at SIGHUP; ends at SIGTERM and leaves everything where it
-    is. The log is JSON, a line an event.
+    is. The log is JSON, a line an event. With --replan threads move on, as `vas affinity plan`
+    places them; guests, interrupts and cgroups stay with PLAN.json.
 
     \b
-    Example: vas-affinityd /etc/vas/placement.json
+    Examples: vas-affinityd /etc/vas/placement.json
+              vas-affinityd /etc/vas/placement.json --replan --process ll_ost_io
     """
+    chosen = ThreadOptions(**options)
 
     def load() -> Given:
         settings = read_yaml(config, Settings, default=DEFAULT_PATH)
         plan = read_plan(plan_file, given.name)
-        planner = Planner(plan, every_seconds=settings.replan_seconds)
+        again = replanner(chosen, processes, seconds, settings.move_cost) if replan else None
+        planner = Planner(plan, again, settings.replan_seconds)
         return Given(given.host, planner, settings, (plan_file, config))
 
     log_json()

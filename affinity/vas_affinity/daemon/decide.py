@@ -151,7 +151,7 @@ def _repair(state: State, seen: Seen, settings: Settings) -> Decision:
     if len(state.repairs) >= settings.repairs:
         return Decision(Action.WAIT, "someone else insists", state)
     after = replace(state, repairs=(*state.repairs, seen.now))
-    return Decision(Action.REPAIR, f"{seen.drift} values were changed by others", after)
+    return Decision(Action.REPAIR, f"changed by others: {seen.drift}", after)
 
 
 def _consider(state: State, seen: Seen, settings: Settings) -> Decision:

@@ -94,9 +94,8 @@ class Daemon:
         )
 
     def _drift(self) -> int:
-        if self._state.in_force is None:
-            return 0
-        found = self._given.host.verify(self._state.in_force)
+        plan = self._state.in_force
+        found = [] if plan is None else self._given.host.verify(plan)
         self._metrics.observe(found)
         drift = sum(outcome.verdict is Verdict.DIFFERENT for outcome in found)
         self._metrics.drift.inc(drift)

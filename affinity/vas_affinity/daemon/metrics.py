@@ -15,10 +15,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.values = Gauge(
-            "vas_affinity_values",
-            "Of the plan in force, by how they are",
-            ["is"],
-            registry=registry,
+            "vas_affinity_values", "Of the plan in force, by state", ["state"], registry=registry
         )
         self.in_force = Gauge(
             "vas_affinity_plan_in_force", "1 if a plan is in force", registry=registry

@@ -59,10 +59,13 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    check_seconds: float = Field(default=10, ge=1, le=300, description="between two looks")
+    check_seconds: float = Field(default=10, ge=0.1, le=300, description="between two looks")
     replan_seconds: float = Field(default=60, ge=1, description="between two plans")
     gain_over_cost: float = Field(
         default=2, ge=0, description="what a move must gain for each unit that it costs"
+    )
+    move_cost: float = Field(
+        default=0.05, ge=0, description="of moving all threads, as a share of today's score"
     )
     hold_seconds: float = Field(
         default=60, ge=0, description="how long a better plan must stay better"

@@ -16,7 +16,7 @@ from vas_core.process import run
 
 _TIMEOUT_SECONDS = 5.0
 _LONGEST_BYTES = 16 << 20
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 
 
 @dataclass

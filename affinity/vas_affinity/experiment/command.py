@@ -6,7 +6,10 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -14,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from vas_affinity.cpulist import parse_cpulist
 from vas_affinity.experiment import tuning, views
-from vas_affinity.experiment.conduct import Result, conduct, machine
-from vas_affinity.experiment.design import arms, order
+from vas_affinity.experiment.conduct import Result, Run, conduct, machine
+from vas_affinity.experiment.design import Arm, arms, order
 from vas_affinity.experiment.figure import draw_arms
 from vas_affinity.experiment.workload import Command, Pipeline, Workload, compile_pipeline
 from vas_affinity.pictures.page import check_name, write_picture
@@ -27,6 +30,39 @@ from vas_core.root import Root
 _ROOT = Root()
 _file = click.Path(path_type=Path, dir_okay=False)
 _count = click.IntRange(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the user chose."""
+
+    runs: int
+    seconds: float
+    stages: int
+    transport: str
+    messages: int
+    message_bytes: int
+    cpus: str | None
+    seed: int
+    alpha: float
+    out: Path | None
+    picture: Path | None
+    command: tuple[str, ...]
+
+    def workload(self, directory: Path, *, dry_run: bool) -> Workload:
+        """The command, or the pipeline, compiled in that directory."""
+        chosen = _cpus(self.cpus)
+        if self.command:
+            return Command(self.command, chosen if self.cpus else None)
+        return Pipeline(
+            program=Path("pipeline") if dry_run else compile_pipeline(directory),
+            cpus=chosen,
+            stages=self.stages,
+            seconds=self.seconds,
+            transport=self.transport,
+            messages=self.messages,
+            message_bytes=self.message_bytes,
+        )
 
 
 @click.command()
@@ -44,22 +80,7 @@ _count = click.IntRange(1)
 @click.option("--dry-run", is_flag=True, help="Say what would run.")
 @json_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-def experiment(
-    runs: int,
-    seconds: float,
-    stages: int,
-    transport: str,
-    messages: int,
-    message_bytes: int,
-    cpus: str | None,
-    seed: int,
-    alpha: float,
-    out: Path | None,
-    picture: Path | None,
-    dry_run: bool,
-    as_json: bool,
-    command: tuple[str, ...],
-) -> None:
+def experiment(as_json: bool, dry_run: bool, **given: Any) -> None:
     """Test whether pinning pays: tuned and not, pinned and not.
 
     Four arms in turns, mean and variance tested. It runs a pipeline of threads, or a COMMAND whose
@@ -69,51 +90,41 @@ def experiment(
     Examples: vas affinity experiment --runs 12 --picture runs.svg
               vas affinity experiment --cpus 4-7 -- ./my-benchmark --short
     """
-    if picture:
-        check_name(picture)
-    chosen = _cpus(cpus)
-    with tempfile.TemporaryDirectory(prefix="vas-experiment-") as directory:
-        work: Workload
-        if command:
-            work = Command(command, chosen if cpus else None)
-        else:
-            program = Path("pipeline") if dry_run else compile_pipeline(Path(directory))
-            work = Pipeline(program, chosen, stages, seconds, transport, messages, message_bytes)
-        _conduct(work, runs, seed, alpha, out, picture, dry_run, as_json)
-
-
-def _conduct(
-    work: Workload,
-    runs: int,
-    seed: int,
-    alpha: float,
-    out: Path | None,
-    picture: Path | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+    options = Options(**given)
+    if options.picture:
+        check_name(options.picture)
     missing = tuning.why_not(_ROOT)
-    plan = order(arms(tuning=missing is None), runs, seed)
+    plan = order(arms(tuning=missing is None), options.runs, options.seed)
     said = f"not available: {missing}" if missing else tuning.NAME
-    note(work.describe())
-    note(f"tuned: {said}")
-    if dry_run:
-        note("would run: " + "; ".join(arm.name for arm in plan))
-        return
+    with tempfile.TemporaryDirectory(prefix="vas-experiment-") as directory:
+        work = options.workload(Path(directory), dry_run=dry_run)
+        note(f"{work.describe()}\ntuned: {said}")
+        if dry_run:
+            note("would run: " + "; ".join(arm.name for arm in plan))
+            return
+        runs = _conduct(work, plan)
+    result = Result(work.describe(), work.metric, said, options.seed, *machine(), tuple(runs))
+    _write(result, options)
+    if as_json:
+        print_json(result.as_json(options.alpha))
+    else:
+        views.print_result(result, options.alpha)
+
+
+def _conduct(work: Workload, plan: Sequence[Arm]) -> list[Run]:
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"), TimeRemainingColumn())
     hidden = not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), disable=hidden) as bar:
         task = bar.add_task("", total=len(plan))
-        done = conduct(_ROOT, work, plan, lambda _: bar.advance(task))
-    result = Result(work.describe(), work.metric, said, seed, *machine(), tuple(done))
-    if out:
-        write_atomically(out, json.dumps(result.as_json(alpha), indent=1) + "\n")
-    if picture:
-        write_picture(draw_arms(result), picture, "Runs by arm")
-    if as_json:
-        print_json(result.as_json(alpha))
-    else:
-        views.print_result(result, alpha)
+        return conduct(_ROOT, work, plan, lambda _: bar.advance(task))
+
+
+def _write(result: Result, options: Options) -> None:
+    if options.out:
+        document = json.dumps(result.as_json(options.alpha), indent=1)
+        write_atomically(options.out, document + "\n")
+    if options.picture:
+        write_picture(draw_arms(result), options.picture, "Runs by arm")
 
 
 def _cpus(text: str | None) -> tuple[int, ...]:

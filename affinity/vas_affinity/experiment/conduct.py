@@ -12,7 +12,7 @@ from typing import Any
 
 from vas_affinity.experiment import tuning
 from vas_affinity.experiment.design import Arm, questions
-from vas_affinity.experiment.statistics import Summary, Tested, summarize
+from vas_affinity.experiment.statistics import Answer, Summary, summarize
 from vas_affinity.experiment.workload import Workload
 from vas_core.root import Root
 
@@ -57,7 +57,7 @@ class Result:
         """By arm."""
         return {name: summarize(values) for name, values in self.values.items()}
 
-    def tests(self) -> list[Tested]:
+    def tests(self) -> list[Answer]:
         """What was asked of the runs."""
         return questions(self.values)
 

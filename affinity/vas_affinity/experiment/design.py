@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vas_affinity.experiment.statistics import Arms, Tested, contrast, corrected, spread
+from vas_affinity.experiment.statistics import Answer, Arms, contrast, corrected, spread
 
 _FEWEST_RUNS = 2
 
@@ -38,7 +38,7 @@ def order(all_arms: Sequence[Arm], runs: int, seed: int) -> list[Arm]:
     return [arm for _ in range(runs) for arm in dice.sample(all_arms, len(all_arms))]
 
 
-def questions(values: Arms) -> list[Tested]:
+def questions(values: Arms) -> list[Answer]:
     """The tests, corrected for their number. Needs two runs or more of each arm."""
     if any(len(arm) < _FEWEST_RUNS for arm in values.values()):
         return []
@@ -49,7 +49,7 @@ def questions(values: Arms) -> list[Tested]:
     return corrected(asked)
 
 
-def _pinning(values: Arms, base: float, *, tuned: bool) -> list[Tested]:
+def _pinning(values: Arms, base: float, *, tuned: bool) -> list[Answer]:
     free, pinned = Arm(tuned, False).name, Arm(tuned, True).name
     where = "tuned" if tuned else "untuned"
     return [
@@ -58,7 +58,7 @@ def _pinning(values: Arms, base: float, *, tuned: bool) -> list[Tested]:
     ]
 
 
-def _tuning(values: Arms, base: float) -> list[Tested]:
+def _tuning(values: Arms, base: float) -> list[Answer]:
     free, pinned = BASE.name, Arm(False, True).name
     tuned, both = Arm(True, False).name, Arm(True, True).name
     crossed = {both: 1, tuned: -1, pinned: -1, free: 1}

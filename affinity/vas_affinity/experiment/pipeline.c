@@ -127,9 +127,10 @@ int main(int count, char **words) {
     }
     for (int n = 0; n < message_count; n++)
         if (!(payload[n] = calloc(message_words + 1, sizeof(unsigned long)))) fail("calloc");
+    // Before the threads: a queue has one writer.
+    for (int n = 0; n < message_count; n++) put(&stages[0], n);
     for (int n = 0; n < stage_count; n++)
         if (pthread_create(&stages[n].thread, NULL, work, &stages[n]) != 0) fail("pthread_create");
-    for (int n = 0; n < message_count; n++) put(&stages[0], n);
     rest(warm_up_seconds);
     double started = now();
     unsigned long before = atomic_load(&rounds);

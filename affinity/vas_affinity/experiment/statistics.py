@@ -25,7 +25,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Answer:
     """A question and its answer. `effect` and its interval are in `unit`.
 
     `p_holm` is the p-value after Holm's correction for all questions asked together; the interval
@@ -51,7 +51,7 @@ def summarize(values: Sequence[float]) -> Summary:
     return Summary(len(values), mean, sd, sd / mean if mean else math.nan, min(values), max(values))
 
 
-def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: float) -> Tested:
+def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: float) -> Answer:
     """A weighted sum of means against 0, the variances not taken for equal.
 
     Welch's test where the weights are 1 and -1: its degrees of freedom are Satterthwaite's. The
@@ -63,33 +63,36 @@ def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: floa
     variance = sum(shares)
     if variance == 0:
         p = 0.0 if effect else 1.0
-        return Tested(question, "%", 100 * effect / base, None, None, p)
+        return Answer(question, "%", 100 * effect / base, None, None, p)
     pairs = zip(shares, parts, strict=True)
     freedom = variance**2 / sum(share**2 / (len(v) - 1) for share, (_, v) in pairs)
     error = math.sqrt(variance)
     p = float(2 * stats.t.sf(abs(effect) / error, freedom))
     half = float(stats.t.ppf(0.975, freedom)) * error
-    low, high = effect - half, effect + half
-    return Tested(question, "%", *(100 * value / base for value in (effect, low, high)), p)
+    low, high = 100 * (effect - half) / base, 100 * (effect + half) / base
+    return Answer(question, "%", 100 * effect / base, low, high, p)
 
 
-def spread(question: str, before: Sequence[float], after: Sequence[float]) -> Tested:
+def spread(question: str, before: Sequence[float], after: Sequence[float]) -> Answer:
     """Brown and Forsythe's test: whether runs of an arm differ more among themselves.
 
     Of values by their arm's mean, as a faster arm differs more in absolute numbers. The effect is
     the ratio of the relative standard deviations, after by before.
     """
     one, other = (np.asarray(arm, dtype=float) / float(np.mean(arm)) for arm in (before, after))
+    if not one.std() and not other.std():
+        return Answer(question, "x", 1.0, None, None, 1.0)
     ratio = float(other.std(ddof=1) / one.std(ddof=1)) if one.std(ddof=1) else math.inf
-    p = float(stats.levene(one, other, center="median").pvalue)
-    return Tested(question, "x", ratio, None, None, 1.0 if math.isnan(p) else p)
+    with np.errstate(divide="ignore"):  # each arm's deviations all alike: surely different
+        p = float(stats.levene(one, other, center="median").pvalue)
+    return Answer(question, "x", ratio, None, None, 1.0 if math.isnan(p) else p)
 
 
-def corrected(tests: Sequence[Tested]) -> list[Tested]:
+def corrected(tests: Sequence[Answer]) -> list[Answer]:
     """With Holm's correction: the chance of one false finding among all stays below alpha."""
     order = sorted(range(len(tests)), key=lambda n: tests[n].p)
     highest, fixed = 0.0, list(tests)
     for rank, n in enumerate(order):
         highest = max(highest, min(1.0, tests[n].p * (len(tests) - rank)))
-        fixed[n] = Tested(**{**vars(tests[n]), "p_holm": highest})
+        fixed[n] = Answer(**{**vars(tests[n]), "p_holm": highest})
     return fixed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from vas_affinity.experiment.conduct import Result
-from vas_affinity.experiment.statistics import Summary, Tested
+from vas_affinity.experiment.statistics import Answer, Summary
 from vas_core.cli import note, print_table
 
 
@@ -32,7 +32,7 @@ def _arm_row(name: str, one: Summary) -> tuple[object, ...]:
     return name, one.n, *numbers, f"{100 * one.relative_sd:.1f}%", *extremes
 
 
-def _test_row(test: Tested, alpha: float) -> tuple[object, ...]:
+def _test_row(test: Answer, alpha: float) -> tuple[object, ...]:
     if test.unit == "%":
         effect, interval = f"{test.effect:+.1f} %", "-"
     else:

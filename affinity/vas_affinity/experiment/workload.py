@@ -19,9 +19,11 @@ from vas_core.process import run
 
 
 class Workload(Protocol):
-    """Something to run. `metric` is the unit of what it gives, more of which is better."""
+    """Something to run."""
 
-    metric: str
+    @property
+    def metric(self) -> str:
+        """The unit of what a run gives, more of which is better."""
 
     def describe(self) -> str:
         """One line: what runs, and what "pinned" is."""

@@ -27,11 +27,7 @@ _TRACEPOINT = "sched_waking"
 _BTF = "sys/kernel/btf/vmlinux"
 _MOST_PROCESSES, _MOST_PAIRS = 4096, 65536
 _FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO: elsewhere numbers of threads differ
-_FIRST_SHARE, _LEAST_SHARE, _MOST_GROWTH = (
-    0.05,
-    0.01,
-    4.0,
-)  # small at first: the price is not known yet
+_LEAST_SHARE, _MOST_GROWTH = 0.01, 4.0
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class Counting:
     flags: int
     cpus: int
     attached_seconds: float = 0.0
-    share: float = _FIRST_SHARE
+    share: float = 1.0
     """Of the time that is counted, to stay within the budget."""
     _links: list[int] = field(default_factory=list)
     _since: float = field(default=0.0)

@@ -23,6 +23,7 @@ from vas_core.root import Root
 
 _FIRST_INTERVAL_SECONDS, _MOST_INTERVAL_SECONDS = 0.1, 5.0
 _PERIOD_SECONDS = 4.0  # starting and stopping the count costs some 5 ms
+_FIRST_SHARE = 5.0  # by the budget: small, as the price is not known yet
 _IO_BYTES = ("rchar", "wchar")
 
 
@@ -107,11 +108,13 @@ class Watch:
 
     def _start(self, stack: ExitStack) -> Counting | None:
         try:
-            return stack.enter_context(counting(self.root, self.pids))
+            counts = stack.enter_context(counting(self.root, self.pids))
         except NotHere as refused:
             why = f"{refused}: weights are estimates from sampling"
             self.unread.append(Unread(what="wake-ups", why=why))
             return None
+        counts.share = min(1.0, _FIRST_SHARE * self.budget)
+        return counts
 
     def _loop(
         self,

@@ -9,6 +9,7 @@ from vas_affinity.placement import CpuRole
 from vas_affinity.snapshot import DeviceKind
 
 _WIDTH, _EDGE = 1000.0, 16.0
+_BOLD = 1.1  # wider than plain
 
 # Okabe and Ito's colours with the ink that is read on each; greys for what is not VAS's.
 ROLE_COLOURS = {
@@ -27,10 +28,12 @@ def draw_map(host: HostMap) -> Svg:
     """The host's map with its legend."""
     svg = Svg(_WIDTH)
     svg.text(_EDGE, 26, host.title, size=15, bold=True)
-    top = _legend(svg, host, 46)
+    right, top = _legend(svg, host, 46)
     whole = boxes_of(host)
     whole.lay_out(_WIDTH - 2 * _EDGE)
     _draw(svg, host, whole, _EDGE, top)
+    title = text_width(host.title, 15) * _BOLD
+    svg.width = max(right, whole.width + _EDGE, title + _EDGE) + _EDGE
     svg.height = top + whole.height + _EDGE
     return svg
 
@@ -76,8 +79,8 @@ def _sign(svg: Svg, kind: DeviceKind, x: float, y: float) -> None:
         svg.dot(x, y, 4, "#000000", stroke="#ffffff", fill_opacity=1)
 
 
-def _legend(svg: Svg, host: HostMap, y: float) -> float:
-    """Roles, signs and guests, in rows; where the map may begin."""
+def _legend(svg: Svg, host: HostMap, y: float) -> tuple[float, float]:
+    """Roles, signs and guests, in rows; how far they reach to the right, and downwards."""
     entries: list[tuple[str, CpuRole | DeviceKind | None]]
     entries = [(role.value, role) for role in host.roles()]
     seen = {kind for cell in host.cells.values() for kind in cell.interrupts}
@@ -87,14 +90,15 @@ def _legend(svg: Svg, host: HostMap, y: float) -> float:
         entries.append(("dashed: offline", None))
     if any(cell.cpu.isolated for cell in host.cells.values()):
         entries.append(("framed: isolated", None))
-    x = _EDGE
+    x = right = _EDGE
     for text, sign in entries:
         width = text_width(text, 11) + (20 if sign else 0) + 14
         if x + width > _WIDTH - _EDGE and x > _EDGE:
             x, y = _EDGE, y + 18
         _entry(svg, text, sign, x, y)
         x += width
-    return y + 12 if entries else y - 8
+        right = max(right, x - 14)
+    return right, y + 12 if entries else y - 8
 
 
 def _entry(svg: Svg, text: str, sign: CpuRole | DeviceKind | None, x: float, y: float) -> None:

@@ -15,9 +15,16 @@ from vas_affinity.guest_plan import (
     requests_of,
     settings_of,
 )
-from vas_affinity.options import from_option, snapshot_of
+from vas_affinity.options import (
+    connect_option,
+    from_option,
+    process_option,
+    seconds_option,
+    snapshot_of,
+)
 from vas_affinity.placement import Placement
 from vas_affinity.plan.options import ThreadOptions, thread_options, threads_planned
+from vas_affinity.reading import Asked
 from vas_affinity.snapshot import Snapshot
 from vas_cluster import Cluster, Host, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
@@ -36,8 +43,9 @@ _FILE = click.Path(path_type=Path)
 @click.option("--iothreads", type=click.IntRange(0, 16), default=1, help="Of that guest: 1.")
 @click.option("--oss-share", type=click.FloatRange(0, 0.9), help="Cores the OSS keeps: 0.25.")
 @click.option("--junk-siblings", is_flag=True, help="Leave siblings of vCPUs' cores without work.")
-@click.option("--process", "processes", multiple=True, metavar="REGEX|PID", help="Place threads.")
-@click.option("--seconds", type=click.FloatRange(0), default=1.0, help="Watch them so long: 1.")
+@process_option
+@seconds_option
+@connect_option
 @thread_options
 @click.option("--out", type=_FILE, help="Write the plan to this file too.")
 @json_option
@@ -52,6 +60,7 @@ def plan(
     junk_siblings: bool,
     processes: tuple[str, ...],
     seconds: float,
+    connect: str | None,
     out: Path | None,
     as_json: bool,
     **options: Any,
@@ -71,8 +80,9 @@ def plan(
     settings = GuestSettings(
         junk_siblings=junk_siblings, **({} if oss_share is None else {"oss_share": oss_share})
     )
+    asked = Asked(seconds, processes, connect)
     if cluster or vcpus:
-        snapshot = snapshot_of(source)
+        snapshot = snapshot_of(source, asked)
         if cluster:
             described = _of_map(snapshot, load_cluster(cluster), host, cluster)
             snapshot = snapshot.model_copy(update={"host": described.name})
@@ -83,7 +93,7 @@ def plan(
         placement = plan_guests(snapshot, requests, settings)
     elif processes or source:
         chosen = ThreadOptions(**options)
-        placement = threads_planned(source, chosen, processes, seconds).placement
+        placement = threads_planned(source, chosen, asked).plan.placement
     else:
         hint = "give --cluster FILE, --vcpus N or --process REGEX"
         raise BadInput("there is nothing to place", where="plan", hint=hint)

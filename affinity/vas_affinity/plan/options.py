@@ -14,13 +14,17 @@ from vas_affinity.cpulist import parse_cpulist
 from vas_affinity.distance import Distances, ratio_distances
 from vas_affinity.measure.result import measured_distances, read_measurement
 from vas_affinity.options import snapshot_of
+from vas_affinity.placement import Placement
+from vas_affinity.reading import Asked
 from vas_affinity.thread_plan import (
     Known,
     Policy,
     ThreadPlan,
     ThreadSettings,
     plan_threads,
+    pose,
     read_graph,
+    thread_plan_of,
 )
 from vas_affinity.thread_plan.memory import memory_shares
 from vas_affinity.topology import Topology
@@ -53,6 +57,14 @@ class ThreadOptions:
             cpus=parse_cpulist(self.cpus) if self.cpus else (),
             idle_below=self.idle_below,
         )
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan, and where its distances are from."""
+
+    plan: ThreadPlan
+    distances: str
 
 
 def thread_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,10 +103,16 @@ _OPTIONS = (
 
 
 def threads_planned(
-    source: Path | None, options: ThreadOptions, processes: tuple[str, ...], seconds: float
-) -> ThreadPlan:
-    """The plan of the threads of a captured host, or of this one's processes."""
-    snapshot = snapshot_of(source)
+    source: Path | None,
+    options: ThreadOptions,
+    asked: Asked,
+    given: Placement | None = None,
+) -> Planned:
+    """The plan of the threads of a captured host, or of this one's processes.
+
+    It is `given`, if that is a plan of theirs. Raises BadInput where it is not.
+    """
+    snapshot = snapshot_of(source, asked)
     pids = {thread.pid for thread in snapshot.threads}
     known = Known(
         graph=read_graph(options.graph) if options.graph else {},
@@ -103,7 +121,10 @@ def threads_planned(
         only=pattern(options.only, "--only"),
     )
     chosen = distances_of(options.distances, snapshot.topology)
-    return plan_threads(snapshot, known, options.settings(), chosen)
+    settings = options.settings()
+    if given is None:
+        return Planned(plan_threads(snapshot, known, settings, chosen), chosen.source)
+    return Planned(thread_plan_of(given, pose(snapshot, chosen, known, settings)), chosen.source)
 
 
 def distances_of(file: Path | None, topology: Topology) -> Distances:

@@ -8,7 +8,9 @@ import os
 import re
 import tarfile
 import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from vas_core.errors import BadInput
@@ -27,29 +29,23 @@ _USED = re.compile(
 _UNUSED = re.compile(r"/memory\d+$|/(power|cpuidle|thermal_throttle|microcode)/")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Archive:
     """Files and links of a tree, by path; reads as `vas_core.root.Root` does."""
 
-    files: dict[str, bytes] = field(default_factory=dict)
-    targets: dict[str, str] = field(default_factory=dict)
-    inside: dict[str, set[str]] = field(default_factory=dict)
-    """The names in each directory."""
+    files: Mapping[str, bytes]
+    targets: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def load(cls, path: Path) -> Archive:
-        """The tree in a `.tar`, `.tar.gz`, `.tar.bz2` or `.tar.xz`, below whatever directory.
-
-        Raises BadInput for an archive that is broken, has no tree, or is larger than a machine's.
-        """
-        tree = cls()
-        try:
-            with tarfile.open(path) as archive:
-                tree._fill(archive, path)
-        except _BROKEN as wrong:
-            raise BadInput(f"is a broken archive: {wrong}", where=str(path)) from None
-        tree._to_top(path)
-        return tree
+    @cached_property
+    def inside(self) -> dict[str, set[str]]:
+        """The names in each directory."""
+        inside: dict[str, set[str]] = {}
+        for name in (*self.files, *self.targets):
+            while name:
+                parent, _, last = name.rpartition("/")
+                inside.setdefault(parent, set()).add(last)
+                name = parent
+        return inside
 
     def read(self, relative: str) -> str | None:
         """The text of a file without its last newline, or None if there is no such file."""
@@ -66,43 +62,15 @@ class Archive:
         target = self.targets.get(f"{self._real(parent)}/{name}")
         return None if target is None else Path(target)
 
-    def _fill(self, archive: tarfile.TarFile, path: Path) -> None:
-        total = 0
-        for count, member in enumerate(archive):
-            total += member.size
-            if total > _MOST_BYTES or count > _MOST_MEMBERS:
-                raise BadInput("is larger than any machine's tree", where=str(path))
-            if _USED.search(member.name) and not _UNUSED.search(member.name):
-                self._take(archive, member)
-
-    def _take(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
-        if member.issym():
-            self.targets[member.name] = member.linkname
-        elif member.isreg() and (stream := archive.extractfile(member)):
-            self.files[member.name] = stream.read()
-
-    def _to_top(self, path: Path) -> None:
-        """Names the files from `sys/` and `proc/` on, and lists directories."""
-        tops = {name.partition(_CPUS)[0] for name in self.files if _CPUS in name}
-        if not tops:
-            raise BadInput(f"is no captured tree: it has no {_CPUS}", where=str(path))
-        top = min(tops, key=len)
-        self.files = {n.removeprefix(top): c for n, c in self.files.items() if n.startswith(top)}
-        self.targets = {n.removeprefix(top): t for n, t in self.targets.items()}
-        for name in (*self.files, *self.targets):
-            while name:
-                parent, _, last = name.rpartition("/")
-                self.inside.setdefault(parent, set()).add(last)
-                name = parent
-
     def _real(self, path: str) -> str:
         """The path with its links followed, never to above the top. Raises OSError in a circle."""
         at: list[str] = []
         left, followed = path.split("/")[::-1], 0
         while left:
             part = left.pop()
+            if part == "..":
+                del at[-1:]
             if part in ("", ".", ".."):
-                del at[len(at) - (part == "..") :]
                 continue
             target = self.targets.get("/".join([*at, part]))
             if target is None:
@@ -114,3 +82,39 @@ class Archive:
             at = [] if target.startswith("/") else at
             left += target.split("/")[::-1]
         return "/".join(at)
+
+
+def read_archive(path: Path) -> Archive:
+    """The tree in a `.tar`, `.tar.gz`, `.tar.bz2` or `.tar.xz`, below whatever directory.
+
+    Raises BadInput for an archive that is broken, has no tree, or is larger than a machine's.
+    """
+    files: dict[str, bytes] = {}
+    targets: dict[str, str] = {}
+    try:
+        with tarfile.open(path) as archive:
+            for member in _members(archive, path):
+                if member.issym():
+                    targets[member.name] = member.linkname
+                elif member.isreg() and (stream := archive.extractfile(member)):
+                    files[member.name] = stream.read()
+    except _BROKEN as wrong:
+        raise BadInput(f"is a broken archive: {wrong}", where=str(path)) from None
+    tops = {name.partition(_CPUS)[0] for name in files if _CPUS in name}
+    if not tops:
+        raise BadInput(f"is no captured tree: it has no {_CPUS}", where=str(path))
+    top = min(tops, key=len)
+    return Archive(
+        {name.removeprefix(top): content for name, content in files.items()},
+        {name.removeprefix(top): target for name, target in targets.items()},
+    )
+
+
+def _members(archive: tarfile.TarFile, path: Path) -> Iterator[tarfile.TarInfo]:
+    total = 0
+    for count, member in enumerate(archive):
+        total += member.size
+        if total > _MOST_BYTES or count > _MOST_MEMBERS:
+            raise BadInput("is larger than any machine's tree", where=str(path))
+        if _USED.search(member.name) and not _UNUSED.search(member.name):
+            yield member

@@ -7,15 +7,14 @@ from collections.abc import Iterable
 from itertools import pairwise
 from xml.etree.ElementTree import Element
 
+from vas_affinity.apply.virsh import Virsh
 from vas_affinity.reading.files import Files
 from vas_affinity.reading.procfs import Process, Task, tasks
 from vas_affinity.reading.threads import Known, ordinals
 from vas_affinity.snapshot import Guest, Role
 from vas_core.errors import BadInput, NotHere, VasError
-from vas_core.process import run
 from vas_core.xmltree import parse_xml
 
-_VIRSH_SECONDS = 30
 _VCPU = re.compile(r"CPU (\d+)/")
 _IOTHREAD = re.compile(r"IO iothread(\d+)")
 _VHOST = re.compile(r"vhost-(\d+)")
@@ -25,16 +24,16 @@ _UNITS |= {"MB": 10**6, "M": 1 << 20, "MiB": 1 << 20, "GB": 10**9, "G": 1 << 30,
 
 def read_guests(files: Files, connect: str | None) -> tuple[Guest, ...]:
     """All that libvirt defines; without libvirt none, which is noted. Changes nothing there."""
+    virsh = Virsh(connect)
     try:
-        running = set(_virsh(connect, "list", "--name").split("\n"))
-        names = [name for name in _virsh(connect, "list", "--all", "--name").split("\n") if name]
+        running, defined = (_names(virsh, *words) for words in ((), ("--all",)))
     except NotHere:
         files.note("guests", "virsh is not installed")
         return ()
     except VasError as wrong:
-        files.note("guests", _last_line(wrong))
+        files.note("guests", wrong.what)
         return ()
-    guests = (_read(files, connect, name, running=name in running) for name in sorted(names))
+    guests = (_read(files, virsh, name, running=name in running) for name in defined)
     return tuple(guest for guest in guests if guest)
 
 
@@ -100,21 +99,17 @@ def _is(process: Process, guest: Guest) -> bool:
     return any(pair == ("-uuid", guest.uuid) for pair in pairwise(words))
 
 
-def _read(files: Files, connect: str | None, name: str, *, running: bool) -> Guest | None:
+def _names(virsh: Virsh, *words: str) -> list[str]:
+    return sorted(filter(None, virsh.do("--readonly", "list", "--name", *words).splitlines()))
+
+
+def _read(files: Files, virsh: Virsh, name: str, *, running: bool) -> Guest | None:
     try:
-        return parse_domain(_virsh(connect, "dumpxml", name), running=running, where=name)
+        text = virsh.do("--readonly", "dumpxml", "--domain", name)
+        return parse_domain(text, running=running, where=name)
     except VasError as wrong:
-        files.note(f"guest {name}", _last_line(wrong))
+        files.note(f"guest {name}", wrong.what)
         return None
-
-
-def _virsh(connect: str | None, *words: str) -> str:
-    to = ("--connect", connect) if connect else ()
-    return run(["virsh", "--readonly", *to, *words], timeout_seconds=_VIRSH_SECONDS).stdout
-
-
-def _last_line(wrong: VasError) -> str:
-    return next((line for line in reversed(str(wrong).splitlines()) if line.strip()), str(wrong))
 
 
 def _bytes(memory: Element | None) -> int:

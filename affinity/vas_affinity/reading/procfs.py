@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from vas_affinity.cpulist import parse_cpulist
 from vas_affinity.reading.files import Files
+from vas_affinity.record.tasks import TICKS_PER_SECOND, TaskStat, parse_stat
 
-_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _NANOSECONDS = 1_000_000_000
-# proc(5)'s numbers of these fields of `stat`, less those before and at the name in parentheses.
-_PARENT, _UTIME, _STIME, _START, _PROCESSOR = (field - 3 for field in (4, 14, 15, 22, 39))
 
 
 @dataclass(frozen=True)
@@ -94,41 +91,34 @@ def _same(before: Iterable[Task], after: Iterable[Task]) -> list[tuple[Task, Tas
 
 
 def _process(files: Files, pid: int) -> Process | None:
-    stat = _stat(files.text(f"proc/{pid}/stat"))
+    stat = _stat(files, f"proc/{pid}/stat")
     if stat is None:
         return None
-    name, fields = stat
     words = (files.text(f"proc/{pid}/cmdline") or "").split("\0")
-    return Process(pid, name, tuple(words) if words != [""] else (), int(fields[_PARENT]))
+    return Process(pid, stat.name, tuple(words) if words != [""] else (), stat.parent)
 
 
 def _task(files: Files, pid: int, tid: int) -> Task | None:
     at = f"proc/{pid}/task/{tid}"
-    stat, status = _stat(files.text(f"{at}/stat")), files.text(f"{at}/status")
+    stat, status = _stat(files, f"{at}/stat"), files.text(f"{at}/status")
     if stat is None or status is None:
         return None
-    name, fields = stat
     said = dict(line.partition(":")[::2] for line in status.splitlines())
     spent = (files.text(f"{at}/schedstat") or "").split()
-    ticks = int(fields[_UTIME]) + int(fields[_STIME])
     left = ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
     return Task(
         tid=tid,
         pid=pid,
-        name=name,
-        start=int(fields[_START]),
+        name=stat.name,
+        start=stat.start,
         # A tick is 10 ms; the scheduler's own count, where the kernel has it, is exact.
-        cpu_ns=int(spent[0]) if spent else ticks * _NANOSECONDS // _TICKS_PER_SECOND,
+        cpu_ns=int(spent[0]) if spent else stat.ticks * _NANOSECONDS // TICKS_PER_SECOND,
         switches=sum(int(said.get(key, "0")) for key in left),
-        last_cpu=int(fields[_PROCESSOR]),
+        last_cpu=stat.cpu,
         allowed=parse_cpulist(said.get("Cpus_allowed_list", "")),
     )
 
 
-def _stat(text: str | None) -> tuple[str, list[str]] | None:
-    """The name, which may hold blanks and parentheses, and the fields behind it."""
-    head, found, rest = (text or "").rpartition(")")
-    fields = rest.split()
-    if not found or len(fields) <= _PROCESSOR:
-        return None
-    return head.partition("(")[2], fields
+def _stat(files: Files, path: str) -> TaskStat | None:
+    text = files.text(path)
+    return parse_stat(text) if text else None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from vas_affinity.reading.archive import Archive
+from vas_affinity.reading.archive import read_archive
 from vas_affinity.reading.host import read_snapshot
 from vas_affinity.reading.lstopo import read_lstopo
 from vas_affinity.snapshot import Snapshot, Unread
@@ -29,7 +29,7 @@ def read_source(path: Path) -> Snapshot:
         raise BadInput("no such file or directory", where=str(path), hint=_FORMS)
     name = path.name.split(".tar")[0].removesuffix(".xml").removesuffix(".json")
     if _is_archive(path):
-        return read_snapshot(Archive.load(path), name=name)
+        return read_snapshot(read_archive(path), name=name)
     return _text(path, name)
 
 

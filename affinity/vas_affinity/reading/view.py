@@ -9,7 +9,7 @@ from typing import TypeVar
 import click
 
 from vas_affinity.cpulist import format_cpulist
-from vas_affinity.snapshot import Interrupt, Snapshot, Thread
+from vas_affinity.snapshot import DeviceKind, Interrupt, Snapshot, Thread
 from vas_affinity.topology import Cpu, Node, Topology
 from vas_core.cli import print_table
 from vas_core.sizes import format_size
@@ -93,7 +93,8 @@ def interrupts(lines: Iterable[Interrupt]) -> list[Row]:
         movable = {True: "no", False: "yes", None: "not known"}[line.managed]
         return line.kind, line.device, movable
 
-    return [_interrupts(key, of) for key, of in _grouped(lines, group)]
+    rows = [_interrupts(key, of) for key, of in _grouped(lines, group)]
+    return sorted(rows, key=lambda row: list(DeviceKind).index(DeviceKind(str(row[1]))))
 
 
 def _interrupts(key: tuple[str, str, str], lines: Sequence[Interrupt]) -> Row:

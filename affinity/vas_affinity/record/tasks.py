@@ -14,7 +14,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 _MIGRATIONS = re.compile(r"^se\.nr_migrations\s*:\s*(\d+)", re.MULTILINE)
 # Fields of /proc/PID/stat after the name, which may hold anything: proc(5), from field 3.
-_STATE, _FLAGS, _UTIME, _STIME, _START, _PROCESSOR = 0, 6, 11, 12, 19, 36
+_STATE, _PARENT, _FLAGS, _UTIME, _STIME, _START, _PROCESSOR = 0, 1, 6, 11, 12, 19, 36
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class TaskStat:
     start: int
     cpu: int
     flags: int = 0
+    parent: int = 0
 
 
 def parse_stat(line: str) -> TaskStat:
@@ -42,7 +43,8 @@ def parse_stat(line: str) -> TaskStat:
         raise ValueError(f"no stat line: {line!r}")
     ticks = int(fields[_UTIME]) + int(fields[_STIME])
     start, cpu = int(fields[_START]), int(fields[_PROCESSOR])
-    return TaskStat(int(tid), name, fields[_STATE], ticks, start, cpu, int(fields[_FLAGS]))
+    flags, parent = int(fields[_FLAGS]), int(fields[_PARENT])
+    return TaskStat(int(tid), name, fields[_STATE], ticks, start, cpu, flags, parent)
 
 
 def tids_of(root: Root, pid: int) -> list[int]:
@@ -114,5 +116,5 @@ def _pids(root: Root) -> list[int]:
 
 
 def _is_called(root: Root, pid: int, pattern: re.Pattern[str]) -> bool:
-    arguments = (read_gone(root, f"proc/{pid}/cmdline") or "").replace("\0", " ")
+    arguments = (read_gone(root, f"proc/{pid}/cmdline") or "").strip("\0").replace("\0", " ")
     return bool(pattern.search(name_of(root, pid)) or pattern.search(arguments))

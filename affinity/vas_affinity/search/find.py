@@ -36,7 +36,7 @@ class Effort:
         """How many times a local optimum is kicked."""
         if not problem.threads:
             return 0
-        by_size = min(600, max(100, 200_000 // len(problem.threads)))
+        by_size = min(600, 50_000 // len(problem.threads))
         return by_size if self.kicks is None else self.kicks
 
 

@@ -94,8 +94,7 @@ def settle(
     A kick that ends higher is kept at times, by how much it is above what a thread costs on
     average and less and less: else the search stays around the first optimum.
     """
-    while descend(standing, range(len(standing.places)), late):
-        pass
+    _descend_all(standing, late)
     best, most = standing.places.copy(), standing.gained
     each = _WARMTH * abs(score(standing.problem, best)) / max(1, len(best))
     for number in range(kicks):
@@ -105,6 +104,14 @@ def settle(
         if standing.gained > most + _LEAST_GAIN:
             best, most = standing.places.copy(), standing.gained
     return best
+
+
+def _descend_all(standing: Standing, late: Callable[[], bool]) -> None:
+    while len(standing.places) and not late():
+        restless = standing.restless(_LEAST_GAIN)
+        if not restless.size:
+            return
+        descend(standing, restless.tolist(), late)
 
 
 def _try_kick(

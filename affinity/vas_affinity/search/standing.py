@@ -53,6 +53,25 @@ class Standing:
         self.what_ifs += len(change)
         return np.asarray(change)
 
+    def restless(self, least_gain: float) -> Ints:
+        """The threads that a move or a swap would gain at least so much, all evaluated at once."""
+        problem, places, active = self.problem, self.places, self.problem.activity
+        moves = self.pressure - active[:, None] * problem.sharing[places]
+        moves *= active[:, None]
+        moves += self.cost
+        best = moves.min(axis=1) - moves[np.arange(len(places)), places]
+        there = self.cost[:, places]
+        there -= np.diagonal(there)[:, None].copy()
+        swaps = problem.weighted * self._twice[np.ix_(places, places)]
+        swaps += there
+        swaps += there.T
+        more = active[:, None] - active
+        pressure = self.pressure[places]
+        alone = more * self._alone_here[np.ix_(places, places)]
+        swaps += more * (pressure - pressure[:, None] + alone)
+        self.what_ifs += moves.size + swaps.size
+        return np.flatnonzero(np.minimum(best, swaps.min(axis=1)) < -least_gain)
+
     def move(self, thread: int, cpu: int) -> None:
         """Moves a thread to the CPU of that row."""
         problem, here = self.problem, self.places[thread]

@@ -14,6 +14,7 @@ from vas_affinity.thread_plan.pose import Known, Posed, pose
 from vas_affinity.thread_plan.reasons import reasons
 from vas_affinity.thread_plan.settings import Policy, ThreadSettings
 from vas_affinity.thread_plan.slides import slides
+from vas_core.errors import BadInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,30 @@ def plan_threads(
         notes=(*posed.notes, *notes),
     )
     return ThreadPlan(posed, places, placement)
+
+
+def thread_plan_of(placement: Placement, posed: Posed) -> ThreadPlan:
+    """A placement that was made before, as the answer to a problem of the same threads.
+
+    A thread that it does not pin is where it is today. Raises BadInput for another host's, for one
+    that pins none of the threads, and for one to a CPU that is not online.
+    """
+    index = {cpu: row for row, cpu in enumerate(posed.problem.cpus)}
+    pins = {pin.name: pin for pin in placement.pins if pin.target is Target.THREAD}
+    if not pins.keys() & set(posed.problem.threads):
+        what = "pins none of the threads that are here"
+        raise BadInput(what, where=f"the plan of {placement.host}", hint="plan again")
+    places, made = posed.start.copy(), list(_pins(posed, posed.start))
+    for row, key in enumerate(posed.problem.threads):
+        if key in pins:
+            made[row] = pins[key]
+            if not pins[key].cpus or pins[key].cpus[0] not in index:
+                raise BadInput(f"{key} is pinned to a CPU that is not online", hint="plan again")
+            places[row] = index[pins[key].cpus[0]]
+    notes = (*posed.notes, *placement.notes)
+    return ThreadPlan(
+        posed, places, placement.model_copy(update={"pins": tuple(made), "notes": notes})
+    )
 
 
 def _places(posed: Posed, settings: ThreadSettings) -> tuple[Ints, tuple[str, ...]]:

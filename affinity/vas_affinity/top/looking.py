@@ -58,7 +58,6 @@ class Looking:
 
 
 def all_processes(root: Root) -> list[int]:
-    """Every process but ourselves and the kernel's threads, which have no memory of their own."""
+    """Every process but ourselves; the kernel's threads too: an OSS's service threads are such."""
     names = os.listdir(root.path("proc"))  # noqa: PTH208
-    numbers = (int(name) for name in names if name.isdecimal() and int(name) != os.getpid())
-    return [pid for pid in numbers if (root.path(f"proc/{pid}") / "cmdline").exists()]
+    return [int(name) for name in names if name.isdecimal() and int(name) != os.getpid()]

@@ -10,8 +10,7 @@ from vas_bench.report.facts import Facts, facts_of
 from vas_bench.report.files import write_figures
 from vas_bench.report.json import as_json as facts_as_json
 from vas_bench.report.markdown import markdown as as_markdown
-from vas_bench.report.page import html, page_of
-from vas_bench.report.summary import findings
+from vas_bench.report.page import all_findings, html, page_of
 from vas_bench.results.options import read_runs, results_path, skip_damaged_option
 from vas_bench.results.systems import SYSTEMS, System
 from vas_core.cli import json_option, note, print_json
@@ -75,7 +74,7 @@ def report(
 
 
 def _say(facts: Facts, target: Path) -> None:
-    for finding in findings(facts):
+    for finding in all_findings(facts):
         click.echo(finding.text)
         for sentence in finding.evidence:
             click.echo(f"  {sentence}")

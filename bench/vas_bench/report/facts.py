@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 
+from vas_bench.report.scaling import Scaling, scalings
 from vas_bench.results.groups import Case, Group, grouped
 from vas_bench.results.measures import JOB_SECONDS, MEASURES
 from vas_bench.results.record import Locality, Run
@@ -89,6 +91,21 @@ class Facts:
 
     runs: tuple[Run, ...]
     comparisons: tuple[Comparison, ...]
+
+    @cached_property
+    def scalings(self) -> list[Scaling]:
+        """Experiments that ran on several numbers of hosts."""
+        return scalings(self.groups)
+
+    @property
+    def compared(self) -> list[Comparison]:
+        """The comparisons worth a section: not of one arm that is a point of a scaling."""
+        scaled = {run.id for scaling in self.scalings for run in scaling.runs}
+        return [
+            each
+            for each in self.comparisons
+            if len(each.arms) > 1 or each.arms[0].group.runs[0].id not in scaled
+        ]
 
     @property
     def invalid(self) -> list[Run]:

@@ -6,14 +6,18 @@ from dataclasses import asdict
 from typing import Any
 
 from vas_bench.report.facts import Arm, Comparison, Facts
-from vas_bench.report.summary import findings
+from vas_bench.report.page import all_findings
+from vas_bench.report.scaling import Scaling
+from vas_bench.usl.fit import Fit
+from vas_bench.usl.law import DERIVED
 
 
 def as_json(facts: Facts) -> dict[str, Any]:
     """Findings, every experiment's measures, differences to the base, and what was left out."""
     return {
-        "findings": [asdict(finding) for finding in findings(facts)],
+        "findings": [asdict(finding) for finding in all_findings(facts)],
         "comparisons": [_comparison(each) for each in facts.comparisons],
+        "scalings": [_scaling(each) for each in facts.scalings],
         "invalid": [{"id": run.id, "why": run.invalid} for run in facts.invalid],
         "warm_ups": facts.warm_ups,
     }
@@ -45,3 +49,22 @@ def _arm(arm: Arm, measures: list[str]) -> dict[str, Any]:
         "phases": arm.phases,
         "hosts": {name: host.model_dump() for name, host in arm.hosts.items()},
     }
+
+
+def _scaling(scaling: Scaling) -> dict[str, Any]:
+    points = [[point.p, point.throughput] for point in scaling.points]
+    fits = [each for each in scaling.fits if isinstance(each, Fit)]
+    return {
+        "workload": scaling.case.workload,
+        "parameters": dict(scaling.case.parameters),
+        "system": scaling.system,
+        "unit": scaling.unit,
+        "points": points,
+        "fits": [_fit(each) for each in fits],
+        "diagnosis": asdict(scaling.diagnosis),
+    }
+
+
+def _fit(fit: Fit) -> dict[str, Any]:
+    figures = {name: getattr(fit.law, name) for name in ("sigma", "kappa", "gamma", *DERIVED)}
+    return {"name": fit.way} | figures | {"extrapolated": fit.unseen()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from vas_bench.report.facts import Arm, Comparison, Facts
-from vas_bench.report.summary import findings
+from vas_bench.report.page import all_findings
 from vas_bench.report.words import case_words, summary_words
 from vas_bench.results.measures import JOB_SECONDS
 
@@ -15,7 +15,7 @@ _COLUMNS = ("system", "job time, median (95 % interval)", "against the base")
 def markdown(facts: Facts) -> str:
     """A table for each comparison, and the findings as a list."""
     parts = ["\n".join(_comparison(each)) for each in facts.comparisons]
-    told = [f"- {_escaped(finding.text)}" for finding in findings(facts)]
+    told = [f"- {_escaped(finding.text)}" for finding in all_findings(facts)]
     return "\n\n".join([*parts, "\n".join(told)]) + "\n"
 
 

@@ -12,7 +12,15 @@ from markupsafe import Markup
 from vas_bench.report.charts.marks import Chart, fitted
 from vas_bench.report.facts import Arm, Comparison, Facts
 from vas_bench.report.figures import Figure, figures_of
-from vas_bench.report.summary import Finding, findings
+from vas_bench.report.scaling import Scaling
+from vas_bench.report.scaling_figure import (
+    fits_table,
+    scaling_figure,
+    scaling_finding,
+    scaling_words,
+)
+from vas_bench.report.summary import Finding, findings, left_out
+from vas_bench.report.tables import Table
 from vas_bench.report.words import case_words, interval_words, value_words
 from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
@@ -22,15 +30,6 @@ from vas_bench.results.systems import SYSTEMS
 NARROW_PX, WIDE_PX = 336, 760
 _SHORT_HASH = 12
 _MINUTE = "%Y-%m-%d %H:%M"
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows under their columns' names; the first cell of a row names it."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -66,27 +65,39 @@ class Page:
 
 def page_of(facts: Facts, title: str, notes: Sequence[str] = ()) -> Page:
     """The page of some facts; `notes` stand below its summary."""
-    sections = [_comparison(each, n) for n, each in enumerate(facts.comparisons, 1)]
+    sections = [_comparison(each, n) for n, each in enumerate(facts.compared, 1)]
+    sections += [_scaling(each, n) for n, each in enumerate(facts.scalings, 1)]
     if facts.invalid:
         sections.append(_invalid(facts.invalid))
     first, *_, last = sorted([run.time for run in facts.runs] * 2)
     return Page(
         title=title,
         about=f"{len(facts.runs)} runs, {first:{_MINUTE}} to {last:{_MINUTE}} UTC",
-        summary=tuple(findings(facts)),
+        summary=all_findings(facts),
         notes=tuple(notes),
         sections=tuple(sections),
         commands=tuple(dict.fromkeys(run.command for run in facts.runs if run.command)),
-        origins=(_systems(facts), _experiments(facts), *_environments(facts)),
+        origins=(_systems(facts), _experiments(facts), *_versions(facts), *_environments(facts)),
         run_count=len(facts.runs),
         # Escaped by `embed`, in the way that a script element needs.
         data=Markup(embed(facts.runs)),  # noqa: S704
     )
 
 
+def all_findings(facts: Facts) -> tuple[Finding, ...]:
+    """What is said first: of comparisons, of scalings, and of what was left out."""
+    return (*findings(facts), *map(scaling_finding, facts.scalings), *left_out(facts))
+
+
 def _comparison(comparison: Comparison, number: int) -> Section:
     figures = tuple(figures_of(comparison, number))
     return Section(case_words(comparison.case), (), figures, (_measures(comparison),))
+
+
+def _scaling(scaling: Scaling, number: int) -> Section:
+    figure, fits = scaling_figure(scaling, number), fits_table(scaling)
+    tables = (fits,) if len(fits.columns) > 1 else ()
+    return Section(scaling_words(scaling), (), (figure,), tables)
 
 
 def _measures(comparison: Comparison) -> Table:
@@ -136,12 +147,21 @@ def _experiments(facts: Facts) -> Table:
             str(len(group.runs)),
             group.configuration_hash[:_SHORT_HASH],
             group.environment_fingerprint[:_SHORT_HASH],
-            ", ".join(f"{n} {v}" for n, v in sorted(group.runs[0].versions.items())) or "-",
         )
         for group in facts.groups
     )
-    columns = ("experiment", "runs", "configuration", "environment", "versions")
+    columns = ("experiment", "runs", "configuration", "environment")
     return Table("What ran", columns, rows)
+
+
+def _versions(facts: Facts) -> Iterator[Table]:
+    found: dict[str, set[str]] = {}
+    for run in facts.runs:
+        for name, version in run.versions.items():
+            found.setdefault(name, set()).add(version)
+    rows = tuple((name, ", ".join(sorted(each))) for name, each in sorted(found.items()))
+    if rows:
+        yield Table("Versions", ("of", "version"), rows)
 
 
 def _environments(facts: Facts) -> Iterator[Table]:

@@ -20,8 +20,8 @@ class Finding:
 
 
 def findings(facts: Facts) -> list[Finding]:
-    """One for each comparison, and for what was left out."""
-    return [*(_comparison(each) for each in facts.comparisons), *_left_out(facts)]
+    """One for each comparison."""
+    return [_comparison(each) for each in facts.compared]
 
 
 def _comparison(comparison: Comparison) -> Finding:
@@ -60,7 +60,8 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _left_out(facts: Facts) -> Iterator[Finding]:
+def left_out(facts: Facts) -> Iterator[Finding]:
+    """What is in no figure."""
     invalid, warm = len(facts.invalid), facts.warm_ups
     if invalid:
         yield Finding(

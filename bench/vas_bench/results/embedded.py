@@ -10,19 +10,21 @@ from vas_bench.results.record import Run
 OPENING = '<script type="application/json" id="vas-runs">'
 _CLOSING = "</script>"
 # In a JSON string these may be written so, and then nothing in it ends the element or opens one.
-_ESCAPES = {
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-    "\u2028": "\\u2028",
-    "\u2029": "\\u2029",
-}
+_ESCAPES = str.maketrans(
+    {
+        "<": "\\u003c",
+        ">": "\\u003e",
+        "&": "\\u0026",
+        "\u2028": "\\u2028",
+        "\u2029": "\\u2029",
+    }
+)
 
 
 def embed(runs: Sequence[Run]) -> str:
     """The element, with all fields of every run."""
     lines = ",\n".join(run.model_dump_json() for run in runs)
-    return f"{OPENING}[\n{lines.translate(str.maketrans(_ESCAPES))}\n]{_CLOSING}"
+    return f"{OPENING}[\n{lines.translate(_ESCAPES)}\n]{_CLOSING}"
 
 
 def embedded_lines(data: bytes) -> bytes:

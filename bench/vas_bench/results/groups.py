@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from vas_bench.results.record import Parameter, Run
 from vas_bench.results.systems import SYSTEMS, System
@@ -22,9 +23,11 @@ class Case:
         """The case of a run."""
         return cls(run.workload, tuple(sorted(run.parameters.items())))
 
-    def __str__(self) -> str:
-        shown = ", ".join(f"{name} {value}" for name, value in self.parameters)
-        return f"{self.workload} ({shown})" if shown else self.workload
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """What cases are sorted by: numbers by their value, before texts."""
+        values = ((n, isinstance(v, str), v) for n, v in self.parameters)
+        return self.workload, tuple(values)
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
             found.setdefault(_key(run), []).append(run)
     order = list(SYSTEMS)
     groups = [Group(tuple(runs)) for runs in found.values()]
-    return sorted(groups, key=lambda g: (str(g.case), order.index(g.system), g.runs[0].time))
+    return sorted(groups, key=lambda g: (g.case.order, order.index(g.system), g.runs[0].time))
 
 
 def _key(run: Run) -> tuple[str, str]:

@@ -70,10 +70,11 @@ def gain(ratio: Ratio, base: str, better: Better) -> Gain:
 
 
 def changed(share: float, interval: Interval, what: str, base: str) -> str:
-    """`29.0 % less WHAT than BASE (25.1 to 33.0)`: a ratio minus 1, and its interval, in words."""
+    """`29.0 % less WHAT than BASE (25.1 to 33.0)`: a ratio minus 1, and its interval if any."""
     sign = 1 if share >= 0 else -1
     low, high = sorted(100 * sign * end for end in interval)
-    return f"{_moved(share)} {what} than {base} ({low:.1f} to {high:.1f})"
+    said = f"{_moved(share)} {what} than {base}"
+    return f"{said} ({low:.1f} to {high:.1f})" if low < high else said
 
 
 def _moved(share: float) -> str:

@@ -10,12 +10,15 @@ from typing import Any
 import click
 
 from vas_bench.csvfile import read_table
+from vas_bench.report.page import WIDE_PX, svg
 from vas_bench.usl.diagnosis import Diagnosis, diagnose
 from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
 from vas_bench.usl.law import DERIVED, Law
-from vas_bench.usl.points import points_of
+from vas_bench.usl.picture import picture, shown_fit
+from vas_bench.usl.points import Point, points_of
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.errors import BadInput
+from vas_core.files import write_atomically
 
 _COEFFICIENTS = ("sigma", "kappa", "gamma")
 _FIGURES = (*_COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")
@@ -31,8 +34,19 @@ _FIGURES = (*_COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")
     metavar="SIGMA,KAPPA[,GAMMA]",
     help="Fit nothing: say what follows from these.",
 )
+@click.option(
+    "--svg",
+    "picture_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw runs, curve and band into this file.",
+)
 @json_option
-def usl(file: Path | None, coefficients: str | None, as_json: bool) -> None:
+def usl(
+    file: Path | None,
+    coefficients: str | None,
+    picture_file: Path | None,
+    as_json: bool,
+) -> None:
     """Fit the Universal Scalability Law, and say what it hides.
 
     FILE is CSV (`-` is stdin) with columns p and throughput (or seconds), a line a run, and
@@ -41,15 +55,15 @@ def usl(file: Path | None, coefficients: str | None, as_json: bool) -> None:
 
     \b
     Examples: vas bench usl runs.csv
-              vas bench usl runs.csv --json
+              vas bench usl runs.csv --svg usl.svg --json
               vas bench usl --from-coefficients -0.0288,0.000447
     """
-    if (file is None) == (coefficients is None):
-        raise BadInput("give a FILE or --from-coefficients", hint="see `vas bench usl --help`")
-    if coefficients is not None:
+    if coefficients is not None and file is None:
         _given(_parsed(coefficients), as_json)
-    elif file is not None:
-        _fitted(file, as_json)
+    elif coefficients is None and file is not None:
+        _fitted(points_of(read_table(file)), as_json, picture_file)
+    else:
+        raise BadInput("give a FILE or --from-coefficients", hint="see `vas bench usl --help`")
 
 
 def _given(law: Law, as_json: bool) -> None:
@@ -69,13 +83,20 @@ def _of(law: Law) -> str:
     return "sublinear" if law.sigma > 0 or law.kappa > 0 else "linear"
 
 
-def _fitted(file: Path, as_json: bool) -> None:
-    points = points_of(read_table(file))
+def _fitted(points: Sequence[Point], as_json: bool, picture_file: Path | None) -> None:
     fits = fit_all(points)
     found = diagnose(points, fits)
+    drawn = shown_fit(fits, found)
+    if picture_file and drawn:
+        chart = picture(points, drawn, found, WIDE_PX)
+        write_atomically(picture_file, svg(chart, picture_file.stem))
     if as_json:
         print_json(as_json_document(fits, found))
-        return
+    else:
+        _print(fits, found)
+
+
+def _print(fits: Sequence[Fit | LeftOut], found: Diagnosis) -> None:
     made = [fit for fit in fits if isinstance(fit, Fit)]
     if made:
         print_table(("", *(fit.way for fit in made)), _rows(made))

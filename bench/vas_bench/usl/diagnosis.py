@@ -6,11 +6,12 @@ Reduce tasks: T(1) is too long, every speedup too large, and sigma below zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from vas_bench.usl.fit import Fit, LeftOut, Way
+from vas_bench.usl.law import Law
 from vas_bench.usl.points import Point, single_node
 
 STRETCHED = "superlinear: the baseline is stretched"
@@ -28,29 +29,35 @@ class Diagnosis:
     evidence: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    @property
+    def stretched(self) -> bool:
+        """Whether there is evidence that runs on one node took longer than they should."""
+        return self.verdict in (STRETCHED, _NOT_SUPERLINEAR)
+
 
 def diagnose(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Diagnosis:
     """Of the runs and `fit_all`'s fits of them."""
-    found = {fit.way: fit for fit in fits if isinstance(fit, Fit)}
     warnings = tuple(_warnings(fits))
-    if not found:
+    laws = [(fit, fit.law) for fit in fits if fit.law is not None]
+    if not laws:
         return Diagnosis("no law: no fit was possible", warnings=warnings)
-    stretched = tuple(_stretched(points, found))
-    first = next(iter(found.values()))
-    if first.law.sigma < 0 and first.law.crossover is not None:
-        superlinear = tuple(_superlinear(points, first))
+    stretched = tuple(_stretched(points, fits))
+    first, law = laws[0]
+    if law.sigma < 0 and -law.sigma > law.kappa:
+        superlinear = tuple(_superlinear(points, first, law))
         if stretched:
             return Diagnosis(STRETCHED, (*superlinear, *stretched), warnings)
         return Diagnosis(_SUSPECT, (*superlinear, _next_step(points)), warnings)
     if stretched:
         return Diagnosis(_NOT_SUPERLINEAR, stretched, warnings)
-    return Diagnosis(_usual(first), warnings=warnings)
+    verdict = _usual(first) if isinstance(first, Fit) else f"no law: {first.why}"
+    return Diagnosis(verdict, warnings=warnings)
 
 
-def _superlinear(points: Sequence[Point], fit: Fit) -> Iterator[str]:
-    low_high = fit.interval("sigma")
-    interval = f" ({low_high[0]:.3g} to {low_high[1]:.3g})" if low_high else ""
-    yield f"sigma is {fit.law.sigma:.3g}{interval} in the {fit.way} fit"
+def _superlinear(points: Sequence[Point], fit: Fit | LeftOut, law: Law) -> Iterator[str]:
+    ends = fit.interval("sigma") if isinstance(fit, Fit) else None
+    interval = f" ({ends[0]:.3g} to {ends[1]:.3g})" if ends else ""
+    yield f"sigma is {law.sigma:.3g}{interval} in the {fit.way} fit"
     alone = single_node(points)
     if alone:
         efficiency, p = max((x / alone / p, p) for p, x in _means(points).items())
@@ -58,17 +65,18 @@ def _superlinear(points: Sequence[Point], fit: Fit) -> Iterator[str]:
             yield f"measured at p = {p:g}: {100 * efficiency:.0f} % of linear speedup"
 
 
-def _stretched(points: Sequence[Point], fits: Mapping[Way, Fit]) -> Iterator[str]:
-    two, without = fits.get(Way.TWO), fits.get(Way.WITHOUT_ONE)
-    if two and without:
-        if two.law.sigma < 0 <= without.law.sigma:
+def _stretched(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Iterator[str]:
+    by_way = {fit.way: fit for fit in fits}
+    two, without = by_way[Way.TWO].law, by_way[Way.WITHOUT_ONE]
+    if two and isinstance(without, Fit):
+        if two.sigma < 0 <= without.law.sigma:
             yield (
-                f"sigma changes its sign: {two.law.sigma:.3g} with one node, "
+                f"sigma changes its sign: {two.sigma:.3g} with one node, "
                 f"{without.law.sigma:.3g} without"
             )
         ends = without.interval("gamma")
-        stretch = without.law.gamma / two.law.gamma
-        if (ends[0] / two.law.gamma > 1) if ends else stretch > _STRETCH:
+        stretch = without.law.gamma / two.gamma
+        if (ends[0] / two.gamma > 1) if ends else stretch > _STRETCH:
             yield f"one node does 1/{stretch:.2f} of what runs on more say it can"
     yield from _failures(points)
 

@@ -73,10 +73,11 @@ _ENDS = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A fit that the runs do not allow, and why."""
+    """A fit that the runs do not allow, and why; `law` is one that was found and has a pole."""
 
     way: Way
     why: str
+    law: Law | None = None
 
 
 def fit_all(points: Sequence[Point], *, resamples: int = RESAMPLES) -> list[Fit | LeftOut]:
@@ -96,7 +97,7 @@ def _fit(way: Way, points: Sequence[Point], resamples: int) -> Fit | LeftOut:
     )
     law = _solved(way, p, x)
     if law.pole is not None:
-        return LeftOut(way, f"it has no value at p = {law.pole:.3g} (a pole)")
+        return LeftOut(way, f"it has no value at p = {law.pole:.3g} (a pole)", law)
     rmse = float(np.sqrt(np.mean((law.throughput(p) - x) ** 2)))
     resampled = tuple(_resampled(way, law, p, x, resamples))
     return Fit(way, law, len(used), rmse, float(p.min()), float(p.max()), resampled)

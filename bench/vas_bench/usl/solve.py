@@ -12,6 +12,8 @@ from vas_bench.usl.law import Law
 
 Array = NDArray[np.float64]
 _START = Law(0.01, 1e-4)
+# Coherency that costs so little of the throughput at the largest p is rounding.
+_NOTHING = 1e-9
 
 
 def solve(p: Array, x: Array, gamma: float | None = None) -> Law:
@@ -21,7 +23,7 @@ def solve(p: Array, x: Array, gamma: float | None = None) -> Law:
     bound sigma too (the R package `usl` does) would hide superlinear data in a wrong gamma.
     """
     law = _solve(p, x, gamma, with_kappa=True)
-    return law if law.kappa >= 0 else _solve(p, x, gamma, with_kappa=False)
+    return law if law.kappa * p.max() ** 2 > _NOTHING else _solve(p, x, gamma, with_kappa=False)
 
 
 def _solve(p: Array, x: Array, gamma: float | None, *, with_kappa: bool) -> Law:

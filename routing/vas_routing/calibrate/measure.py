@@ -90,9 +90,9 @@ def _sample(plan: Plan, steering: Steering, case: Case) -> Sample:
 
 
 def _gbps(plan: Plan, steering: Steering, case: Case, *, back: bool) -> float:
-    """Measured again where another leg carried some of it: after a switch, nodes far away go on
-    for a moment as their neighbour caches have it."""
-    share = 0.0
+    """Measured again where another leg carried some of it, or nothing came: after a switch, nodes
+    far away go on for a moment as their neighbour caches have it."""
+    gbps = share = 0.0
     for _ in range(_TRIES):
         before = carried_bytes(steering)
         done = run(
@@ -102,13 +102,19 @@ def _gbps(plan: Plan, steering: Steering, case: Case, *, back: bool) -> float:
         )
         gbps = iperf.received_gbps(done, case.destination)
         share = share_of(case.leg, before, carried_bytes(steering))
-        if share >= _LEAST_SHARE:
+        if gbps > 0 and share >= _LEAST_SHARE:
             return gbps
-    raise VasError(
-        f"{1 - share:.0%} of all bytes did not go by {case.leg}",
-        where=f"{case.source} to {case.destination}",
-        hint="something else on this guest sends or receives, or the other end has another path",
-    )
+    raise _unmeasured(case, gbps, share)
+
+
+def _unmeasured(case: Case, gbps: float, share: float) -> VasError:
+    where = f"{case.source} to {case.destination}"
+    if gbps <= 0:
+        hint = "ask both with `vas route explain`"
+        return VasError(f"nothing was received by {case.leg}", where=where, hint=hint)
+    what = f"{1 - share:.0%} of all bytes did not go by {case.leg}"
+    hint = "something else on this guest sends or receives, or the other end has another path"
+    return VasError(what, where=where, hint=hint)
 
 
 def share_of(leg: Leg, before: Mapping[Leg, int], after: Mapping[Leg, int]) -> float:

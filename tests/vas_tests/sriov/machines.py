@@ -41,7 +41,7 @@ def host_argv(
     by name, each with the descriptor of a socket.
     """
     return [
-        *_machine(boot, host, log, share=Path("/")),
+        *machine_words(boot, host, log, share=Path("/")),
         *("-machine", "q35,kernel-irqchip=split", "-cpu", _PROCESSOR, "-m", f"{_HOST_MIB}"),
         *("-accel", "tcg,thread=multi,tb-size=512"),
         *("-device", "intel-iommu,intremap=on"),
@@ -60,7 +60,7 @@ def guest_argv(boot: Boot, guest: Guest, vf: str, tap: str, port: str) -> list[s
     """
     memory = guest.memory_bytes >> 20
     return [
-        *_machine(boot, guest.name, Path(f"/run/{guest.name}.console"), share=Path("/mnt")),
+        *machine_words(boot, guest.name, Path(f"/run/{guest.name}.console"), share=Path("/mnt")),
         *("-machine", "q35", "-accel", "kvm", "-cpu", "host", "-m", f"{memory}"),
         *("-device", "virtio-serial-pci"),
         *("-chardev", f"pipe,id={guest.name},path={port}"),
@@ -72,7 +72,8 @@ def guest_argv(boot: Boot, guest: Guest, vf: str, tap: str, port: str) -> list[s
     ]
 
 
-def _machine(boot: Boot, name: str, log: Path, share: Path) -> Iterator[str]:
+def machine_words(boot: Boot, name: str, log: Path, share: Path) -> Iterator[str]:
+    """What every machine has: kernel, console in `log`, `share` of this machine as its root."""
     env = {"VAS_NODE": name, **boot.env}
     words = " ".join(f'"{key}={value}"' for key, value in env.items())
     yield from (QEMU, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none")

@@ -21,6 +21,7 @@ class Curve:
     model: Sequence[tuple[float, float, float, float]]
     x_words: str
     y_words: str
+    series: int = 0
     straight: tuple[float, float] | None = None  # where y = slope * x ends, for comparison
 
 
@@ -30,13 +31,13 @@ def curve(title: str, description: str, drawn: Curve, width: float) -> Chart:
     y_scale = from_zero(highest, _TOP_PX + _PLOT_PX, _TOP_PX)
     widest = max(text_width(shown(tick)) for tick in y_scale.ticks(6))
     far = max([x for x, _ in drawn.points] + [x for x, *_ in drawn.model])
-    x_scale = from_zero(far, widest + 8, width - 12)
+    x_scale = from_zero(far, widest + 8, width - 12, whole=True)
     marks = [
         Text(0, 13, drawn.y_words, style="faint"),
         *_y_axis(y_scale, x_scale),
         *x_axis(x_scale, _TOP_PX, _TOP_PX + _PLOT_PX, drawn.x_words, width=width),
         *_model(drawn, x_scale, y_scale),
-        *(Dot(x_scale(x), y_scale(y), "s0 point") for x, y in drawn.points),
+        *(Dot(x_scale(x), y_scale(y), f"s{drawn.series} point") for x, y in drawn.points),
     ]
     return Chart(title, description, width, _TOP_PX + _PLOT_PX + _AXIS_PX, tuple(marks))
 
@@ -55,5 +56,7 @@ def _model(drawn: Curve, x_scale: Scale, y_scale: Scale) -> Iterator[Mark]:
     if drawn.model:
         upper = [(x_scale(x), y_scale(high)) for x, _, _, high in drawn.model]
         lower = [(x_scale(x), y_scale(low)) for x, _, low, _ in drawn.model]
-        yield Path([*upper, *reversed(lower)], "s0 band", closed=True)
-        yield Path([(x_scale(x), y_scale(y)) for x, y, _, _ in drawn.model], "l0 curve")
+        yield Path([*upper, *reversed(lower)], f"s{drawn.series} band", closed=True)
+        yield Path(
+            [(x_scale(x), y_scale(y)) for x, y, _, _ in drawn.model], f"l{drawn.series} curve"
+        )

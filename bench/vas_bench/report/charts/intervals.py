@@ -10,6 +10,8 @@ from vas_bench.report.charts.scale import Scale, from_zero, x_axis
 
 _ROW_PX = 56
 _SIDE_PX = 14
+_TOP_PX = 20.0
+_BAR_PX = 34.0
 _AXIS_PX = 44
 _GAP_PX = 12
 
@@ -39,13 +41,13 @@ class Axis:
 def intervals(title: str, description: str, rows: Sequence[Row], axis: Axis, width: float) -> Chart:
     """The chart. The axis begins at zero, so that lengths are right."""
     row_px = _ROW_PX + (18 if any(not _beside(row, width) for row in rows) else 0)
-    top = 20.0 if axis.reference is not None else 4.0
+    top = _TOP_PX if axis.reference is not None else 4.0
     bottom = top + row_px * len(rows)
     highest = max(max((row.high, row.value, *row.points)) for row in rows)
     scale = from_zero(max(highest, axis.reference or 0), _SIDE_PX, width - _SIDE_PX)
     marks = [
         *x_axis(scale, top, bottom, axis.unit, width=width),
-        *_reference(axis, scale, top, bottom),
+        *_reference(axis, scale, len(rows), row_px),
     ]
     for number, row in enumerate(rows):
         marks += _row(row, scale, top + number * row_px, row_px, width)
@@ -56,14 +58,17 @@ def _beside(row: Row, width: float) -> bool:
     return text_width(row.name) + text_width(row.words) + _GAP_PX <= width
 
 
-def _reference(axis: Axis, scale: Scale, top: float, bottom: float) -> Iterator[Mark]:
+def _reference(axis: Axis, scale: Scale, rows: int, row_px: float) -> Iterator[Mark]:
+    """Its line, interrupted where words stand, and its name above."""
     if axis.reference is None:
         return
-    x = scale(axis.reference)
-    yield Line(x, top - 4, x, bottom, "reference")
-    half = text_width(axis.reference_text) / 2
-    middle = min(max(x, half), scale.end + _SIDE_PX - half)
-    yield Text(middle, top - 7, axis.reference_text, "middle", "faint")
+    x, half = scale(axis.reference), text_width(axis.reference_text) / 2
+    for number in range(rows):
+        end = _TOP_PX + (number + 1) * row_px
+        yield Line(x, end - _BAR_PX, x, end, "reference")
+    yield Text(
+        min(max(x, half), scale.end + _SIDE_PX - half), 13, axis.reference_text, "middle", "faint"
+    )
 
 
 def _row(row: Row, scale: Scale, top: float, height: float, width: float) -> Iterator[Mark]:

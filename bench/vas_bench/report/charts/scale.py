@@ -21,6 +21,7 @@ class Scale:
     high: float
     start: float
     end: float
+    whole: bool = False  # ticks are counts
 
     def __call__(self, value: float) -> float:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
@@ -28,6 +29,7 @@ class Scale:
     def ticks(self, most: int) -> list[float]:
         """Round values within the scale: at most so many, and at least one."""
         step = _step((self.high - self.low) / max(1, most - 1))
+        step = math.ceil(step) if self.whole else step
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         return [number * step for number in range(first, last + 1)]
@@ -38,9 +40,9 @@ def _step(least: float) -> float:
     return next(power * factor for factor in _STEPS if power * factor >= least * (1 - 1e-9))
 
 
-def from_zero(highest: float, start: float, end: float) -> Scale:
+def from_zero(highest: float, start: float, end: float, *, whole: bool = False) -> Scale:
     """A scale whose lengths can be compared: it begins at zero. It holds `highest`, with room."""
-    return Scale(0, highest * 1.04 if highest > 0 else 1, start, end)
+    return Scale(0, highest * 1.04 if highest > 0 else 1, start, end, whole)
 
 
 def shown(value: float) -> str:

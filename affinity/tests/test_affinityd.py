@@ -1,0 +1,220 @@
+"""`vas-affinityd` as a process, with processes that it places."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vas_affinity.apply.host import Host
+from vas_affinity.apply.thread import started
+from vas_affinity.placement import Pin, Placement, Target
+from vas_core.polling import poll
+from vas_core.process import run
+from vas_core.root import Root
+
+CPUS = tuple(sorted(os.sched_getaffinity(0)))
+SECONDS = 60.0
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(len(CPUS) < 2, reason="one CPU: nothing can be moved"),
+]
+
+
+@pytest.fixture
+def worker() -> Iterator[int]:
+    """A process to be placed; its id."""
+    process = subprocess.Popen(["sleep", "600"])
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+class Daemon:
+    """The files and the process of one."""
+
+    def __init__(self, directory: Path) -> None:
+        self.plan, self.config = directory / "plan.json", directory / "affinity.yaml"
+        self.state, self._log = directory / "state", directory / "log"
+        self.metric = directory / "metric"
+        self._told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._told.bind(str(directory / "notify"))
+        self._told.settimeout(SECONDS)
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def settings(self, **words: Any) -> None:
+        self.config.write_text(json.dumps(words))
+
+    def place(self, tid: int, cpu: int) -> None:
+        start = started(Root(), tid)
+        pin = Pin(
+            target=Target.THREAD, name="a/b/0", cpus=(cpu,), reason="test", tid=tid, start=start
+        )
+        new = self.plan.with_suffix(".new")
+        new.write_text(Placement(host="here", pins=(pin,)).model_dump_json())
+        new.rename(self.plan)
+
+    def start(self, *before: str) -> None:
+        argv = [sys.executable, "-m", "vas_core", "affinity", "daemon", str(self.plan)]
+        argv += ["--host", "here", "--state", str(self.state), "--config", str(self.config)]
+        address = self._told.getsockname()
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*before, *argv, "--metrics", "off"],
+                stderr=log,
+                env={**os.environ, "NOTIFY_SOCKET": address},
+            )
+        self.told(b"READY=1")
+
+    def told(self, wanted: bytes) -> None:
+        """Waits for a word to the service manager."""
+        while wanted not in self._told.recv(4096):
+            pass
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        assert self.process
+        self.process.send_signal(number)
+        return self.process.wait(SECONDS)
+
+    def close(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.end(signal.SIGKILL)
+        self._told.close()
+
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._log.read_text().splitlines()]
+
+    def wait_for(self, message: str, count: int = 1) -> dict[str, Any]:
+        """The event of that name, once there are so many."""
+
+        def look() -> list[dict[str, Any]]:
+            return [event for event in self.events() if event["message"] == message]
+
+        return poll(look, lambda seen: len(seen) >= count, SECONDS, f"{count} {message}")[-1]
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    found = Daemon(tmp_path)
+    found.settings(check_seconds=0.2, repairs=1000)
+    yield found
+    found.close()
+
+
+def runs_on(tid: int, *cpus: int) -> None:
+    """Waits until a thread may run there."""
+    look: Callable[[], set[int]] = lambda: os.sched_getaffinity(tid)  # noqa: E731
+    poll(look, lambda seen: seen == set(cpus), SECONDS, f"thread {tid} on {cpus}")
+
+
+def test_a_plan_is_kept_true_until_its_end_and_after(daemon: Daemon, worker: int) -> None:
+    daemon.place(worker, CPUS[1])
+    daemon.start()
+    runs_on(worker, CPUS[1])
+    daemon.wait_for("move")
+    os.sched_setaffinity(worker, {CPUS[0]})
+    runs_on(worker, CPUS[1])
+    assert daemon.wait_for("repair")["values"] == 1
+    daemon.told(b"WATCHDOG=1")
+    assert daemon.end() == 0
+    runs_on(worker, CPUS[1])
+    Host(daemon.state).rollback()
+    runs_on(worker, *CPUS)
+
+
+def test_a_plan_that_changed_is_taken_and_a_bad_one_is_not(daemon: Daemon, worker: int) -> None:
+    daemon.place(worker, CPUS[1])
+    daemon.start()
+    runs_on(worker, CPUS[1])
+    daemon.place(worker, CPUS[0])
+    runs_on(worker, CPUS[0])
+    daemon.plan.write_text("{")
+    assert "is no plan" in daemon.wait_for("not taken; the old one holds")["what"]
+    os.sched_setaffinity(worker, {CPUS[1]})
+    runs_on(worker, CPUS[0])
+    daemon.place(worker, CPUS[1])
+    runs_on(worker, CPUS[1])
+
+
+def test_a_restart_moves_nothing(daemon: Daemon, worker: int) -> None:
+    daemon.place(worker, CPUS[1])
+    daemon.start()
+    runs_on(worker, CPUS[1])
+    daemon.wait_for("move")
+    daemon.end(signal.SIGKILL)
+    daemon.start()
+    daemon.wait_for("wait")
+    daemon.end()
+    assert [event["message"] for event in daemon.events()].count("move") == 1
+
+
+def valve(daemon: Daemon, **words: Any) -> None:
+    daemon.metric.write_text("100\n")
+    source = {"file": str(daemon.metric), "better": "higher", "samples": 2, **words}
+    daemon.settings(check_seconds=0.2, valve=source)
+
+
+def test_a_move_that_hurts_the_service_is_taken_back(daemon: Daemon, worker: int) -> None:
+    valve(daemon, window_seconds=600)
+    daemon.place(worker, CPUS[1])
+    daemon.start()
+    runs_on(worker, CPUS[1])
+    daemon.metric.write_text("50\n")
+    runs_on(worker, *CPUS)
+    assert daemon.wait_for("revert")["why"].startswith("the metric went from 100 to ")
+    poll(
+        lambda: daemon.events()[-1].get("why"), lambda why: why == "held off", SECONDS, "a hold-off"
+    )
+    assert os.sched_getaffinity(worker) == set(CPUS)
+
+
+def test_a_trial_outlives_the_daemon(daemon: Daemon, worker: int) -> None:
+    valve(daemon, window_seconds=600)
+    daemon.place(worker, CPUS[1])
+    daemon.start()
+    runs_on(worker, CPUS[1])
+    daemon.wait_for("move")
+    daemon.end(signal.SIGKILL)
+    daemon.metric.write_text("50\n")
+    assert os.sched_getaffinity(worker) == {CPUS[1]}
+    daemon.start()
+    runs_on(worker, *CPUS)
+    daemon.end()
+    daemon.start()
+    assert daemon.wait_for("wait", count=len(_waits(daemon)) + 1)["why"] == "held off"
+
+
+def _waits(daemon: Daemon) -> list[dict[str, Any]]:
+    return [event for event in daemon.events() if event["message"] == "wait"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a network namespace")
+@pytest.mark.skipif(shutil.which("nsenter") is None, reason="no nsenter (package util-linux)")
+def test_a_link_that_comes_up_is_a_reason_to_look_at_once(daemon: Daemon, worker: int) -> None:
+    daemon.settings(check_seconds=300)
+    daemon.place(worker, CPUS[1])
+    daemon.start("unshare", "--net")
+    runs_on(worker, CPUS[1])
+    daemon.wait_for("move")
+    os.sched_setaffinity(worker, {CPUS[0]})
+    assert daemon.process
+    into = ("nsenter", f"--target={daemon.process.pid}", "--net")
+    run([*into, "ip", "link", "set", "lo", "up"])
+    runs_on(worker, CPUS[1])
+    daemon.wait_for("repair")
+
+
+def test_what_it_cannot_read_at_its_start_is_one_line(
+    daemon: Daemon, capfd: pytest.CaptureFixture[str]
+) -> None:
+    argv = [sys.executable, "-m", "vas_core", "affinity", "daemon", str(daemon.plan)]
+    assert run([*argv, "--metrics", "off"], check=False).status == 2

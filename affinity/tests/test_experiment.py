@@ -1,0 +1,205 @@
+"""The experiment: its order, its statistics, its settings, and a short real run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from vas_affinity.experiment import tuning
+from vas_affinity.experiment.conduct import Result, Run
+from vas_affinity.experiment.design import BASE, Arm, arms, order, questions
+from vas_affinity.experiment.figure import draw_arms
+from vas_affinity.experiment.statistics import Answer, contrast, corrected, spread, summarize
+from vas_affinity.experiment.workload import Pipeline, kept_on, last_number
+from vas_core.cli import run_command
+from vas_core.errors import VasError
+from vas_core.root import Root
+
+# Table 2 of the thread manager's paper: operations per second, five runs each.
+UNPINNED = (4656.73, 3822.06, 3654.58, 3797.29, 4005.85)
+SIBLINGS_OFF = (4165.00, 3991.67, 4883.58, 4174.46, 4611.72)
+PINNED = (6540.39, 6664.53, 6617.48, 6619.01, 6541.12)
+
+SAMPLES = st.lists(st.floats(1, 1e6), min_size=3, max_size=20).filter(lambda v: np.var(v) > 1e-6)
+
+
+def test_the_papers_gain_without_siblings_is_none() -> None:
+    values = {"on": UNPINNED, "off": SIBLINGS_OFF}
+    test = contrast("off", values, {"off": 1, "on": -1}, summarize(UNPINNED).mean)
+    assert test.effect == pytest.approx(9.48, abs=0.01)
+    assert test.p == pytest.approx(0.157, abs=0.001)
+
+
+def test_the_papers_pinning_gains_and_cuts_the_spread() -> None:
+    values = {"free": UNPINNED, "pinned": PINNED}
+    test = contrast("x", values, {"pinned": 1, "free": -1}, summarize(UNPINNED).mean)
+    assert test.effect == pytest.approx(65.4, abs=0.1)
+    assert test.p < 2e-4
+    assert spread("x", UNPINNED, PINNED).effect < 0.15
+
+
+@given(SAMPLES, SAMPLES)
+def test_two_means_are_welchs_test(one: list[float], other: list[float]) -> None:
+    test = contrast("x", {"a": one, "b": other}, {"b": 1, "a": -1}, 100.0)
+    expected = stats.ttest_ind(other, one, equal_var=False)
+    interval = expected.confidence_interval()
+    assert test.p == pytest.approx(float(expected.pvalue), rel=1e-6, abs=1e-12)
+    assert test.low == pytest.approx(float(interval.low), rel=1e-6, abs=1e-6)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
+def test_holms_correction_never_helps_and_keeps_order(found: list[float]) -> None:
+    tests = corrected([Answer("x", "%", 1.0, None, None, p) for p in found])
+    assert all(test.p <= test.p_holm <= 1 for test in tests)
+    ordered = sorted(tests, key=lambda test: test.p)
+    assert [t.p_holm for t in ordered] == sorted(t.p_holm for t in tests)
+    assert min(t.p_holm for t in tests) == min(1.0, min(found) * len(found))
+
+
+def test_runs_that_are_all_equal_differ_not() -> None:
+    same = {arm.name: [5.0, 5.0, 5.0] for arm in arms(tuning=True)}
+    assert not any(test.significant(0.05) for test in questions(same))
+
+
+@given(st.integers(1, 30), st.integers())
+def test_each_round_has_each_arm_once(runs: int, seed: int) -> None:
+    plan = order(arms(tuning=True), runs, seed)
+    assert plan == order(arms(tuning=True), runs, seed)
+    rounds = [plan[at : at + 4] for at in range(0, len(plan), 4)]
+    assert all(Counter(one) == Counter(arms(tuning=True)) for one in rounds)
+
+
+def test_the_interaction_is_what_pinning_gains_more_when_tuned() -> None:
+    noise = np.linspace(-1, 1, 9)
+    levels = {
+        (False, False): 100.0,
+        (False, True): 110.0,
+        (True, False): 120.0,
+        (True, True): 160.0,
+    }
+    values = {Arm(*key).name: list(level + noise) for key, level in levels.items()}
+    found = {test.question: test for test in questions(values)}
+    crossed = found["interaction: does pinning gain more when tuned"]
+    assert crossed.effect == pytest.approx(30.0)
+    assert crossed.significant(0.05)
+    assert not found["variance: tuning, unpinned"].significant(0.05)
+
+
+def test_without_the_factor_two_arms_are_left() -> None:
+    left = arms(tuning=False)
+    assert left == [BASE, Arm(tuned=False, pinned=True)]
+    values = {arm.name: [1.0, 2.0, 3.0] for arm in left}
+    assert [test.question for test in questions(values)] == [
+        "mean: pinning, untuned",
+        "variance: pinning, untuned",
+    ]
+
+
+def test_one_run_is_tested_for_nothing() -> None:
+    assert questions({arm.name: [1.0] for arm in arms(tuning=True)}) == []
+
+
+@given(st.integers(2, 60), st.integers(1, 8))
+def test_stages_are_pinned_evenly_and_neighbours_together(stages: int, cpus: int) -> None:
+    work = Pipeline(Path("x"), tuple(range(cpus)), stages, 1.0, "pipe", 1, 1)
+    places = work.places()
+    assert len(places) == stages
+    assert places == sorted(places)
+    used = Counter(places)
+    assert max(used.values()) - min(used[cpu] for cpu in range(min(cpus, stages))) <= 1
+
+
+@pytest.mark.parametrize(("out", "value"), [("3.5\n", 3.5), ("hello\n7\n\n", 7.0)])
+def test_the_last_line_is_the_metric(out: str, value: float) -> None:
+    assert last_number(["x"], out) == value
+
+
+@pytest.mark.parametrize("out", ["", "12 MB/s\n"])
+def test_what_is_no_metric_is_named(out: str) -> None:
+    with pytest.raises(VasError, match="bench: the last line of its output is no number"):
+        last_number(["bench"], out)
+
+
+def test_the_figure_shows_each_run() -> None:
+    runs = tuple(Run(arm, 100.0 + n, 1.0, 0.5, 0.0) for n, arm in enumerate(arms(tuning=True) * 3))
+    result = Result("ring", "messages/s", "x", 1, 2, "6.1", runs)
+    document = draw_arms(result).document("x")
+    assert document.count("<circle") == 12
+    assert result.others_cpus == 0.5
+
+
+@pytest.mark.machine
+def test_the_setting_is_put_back() -> None:
+    if reason := tuning.why_not(Root()):
+        assert "cpu_dma_latency" in reason
+        return
+    before = tuning.latency_microseconds(Root())
+    with tuning.tuned(Root()):
+        assert tuning.latency_microseconds(Root()) == 0
+    assert tuning.latency_microseconds(Root()) == before
+
+
+def test_a_setting_that_is_not_there_is_said(tmp_path: Path) -> None:
+    assert tuning.why_not(Root(tmp_path)) == "/dev/cpu_dma_latency: No such file or directory"
+
+
+@pytest.mark.machine
+def test_what_is_started_inherits_the_cpus_and_we_keep_ours() -> None:
+    before = os.sched_getaffinity(0)
+    with kept_on([min(before)]):
+        assert os.sched_getaffinity(0) == {min(before)}
+    assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.machine
+def test_a_command_is_told_its_arm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, picture = tmp_path / "e.json", tmp_path / "e.svg"
+    code = "import os; print(10 * int(os.environ['VAS_PINNED']) + len(os.sched_getaffinity(0)))"
+    one = str(min(os.sched_getaffinity(0)))
+    words = [
+        "experiment",
+        "--runs",
+        "2",
+        "--cpus",
+        one,
+        "--out",
+        str(out),
+        "--picture",
+        str(picture),
+    ]
+    assert run_command(["affinity", *words, "--", sys.executable, "-c", code]) == 0
+    found = json.loads(out.read_text())
+    for run in found["runs"]:
+        allowed = len(os.sched_getaffinity(0))
+        assert run["value"] == (allowed if "unpinned" in run["arm"] else 11)
+    assert picture.read_text().startswith("<svg")
+    assert "mean: pinning, untuned" in capsys.readouterr().out
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("transport", ["pipe", "futex"])
+def test_the_pipeline_runs(transport: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["experiment", "--runs", "2", "--seconds", "0.05", "--transport", transport, "--json"]
+    assert run_command(["affinity", *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sum(run["value"] for run in found["runs"]) > 0
+    assert {"mean", "sd", "relative_sd"} <= set(found["arms"][BASE.name])
+
+
+@pytest.mark.machine
+def test_a_dry_run_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        run_command(["affinity", "experiment", "--runs", "2", "--dry-run", "--", "/no/such"]) == 0
+    )
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("untuned, unpinned") == 2

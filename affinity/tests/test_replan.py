@@ -1,0 +1,65 @@
+"""What the daemon's planner offers: a gain, a cost, and what it leaves as it is."""
+
+from __future__ import annotations
+
+import pytest
+from guest_machines import host, machine, nvme, thread
+
+from vas_affinity.daemon.replan import offer_of
+from vas_affinity.placement import Pin, Placement, Target
+from vas_affinity.score import score
+from vas_affinity.snapshot import Role, Snapshot
+from vas_affinity.thread_plan import ThreadPlan, plan_threads
+
+GUEST = Pin(target=Target.VCPU, name="0", guest="vm1", cpus=(3,), reason="test")
+OLD = Pin(target=Target.THREAD, name="old/old/0", cpus=(3,), reason="test", tid=9, start=9)
+IN_FORCE = Placement(host="oss1", pins=(GUEST, OLD))
+
+
+def planned(*last_cpus: int) -> ThreadPlan:
+    """Storage threads that are there today, on a machine whose disk interrupts CPU 0."""
+    threads = tuple(
+        thread(10 + index, Role.STORAGE).model_copy(
+            update={"last_cpu": cpu, "cpu": 0.5, "device": "nvme0"}
+        )
+        for index, cpu in enumerate(last_cpus)
+    )
+    return plan_threads(_host(threads))
+
+
+def _host(threads: tuple[object, ...]) -> Snapshot:
+    return host(machine(), nvme(30, 0)).model_copy(update={"threads": threads})
+
+
+def _best() -> tuple[int, ...]:
+    return tuple(pin.cpus[0] for pin in planned(0, 0).placement.pins)
+
+
+def test_threads_on_one_cpu_are_worth_moving() -> None:
+    far = planned(0, 0)
+    offer = offer_of(far, IN_FORCE, 0.1)
+    assert offer is not None and offer.gain is not None
+    today = score(far.posed.problem, far.posed.start)
+    assert offer.gain == pytest.approx(today - score(far.posed.problem, far.places))
+    assert offer.gain > 0
+    moved = (far.posed.start != far.places).mean()
+    assert offer.cost == pytest.approx(0.1 * today * moved)
+
+
+def test_guests_stay_and_threads_are_replaced() -> None:
+    offer = offer_of(planned(0, 0), IN_FORCE, 0.1)
+    assert offer is not None
+    assert offer.plan.pins[0] == GUEST
+    assert OLD not in offer.plan.pins
+    assert [pin.tid for pin in offer.plan.pins[1:]] == [10, 11]
+
+
+def test_threads_that_are_where_they_should_be_are_no_offer() -> None:
+    assert offer_of(planned(*_best()), IN_FORCE, 0.1) is None
+
+
+def test_with_nothing_in_force_it_is_the_plan_alone() -> None:
+    offer = offer_of(planned(0, 0), None, 0.1)
+    assert offer is not None
+    assert offer.plan.host == "oss1"
+    assert {pin.target for pin in offer.plan.pins} == {Target.THREAD}

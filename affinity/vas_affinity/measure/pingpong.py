@@ -1,0 +1,43 @@
+"""Measuring pairs of CPUs with the program of `pingpong.c`."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+from statistics import median
+
+from vas_affinity.measure.result import Pair
+from vas_core.errors import NotHere, VasError
+from vas_core.process import run
+
+_OPTIONS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread")
+_PAIR_SECONDS = 60
+
+
+@contextmanager
+def built() -> Iterator[Path]:
+    """The program, while the context lasts. Raises NotHere without a C compiler."""
+    compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
+    if compiler is None:
+        raise NotHere("no C compiler on PATH", where="affinity measure", hint="install gcc")
+    with (
+        tempfile.TemporaryDirectory(prefix="vas-pingpong-") as directory,
+        as_file(files("vas_affinity.measure") / "pingpong.c") as source,
+    ):
+        program = Path(directory) / "pingpong"
+        run([compiler, *_OPTIONS, "-o", program, source])
+        yield program
+
+
+def measure_pair(program: Path, a: int, b: int, *, rounds: int, samples: int) -> Pair:
+    """The latency between two CPUs. Raises CommandFailed if they cannot be pinned to."""
+    words = (program, str(a), str(b), str(rounds), str(samples))
+    said = run(words, timeout_seconds=_PAIR_SECONDS).stdout.split()
+    if len(said) != samples:
+        raise VasError(f"printed {len(said)} samples instead of {samples}", where="pingpong")
+    found = [float(word) for word in said]
+    return Pair(a=a, b=b, ns=median(found), least_ns=min(found), most_ns=max(found))

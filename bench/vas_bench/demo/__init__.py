@@ -1,0 +1,1 @@
+"""`vas demo`: one job in four ways, and a report of it."""

@@ -1,0 +1,125 @@
+"""What `./vas demo` runs: the main job, in each arm once on the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from vas_core.progress import Step, Steps
+from vas_lab.arms import ARMS, BASE, Arm
+from vas_lab.disk import check_disk, free_bytes, used_bytes
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_lab.terasort import Sizes, TeraSort
+
+_INPUT_BYTES = "BYTES_READ"
+_LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"
+_DIRECTORY = "/demo"
+# What the demo tells beside what every arm is judged by.
+COUNTED: dict[str, Callable[[JobResult], float]] = {
+    "total_maps": lambda job: job.total_maps,
+    "local_input_bytes": lambda job: job.map_counter(_LOCAL_BYTES),
+    "input_bytes": lambda job: job.counter(_INPUT_BYTES),
+}
+# At an arm's end: the input, the maps' output, what the reducers fetched of it, the output.
+COPIES = 4
+WHAT_IT_SHOWS = (
+    "DATA-LOCAL and FROM LOCAL OST show the placement; its worth in time does not show here: all "
+    "OSTs lie on one local disk, so a remote read costs no more than a local one. The shuffle's "
+    "does, but one run proves nothing: `vas bench arms`."
+)
+
+
+@dataclass(frozen=True)
+class Done:
+    """One arm's sort, and TeraValidate's checksum of what it wrote."""
+
+    arm: Arm
+    job: JobResult
+    checksum: str
+
+
+@dataclass(frozen=True)
+class ArmResult:
+    """What one arm did. Bytes and maps are TeraSort's; the checksum is TeraValidate's.
+
+    `job_ratio` is its job time by that of the arm `BASE`, once that one has run.
+    """
+
+    name: str
+    data_local_maps: int
+    rack_local_maps: int
+    other_maps: int
+    total_maps: int
+    local_input_bytes: int
+    input_bytes: int
+    job_seconds: float
+    cpu_seconds: float
+    checksum: str
+    job_ratio: float | None = None
+
+    @classmethod
+    def of(cls, done: Done) -> ArmResult:
+        """What an arm's sort did, in the demo's words."""
+        job = done.job
+        return cls(
+            name=done.arm.name,
+            data_local_maps=job.data_local_maps,
+            rack_local_maps=job.rack_local_maps,
+            other_maps=job.other_maps,
+            total_maps=job.total_maps,
+            local_input_bytes=job.map_counter(_LOCAL_BYTES),
+            input_bytes=job.counter(_INPUT_BYTES),
+            job_seconds=round(job.seconds, 1),
+            cpu_seconds=round(job.cpu_seconds, 1),
+            checksum=done.checksum,
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """The arm as `vas demo --json` prints it."""
+        return asdict(self)
+
+
+def check_room(size_bytes: int, state_dir: Path) -> None:
+    """Raises BadInput when the arms do not fit on the disk; what they replace counts as free."""
+    old = (state_dir / f"lustre/data{_DIRECTORY}", state_dir / "nodes")
+    free = free_bytes(state_dir) + sum(map(used_bytes, old))
+    check_disk(free, size=size_bytes, copies=COPIES)
+
+
+START = "start the lab"
+GENERATE = "TeraGen"
+
+
+def steps() -> list[Step]:
+    """The steps of the demo, with the seconds they took on two busy cores."""
+    arms = [step for arm in ARMS for step in (Step(_sort(arm), 40), Step(_validate(arm), 15))]
+    return [Step(START, 25), Step(GENERATE, 20), *arms]
+
+
+def _sort(arm: Arm) -> str:
+    return f"TeraSort, {arm.name}"
+
+
+def _validate(arm: Arm) -> str:
+    return f"TeraValidate, {arm.name}"
+
+
+def run_arms(lab: Lab, sizes: Sizes, progress: Steps) -> Iterator[Done]:
+    """Makes the data, then runs each arm on it. Raises VasError when an output is not right."""
+    job = TeraSort(lab, sizes, _DIRECTORY)
+    with progress.step(GENERATE):
+        job.generate()
+    for arm in ARMS:
+        with progress.step(_sort(arm)):
+            sorted_ = job.run(arm)
+        with progress.step(_validate(arm)):
+            checksum = job.validate(arm)
+        yield Done(arm, sorted_, checksum)
+
+
+def with_ratios(results: Sequence[ArmResult]) -> list[ArmResult]:
+    """The same arms, each with its job time against the base's."""
+    base = next(result.job_seconds for result in results if result.name == BASE)
+    return [replace(result, job_ratio=round(result.job_seconds / base, 2)) for result in results]

@@ -1,0 +1,34 @@
+"""What `vas demo` prints for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from vas_bench.demo.arms import WHAT_IT_SHOWS, ArmResult
+from vas_core.cli import print_table
+from vas_core.program import as_called
+from vas_lab.arms import ARMS, BASE
+
+_ARM_COLUMNS = (
+    *("ARM", "MAPS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),
+    *("JOB s", f"/ {BASE}", "CPU s", "CHECKSUM"),
+)
+
+
+def print_arms(results: Iterable[ArmResult]) -> None:
+    """The demo's table, what its rows are, and what its columns say and do not say."""
+    print_table(_ARM_COLUMNS, (_arm_row(result) for result in results))
+    click.echo()
+    for arm in ARMS:
+        click.echo(f"{arm.name}: {arm.explanation}")
+    click.echo(as_called(WHAT_IT_SHOWS))
+
+
+def _arm_row(arm: ArmResult) -> tuple[object, ...]:
+    maps = (arm.total_maps, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
+    share = f"{100 * arm.local_input_bytes / max(1, arm.input_bytes):.1f}%"
+    ratio = "" if arm.job_ratio is None else f"{arm.job_ratio:.2f}"
+    times = (f"{arm.job_seconds:.1f}", ratio, f"{arm.cpu_seconds:.1f}")
+    return (arm.name, *maps, share, *times, arm.checksum)

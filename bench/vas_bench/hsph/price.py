@@ -1,0 +1,49 @@
+"""What a system costs, from a list that was given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vas_bench.csvfile import Row, Table
+from vas_core.errors import BadInput
+
+_COLUMNS = ("item", "count", "price", "currency")
+
+
+@dataclass(frozen=True)
+class Item:
+    """So many of a thing, each at a price."""
+
+    name: str
+    count: float
+    price: float
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """Items in one currency."""
+
+    currency: str
+    items: tuple[Item, ...]
+
+    @property
+    def total(self) -> float:
+        """The price of all, in the currency."""
+        return sum(item.count * item.price for item in self.items)
+
+
+def price_list(table: Table) -> PriceList:
+    """The list in a table with columns item, count, price, currency. Raises BadInput by line."""
+    missing = [name for name in _COLUMNS if name not in table.columns]
+    if missing:
+        hint = f"columns {', '.join(_COLUMNS)}"
+        raise BadInput(f"has no column {missing[0]}", where=table.name, hint=hint)
+    currency = table.rows[0].text("currency")
+    return PriceList(currency, tuple(_item(row, currency) for row in table.rows))
+
+
+def _item(row: Row, currency: str) -> Item:
+    if row.text("currency") != currency:
+        text = f"{row.text('currency')} among {currency}"
+        raise BadInput(text, where=row.where, hint="one currency in a list")
+    return Item(row.text("item"), row.number("count"), row.number("price", above_zero=False))

@@ -1,0 +1,92 @@
+"""Experiments that differ in the number of hosts alone, and the law through them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from vas_bench.results.groups import Case, Group
+from vas_bench.results.measures import JOB_SECONDS
+from vas_bench.results.record import Run, canonical_hash
+from vas_bench.results.systems import System
+from vas_bench.usl.diagnosis import Diagnosis, diagnose
+from vas_bench.usl.fit import Fit, LeftOut, fit_all
+from vas_bench.usl.points import Point
+
+HOSTS = "hosts"
+_THROUGHPUT = "throughput_bytes_per_second"
+_FAILURES = "failed_reduces"
+_LEAST_COUNTS = 3
+_HOUR_SECONDS = 3600
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """One experiment on different numbers of hosts; `case` is without them."""
+
+    case: Case
+    system: System
+    runs: tuple[Run, ...]
+
+    @property
+    def unit(self) -> str:
+        """That of the throughput: bytes per second where every run says it, jobs otherwise."""
+        has_bytes = all(_THROUGHPUT in run.measures for run in self.runs)
+        return "bytes per second" if has_bytes else "jobs per hour"
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """Each run's hosts, throughput and, where all count them, failed reduces."""
+        counted = all(_FAILURES in run.measures for run in self.runs)
+        return [self._point(run, counted) for run in self.runs]
+
+    @cached_property
+    def fits(self) -> list[Fit | LeftOut]:
+        """The law's three fits, or why one cannot be."""
+        return fit_all(self.points)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """What the fits say together."""
+        return diagnose(self.points, self.fits)
+
+    def _point(self, run: Run, counted: bool) -> Point:
+        rate = run.measures.get(_THROUGHPUT) if self.unit == "bytes per second" else None
+        failures = ((_FAILURES, run.measures[_FAILURES]),) if counted else ()
+        hosts = float(run.parameters[HOSTS])
+        return Point(hosts, rate or _HOUR_SECONDS / run.measures[JOB_SECONDS], failures)
+
+
+def scalings(groups: Sequence[Group]) -> list[Scaling]:
+    """The experiments that ran on three numbers of hosts or more."""
+    found: dict[str, list[Group]] = {}
+    for group in groups:
+        if _hosts(group) is not None:
+            found.setdefault(_but_hosts(group), []).append(group)
+    several = (each for each in found.values() if len(set(map(_hosts, each))) >= _LEAST_COUNTS)
+    return [_scaling(each) for each in several]
+
+
+def _scaling(groups: Sequence[Group]) -> Scaling:
+    case = groups[0].case
+    others = tuple(item for item in case.parameters if item[0] != HOSTS)
+    runs = tuple(run for group in sorted(groups, key=_hosts_or_0) for run in group.runs)
+    return Scaling(Case(case.workload, others), groups[0].system, runs)
+
+
+def _hosts(group: Group) -> int | None:
+    found = group.runs[0].parameters.get(HOSTS)
+    return found if isinstance(found, int) and found >= 1 else None
+
+
+def _hosts_or_0(group: Group) -> int:
+    return _hosts(group) or 0
+
+
+def _but_hosts(group: Group) -> str:
+    """All that experiments of one scaling have in common."""
+    run = group.runs[0]
+    others = {name: value for name, value in run.parameters.items() if name != HOSTS}
+    same = [run.workload, run.system, others, run.configuration, run.versions, run.environment]
+    return canonical_hash(same)

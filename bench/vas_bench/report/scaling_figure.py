@@ -1,0 +1,108 @@
+"""A scaling as a figure, a table of its fits, and a finding."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from vas_bench.report.charts.curve import Curve, curve
+from vas_bench.report.charts.scale import shown
+from vas_bench.report.facts import SERIES
+from vas_bench.report.figures import Figure
+from vas_bench.report.scaling import Scaling
+from vas_bench.report.summary import Finding
+from vas_bench.report.tables import Table
+from vas_bench.report.words import case_words
+from vas_bench.usl.fit import Fit
+from vas_bench.usl.law import DERIVED
+
+_STEPS = 80
+_ROWS = ("sigma", "kappa", "gamma", *DERIVED)
+
+
+def scaling_words(scaling: Scaling) -> str:
+    """`terasort (size 1 GiB), vas, 1 to 16 hosts`."""
+    hosts = [point.p for point in scaling.points]
+    reach = f"{min(hosts):g} to {max(hosts):g} hosts"
+    return f"{case_words(scaling.case)}, {scaling.system}, {reach}"
+
+
+def scaling_finding(scaling: Scaling) -> Finding:
+    """The diagnosis, its evidence, and what must be said of the figures."""
+    found = scaling.diagnosis
+    text = f"{scaling_words(scaling)}: {found.verdict}."
+    return Finding(text, (*found.evidence, *found.warnings))
+
+
+def scaling_figure(scaling: Scaling, number: int) -> Figure:
+    """Throughput of every run by hosts, the law through it, and its band."""
+    title = f"Scaling: {scaling_words(scaling)}"
+    fit = next((each for each in scaling.fits if isinstance(each, Fit)), None)
+    points = [(point.p, point.throughput) for point in scaling.points]
+    drawn = Curve(
+        points,
+        _model(fit),
+        "hosts",
+        scaling.unit,
+        series=SERIES[scaling.system],
+        straight=_linear(fit, points),
+    )
+    rows = tuple(
+        (run.id, f"{p:g}", shown(x)) for run, (p, x) in zip(scaling.runs, points, strict=True)
+    )
+    return Figure(
+        f"scaling-{number:02d}-{scaling.case.workload}-{scaling.system}",
+        title,
+        _caption(fit),
+        lambda width: curve(title, scaling_finding(scaling).text, drawn, width),
+        ("run", "hosts", scaling.unit),
+        rows,
+    )
+
+
+def _caption(fit: Fit | None) -> str:
+    if fit is None:
+        return "A point is a run. The law could not be fitted; the finding says why."
+    return (
+        f"A point is a run, the line the Universal Scalability Law ({fit.way} fit) with its 95 % "
+        "band. Dashed: linear from one host on. Nothing is drawn beyond what was measured."
+    )
+
+
+def _model(fit: Fit | None) -> list[tuple[float, float, float, float]]:
+    if fit is None:
+        return []
+    hosts = [float(p) for p in np.linspace(fit.smallest, fit.largest, _STEPS)]
+    return [(p, *row) for p, row in zip(hosts, fit.band(hosts), strict=True)]
+
+
+def _linear(fit: Fit | None, points: list[tuple[float, float]]) -> tuple[float, float] | None:
+    """Where the line of one host's throughput times hosts leaves what is drawn."""
+    if fit is None:
+        return None
+    far, high = max(p for p, _ in points), max(x for _, x in points)
+    end = min(far, high / fit.law.gamma)
+    return end, end * fit.law.gamma
+
+
+def fits_table(scaling: Scaling) -> Table:
+    """Coefficients and what follows from them, of every fit that was possible."""
+    fits = [each for each in scaling.fits if isinstance(each, Fit)]
+    rows = ((name.replace("_", " "), *(_cell(fit, name) for fit in fits)) for name in _ROWS)
+    kept = tuple(row for row in rows if any(cell != "-" for cell in row[1:]))
+    title = "Fits: value, 95 % interval (* extrapolated: beyond what was measured)"
+    return Table(title, ("", *(str(fit.way) for fit in fits)), kept)
+
+
+def _cell(fit: Fit, name: str) -> str:
+    value = getattr(fit.law, name)
+    if value is None:
+        return "-"
+    text = f"{value:.4g}{' *' if name in fit.unseen() else ''}"
+    interval = fit.interval(name)
+    return f"{text}\n{' to '.join(map(_end, interval))}" if interval else text
+
+
+def _end(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "no end"

@@ -1,0 +1,56 @@
+"""What a run's time depends on beside what it was told: the machine and the versions."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from vas_core.root import Root
+from vas_lab.spec import LabSpec
+
+_MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
+_PROCESSORS = re.compile(r"^processor\s*:", re.MULTILINE)
+_MEMORY = re.compile(r"^MemTotal:\s*(\d+) kB$", re.MULTILINE)
+_JAVA = re.compile(r'^JAVA_VERSION="(.+)"$', re.MULTILINE)
+_HADOOP = re.compile(r"hadoop-common-(\d.*)\.jar")
+# The kernel keeps a little more or less for itself from one start to the next.
+_MEMORY_GRAIN_BYTES = 64 << 20
+
+
+def environment(root: Root) -> dict[str, JsonValue]:
+    """The machine without its name: kernel, processor, how many, memory."""
+    processors = root.read("proc/cpuinfo") or ""
+    memory = _MEMORY.search(root.read("proc/meminfo") or "")
+    model = _MODEL.search(processors)
+    size = int(memory[1]) * 1024 if memory else 0
+    return {
+        "kernel": root.read("proc/sys/kernel/osrelease") or "unknown",
+        "processor": model[1].strip() if model else "unknown",
+        "processors": len(_PROCESSORS.findall(processors)),
+        "memory_bytes": round(size / _MEMORY_GRAIN_BYTES) * _MEMORY_GRAIN_BYTES,
+    }
+
+
+def lab_versions(spec: LabSpec) -> dict[str, str]:
+    """What runs in a lab: Hadoop, Java, VAS."""
+    return {
+        "hadoop": _hadoop(spec.hadoop_lib),
+        "java": _java(spec.java_home),
+        "vas": version("vas"),
+    }
+
+
+def _hadoop(directory: Path) -> str:
+    found = (_HADOOP.fullmatch(path.name) for path in sorted(directory.glob("hadoop-common-*.jar")))
+    return next((match[1] for match in found if match), "unknown")
+
+
+def _java(home: Path) -> str:
+    try:
+        match = _JAVA.search((home / "release").read_text(encoding="utf-8"))
+    except OSError:
+        return "unknown"
+    return match[1] if match else "unknown"

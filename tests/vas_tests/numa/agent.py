@@ -1,0 +1,95 @@
+"""What runs inside, as process 1: places interrupts and a thread, and says what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import traceback
+from pathlib import Path
+from typing import Any
+
+RESULT = "VAS-RESULT "
+STATE = Path("/run/affinity")
+NIC = "eth0"
+
+
+def main() -> None:
+    """Does it all, prints one line, and ends the machine."""
+    # The modules and programs are this machine's, and so is their path.
+    os.environ["PATH"] = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
+    try:
+        found = _work()
+    except BaseException:
+        found = {"failed": traceback.format_exc()}
+    print(f"\n{RESULT}{json.dumps(found)}", flush=True)
+    os.sync()
+    subprocess.run(["busybox", "poweroff", "-f"], check=False)
+
+
+def _work() -> dict[str, Any]:
+    from vas_affinity.apply.host import Host
+    from vas_affinity.apply.thread import started
+    from vas_affinity.placement import Pin, Placement, Target
+    from vas_core.polling import poll
+    from vas_core.process import run
+    from vas_core.root import Root
+
+    root = Root()
+    run(["modprobe", "--all", "nvme", "e1000e"])
+    disks = poll(lambda: _interrupts("nvme0q"), lambda seen: len(seen) > 1, 60, "the disk's queues")
+    poll(lambda: Path(f"/sys/class/net/{NIC}").exists(), bool, 60, NIC)
+    run(["ip", "link", "set", NIC, "up"])
+    nics = poll(lambda: _interrupts(NIC), bool, 60, "the NIC's interrupts")
+    queue = disks["nvme0q2"]
+    near = int((root.read(f"proc/irq/{queue}/effective_affinity_list") or "").split("-")[0])
+    worker = subprocess.Popen(["sleep", "600"])
+
+    def pin(target: Target, name: str, cpu: int, **rest: Any) -> Pin:
+        return Pin(target=target, name=name, cpus=(cpu,), reason="test", **rest)
+
+    nic = next(iter(nics.values()))
+    begun = started(root, worker.pid)
+    plan = Placement(
+        host="numa",
+        pins=(
+            pin(Target.INTERRUPT, str(queue), (near + 1) % 16),
+            pin(Target.INTERRUPT, str(nic), 9),
+            pin(Target.THREAD, "sleep/sleep/0", near, tid=worker.pid, start=begun),
+        ),
+    )
+    host = Host(STATE)
+    found: dict[str, Any] = {
+        "online": root.read("sys/devices/system/cpu/online"),
+        "nodes": {path.name: (path / "cpulist").read_text().strip() for path in _nodes()},
+        "disk_node": root.read("sys/class/nvme/nvme0/device/numa_node"),
+        "nic_node": root.read(f"sys/class/net/{NIC}/device/numa_node"),
+        "queues": len(disks),
+        "near": near,
+        "apply": [outcome.as_json() for outcome in host.apply(plan)],
+    }
+    found["worker"] = sorted(os.sched_getaffinity(worker.pid))
+    found["nic"] = root.read(f"proc/irq/{nic}/smp_affinity_list")
+    found["verify"] = [outcome.as_json() for outcome in host.verify(plan)]
+    run(["ip", "link", "set", NIC, "down"])
+    run(["ip", "link", "set", NIC, "up"])
+    found["nic_after_link_up"] = root.read(f"proc/irq/{nic}/smp_affinity_list")
+    found["again"] = [outcome.as_json() for outcome in host.apply(plan)]
+    found["rollback"] = [outcome.as_json() for outcome in host.rollback()]
+    found["worker_after"] = sorted(os.sched_getaffinity(worker.pid))
+    found["nic_after"] = root.read(f"proc/irq/{nic}/smp_affinity_list")
+    return found
+
+
+def _nodes() -> list[Path]:
+    return sorted(Path("/sys/devices/system/node").glob("node[0-9]*"))
+
+
+def _interrupts(prefix: str) -> dict[str, int]:
+    """Handler's name -> number."""
+    found = Path("/proc/irq").glob(f"[0-9]*/{prefix}*")
+    return {path.name: int(path.parent.name) for path in sorted(found)}
+
+
+if __name__ == "__main__":
+    main()
