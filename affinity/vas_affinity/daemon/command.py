@@ -15,7 +15,9 @@ from vas_affinity.daemon.metrics import Metrics
 from vas_affinity.daemon.planner import Planner
 from vas_affinity.daemon.replan import replanner
 from vas_affinity.daemon.settings import DEFAULT_PATH, Settings
+from vas_affinity.options import process_option, seconds_option
 from vas_affinity.plan.options import ThreadOptions, thread_options
+from vas_affinity.reading import Asked
 from vas_core.service import log_json, serve_metrics
 from vas_core.settings import read_yaml
 
@@ -39,8 +41,8 @@ from vas_core.settings import read_yaml
     help="Where Prometheus asks.",
 )
 @click.option("--replan", is_flag=True, help="Plan the threads anew, and move when it pays.")
-@click.option("--process", "processes", multiple=True, metavar="REGEX|PID", help="Of these.")
-@click.option("--seconds", type=click.FloatRange(0), default=1.0, help="Watch them so long: 1.")
+@process_option
+@seconds_option
 @thread_options
 def daemon(
     given: Options,
@@ -64,12 +66,12 @@ def daemon(
     Examples: vas-affinityd /etc/vas/placement.json
               vas-affinityd /etc/vas/placement.json --replan --process ll_ost_io
     """
-    chosen = ThreadOptions(**options)
+    chosen, asked = ThreadOptions(**options), Asked(seconds, processes, given.connect)
 
     def load() -> Given:
         settings = read_yaml(config, Settings, default=DEFAULT_PATH)
         plan = read_plan(plan_file, given.name)
-        again = replanner(chosen, processes, seconds, settings.move_cost) if replan else None
+        again = replanner(chosen, asked, settings.move_cost) if replan else None
         planner = Planner(plan, again, settings.replan_seconds)
         return Given(given.host, planner, settings, (plan_file, config))
 

@@ -8,18 +8,16 @@ from vas_affinity.daemon.decide import Offer
 from vas_affinity.daemon.planner import Replan
 from vas_affinity.placement import Placement, Target
 from vas_affinity.plan.options import ThreadOptions, threads_planned
+from vas_affinity.reading import Asked
 from vas_affinity.score import score
 from vas_affinity.thread_plan import ThreadPlan
 
 
-def replanner(
-    options: ThreadOptions, processes: tuple[str, ...], seconds: float, move_cost: float
-) -> Replan:
-    """Plans this host's threads, which it watches for `seconds`."""
+def replanner(options: ThreadOptions, asked: Asked, move_cost: float) -> Replan:
+    """Plans the threads of this host that are asked for."""
 
     def replan(in_force: Placement | None) -> Offer | None:
-        planned = threads_planned(None, options, processes, seconds)
-        return offer_of(planned, in_force, move_cost)
+        return offer_of(threads_planned(None, options, asked).plan, in_force, move_cost)
 
     return replan
 
