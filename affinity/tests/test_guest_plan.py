@@ -7,7 +7,7 @@ import re
 import pytest
 from guest_machines import GIB, PAGE, host, hosts, machine, nic, nvme, thread
 from guest_plan_checks import check_plan, cores_with, vcpus_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vas_affinity.guest_plan import GuestRequest, GuestSettings, plan_guests
@@ -41,35 +41,37 @@ SETTINGS = st.builds(
 )
 
 
+@settings(max_examples=50)
 @given(hosts(), st.lists(st.integers(1, 20), min_size=1, max_size=3), SETTINGS)
 def test_every_plan_keeps_its_promises(
-    snapshot: Snapshot, vcpus: list[int], settings: GuestSettings
+    snapshot: Snapshot, vcpus: list[int], chosen: GuestSettings
 ) -> None:
     requests = asked(*vcpus)
     try:
-        plan = plan_guests(snapshot, requests, settings)
+        plan = plan_guests(snapshot, requests, chosen)
     except BadInput:
         return
-    check_plan(snapshot, requests, settings, plan)
-    assert plan == plan_guests(snapshot, requests, settings)
+    check_plan(snapshot, requests, chosen, plan)
+    assert plan == plan_guests(snapshot, requests, chosen)
     assert plan == Placement.model_validate_json(plan.model_dump_json())
 
 
+@settings(max_examples=50)
 @given(hosts(), st.integers(1, 200), SETTINGS)
-def test_a_refusal_says_what_fits(snapshot: Snapshot, vcpus: int, settings: GuestSettings) -> None:
+def test_a_refusal_says_what_fits(snapshot: Snapshot, vcpus: int, chosen: GuestSettings) -> None:
     try:
-        plan_guests(snapshot, asked(vcpus), settings)
+        plan_guests(snapshot, asked(vcpus), chosen)
     except BadInput as refused:
         fits = re.search(r"(\d+) vCPUs? fit", refused.what)
         if fits:
-            plan = plan_guests(snapshot, asked(int(fits[1])), settings)
-            check_plan(snapshot, asked(int(fits[1])), settings, plan)
+            plan = plan_guests(snapshot, asked(int(fits[1])), chosen)
+            check_plan(snapshot, asked(int(fits[1])), chosen, plan)
             with pytest.raises(BadInput):
-                plan_guests(snapshot, asked(int(fits[1]) + 1), settings)
+                plan_guests(snapshot, asked(int(fits[1]) + 1), chosen)
         else:
             assert "none fits" in refused.what
             with pytest.raises(BadInput):
-                plan_guests(snapshot, asked(1), settings)
+                plan_guests(snapshot, asked(1), chosen)
 
 
 def test_a_guest_is_beside_the_storage_interrupts_and_not_on_their_core() -> None:
