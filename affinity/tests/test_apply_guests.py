@@ -167,7 +167,8 @@ def test_the_kernel_is_believed_before_libvirt(uuid: str, host: Host) -> None:
     anywhere = tuple(sorted(where(uuid)["0"]))
     seen = plan(pin(Target.VCPU, "0", 0, cpus=anywhere, tid=tid, start=started(Root(), tid)))
     os.sched_setaffinity(tid, {0})
-    assert [o.now for o in host.verify(seen) if o.verdict is Verdict.DIFFERENT] == ["0"]
+    live = host.verify(seen)[0]
+    assert (live.verdict, live.now) == (Verdict.DIFFERENT, "0")
     host.apply(seen)
     assert where(uuid)["0"] == set(anywhere)
 
