@@ -22,7 +22,7 @@ from vas_tests.promptly import promptly
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.long,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3"),
 ]
 

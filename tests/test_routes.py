@@ -20,7 +20,7 @@ from vas_routing.daemon.memory import SRIOV
 from vas_routing.links import Leg, State
 from vas_tests.routes import RoutedNet, wait
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 HOLD_DOWN_MS = 400
 # Milliseconds, of the median of some switches: the kernel's one lock for all networks of a machine

@@ -21,7 +21,7 @@ from vas_routing.daemon.memory import SRIOV
 from vas_routing.links import Leg
 from vas_tests.routes import RoutedNet, wait
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 HERE = Path(__file__).parent
 SWITCHES = 150
 THEIRS = """

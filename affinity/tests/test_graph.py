@@ -29,6 +29,8 @@ from vas_affinity.graph.waits import Seen, parse_syscall
 from vas_affinity.graph.wakeups import Counting, Wakes
 from vas_affinity.graph.watch import Watch
 from vas_affinity.graph.weights import Pair, Who, busiest, from_waits, from_wakes, raised
+from vas_affinity.record.names import Names
+from vas_affinity.thread_plan import read_graph
 from vas_core.cli import run_command
 from vas_core.errors import NotHere
 from vas_core.root import Root
@@ -205,7 +207,7 @@ def ring(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], subprocess.Po
 def test_a_ring_is_found(ring: Callable[[], subprocess.Popen[bytes]]) -> None:
     with ring() as process:
         try:
-            watch = Watch(Root(), [process.pid], 0.5)
+            watch = Watch(Root(), [process.pid], Names.of(Root()), 0.5)
             found = watch.run(1.5, lambda _: None)
         finally:
             process.kill()
@@ -233,7 +235,7 @@ def test_without_bpf_it_estimates_and_says_so(
     monkeypatch.setattr("vas_affinity.graph.watch.counting", refused)
     with ring() as process:
         try:
-            found = Watch(Root(), [process.pid], 0.5).run(1.5, lambda _: None)
+            found = Watch(Root(), [process.pid], Names.of(Root()), 0.5).run(1.5, lambda _: None)
         finally:
             process.kill()
     assert "bpf(2): not permitted: weights are estimates" in found.unread[0].why
@@ -243,11 +245,18 @@ def test_without_bpf_it_estimates_and_says_so(
 
 @pytest.mark.machine
 def test_the_command_writes_what_a_plan_reads(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ring: Callable[[], subprocess.Popen[bytes]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "graph.json"
-    words = ["graph", "-p", f"{os.getpid()}", "--seconds", "0.3", "--out", str(out)]
-    assert run_command(["affinity", *words]) == 0
+    with ring() as process:
+        words = ["graph", "-p", f"{process.pid}", "--seconds", "0.3", "--out", str(out)]
+        try:
+            assert run_command(["affinity", *words]) == 0
+        finally:
+            process.kill()
+    assert all(weight >= 0 for weight in read_graph(out).values())
     assert json.loads(out.read_text())["overhead"]["budget"] == 0.01
     said = capsys.readouterr()
     assert said.out == ""

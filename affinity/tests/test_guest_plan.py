@@ -213,15 +213,26 @@ def test_a_storage_interrupt_that_can_be_moved_goes_to_the_others() -> None:
     assert all(plan.roles[cpu] is CpuRole.STORAGE_IRQ for pin in moved for cpu in pin.cpus)
 
 
-def test_a_nics_interrupts_go_to_the_storage_servers_cpus() -> None:
+def test_a_nics_interrupts_go_to_the_hosts_cpus_on_its_node() -> None:
     topology = machine()
-    lines = [nic(50 + queue, 2, queue=queue, node=0) for queue in range(4)]
+    lines = [nic(50 + queue, 2, queue=queue, node=1) for queue in range(4)]
     plan = plan_guests(host(topology, nvme(40, 1), *lines), asked(4))
     moved = {pin.name: pin.cpus for pin in plan.pins if pin.target is Target.INTERRUPT}
     assert set(moved) == {"50", "51", "52", "53"}
-    oss = set(cpus_with(plan, CpuRole.OSS))
-    assert {cpu for cpus in moved.values() for cpu in cpus} <= oss
-    assert len(set(moved.values())) == min(4, sum(topology.cpu(c).node == 0 for c in oss))
+    assert len(set(moved.values())) == 4
+    for (cpu,) in moved.values():
+        assert plan.roles[cpu] is CpuRole.HOST
+        assert topology.cpu(cpu).node == 1
+
+
+def test_a_nics_interrupts_are_the_storage_servers_where_the_host_is_far() -> None:
+    topology = machine(cores=8)
+    line = nic(50, 2, node=0)
+    plan = plan_guests(host(topology, nvme(40, 1), line), asked(4), GuestSettings(oss_share=0.5))
+    (moved,) = (pin for pin in plan.pins if pin.target is Target.INTERRUPT)
+    assert CpuRole.HOST not in {plan.roles[c] for c in topology.online if topology.cpu(c).node == 0}
+    assert plan.roles[moved.cpus[0]] is CpuRole.OSS
+    assert "storage server's CPUs" in moved.reason
 
 
 def test_an_interrupt_that_cannot_be_moved_from_a_vcpu_is_said() -> None:

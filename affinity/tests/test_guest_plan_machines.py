@@ -20,8 +20,10 @@ from vas_affinity.placement import CpuRole, Placement
 from vas_affinity.reading import read_source
 from vas_affinity.snapshot import Device, DeviceKind, Snapshot
 from vas_cluster.model import Guest, Host, Macs, Nics
+from vas_core.cli import run_command
 
 MACHINES = Path(__file__).parent / "machines"
+SITE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
 NAMES = sorted(path.name for path in MACHINES.iterdir() if path.suffix in (".xml", ".bz2"))
 
 
@@ -52,7 +54,7 @@ def test_a_guest_is_on_the_node_of_the_storage_device() -> None:
     name = "32em64t-2n8c+dax+nvme+mic+dimms.tar.bz2"
     topology, plan = captured(name).topology, planned(name, 4)
     assert {topology.cpu(cpu).node for cpu in vcpus_of(plan, "vm1")} == {0}
-    assert "where nvme0, on node 0, interrupts is not known" in "\n".join(plan.notes)
+    assert "not known where nvme0, on node 0, interrupts" in "\n".join(plan.notes)
     assert plan.memory[0].nodes == (0,)
 
 
@@ -106,6 +108,16 @@ def test_the_map_says_the_guests_and_which_devices_are_the_storage_servers() -> 
     plan = plan_guests(snapshot, [request], settings_of(described))
     assert {topology.cpu(cpu).node for cpu in vcpus_of(plan, "vm1")} == {1}
     assert cores_with(topology, plan, {CpuRole.STORAGE_IRQ}) == {8}
+
+
+def test_the_command_plans_a_host_of_the_map(capsys: pytest.CaptureFixture[str]) -> None:
+    source = MACHINES / "128arm-2pa2n8cluster4co.tar.bz2"
+    words = ["affinity", "plan", "--from", str(source), "--cluster", str(SITE), "--json"]
+    assert run_command([*words, "--host", "oss01.hpc.example"]) == 0
+    plan = Placement.model_validate_json(capsys.readouterr().out)
+    assert plan.host == "oss01.hpc.example"
+    assert len(vcpus_of(plan, "vas01.hpc.example")) == 16
+    assert "not known of oss01.hpc.example: ost0000, ost0001" in "\n".join(plan.notes)
 
 
 def test_a_device_of_the_map_that_is_not_known_is_said() -> None:

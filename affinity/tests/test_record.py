@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vas_affinity.record.names import Names, find_processes
 from vas_affinity.record.recorder import Recorder
 from vas_affinity.record.recording import Header, load_recording
-from vas_affinity.record.tasks import descendants, find_processes, parse_stat
+from vas_affinity.record.tasks import descendants, parse_stat
 from vas_affinity.topology import Cpu, Topology
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere
@@ -37,6 +38,8 @@ def stat_line(tid: int, name: str, *, ticks: int = 0, cpu: int = 0, start: int =
 def add_thread(root: Path, pid: int, tid: int, name: str, **stat: int) -> None:
     task = root / f"proc/{pid}/task/{tid}"
     task.mkdir(parents=True, exist_ok=True)
+    (task / "status").write_text("Cpus_allowed_list:\t0-3\n")
+    (root / f"proc/{pid}/stat").write_text(stat_line(pid, "sort") + "\n")
     (root / f"proc/{pid}/comm").write_text("sort\n")
     (root / f"proc/{pid}/cmdline").write_text("sort\0--parallel=2\0")
     (task / "stat").write_text(stat_line(tid, name, **stat) + "\n")
@@ -65,7 +68,7 @@ def test_processes_are_found_by_number_and_pattern(tmp_path: Path) -> None:
     assert find_processes(root, ["parallel=2$"]) == [10]
     with pytest.raises(NotHere, match="no process matches gzip"):
         find_processes(root, ["gzip"])
-    with pytest.raises(BadInput, match=r"\(: is no pattern"):
+    with pytest.raises(BadInput, match="is no regular expression"):
         find_processes(root, ["("])
 
 
@@ -97,7 +100,9 @@ def test_a_recording_has_moves_use_and_names(tmp_path: Path) -> None:
 
     out = tmp_path / "out.jsonl"
     with out.open("w") as stream:
-        end = Recorder(Root(tmp_path), stream, lambda: [10]).record(HEADER, going_on)
+        end = Recorder(Root(tmp_path), stream, lambda: [10], Names.of(Root(tmp_path))).record(
+            HEADER, going_on
+        )
     found = load_recording(out)
     assert found.end == end
     assert [string.thread.key for string in found.strings] == ["sort/sort/0", "sort/writer/0"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from vas_affinity.record.names import Names
 from vas_affinity.record.tasks import TaskStat
 from vas_affinity.top.looking import Looking
 from vas_affinity.top.rows import Look, nearest_interrupt, rows
@@ -59,7 +61,7 @@ def test_a_look_that_finds_nothing_new_reads_less(tmp_path: Path) -> None:
     fields = ["0"] * 50
     (task / "stat").write_text(f"5 (sort) {' '.join(fields)}\n")
     (task / "sched").write_text("se.nr_migrations : 4\n")
-    looking = Looking(Root(tmp_path), lambda: [5], {})
+    looking = Looking(Root(tmp_path), lambda: [5], {}, Names.of(Root(tmp_path)))
     assert looking.rows() == []
     (task / "sched").unlink()
     (row,) = looking.rows()
@@ -81,9 +83,14 @@ def test_a_frame_fits_its_screen() -> None:
 
 @pytest.mark.machine
 def test_one_frame_where_stdout_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["affinity", "top", "-p", str(os.getppid()), "--interval", "0.1"]
-    assert run_command(words) == 0
-    assert capsys.readouterr().out.startswith("THREAD")
-    assert run_command([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert {"key", "tid", "core", "cpu", "moves_per_second", "from_irq"} <= set(found[0])
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        words = ["affinity", "top", "-p", str(child.pid), "--interval", "0.1"]
+        try:
+            assert run_command(words) == 0
+            assert capsys.readouterr().out.startswith("THREAD")
+            assert run_command([*words, "--json"]) == 0
+        finally:
+            child.kill()
+    (found,) = json.loads(capsys.readouterr().out)
+    assert set(found) == {"key", "pid", "tid", "core", "cpu", "moves_per_second", "from_irq"}
+    assert found["tid"] == child.pid

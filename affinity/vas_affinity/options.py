@@ -41,22 +41,16 @@ connect_option = click.option(
 )
 
 
-def snapshot_of(
-    source: Path | None,
-    *,
-    seconds: float = 0.0,
-    processes: tuple[str, ...] = (),
-    connect: str | None = None,
-    jvm_names: bool = False,
-) -> Snapshot:
-    """The captured machine's, or this one's if `source` is None. For the others see `Asked`.
+def snapshot_of(source: Path | None, asked: Asked | None = None) -> Snapshot:
+    """The captured machine's, or this one's if `source` is None.
 
-    Raises BadInput; so for processes of a captured machine, which runs nothing.
+    Of a captured machine nothing can be asked. Raises BadInput.
     """
+    asked = asked or Asked()
     if source:
-        if processes:
+        if asked.processes:
             raise BadInput("a captured machine runs nothing", where="--process")
         return read_source(source)
-    if seconds > _LONG_SECONDS:
-        note(f"measuring for {seconds:g} s")
-    return read_snapshot(Root(), asked=Asked(seconds, processes, connect, jvm_names))
+    if asked.seconds > _LONG_SECONDS:
+        note(f"measuring for {asked.seconds:g} s")
+    return read_snapshot(Root(), asked=asked)

@@ -79,6 +79,12 @@ def test_two_configurations_of_one_system_are_two_arms() -> None:
     assert [" on " in arm.label for arm in comparison.arms] == [True, True]
 
 
+def test_arms_of_different_machines_are_said_to_be() -> None:
+    runs = [made_up_run(1), made_up_run(2, system="tez", environment={"cpus": 64})]
+    assert "They ran in 2 environments" in _told(runs)
+    assert "environments" not in _told(made_up_results(rounds=1))
+
+
 def test_mean_phases_add_up_to_the_mean_job() -> None:
     for comparison in facts_of(made_up_results()).comparisons:
         for arm in comparison.arms:
@@ -177,6 +183,35 @@ def test_the_command_writes_a_page_that_is_results_again(
     assert read_results(tmp_path / "results.html", say=print) == tuple(runs)
     assert len(list(figures.glob("*.svg"))) == len(list(figures.glob("*.png"))) == 8
     assert all(p.read_bytes().startswith(b"\x89PNG") for p in figures.glob("*.png"))
+
+
+def test_what_would_overwrite_or_be_ignored_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = _results(tmp_path / "r.html", [made_up_run()])
+    before = page.read_bytes()
+    assert run_command(["bench", "report", str(page)]) == 2
+    assert "give --out" in capsys.readouterr().err
+    assert page.read_bytes() == before
+    for options in (["--json", "--markdown"], ["--out", str(tmp_path / "x"), "--markdown"]):
+        assert run_command(["bench", "report", str(page), *options]) == 2
+        assert "give one of --out, --markdown, --json" in capsys.readouterr().err
+
+
+def test_a_base_that_never_ran_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = _results(tmp_path / "r.jsonl", made_up_results(rounds=1))
+    assert run_command(["bench", "report", str(results), "--base", "yarn-hdfs"]) == 2
+    assert "--base yarn-hdfs: it did not run" in capsys.readouterr().err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_results_that_all_are_invalid_are_a_page_that_says_so() -> None:
+    facts = facts_of([made_up_run(invalid="the environment changed")])
+    text = html(page_of(facts, "t"))
+    assert "1 run was marked INVALID" in text
+    assert "the environment changed" in text
 
 
 def test_damaged_results_are_refused_by_the_command(

@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 from made_up_runs import made_up_results, made_up_run
 from pydantic import ValidationError
 
+from vas_bench.arms import rounds
+from vas_bench.demo.arms import COUNTED
 from vas_bench.results.embedded import embed, embedded_lines
 from vas_bench.results.groups import Group, grouped
+from vas_bench.results.measures import MEASURES
 from vas_bench.results.phases import UNACCOUNTED, close
 from vas_bench.results.record import Run, canonical_hash
 from vas_bench.results.store import Writer, parse, read_results
@@ -72,6 +75,11 @@ def test_a_run_that_never_ended_says_why() -> None:
     run = made_up_run(measures={}, phases={"map": 99.0}, invalid="no end after 600 s")
     assert not run.counts
     assert run.phases == {"map": 99.0}
+
+
+def test_what_arms_are_judged_by_is_in_the_table() -> None:
+    assert {*rounds.MEASURES, *COUNTED} <= set(MEASURES)
+    assert all(measure.meaning for measure in MEASURES.values())
 
 
 def test_parts_of_a_measure_have_its_name() -> None:
@@ -210,6 +218,32 @@ def test_kill_9_loses_no_run_that_was_appended(tmp_path: Path) -> None:
     runs = read_results(file, say=print)
     assert len(runs) >= 21
     assert [run.id for run in runs] == [f"made-up-{n}" for n in range(len(runs))]
+
+
+_FULL = """
+import resource, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from made_up_runs import made_up_run
+from vas_bench.results.store import Writer
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+with Writer.open(Path(sys.argv[1])) as writer:
+    for number in range(9):
+        writer.append(made_up_run(number))
+"""
+
+
+@pytest.mark.machine
+def test_a_run_that_does_not_fit_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "results.jsonl"
+    argv = [sys.executable, "-c", _FULL, str(file), str(Path(__file__).parent)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "bytes were written" in done.stderr or "File too large" in done.stderr
+    content = parse(file.read_bytes())
+    assert content.runs
+    assert content.torn_line is None
 
 
 def test_a_report_carries_its_runs_and_no_markup() -> None:

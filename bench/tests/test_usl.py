@@ -165,6 +165,8 @@ def test_superlinear_without_evidence_is_only_suspected() -> None:
         (Law(0.05, 0.001), "sublinear: it peaks at p = 30.8"),
         (Law(0.05, 0), "sublinear: speedup stays below 20"),
         (Law(0.4, 0.5), "retrograde"),
+        (Law(1.2, 0), "retrograde"),
+        (Law(0, 0), "linear"),
     ],
 )
 def test_honest_runs_are_not_called_stretched(law: Law, verdict: str) -> None:

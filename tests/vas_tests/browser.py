@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from vas_core.errors import NotHere, VasError
 
-_PROGRAM = "chromium"
+_PROGRAMS = ("chromium", "chromium-browser")
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -106,13 +106,14 @@ class Browser:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Starts one, and ends it. Raises NotHere where there is none."""
-    if shutil.which(_PROGRAM) is None:
-        raise NotHere(f"program {_PROGRAM!r} is not installed", hint="run `vas doctor`")
+    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    if program is None:
+        raise NotHere(f"program {_PROGRAMS[0]!r} is not installed", hint="run `vas doctor`")
     with tempfile.TemporaryDirectory(prefix="vas-browser-", ignore_cleanup_errors=True) as profile:
         to_browser, commands = os.pipe()
         answers, from_browser = os.pipe()
         with open(commands, "wb") as writing, open(answers, "rb") as reading:
-            process = _start(profile, to_browser, from_browser)
+            process = _start(program, profile, to_browser, from_browser)
             try:
                 yield Browser(writing, reading)
             finally:
@@ -120,10 +121,10 @@ def browser() -> Iterator[Browser]:
                 process.wait()
 
 
-def _start(profile: str, stdin: int, stdout: int) -> subprocess.Popen[bytes]:
+def _start(program: str, profile: str, stdin: int, stdout: int) -> subprocess.Popen[bytes]:
     # The browser reads descriptor 3 and writes descriptor 4: a shell puts them there.
     script = f'exec "$@" 3<&{stdin} 4>&{stdout}'
-    argv = ["bash", "-c", script, "bash", _PROGRAM, *_FLAGS, f"--user-data-dir={profile}"]
+    argv = ["bash", "-c", script, "bash", program, *_FLAGS, f"--user-data-dir={profile}"]
     process = subprocess.Popen(
         argv, pass_fds=(stdin, stdout), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -1,5 +1,5 @@
-"""Programs that other work on the machine is not to delay: daemons as their unit starts them, and
-what measures them."""
+"""Programs that other work on the machine is not to delay: daemons, with the priority that their
+unit lets them ask for, and what measures them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REAL_TIME = ("chrt", "--rr", "1")
 
 
 def promptly(argv: Sequence[str]) -> list[str]:
-    """The command at the real-time priority of `vas-routed.service`; as it is without the right."""
+    """The command at the priority that `vas-routed` asks for; as it is where that may not be."""
     return [*_REAL_TIME, *argv] if may_be_prompt() else [*argv]
 
 

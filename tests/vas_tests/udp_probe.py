@@ -77,7 +77,7 @@ def _send(here: socket.socket, address: str, number: int) -> None:
 
 def _received(here: socket.socket) -> list[tuple[int, int]]:
     """The numbers that came back, each with what the other socket had no room for until then."""
-    found = []
+    found: list[tuple[int, int]] = []
     while True:
         try:
             data = here.recv(64)

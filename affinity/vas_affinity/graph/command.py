@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from vas_affinity.graph.watch import Graph, Watch
-from vas_affinity.record.tasks import find_processes
+from vas_affinity.reading import Asked, read_snapshot
+from vas_affinity.record.names import Names, find_processes
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.files import write_atomically
 from vas_core.root import Root
@@ -48,11 +49,12 @@ def graph(
               vas affinity graph -p 4711 --json
     """
     pids = find_processes(_ROOT, process)
+    threads = read_snapshot(_ROOT, asked=Asked(processes=process)).threads
     columns = (TextColumn("watching"), BarColumn(), TextColumn("{task.completed:.0f} s"))
     hidden = not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), disable=hidden) as bar:
         task = bar.add_task("", total=seconds)
-        watch = Watch(_ROOT, pids, budget / 100)
+        watch = Watch(_ROOT, pids, Names.of(_ROOT, threads), budget / 100)
         found = watch.run(seconds, lambda now: bar.update(task, completed=now))
     if out:
         write_atomically(out, json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n")

@@ -16,7 +16,8 @@ from vas_affinity.graph.channels import Channels, Kind, read_channels
 from vas_affinity.graph.waits import Seen
 from vas_affinity.graph.wakeups import Counting, Wakes, counting
 from vas_affinity.graph.weights import Pair, Who, busiest, from_waits, from_wakes, raised
-from vas_affinity.record.tasks import name_of, read_gone, read_task, tids_of
+from vas_affinity.record.names import Names
+from vas_affinity.record.tasks import read_gone, read_task, tids_of
 from vas_affinity.snapshot import Unread
 from vas_core.errors import NotHere
 from vas_core.root import Root
@@ -70,6 +71,7 @@ class Watch:
 
     root: Root
     pids: Sequence[int]
+    names: Names
     budget: float
     """In CPUs: a quarter for looks, a quarter for counting, the rest for all else."""
     unread: list[Unread] = field(default_factory=list)
@@ -157,17 +159,9 @@ class Watch:
 
     def _who(self) -> dict[int, Who]:
         """The threads that live, with their keys."""
-        found: dict[int, Who] = {}
-        ordinals: dict[str, int] = {}
-        for pid in self.pids:
-            process = name_of(self.root, pid)
-            for tid in tids_of(self.root, pid):
-                stat = read_task(self.root, pid, tid)
-                if stat is not None:
-                    base = f"{process}/{stat.name}"
-                    ordinals[base] = ordinals.get(base, -1) + 1
-                    found[tid] = Who(pid, f"{base}/{ordinals[base]}")
-        return found
+        alive = ((pid, tid) for pid in self.pids for tid in tids_of(self.root, pid))
+        stats = ((pid, read_task(self.root, pid, tid)) for pid, tid in alive)
+        return {stat.tid: Who(pid, self.names.key(pid, stat)) for pid, stat in stats if stat}
 
     def _pairs(
         self, wakes: list[Wakes], counted: float, who: dict[int, Who], channels: Channels

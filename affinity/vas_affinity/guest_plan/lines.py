@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 
 from vas_affinity.guest_plan.storage import StorageCpus, fires_on
 from vas_affinity.placement import CpuRole, Pin, Target
@@ -17,28 +18,37 @@ def line_pins(
 ) -> tuple[list[Pin], list[str]]:
     """Pins of the storage and network interrupts that can be moved, and what cannot be.
 
-    A storage interrupt belongs on the storage interrupts' CPUs, a network interrupt on the storage
-    server's others (never on a service thread's: [NS] is the slides' worst). One that is there
-    already is held there. One whose kind of line nobody knows is tried only for a NIC, as a
-    storage queue's is the kernel's own nearly always.
+    A storage interrupt belongs on the storage interrupts' CPUs; a network interrupt on its node,
+    on the host's CPUs, as with a service thread on the same core it is the slides' worst ([NS]),
+    else on the storage server's. One that is there already is held there. One of which nobody
+    knows whether it can be moved is tried only for a NIC, as a storage queue hardly ever can.
     """
     pins, stuck = [], []
-    cpus_for = {
-        DeviceKind.STORAGE: storage.cpus,
-        DeviceKind.NETWORK: _with(roles, CpuRole.OSS) or _with(roles, CpuRole.HOST),
-    }
-    turns: dict[str, int] = {}
+    turns = {DeviceKind.STORAGE: count(), DeviceKind.NETWORK: count()}
     for line in sorted(snapshot.interrupts, key=lambda line: line.number):
-        home = cpus_for.get(line.kind, ())
-        fires = fires_on(line, snapshot.topology)
-        if not home:
+        if line.kind not in turns:
             continue
+        fires = fires_on(line, snapshot.topology)
         if _movable(line):
-            turn = turns[line.device] = turns.get(line.device, -1) + 1
-            pins.append(_pin(line, fires, home, turn, snapshot.topology))
+            whose, home = _home(line, storage, roles, snapshot.topology)
+            pins.append(_pin(line, fires, home, whose, turns[line.kind]))
         elif line.per_second and any(roles.get(cpu) in _GUESTS for cpu in fires):
             stuck.append(line)
     return pins, [_stuck_words(stuck)] if stuck else []
+
+
+def _home(
+    line: Interrupt, storage: StorageCpus, roles: Mapping[int, CpuRole], topology: Topology
+) -> tuple[str, tuple[int, ...]]:
+    """Whose CPUs an interrupt belongs on, and those of them on its node if there are."""
+    if line.kind is DeviceKind.STORAGE:
+        whose, candidates = "storage interrupts'", [storage.cpus]
+    else:
+        whose, candidates = "host's", [_with(roles, CpuRole.HOST), _with(roles, CpuRole.OSS)]
+    local = [tuple(c for c in cpus if topology.cpu(c).node == line.node) for cpus in candidates]
+    home = next(cpus for cpus in [*local, *candidates, storage.cpus] if cpus)
+    server = line.kind is DeviceKind.NETWORK and roles[home[0]] is not CpuRole.HOST
+    return "storage server's" if server else whose, home
 
 
 def thread_pins(
@@ -79,15 +89,16 @@ def _movable(line: Interrupt) -> bool:
 
 
 def _pin(
-    line: Interrupt, fires: Sequence[int], home: tuple[int, ...], turn: int, topology: Topology
+    line: Interrupt, fires: Sequence[int], home: tuple[int, ...], whose: str, turn: Iterator[int]
 ) -> Pin:
-    whose = "storage interrupts'" if line.kind is DeviceKind.STORAGE else "storage server's"
     queue = "" if line.queue is None else f" queue {line.queue}"
     if fires and set(fires) <= set(home):
         cpus, why = tuple(fires), f"{line.device}{queue} stays on the {whose} CPUs"
     else:
-        local = [cpu for cpu in home if topology.cpu(cpu).node == line.node] or home
-        cpus, why = (local[turn % len(local)],), f"{line.device}{queue} goes to the {whose} CPUs"
+        cpus, why = (
+            (home[next(turn) % len(home)],),
+            f"{line.device}{queue} goes to the {whose} CPUs",
+        )
     number = str(line.number)
     return Pin(target=Target.INTERRUPT, name=number, cpus=cpus, reason=why, device=line.device)
 

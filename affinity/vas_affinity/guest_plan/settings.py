@@ -31,6 +31,7 @@ class GuestSettings(Frozen):
     such devices fire where I/O is submitted, so the submitters are kept together instead."""
 
 
-def settings_of(host: Host) -> GuestSettings:
-    """The defaults for a host of cluster.yaml, with its storage devices."""
-    return GuestSettings(storage_devices=tuple(Path(d).name for d in host.storage_devices))
+def settings_of(host: Host, settings: GuestSettings | None = None) -> GuestSettings:
+    """Settings, the defaults if none are given, with the storage devices of a host of the map."""
+    names = tuple(Path(device).name for device in host.storage_devices)
+    return (settings or GuestSettings()).model_copy(update={"storage_devices": names})

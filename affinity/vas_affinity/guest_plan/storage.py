@@ -168,7 +168,7 @@ def _place(found: _Finding, device: Device, cpus: Sequence[int]) -> None:
     if near or device.node is not None:
         where = "near some CPUs" if device.node is None else f"on node {device.node}"
     found.notes.append(
-        f"where {device.name}, {where}, interrupts is not known: CPU {cpu} is assumed for it"
+        f"it is not known where {device.name}, {where}, interrupts: CPU {cpu} is assumed"
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from pydantic import ValidationError
 from rich.console import Console
 
 from vas_affinity.options import from_option, snapshot_of
@@ -13,9 +12,8 @@ from vas_affinity.pictures.cells import host_map
 from vas_affinity.pictures.map_svg import draw_map
 from vas_affinity.pictures.map_text import print_map
 from vas_affinity.pictures.page import check_name, write_picture
-from vas_affinity.placement import Placement
+from vas_affinity.placement_file import read_placement
 from vas_core.cli import note
-from vas_core.errors import BadInput
 
 _WIDE = 160
 
@@ -42,7 +40,7 @@ def map_command(source: Path | None, out: Path | None, plan: Path | None) -> Non
     """
     if out:
         check_name(out)
-    host = host_map(snapshot_of(source), load_placement(plan) if plan else None)
+    host = host_map(snapshot_of(source), read_placement(plan) if plan else None)
     if out:
         write_picture(draw_map(host), out, host.title)
         return
@@ -51,13 +49,3 @@ def map_command(source: Path | None, out: Path | None, plan: Path | None) -> Non
     print_map(host, console)
     for one in host.snapshot.unread:
         note(f"not known: {one.what}: {one.why}")
-
-
-def load_placement(path: Path) -> Placement:
-    """A plan. Raises BadInput with the first key that is wrong."""
-    try:
-        return Placement.model_validate_json(path.read_bytes())
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise BadInput(f"is no plan: {key}: {first['msg']}", where=str(path)) from None

@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from vas_affinity.cpulist import format_cpulist
-from vas_affinity.guest_plan import GuestRequest, GuestSettings, plan_guests, requests_of
+from vas_affinity.guest_plan import (
+    GuestRequest,
+    GuestSettings,
+    plan_guests,
+    requests_of,
+    settings_of,
+)
 from vas_affinity.options import (
     connect_option,
     from_option,
@@ -78,7 +84,9 @@ def plan(
     if cluster or vcpus:
         snapshot = snapshot_of(source, asked)
         if cluster:
-            snapshot, requests = _of_map(snapshot, load_cluster(cluster), host, cluster)
+            described = _of_map(snapshot, load_cluster(cluster), host, cluster)
+            snapshot = snapshot.model_copy(update={"host": described.name})
+            requests, settings = requests_of(described), settings_of(described, settings)
         else:
             assert vcpus is not None
             requests = (GuestRequest(vcpus=vcpus, memory_bytes=memory, iothreads=iothreads),)
@@ -92,10 +100,8 @@ def plan(
     _give(placement, out, as_json=as_json)
 
 
-def _of_map(
-    snapshot: Snapshot, cluster: Cluster, name: str | None, path: Path
-) -> tuple[Snapshot, tuple[GuestRequest, ...]]:
-    """The snapshot as that host's, and its guests."""
+def _of_map(snapshot: Snapshot, cluster: Cluster, name: str | None, path: Path) -> Host:
+    """The map's host that a snapshot is of, which has guests."""
     host = cluster.host(name or snapshot.host) or _only(cluster, name)
     if host is None:
         names = ", ".join(host.name for host in cluster.hosts)
@@ -103,7 +109,7 @@ def _of_map(
         raise BadInput(what, where=str(path), hint=f"give --host, one of {names}")
     if not host.guests:
         raise BadInput(f"has no guests on {host.name}", where=str(path))
-    return snapshot.model_copy(update={"host": host.name}), requests_of(host)
+    return host
 
 
 def _only(cluster: Cluster, name: str | None) -> Host | None:

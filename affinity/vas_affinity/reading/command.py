@@ -13,6 +13,7 @@ from vas_affinity.options import (
     seconds_option,
     snapshot_of,
 )
+from vas_affinity.reading.host import Asked
 from vas_affinity.reading.view import print_snapshot
 from vas_core.cli import json_option, print_json
 
@@ -47,9 +48,7 @@ def show(
               vas affinity show --from oss1.tar.bz2
               vas affinity show --json > oss1.json && vas affinity show --from oss1.json
     """
-    snapshot = snapshot_of(
-        source, seconds=seconds, processes=processes, connect=connect, jvm_names=jvm_names
-    )
+    snapshot = snapshot_of(source, Asked(seconds, processes, connect, jvm_names))
     if as_json:
         print_json(snapshot.model_dump(mode="json"))
     else:

@@ -13,10 +13,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from vas_affinity.reading import read_snapshot
+from vas_affinity.reading import Asked, read_snapshot
+from vas_affinity.record.names import Names, find_processes
 from vas_affinity.record.recorder import Recorder
 from vas_affinity.record.recording import End, Header
-from vas_affinity.record.tasks import TICKS_PER_SECOND, descendants, find_processes
+from vas_affinity.record.tasks import TICKS_PER_SECOND, descendants
 from vas_core.cli import note
 from vas_core.errors import BadInput, NotHere
 from vas_core.root import Root
@@ -56,22 +57,24 @@ def record(
     """
     if bool(process) == bool(command):
         raise BadInput("needs either --process or a COMMAND", where="record")
+    pids = find_processes(_ROOT, process) if process else []
+    snapshot = read_snapshot(_ROOT, asked=Asked(processes=process))
+    names = Names.of(_ROOT, snapshot.threads)
     header = Header(
         started=time.time(),
         interval_seconds=interval / 1000,
         ticks_per_second=TICKS_PER_SECOND,
         what=process or command[:1],
-        topology=read_snapshot(_ROOT).topology,
+        topology=snapshot.topology,
     )
     if process:
-        pids = find_processes(_ROOT, process)
-        _say(_record(out, header, lambda: pids, seconds), out)
+        _say(_record(out, header, names, lambda: pids, seconds), out)
         return 0
-    return _record_command(out, header, command, seconds)
+    return _record_command(out, header, names, command, seconds)
 
 
 def _record_command(
-    out: Path, header: Header, command: Sequence[str], seconds: float | None
+    out: Path, header: Header, names: Names, command: Sequence[str], seconds: float | None
 ) -> int:
     try:
         running = subprocess.Popen(command)
@@ -79,7 +82,7 @@ def _record_command(
         raise NotHere(f"program {command[0]!r} is not installed", where="record") from None
     try:
         pids: Callable[[], list[int]] = lambda: descendants(_ROOT, running.pid)  # noqa: E731
-        end = _record(out, header, pids, seconds, ended=lambda: running.poll() is not None)
+        end = _record(out, header, names, pids, seconds, ended=lambda: running.poll() is not None)
         _say(end, out)
     finally:
         stopped = running.poll() is None
@@ -91,6 +94,7 @@ def _record_command(
 def _record(
     out: Path,
     header: Header,
+    names: Names,
     pids: Callable[[], Sequence[int]],
     seconds: float | None,
     ended: Callable[[], bool] = lambda: False,
@@ -105,7 +109,7 @@ def _record(
     ):
         task = bar.add_task("", total=seconds)
         going = _until(seconds, ended, lambda now: bar.update(task, completed=now))
-        return Recorder(_ROOT, stream, pids).record(header, going)
+        return Recorder(_ROOT, stream, pids, names).record(header, going)
 
 
 def _until(

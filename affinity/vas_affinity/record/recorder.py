@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
+from vas_affinity.record.names import Names
 from vas_affinity.record.recording import End, Header, Recorded
-from vas_affinity.record.tasks import TaskStat, migrations_of, name_of, parse_stat, tids_of
+from vas_affinity.record.tasks import TaskStat, migrations_of, parse_stat, tids_of
 from vas_core.root import Root
 
 _LOOK_FOR_THREADS_SECONDS = 0.5  # at most; at first more often: a program starts its threads
@@ -36,10 +36,10 @@ class Recorder:
     root: Root
     stream: TextIO
     pids: Callable[[], Sequence[int]]
+    names: Names
     followed: dict[tuple[int, int], _Followed] = field(default_factory=dict)
     samples: int = 0
     _count: int = 0
-    _ordinals: Counter[str] = field(default_factory=Counter)
     _migrations: dict[int, int] = field(default_factory=dict)
 
     def record(self, header: Header, going_on: Callable[[float], bool]) -> End:
@@ -99,16 +99,14 @@ class Recorder:
 
     def _introduce(self, number: int, pid: int, stat: TaskStat) -> Recorded:
         """Writes who a thread is: when it is first seen, and when it takes another name."""
-        base = f"{name_of(self.root, pid)}/{stat.name}"
         thread = Recorded(
             thread=number,
             tid=stat.tid,
             pid=pid,
-            key=f"{base}/{self._ordinals[base]}",
+            key=self.names.key(pid, stat),
             name=stat.name,
             start=stat.start,
         )
-        self._ordinals[base] += 1
         self._write(thread.model_dump(mode="json"))
         return thread
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vas_core.errors import BadInput, NotHere
 from vas_core.root import Root
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -80,17 +78,6 @@ def name_of(root: Root, pid: int) -> str:
     return read_gone(root, f"proc/{pid}/comm") or "?"
 
 
-def find_processes(root: Root, wanted: Sequence[str]) -> list[int]:
-    """The processes that are asked for: each word is a number or a pattern of name and arguments.
-
-    Raises BadInput for a pattern that is none, NotHere when nothing matches.
-    """
-    found = {pid for word in wanted for pid in _matching(root, word)}
-    if not found:
-        raise NotHere(f"no process matches {', '.join(wanted)}", hint="see ps -e")
-    return sorted(found)
-
-
 def descendants(root: Root, pid: int) -> list[int]:
     """A process and all that it started, and they; without those that left their parent."""
     found = [pid]
@@ -99,22 +86,3 @@ def descendants(root: Root, pid: int) -> list[int]:
             children = read_gone(root, f"proc/{one}/task/{tid}/children") or ""
             found.extend(map(int, children.split()))
     return found
-
-
-def _matching(root: Root, word: str) -> list[int]:
-    if word.isdecimal():
-        return [int(word)] if tids_of(root, int(word)) else []
-    try:
-        pattern = re.compile(word)
-    except re.error as wrong:
-        raise BadInput(f"is no pattern: {wrong}", where=word) from wrong
-    return [pid for pid in _pids(root) if pid != os.getpid() and _is_called(root, pid, pattern)]
-
-
-def _pids(root: Root) -> list[int]:
-    return [int(path.name) for path in root.path("proc").iterdir() if path.name.isdecimal()]
-
-
-def _is_called(root: Root, pid: int, pattern: re.Pattern[str]) -> bool:
-    arguments = (read_gone(root, f"proc/{pid}/cmdline") or "").strip("\0").replace("\0", " ")
-    return bool(pattern.search(name_of(root, pid)) or pattern.search(arguments))

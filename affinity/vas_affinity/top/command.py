@@ -9,8 +9,8 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from vas_affinity.options import snapshot_of
-from vas_affinity.record.tasks import find_processes
+from vas_affinity.reading import Asked, read_snapshot
+from vas_affinity.record.names import Names, find_processes
 from vas_affinity.snapshot import DeviceKind, Snapshot
 from vas_affinity.top.looking import Looking, all_processes
 from vas_affinity.top.rows import nearest_interrupt
@@ -35,11 +35,11 @@ def top(process: tuple[str, ...], interval: float, once: bool, as_json: bool) ->
     Examples: vas affinity top
               vas affinity top -p NodeManager --once --json
     """
-    snapshot = snapshot_of(None)
+    snapshot = read_snapshot(_ROOT, asked=Asked(processes=process))
     nearest = nearest_interrupt(snapshot.topology, _interrupt_cpus(snapshot))
     found = find_processes(_ROOT, process) if process else []
     pids: Callable[[], Sequence[int]] = lambda: found or all_processes(_ROOT)  # noqa: E731
-    looking = Looking(_ROOT, pids, nearest)
+    looking = Looking(_ROOT, pids, nearest, Names.of(_ROOT, snapshot.threads))
     looking.rows()
     if as_json or once or not sys.stdout.isatty():
         quit_within(interval)

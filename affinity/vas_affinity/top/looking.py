@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vas_affinity.record.names import Names
 from vas_affinity.record.tasks import (
     TICKS_PER_SECOND,
     TaskStat,
     migrations_of,
-    name_of,
     read_task,
     tids_of,
 )
@@ -27,6 +27,7 @@ class Looking:
     root: Root
     pids: Callable[[], Sequence[int]]
     nearest: Mapping[int, Nearness]
+    names: Names
     _last: dict[Thread, Look] = field(default_factory=dict)
     _at: float = 0.0
 
@@ -40,14 +41,10 @@ class Looking:
     def _look(self) -> dict[Thread, Look]:
         found: dict[Thread, Look] = {}
         for pid in self.pids():
-            process = name_of(self.root, pid)
-            ordinals: dict[str, int] = {}
             for tid in tids_of(self.root, pid):
                 stat = read_task(self.root, pid, tid)
                 if stat is not None:
-                    ordinals[stat.name] = ordinals.get(stat.name, -1) + 1
-                    key = f"{process}/{stat.name}/{ordinals[stat.name]}"
-                    found[tid, stat.start] = self._one(key, pid, stat)
+                    found[tid, stat.start] = self._one(self.names.key(pid, stat), pid, stat)
         return found
 
     def _one(self, key: str, pid: int, stat: TaskStat) -> Look:

@@ -14,6 +14,7 @@ from vas_bench.report.page import all_findings, html, page_of
 from vas_bench.results.options import read_runs, results_path, skip_damaged_option
 from vas_bench.results.systems import SYSTEMS, System
 from vas_core.cli import json_option, note, print_json
+from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 
 _TITLE = "VAS benchmark report"
@@ -57,20 +58,31 @@ def report(
               vas bench report results.jsonl --out r.html --figures figures --base yarn-hdfs
               vas bench report results.jsonl --markdown
     """
-    facts = facts_of(read_runs(results, skip_damaged), base)
-    if directory or not (markdown or as_json):
-        page = page_of(facts, title)
-        if not (markdown or as_json):
-            target = out or results.with_suffix(".html")
-            write_atomically(target, html(page))
-            _say(facts, target)
-        if directory:
-            written = write_figures(page, directory)
-            note(f"{len(written)} figures in {directory}")
+    if sum(map(bool, (out, as_json, markdown))) > 1:
+        hint = "--out is the page's, --markdown and --json print"
+        raise BadInput("give one of --out, --markdown, --json", hint=hint)
+    target = out or results.with_suffix(".html")
+    if target == results and not (as_json or markdown):
+        raise BadInput("is what would be written", where=str(results), hint="give --out")
+    facts = _facts(results, base, skip_damaged)
+    if directory:
+        written = write_figures(page_of(facts, title), directory)
+        note(f"{len(written)} figures in {directory}")
     if as_json:
         print_json(facts_as_json(facts))
     elif markdown:
         click.echo(as_markdown(facts), nl=False)
+    else:
+        write_atomically(target, html(page_of(facts, title)))
+        _say(facts, target)
+
+
+def _facts(results: Path, base: System | None, skip_damaged: bool) -> Facts:
+    facts = facts_of(read_runs(results, skip_damaged), base)
+    if base and all(group.system != base for group in facts.groups):
+        ran = sorted({str(group.system) for group in facts.groups})
+        raise BadInput("it did not run", where=f"--base {base}", hint=f"one of {', '.join(ran)}")
+    return facts
 
 
 def _say(facts: Facts, target: Path) -> None:

@@ -34,7 +34,7 @@ def _comparison(comparison: Comparison) -> Finding:
     base = comparison.base.label
     told = [each for each in found if each.pair.base in (base, others[0].label)]
     text = f"{case}: {_headline(first, found)} Its median job time was {time}."
-    return Finding(text, tuple(_evidence(each) for each in told))
+    return Finding(text, (*map(_evidence, told), *_environments(comparison)))
 
 
 def _against(first: Arm, others: list[Arm]) -> list[Difference]:
@@ -54,6 +54,12 @@ def _headline(first: Arm, found: list[Difference]) -> str:
 
 def _evidence(found: Difference) -> str:
     return f"{found.pair.arm} against {found.pair.base}: {found.verdict}."
+
+
+def _environments(comparison: Comparison) -> Iterator[str]:
+    several = len({arm.group.environment_fingerprint for arm in comparison.arms})
+    if several > 1:
+        yield f"They ran in {several} environments: more than the systems differs."
 
 
 def _listed(names: list[str]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from vas_bench.usl.fit import Fit, LeftOut, Way
-from vas_bench.usl.law import Law
+from vas_bench.usl.law import Law, or_never
 from vas_bench.usl.points import Point, single_node
 
 STRETCHED = "superlinear: the baseline is stretched"
@@ -19,6 +19,8 @@ _SUSPECT = "superlinear: suspect that the baseline is stretched"
 _NOT_SUPERLINEAR = "the baseline is stretched: contention is more than it seems"
 # Without an interval, so much more than one node did is no rounding.
 _STRETCH = 1.02
+# With its peak before that, the law gives two nodes less than one.
+_AT_ONCE = 1.5
 
 
 @dataclass(frozen=True)
@@ -98,11 +100,11 @@ def _next_step(points: Sequence[Point]) -> str:
 
 def _usual(fit: Fit) -> str:
     law = fit.law
-    if law.peak is not None and law.peak < 1.5:
+    if or_never(law.peak) < _AT_ONCE or or_never(law.ceiling) <= 1:
         return "retrograde: every node more makes it slower"
     zeros = [name for name in ("sigma", "kappa") if _may_be_zero(fit, name)]
     if len(zeros) == 2:
-        return "linear, as far as it was measured"
+        return "linear, or too noisy to tell: sigma and kappa may both be 0"
     if law.peak is not None:
         return f"sublinear: it peaks at p = {law.peak:.3g}"
     return f"sublinear: speedup stays below {law.ceiling:.3g}" if law.ceiling else "linear"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from vas_routing.daemon.announce import Announcer, open_packet_socket
 from vas_routing.daemon.loop import Daemon
 from vas_routing.daemon.metrics import Metrics
 from vas_routing.daemon.node import Tools
-from vas_routing.daemon.privileges import drop_net_raw
+from vas_routing.daemon.privileges import ask_for_priority, drop_net_raw
 from vas_routing.node import Node
 from vas_routing.observe import devices
 from vas_routing.policy import Choices
+
+log = logging.getLogger("vas-routed")
 
 
 def serve(load: Callable[[], tuple[Node, Choices]], files: Sequence[Path], metrics_at: str) -> None:
@@ -22,7 +25,10 @@ def serve(load: Callable[[], tuple[Node, Choices]], files: Sequence[Path], metri
     log_json()
     metrics = Metrics()
     serve_metrics(metrics.registry, metrics_at)
-    Daemon(load, files, Tools(_announcer(), metrics)).run()
+    daemon = Daemon(load, files, Tools(_announcer(), metrics))
+    if not ask_for_priority():
+        log.info("no real-time priority: on a busy machine switches are late")
+    daemon.run()
 
 
 def _announcer() -> Announcer:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from ipaddress import ip_address
 
 from vas_cluster import Cluster
@@ -74,7 +75,7 @@ class Prober:
                 self.rtt(leg, name, max(0, time.monotonic_ns() - probe.sent_ns) / 1e9)
             else:
                 answer = self._message(name, now, is_answer=True, sent_ns=probe.sent_ns)
-                self.sockets[leg].send(answer, ip_address(source))
+                self.sockets[leg].send(answer, _parsed(source))
 
     def _message(
         self, to: str, now: float, *, is_answer: bool, sent_ns: int | None = None
@@ -83,6 +84,12 @@ class Prober:
         virtio = self.detector.evidence(to, now) if peer else State.UP
         sent = time.monotonic_ns() if sent_ns is None else sent_ns
         return Probe(is_answer, self.own_sriov(), virtio, sent)
+
+
+@cache
+def _parsed(source: str) -> Address:
+    """The address of a node of the map: some hundreds a second ask, and always the same."""
+    return ip_address(source)
 
 
 def who_is_asked(cluster: Cluster, here: Place, neighbours: int) -> dict[Leg, dict[str, Address]]:

@@ -22,6 +22,9 @@ class Node:
 
     def __init__(self, name: str, channel: socket.socket) -> None:
         self.name, self._channel, self._heard = name, channel, b""
+        # Answers come in the order of the questions: those to questions that were given up are
+        # still to come.
+        self._owed = 0
 
     def wait(self, timeout_seconds: float, may_come: Callable[[], bool] = lambda: True) -> None:
         """Waits until its agent runs. Raises VasError when that takes longer, or cannot be."""
@@ -30,7 +33,7 @@ class Node:
             if not may_come():
                 raise VasError("ended before its agent ran", where=self.name)
             try:
-                self._answer(_LOOK_SECONDS, "its agent")
+                self._line(time.monotonic() + _LOOK_SECONDS, "its agent")
             except TimeoutError:
                 return False
             return True
@@ -95,13 +98,22 @@ class Node:
     def _ask(self, do: str, timeout_seconds: float = _ANSWER_SECONDS, **arguments: Any) -> Any:
         self._channel.sendall(json.dumps({"do": do, **arguments}).encode() + b"\n")
         what = f"an answer to {do} {arguments}"
+        deadline = time.monotonic() + timeout_seconds
+        self._owed += 1
         try:
-            return self._answer(timeout_seconds, what)
+            while self._owed > 1:
+                self._line(deadline, what)
+                self._owed -= 1
+            answer = self._line(deadline, what)
         except TimeoutError as late:
             raise VasError(f"waited {timeout_seconds:g} s for {what}", where=self.name) from late
+        self._owed -= 1
+        if "failed" in answer:
+            raise VasError(f"{what}: {answer['failed']}", where=self.name)
+        return answer["done"]
 
-    def _answer(self, timeout_seconds: float, what: str) -> Any:
-        deadline = time.monotonic() + timeout_seconds
+    def _line(self, deadline: float, what: str) -> Any:
+        """The next answer, as it was given. Raises TimeoutError; VasError if nobody is there."""
         while b"\n" not in self._heard:
             self._channel.settimeout(max(0.01, deadline - time.monotonic()))
             piece = self._channel.recv(1 << 16)
@@ -109,7 +121,4 @@ class Node:
                 raise VasError(f"is gone; wanted {what}", where=self.name)
             self._heard += piece
         line, _, self._heard = self._heard.partition(b"\n")
-        answer = json.loads(line)
-        if "failed" in answer:
-            raise VasError(f"{what}: {answer['failed']}", where=self.name)
-        return answer["done"]
+        return json.loads(line)

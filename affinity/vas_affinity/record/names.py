@@ -1,0 +1,66 @@
+"""Which processes are meant, and the keys of their threads (`snapshot.Thread.key`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from vas_affinity.reading.files import Files
+from vas_affinity.reading.procfs import main_class, processes
+from vas_affinity.reading.threads import named
+from vas_affinity.record.tasks import TaskStat, name_of, read_gone
+from vas_affinity.snapshot import Thread
+from vas_core.errors import NotHere
+from vas_core.root import Root
+
+
+def find_processes(root: Root, patterns: Sequence[str]) -> list[int]:
+    """The processes that patterns mean (`reading.threads.named`). Raises BadInput, NotHere."""
+    files = Files(root)
+    _, chosen = named(files, processes(files), patterns)
+    if not chosen:
+        raise NotHere(f"no process matches {', '.join(patterns)}", hint="see ps -e")
+    return [process.pid for process in chosen]
+
+
+@dataclass
+class Names:
+    """Keys of threads: a snapshot's, and for threads that came later ones of the same form."""
+
+    root: Root
+    given: dict[tuple[int, int], str] = field(default_factory=dict)
+    """(tid, start) -> key."""
+    _made: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict)
+    _next: Counter[str] = field(default_factory=Counter)
+    _programs: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, root: Root, threads: Iterable[Thread] = ()) -> Names:
+        """With the keys of a snapshot's threads."""
+        names = cls(root)
+        for thread in threads:
+            names.given[thread.tid, thread.start] = thread.key
+            base, _, ordinal = thread.key.rpartition("/")
+            if ordinal.isdecimal():
+                names._next[base] = max(names._next[base], int(ordinal) + 1)
+        return names
+
+    def key(self, pid: int, stat: TaskStat) -> str:
+        """A thread's key. One of ours that took another name gets another key."""
+        thread = stat.tid, stat.start
+        if thread in self.given:
+            return self.given[thread]
+        name, key = self._made.get(thread, ("", ""))
+        if name != stat.name or not key:
+            base = f"{self._program(pid)}/{stat.name}"
+            key = f"{base}/{self._next[base]}"
+            self._next[base] += 1
+            self._made[thread] = stat.name, key
+        return key
+
+    def _program(self, pid: int) -> str:
+        if pid not in self._programs:
+            words = (read_gone(self.root, f"proc/{pid}/cmdline") or "").split("\0")
+            self._programs[pid] = main_class(tuple(words)) or name_of(self.root, pid)
+        return self._programs[pid]
