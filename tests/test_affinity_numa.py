@@ -35,10 +35,8 @@ def test_a_queue_of_the_disk_is_immovable_and_the_thread_moves_to_it(
     found: dict[str, Any],
 ) -> None:
     disk, nic, thread = found["apply"]
-    assert (disk["verdict"], disk["why"]) == (
-        "immovable",
-        "the kernel manages this interrupt's CPUs",
-    )
+    assert disk["verdict"] == "immovable"
+    assert disk["why"].startswith("the kernel manages this interrupt's CPUs")
     assert (nic["verdict"], found["nic"]) == ("changed", "9")
     assert (thread["verdict"], found["worker"]) == ("changed", [found["near"]])
     verdicts = [row["verdict"] for row in found["verify"]]

@@ -11,7 +11,8 @@ from vas_core.root import Root
 KIND = "interrupt"
 _REFUSALS = {
     errno.EPERM: "the kernel manages this interrupt's CPUs",
-    errno.EIO: "this interrupt's controller cannot direct it",
+    # Linux 6.1 answers so for managed ones too.
+    errno.EIO: "the kernel manages this interrupt's CPUs, or its controller cannot direct it",
 }
 
 
