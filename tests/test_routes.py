@@ -266,22 +266,28 @@ def test_metrics(site: RoutedNet) -> None:
     assert "vas_route_probe_rtt_seconds" in text and "vas_route_switches_total" in text
 
 
-def test_a_guest_that_moved(site: RoutedNet) -> None:
+@pytest.fixture
+def map_text(site: RoutedNet) -> Iterator[str]:
+    """The map; put back afterwards."""
+    text = site.map.read_text()
+    yield text
+    site.map.write_text(text)
+
+
+def test_a_guest_that_moved(site: RoutedNet, map_text: str) -> None:
     """The map says that vm4 is on oss2 now: its routes on oss1's nodes go, without a restart."""
-    old = site.map.read_text()
-    moved = yaml.safe_load(old)
+    moved = yaml.safe_load(map_text)
     guests = {host["name"]: host["guests"] for host in moved["hosts"]}
     guests["oss2"].append(guests["oss1"].pop())
     site.map.write_text(yaml.safe_dump(moved))
     address = site.address("vm4")
     wait(lambda: address not in site.ip("vm1", "route", "show", "table", "213"), "vm4's route gone")
     wait(lambda: address in site.ip("oss2", "route", "show", "table", "213"), "oss2 has vm4's")
-    site.map.write_text(old)
+    site.map.write_text(map_text)
     wait(lambda: address in site.ip("vm1", "route", "show", "table", "213"), "it is back")
     site.map.write_text("site: [")
     wait(lambda: any("not taken" in line["message"] for line in site.log("vm1")), "refused")
     assert address in site.ip("vm1", "route", "show", "table", "213")
-    site.map.write_text(old)
 
 
 def test_commands_on_a_node(site: RoutedNet) -> None:
