@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from made_up_runs import made_up_scaling
 from scipy.optimize import curve_fit
 
 from vas_bench.csvfile import parse_table
@@ -259,6 +260,16 @@ def test_the_command_fits_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert ElementTree.parse(drawn).getroot().tag.endswith("svg")
     assert STRETCHED in drawn.read_text()
     assert "one node does 1/1.29" in capsys.readouterr().out
+
+
+def test_the_command_reads_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "results.jsonl"
+    file.write_text("".join(run.model_dump_json() + "\n" for run in made_up_scaling()))
+    assert run_command(["bench", "usl", str(file), "--system", "vas", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["fits"][0]["kappa"] == pytest.approx(0.004, abs=0.002), "as they were made up"
+    assert run_command(["bench", "usl", str(file), "--system", "tez"]) == 2
+    assert "holds no runs that differ in their hosts alone" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["1", "a,b", "0.1,-1", "0.1,0.1,0", "0.1,nan", "1,1,1,1"])
