@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from made_up_runs import made_up_scaling
 from scipy.optimize import curve_fit
 
 from vas_bench.csvfile import parse_table
@@ -247,18 +248,36 @@ def test_the_command_fits_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     file = tmp_path / "runs.csv"
     lines = [f"{it.p},{it.throughput}" for it in _runs(HONEST, STRETCHES)]
     file.write_text("\n".join(["p,throughput", *lines]))
-    assert run_command(["bench", "usl", str(file), "--json"]) == 0
+    drawn = tmp_path / "usl.svg"
+    assert run_command(["bench", "usl", str(file), "--json", "--svg", str(drawn)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [fit["name"] for fit in found["fits"]] == [way.value for way in Way]
     assert found["diagnosis"] == STRETCHED
     for fit in found["fits"]:
         assert {"sigma", "kappa", "gamma", "peak", "max_speedup", "crossover"} <= fit.keys()
         assert fit["intervals"]["sigma"][0] <= fit["sigma"] <= fit["intervals"]["sigma"][1]
-    drawn = tmp_path / "usl.svg"
-    assert run_command(["bench", "usl", str(file), "--svg", str(drawn)]) == 0
     assert ElementTree.parse(drawn).getroot().tag.endswith("svg")
     assert STRETCHED in drawn.read_text()
-    assert "one node does 1/1.29" in capsys.readouterr().out
+
+
+def test_the_command_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of three runs, as many as there are coefficients: no interval is to be had."""
+    file = tmp_path / "runs.csv"
+    file.write_text("p,throughput\n1,0.769\n2,1.84\n4,3.87\n")
+    assert run_command(["bench", "usl", str(file)]) == 0
+    printed = capsys.readouterr()
+    assert "two-parameter" in printed.out and "superlinear" in printed.out
+    assert "left out: 2 node counts, 3 are needed" in printed.err
+
+
+def test_the_command_reads_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "results.jsonl"
+    file.write_text("".join(run.model_dump_json() + "\n" for run in made_up_scaling()))
+    assert run_command(["bench", "usl", str(file), "--system", "vas", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["fits"][0]["kappa"] == pytest.approx(0.004, abs=0.002), "as they were made up"
+    assert run_command(["bench", "usl", str(file), "--system", "tez"]) == 2
+    assert "holds no runs that differ in their hosts alone" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["1", "a,b", "0.1,-1", "0.1,0.1,0", "0.1,nan", "1,1,1,1"])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from vas_bench.report.charts.curve import Curve, curve
+from vas_bench.report.charts.curve import curve
 from vas_bench.report.charts.scale import shown
 from vas_bench.report.facts import SERIES
 from vas_bench.report.figures import Figure
@@ -16,8 +14,8 @@ from vas_bench.report.tables import Table
 from vas_bench.report.words import case_words
 from vas_bench.usl.fit import Fit
 from vas_bench.usl.law import DERIVED
+from vas_bench.usl.picture import through
 
-_STEPS = 80
 _ROWS = ("sigma", "kappa", "gamma", *DERIVED)
 
 
@@ -39,17 +37,10 @@ def scaling_figure(scaling: Scaling, number: int) -> Figure:
     """Throughput of every run by hosts, the law through it, and its band."""
     title = f"Scaling: {scaling_words(scaling)}"
     fit = next((each for each in scaling.fits if isinstance(each, Fit)), None)
-    points = [(point.p, point.throughput) for point in scaling.points]
-    drawn = Curve(
-        points,
-        _model(fit),
-        "hosts",
-        scaling.unit,
-        series=SERIES[scaling.system],
-        straight=_linear(fit, points),
-    )
+    drawn = through(scaling.points, fit, "hosts", scaling.unit, SERIES[scaling.system])
     rows = tuple(
-        (run.id, f"{p:g}", shown(x)) for run, (p, x) in zip(scaling.runs, points, strict=True)
+        (run.id, f"{it.p:g}", shown(it.throughput))
+        for run, it in zip(scaling.runs, scaling.points, strict=True)
     )
     return Figure(
         f"scaling-{number:02d}-{scaling.case.workload}-{scaling.system}",
@@ -68,22 +59,6 @@ def _caption(fit: Fit | None) -> str:
         f"A point is a run, the line the Universal Scalability Law ({fit.way} fit) with its 95 % "
         "band. Dashed: linear from one host on. Nothing is drawn beyond what was measured."
     )
-
-
-def _model(fit: Fit | None) -> list[tuple[float, float, float, float]]:
-    if fit is None:
-        return []
-    hosts = [float(p) for p in np.linspace(fit.smallest, fit.largest, _STEPS)]
-    return [(p, *row) for p, row in zip(hosts, fit.band(hosts), strict=True)]
-
-
-def _linear(fit: Fit | None, points: list[tuple[float, float]]) -> tuple[float, float] | None:
-    """Where the line of one host's throughput times hosts leaves what is drawn."""
-    if fit is None:
-        return None
-    far, high = max(p for p, _ in points), max(x for _, x in points)
-    end = min(far, high / fit.law.gamma)
-    return end, end * fit.law.gamma
 
 
 def fits_table(scaling: Scaling) -> Table:

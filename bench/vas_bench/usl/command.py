@@ -11,6 +11,11 @@ import click
 
 from vas_bench.csvfile import read_table
 from vas_bench.report.page import WIDE_PX, svg
+from vas_bench.report.scaling import scalings
+from vas_bench.report.scaling_figure import scaling_words
+from vas_bench.results.groups import grouped
+from vas_bench.results.options import read_runs, skip_damaged_option
+from vas_bench.results.systems import SYSTEMS
 from vas_bench.usl.diagnosis import Diagnosis, diagnose
 from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
 from vas_bench.usl.law import DERIVED, Law
@@ -34,36 +39,64 @@ _FIGURES = (*_COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")
     metavar="SIGMA,KAPPA[,GAMMA]",
     help="Fit nothing: say what follows from these.",
 )
+@click.option("--workload", help="Of a file of results that holds several.")
+@click.option("--system", type=click.Choice(list(SYSTEMS)), help="Of a file of results, likewise.")
 @click.option(
     "--svg",
     "picture_file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw runs, curve and band into this file.",
 )
+@skip_damaged_option
 @json_option
 def usl(
     file: Path | None,
     coefficients: str | None,
+    workload: str | None,
+    system: str | None,
     picture_file: Path | None,
+    skip_damaged: bool,
     as_json: bool,
 ) -> None:
     """Fit the Universal Scalability Law, and say what it hides.
 
     FILE is CSV (`-` is stdin) with columns p and throughput (or seconds), a line a run, and
-    failed_reduces and retries if they were counted. Three fits: throughput of one node as
+    failed_reduces and retries if they were counted; or a file of results (.jsonl) with
+    runs on several counts of hosts. Three fits: throughput of one node as
     measured; free; free without the runs on one node.
 
     \b
     Examples: vas bench usl runs.csv
-              vas bench usl runs.csv --svg usl.svg --json
+              vas bench usl results.jsonl --system vas --svg usl.svg --json
               vas bench usl --from-coefficients -0.0288,0.000447
     """
     if coefficients is not None and file is None:
         _given(_parsed(coefficients), as_json)
     elif coefficients is None and file is not None:
-        _fitted(points_of(read_table(file)), as_json, picture_file)
+        measured = _read(file, workload, system, skip_damaged)
+        _fitted(*measured, as_json, picture_file)
     else:
         raise BadInput("give a FILE or --from-coefficients", hint="see `vas bench usl --help`")
+
+
+def _read(
+    file: Path, workload: str | None, system: str | None, skip_damaged: bool
+) -> tuple[Sequence[Point], str]:
+    """The runs, and the unit of their throughput."""
+    if file.suffix != ".jsonl":
+        return points_of(read_table(file)), "throughput"
+    found = [
+        it
+        for it in scalings(grouped(read_runs(file, skip_damaged)))
+        if workload in (None, it.case.workload) and system in (None, it.system)
+    ]
+    if not found:
+        hint = "run one workload on three counts of hosts or more, with nothing else changed"
+        raise BadInput("holds no runs that differ in their hosts alone", where=str(file), hint=hint)
+    if len(found) > 1:
+        text = f"holds {len(found)}: {'; '.join(map(scaling_words, found))}"
+        raise BadInput(text, where=str(file), hint="choose with --workload and --system")
+    return found[0].points, found[0].unit
 
 
 def _given(law: Law, as_json: bool) -> None:
@@ -83,12 +116,12 @@ def _of(law: Law) -> str:
     return "sublinear" if law.sigma > 0 or law.kappa > 0 else "linear"
 
 
-def _fitted(points: Sequence[Point], as_json: bool, picture_file: Path | None) -> None:
+def _fitted(points: Sequence[Point], unit: str, as_json: bool, picture_file: Path | None) -> None:
     fits = fit_all(points)
     found = diagnose(points, fits)
     drawn = shown_fit(fits, found)
     if picture_file and drawn:
-        chart = picture(points, drawn, found, WIDE_PX)
+        chart = picture(points, drawn, found, unit, WIDE_PX)
         write_atomically(picture_file, svg(chart, picture_file.stem))
     if as_json:
         print_json(as_json_document(fits, found))

@@ -17,7 +17,7 @@ from vas_bench.usl.points import Point, single_node
 STRETCHED = "superlinear: the baseline is stretched"
 _SUSPECT = "superlinear: suspect that the baseline is stretched"
 _NOT_SUPERLINEAR = "the baseline is stretched: contention is more than it seems"
-# Without an interval, so much more than one node did is no rounding.
+# Less than that is nothing to speak of, however sure.
 _STRETCH = 1.02
 # With its peak before that, the law gives two nodes less than one.
 _AT_ONCE = 1.5
@@ -78,7 +78,7 @@ def _stretched(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Iterat
             )
         ends = without.interval("gamma")
         stretch = without.law.gamma / two.gamma
-        if (ends[0] / two.gamma > 1) if ends else stretch > _STRETCH:
+        if stretch > _STRETCH and (ends is None or ends[0] > two.gamma):
             yield f"one node does 1/{stretch:.2f} of what runs on more say it can"
     yield from _failures(points)
 

@@ -26,25 +26,26 @@ def shown_fit(fits: Sequence[Fit | LeftOut], found: Diagnosis) -> Fit | None:
     return next(iter(made.values()), None)
 
 
-def picture(points: Sequence[Point], fit: Fit, found: Diagnosis, width: float) -> Chart:
+def picture(points: Sequence[Point], fit: Fit, found: Diagnosis, unit: str, width: float) -> Chart:
     """The chart: runs, curve with its 95 % band, and the straight line of gamma for each node."""
-    nodes = np.linspace(1, fit.largest, _STEPS).tolist()
-    model = [(p, *values) for p, values in zip(nodes, fit.band(nodes), strict=True)]
-    highest = max([it.throughput for it in points] + [high for *_, high in model])
-    straight = min(fit.largest, highest / fit.law.gamma)
-    drawn = Curve(
-        points=[(it.p, it.throughput) for it in points],
-        model=model,
-        x_words="p",
-        y_words="throughput",
-        straight=(straight, straight * fit.law.gamma),
-    )
-    return curve("Universal Scalability Law", _told(fit, found), drawn, width)
-
-
-def _told(fit: Fit, found: Diagnosis) -> str:
     law = fit.law
-    return (
+    told = (
         f"{found.verdict}. The {fit.way} fit: sigma {law.sigma:.3g}, kappa {law.kappa:.3g}, "
         f"gamma {law.gamma:.3g}, with its 95 % band; the straight line is linear speedup."
     )
+    return curve("Universal Scalability Law", told, through(points, fit, "p", unit), width)
+
+
+def through(
+    points: Sequence[Point], fit: Fit | None, x_words: str, y_words: str, series: int = 0
+) -> Curve:
+    """Runs and, if there is a fit, its curve; `series` is the number of their colour."""
+    runs = [(it.p, it.throughput) for it in points]
+    if fit is None:
+        return Curve(runs, [], x_words, y_words, series=series)
+    nodes = [float(p) for p in np.linspace(1, fit.largest, _STEPS)]
+    model = [(p, *row) for p, row in zip(nodes, fit.band(nodes), strict=True)]
+    # Linear speedup, to where it leaves what is drawn.
+    end = min(fit.largest, max(x for _, x in runs) / fit.law.gamma)
+    straight = (end, end * fit.law.gamma)
+    return Curve(runs, model, x_words, y_words, series=series, straight=straight)
