@@ -105,8 +105,12 @@ def _measures(comparison: Comparison) -> Table:
         (_measure_words(name), *(_cell(arm, name) for arm in comparison.arms))
         for name in comparison.measures
     )
-    columns = ("measure", *(f"{arm.label}\n{arm.job.n} runs" for arm in comparison.arms))
+    columns = ("measure", *(f"{arm.label}\n{_runs(arm.job.n)}" for arm in comparison.arms))
     return Table("All measures: median, and 95 % interval", columns, tuple(rows))
+
+
+def _runs(n: int) -> str:
+    return "1 run" if n == 1 else f"{n} runs"
 
 
 def _cell(arm: Arm, name: str) -> str:
