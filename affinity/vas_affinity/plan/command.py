@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from vas_affinity.options import (
     seconds_option,
     snapshot_of,
 )
-from vas_affinity.placement import Placement
+from vas_affinity.placement import Pin, Placement, Target
 from vas_affinity.plan.options import ThreadOptions, thread_options, threads_planned
 from vas_affinity.reading import Asked
 from vas_affinity.snapshot import Snapshot
@@ -124,11 +126,7 @@ def _give(placement: Placement, out: Path | None, *, as_json: bool) -> None:
     if as_json:
         print_json(value)
         return
-    rows = [
-        (pin.guest or "", pin.target.value, pin.name, format_cpulist(pin.cpus), pin.reason)
-        for pin in placement.pins
-    ]
-    print_table(("GUEST", "WHAT", "NAME", "CPUS", "WHY"), rows)
+    print_table(("GUEST", "WHAT", "NAME", "CPUS", "WHY"), map(_row, _gathered(placement.pins)))
     by_role: dict[str, list[int]] = {}
     for cpu, role in sorted(placement.roles.items()):
         by_role.setdefault(role.value, []).append(cpu)
@@ -138,3 +136,20 @@ def _give(placement: Placement, out: Path | None, *, as_json: bool) -> None:
         click.echo(f"\nscore {placement.score:.2f} (lower is better)")
     for line in placement.notes:
         note(f"note: {line}")
+
+
+def _gathered(pins: Iterable[Pin]) -> Iterator[list[Pin]]:
+    """Each pin; interrupts next to each other with one reason, as a device has hundreds, as one."""
+    together = groupby(pins, lambda pin: (pin.target is Target.INTERRUPT, pin.reason))
+    for (interrupt, _), group in together:
+        if interrupt:
+            yield list(group)
+        else:
+            yield from ([pin] for pin in group)
+
+
+def _row(pins: list[Pin]) -> tuple[str, ...]:
+    first = pins[0]
+    name = first.name if len(pins) == 1 else format_cpulist(int(pin.name) for pin in pins)
+    cpus = format_cpulist(cpu for pin in pins for cpu in pin.cpus)
+    return (first.guest or "", first.target.value, name, cpus, first.reason)
