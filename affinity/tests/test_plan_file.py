@@ -82,3 +82,8 @@ def test_another_hosts_plan_is_one_line_and_status_2(
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no such plan"):
         read_plan(tmp_path / "none.json", "oss1")
+
+
+def test_a_directory_is_no_plan(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
+        read_plan(tmp_path, "oss1")
