@@ -35,7 +35,7 @@ def is_of(root: Root, number: int, device: str) -> bool:
     at = f"{PCI}/{address_in(place)}"
     if not root.path(at).is_dir():
         return place != device or root.path(f"sys/bus/virtio/devices/{device}").exists()
-    lines = root.names(f"{at}/msi_irqs") or [root.read(f"{at}/irq")]
+    lines = root.names(f"{at}/msi_irqs") or [root.read(f"{at}/irq") or ""]
     return str(number) in lines
 
 

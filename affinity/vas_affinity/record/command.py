@@ -18,7 +18,7 @@ from vas_affinity.record.names import Names, find_processes
 from vas_affinity.record.recorder import Recorder
 from vas_affinity.record.recording import End, Header
 from vas_affinity.record.tasks import TICKS_PER_SECOND, descendants
-from vas_core.cli import note
+from vas_core.cli import RealRange, note
 from vas_core.errors import BadInput, NotHere
 from vas_core.root import Root
 
@@ -34,7 +34,7 @@ _STOP_SECONDS = 5
     help="The recording: JSON lines.",
 )
 @click.option("--process", "-p", multiple=True, help="A PID, or a pattern of names and arguments.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="End after these.")
+@click.option("--seconds", type=RealRange(0, min_open=True), help="End after these.")
 @click.option(
     "--interval", type=click.IntRange(1, 60_000), default=100, show_default=True, metavar="MS"
 )
