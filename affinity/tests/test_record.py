@@ -177,3 +177,17 @@ def test_process_or_command_is_asked_for(
 ) -> None:
     assert run_command(["affinity", "record", "--out", str(tmp_path / "r")]) == 2
     assert "needs either --process or a COMMAND" in capsys.readouterr().err
+
+
+@pytest.mark.machine
+def test_a_command_is_not_started_for_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    began, out = tmp_path / "began", tmp_path / "none" / "recording"
+    words = ["affinity", "record", "--out", str(out), "--", "touch", str(began)]
+    assert run_command(words) == 1
+    assert not began.exists()
+
+
+@pytest.mark.machine
+def test_a_command_that_a_signal_ends_has_the_status_of_a_shell(tmp_path: Path) -> None:
+    words = ["affinity", "record", "--out", str(tmp_path / "r"), "--", "sh", "-c", "kill -9 $$"]
+    assert run_command(words) == 128 + 9

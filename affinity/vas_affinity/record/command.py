@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import subprocess
 import sys
@@ -58,6 +59,7 @@ def record(
     if bool(process) == bool(command):
         raise BadInput("needs either --process or a COMMAND", where="record")
     pids = find_processes(_ROOT, process) if process else []
+    out.open("a").close()  # before the command is started for nothing
     snapshot = read_snapshot(_ROOT, asked=Asked(processes=process))
     names = Names.of(_ROOT, snapshot.threads)
     header = Header(
@@ -88,7 +90,12 @@ def _record_command(
         stopped = running.poll() is None
         if stopped:
             _stop(running)
-    return 0 if stopped else running.returncode
+    return 0 if stopped else _status(running.returncode)
+
+
+def _status(code: int) -> int:
+    """As a shell has it: 128 and the signal's number."""
+    return code if code >= 0 else 128 - code
 
 
 def _record(
@@ -103,6 +110,7 @@ def _record(
     left = (TimeRemainingColumn(),) if seconds else ()
     console = Console(stderr=True)
     hidden = not sys.stderr.isatty()
+    _allow_files()
     with (
         out.open("w", encoding="utf-8", errors="backslashreplace") as stream,
         Progress(*columns, *left, console=console, disable=hidden, refresh_per_second=2) as bar,
@@ -110,6 +118,12 @@ def _record(
         task = bar.add_task("", total=seconds)
         going = _until(seconds, ended, lambda now: bar.update(task, completed=now))
         return Recorder(_ROOT, stream, pids, names).record(header, going)
+
+
+def _allow_files() -> None:
+    """One is held open for each thread, of which JVMs have more than the usual 1024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _until(
