@@ -154,6 +154,19 @@ def test_what_is_no_recording_is_named(tmp_path: Path, content: str, says: str) 
         load_recording(path)
 
 
+def test_a_thread_without_a_sample_is_left_out(tmp_path: Path) -> None:
+    new = {"thread": 1, "tid": 2, "pid": 1, "key": "a/c/0", "name": "c", "start": 2}
+    found = load_recording(written(tmp_path, [[0.0, 0, 0]], tail=json.dumps(new) + "\n"))
+    assert [string.thread.key for string in found.strings] == ["a/b/0"]
+
+
+@pytest.mark.parametrize("time", ["0.5", "NaN", "Infinity"])
+def test_time_does_not_go_back(time: str, tmp_path: Path) -> None:
+    path = written(tmp_path, [[0.0, 0, 0], [1.0, 0, 0]], tail=f'{{"t": {time}}}\n')
+    with pytest.raises(BadInput, match=r"recording.jsonl:5: is no line"):
+        load_recording(path)
+
+
 def test_a_line_that_is_wrong_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, [[0.0, 0, 0]], tail='{"t": 1.0, "on": [[7, 0, 0]]}\n{"t": 2.0}\n')
     with pytest.raises(BadInput, match=r"recording.jsonl:4: is no line"):

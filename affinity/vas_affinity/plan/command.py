@@ -82,20 +82,14 @@ def plan(
     """
     if vcpus is not None and cluster:
         raise BadInput("--cluster says which guests there are: leave --vcpus out", where="plan")
-    settings = GuestSettings(
-        junk_siblings=junk_siblings, **({} if oss_share is None else {"oss_share": oss_share})
-    )
+    share = {} if oss_share is None else {"oss_share": oss_share}
+    settings = GuestSettings(junk_siblings=junk_siblings, **share)
     asked = Asked(seconds, processes, connect)
-    if cluster or vcpus:
-        snapshot = snapshot_of(source, asked)
-        if cluster:
-            described = _of_map(snapshot, load_cluster(cluster), host, cluster)
-            snapshot = snapshot.model_copy(update={"host": described.name})
-            requests, settings = requests_of(described), settings_of(described, settings)
-        else:
-            assert vcpus is not None
-            requests = (GuestRequest(vcpus=vcpus, memory_bytes=memory, iothreads=iothreads),)
-        placement = plan_guests(snapshot, requests, settings)
+    if cluster:
+        placement = _of_cluster(snapshot_of(source, asked), cluster, host, settings)
+    elif vcpus:
+        request = GuestRequest(vcpus=vcpus, memory_bytes=memory, iothreads=iothreads)
+        placement = plan_guests(snapshot_of(source, asked), [request], settings)
     elif processes or source:
         chosen = ThreadOptions(**options)
         placement = threads_planned(source, chosen, asked).plan.placement
@@ -103,6 +97,14 @@ def plan(
         hint = "give --cluster FILE, --vcpus N or --process REGEX"
         raise BadInput("there is nothing to place", where="plan", hint=hint)
     _give(placement, out, as_json=as_json)
+
+
+def _of_cluster(
+    snapshot: Snapshot, file: Path, name: str | None, settings: GuestSettings
+) -> Placement:
+    described = _of_map(snapshot, load_cluster(file), name, file)
+    snapshot = snapshot.model_copy(update={"host": described.name})
+    return plan_guests(snapshot, requests_of(described), settings_of(described, settings))
 
 
 def _of_map(snapshot: Snapshot, cluster: Cluster, name: str | None, path: Path) -> Host:
