@@ -109,7 +109,7 @@ def _of_cluster(
 
 def _of_map(snapshot: Snapshot, cluster: Cluster, name: str | None, path: Path) -> Host:
     """The map's host that a snapshot is of, which has guests."""
-    host = cluster.host(name or snapshot.host) or _only(cluster, name)
+    host = cluster.host(cluster.name_of(name or snapshot.host)) or _only(cluster, name)
     if host is None:
         names = ", ".join(host.name for host in cluster.hosts)
         what = f"has no host {name or snapshot.host}"
