@@ -130,6 +130,7 @@ def test_errors_of_the_file_system_fail_attempts_and_cost_no_finished_map(
     assert digests(lab, "errors") == undisturbed
 
 
+@pytest.mark.nightly
 def test_reads_slower_than_the_tasks_time_out_are_waited_for(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
@@ -142,6 +143,7 @@ def test_reads_slower_than_the_tasks_time_out_are_waited_for(
     assert digests(lab, "slow") == undisturbed
 
 
+@pytest.mark.nightly
 def test_one_output_that_nobody_can_read_is_made_again(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
