@@ -50,12 +50,11 @@ def argv(boot: Boot, disk: Path, log: Path) -> list[str]:
     return words
 
 
-def run_inside(
-    directory: Path, timeout_seconds: float, *, experiment: str = ""
-) -> dict[str, Any]:
+def run_inside(directory: Path, timeout_seconds: float, *, experiment: str = "") -> dict[str, Any]:
     """Boots it, lets the agent do its work, and returns what that found.
 
-    With options of `vas affinity experiment`, that is its work, and its JSON is returned. Raises VasError with the end of the console when it ends, or takes too long, without.
+    With options of `vas affinity experiment`, that is its work, and its JSON is returned.
+    Raises VasError with the end of the console when it ends, or takes too long, without.
     """
     kernel, busybox = newest_kernel(), shutil.which("busybox")
     assert kernel and busybox, "`missing` says so"
