@@ -28,6 +28,16 @@ class Sizes:
     generators: int
     reducers: int
 
+    @property
+    def size_bytes(self) -> int:
+        """The input, in whole rows."""
+        return self.rows * ROW_BYTES
+
+    @property
+    def maps(self) -> int:
+        """The splits of the input, if it were one file."""
+        return -(-self.size_bytes // self.split_bytes)
+
     @classmethod
     def of(cls, size_bytes: int, hosts: int) -> Sizes:
         """16 MiB splits; larger ones where that would make more than 48 maps.
