@@ -34,6 +34,7 @@ JVM = (
     "-Djdk.lang.Process.launchMechanism=VFORK",
     "-XX:-UsePerfData",
 )
+TASK_HEAP = "-Xmx288m"
 Properties = dict[str, str]
 
 
@@ -159,9 +160,9 @@ def _mapreduce(spec: LabSpec) -> Properties:
         "mapreduce.admin.map.child.java.opts": every_jvm,
         "mapreduce.admin.reduce.child.java.opts": every_jvm,
         "mapreduce.map.memory.mb": str(TASK_MIB),
-        "mapreduce.map.java.opts": "-Xmx288m",
+        "mapreduce.map.java.opts": TASK_HEAP,
         "mapreduce.reduce.memory.mb": str(TASK_MIB),
-        "mapreduce.reduce.java.opts": "-Xmx288m",
+        "mapreduce.reduce.java.opts": TASK_HEAP,
         "mapreduce.client.progressmonitor.pollinterval": "300",
         "mapreduce.client.completion.pollinterval": "300",
     }

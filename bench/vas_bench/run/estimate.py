@@ -1,0 +1,52 @@
+"""How long turns will take: what runs took elsewhere, until they are measured here. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from vas_bench.arms.rounds import run_seconds
+from vas_bench.run.order import Turn
+
+# On two quiet cores, as `vas bench shuffle` has them.
+_LAB_SECONDS = 25.0
+_DATA_SECONDS = 10.0
+_DATA_SECONDS_PER_GIB = 25.0
+_GIB = 1 << 30
+
+
+def estimated_seconds(turns: Iterable[Turn]) -> list[float]:
+    """Each turn's seconds: the run and its check, and before it a lab and data where it is new."""
+    found: list[float] = []
+    site, data = None, set[object]()
+    for turn in turns:
+        it = turn.experiment
+        gib = it.size_bytes / _GIB
+        seconds = run_seconds(gib)
+        if it.site != site:
+            site, data = it.site, set()
+            seconds += _LAB_SECONDS
+        if it.data not in data:
+            data.add(it.data)
+            # And stock's run, whose output others' are held against, or TeraGen's.
+            seconds += _DATA_SECONDS + _DATA_SECONDS_PER_GIB * gib + run_seconds(gib)
+        found.append(seconds)
+    return found
+
+
+class Estimates:
+    """The same for each turn in its order, corrected by what turns of its experiment took."""
+
+    def __init__(self, turns: Iterable[Turn]) -> None:
+        ordered = list(turns)
+        self._expected = dict(
+            zip((t.key for t in ordered), estimated_seconds(ordered), strict=True)
+        )
+        self._took: dict[str, float] = {}
+
+    def of(self, turn: Turn) -> float:
+        """Its seconds."""
+        return self._took.get(turn.identity.hash, self._expected[turn.key])
+
+    def took(self, turn: Turn, seconds: float) -> None:
+        """Remembers what a turn took."""
+        self._took[turn.identity.hash] = seconds

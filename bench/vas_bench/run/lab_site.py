@@ -1,0 +1,243 @@
+"""Experiments in a lab on this machine: the real jobs, one lab at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from vas_bench.arms.measures import job_measures
+from vas_bench.results.environment import environment, lab_versions
+from vas_bench.results.record import Locality, Validation
+from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
+from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.run.plan import Plan
+from vas_bench.run.session import Details, Verdict
+from vas_bench.run.systems import PROFILES, STOCK, arm_of, configuration, sizes_of
+from vas_bench.run.times import JobTimes, phases_of
+from vas_bench.run.workloads import WORKLOADS, Workload
+from vas_bench.shuffle.jobs import Data
+from vas_bench.shuffle.tez import fetch_tez, tez_arm, tez_version
+from vas_cluster.model import Flock
+from vas_core.errors import BadInput, VasError
+from vas_core.polling import poll
+from vas_core.root import Root
+from vas_lab.arms import Arm
+from vas_lab.control import Request
+from vas_lab.disk import check_disk, free_bytes
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_lab.options import LabOptions
+from vas_lab.spec import find_hadoop, find_java, find_plugins
+from vas_lab.state import is_running
+from vas_lab.trees import remove_tree
+
+DIRECTORY = "/bench-run"
+_DROP_CACHES = "proc/sys/vm/drop_caches"
+_BUILD_CHARS = 12
+# At a run's end: map output, what reducers fetched of it, the output, and its copy in a check.
+_COPIES = 4
+# A lab whose starter was killed ends a moment later.
+_OLD_LAB_SECONDS = 60.0
+# Of jobs without splits these would say where tasks ran that read nothing there.
+_OF_SPLITS = ("data_local_maps", "local_map_share", "local_input_bytes", "local_byte_share")
+
+
+@dataclass
+class Up:
+    """A lab that is up: whose it is, its inputs, and what outputs have to be."""
+
+    lab: Lab
+    site: object
+    tez: Arm | None
+    data: dict[object, Data] = field(default_factory=dict)
+    expected: dict[object, str] = field(default_factory=dict)
+
+
+class LabSite:
+    """A site (`session.Site`) that is a lab in a directory."""
+
+    def __init__(self, plan: Plan, directory: Path, say: Callable[[str], None]) -> None:
+        self._plan, self._directory, self._say = plan, directory, say
+        self._root = Root()
+        self._up: Up | None = None
+        self._last: JobResult | None = None
+        self._jars: tuple[Path, ...] = ()
+        self._drops = plan.drop_caches and os.access(self._root.path(_DROP_CACHES), os.W_OK)
+        self._versions: dict[str, str] = {}
+
+    def check(self, experiments: Sequence[Experiment]) -> None:
+        """Raises BadInput for what no lab can be, or has no room for; fetches Tez if it is wanted.
+
+        Raises NotHere where something is not built.
+        """
+        if any(each.flock is not Flock.FLOCK for each in experiments):
+            raise BadInput(
+                "a lab's stand-in for Lustre plays no lock modes",
+                where="parameters.flock",
+                hint="leave it out: it is for a real site, which comes with a later version",
+            )
+        inputs = {(each.site, each.data): each.size_bytes for each in experiments}
+        by_site: dict[object, int] = {}
+        for (site, _), size_bytes in inputs.items():
+            by_site[site] = by_site.get(site, 0) + size_bytes
+        largest = max(inputs.values())
+        check_disk(free_bytes(self._directory), size=max(by_site.values()) + _COPIES * largest)
+        if any(each.system == "tez" for each in experiments):
+            self._jars = fetch_tez(self._say)
+
+    def identify(self, experiment: Experiment) -> Identity:
+        """An experiment with its configuration and versions. Raises NotHere before a build."""
+        if not self._versions:
+            build = hashlib.sha256(find_plugins().read_bytes()).hexdigest()[:_BUILD_CHARS]
+            self._versions = lab_versions(find_hadoop(), find_java()) | {"plugins": build}
+        tez = {"tez": tez_version()} if experiment.system == "tez" else {}
+        cache = "dropped before the run" if self._drops else "as the run before left it"
+        told = configuration(experiment, self._plan.properties, cache)
+        return Identity(experiment, told, self._versions | tez)
+
+    def environment(self) -> Mapping[str, JsonValue]:
+        """The machine as it is now."""
+        return environment(self._root)
+
+    def up(self, experiment: Experiment) -> None:
+        """A lab with these hosts and this JVM profile, and nothing of another plan in it."""
+        if self._up and self._up.site == experiment.site:
+            return
+        self.down()
+        poll(
+            lambda: is_running(self._directory),
+            lambda running: not running,
+            _OLD_LAB_SECONDS,
+            f"the lab in {self._directory} to end",
+        )
+        self._say(f"starting a lab of {experiment.hosts} hosts")
+        options = LabOptions(
+            state_dir=self._directory,
+            hosts=experiment.hosts,
+            properties=PROFILES[experiment.jvm].lab,
+        )
+        lab = Lab.start(options)
+        self._up = Up(lab, experiment.site, tez_arm(lab, self._jars) if self._jars else None)
+        remove_tree(lab, DIRECTORY)
+
+    def prepare(self, experiment: Experiment) -> None:
+        """Makes the input, and where that is what others are held against, stock's output."""
+        up, workload = self._there, WORKLOADS[experiment.workload]
+        if experiment.data in up.data:
+            return
+        self._say(f"making the input of {experiment.workload}")
+        directory = f"{DIRECTORY}/{len(up.data)}-{experiment.workload}"
+        data = workload.data(up.lab, sizes_of(experiment), directory)
+        data.generate()
+        if workload.as_stock:
+            data.run(STOCK)
+            up.expected[experiment.data] = data.validate(STOCK)
+        up.data[experiment.data] = data
+
+    def drop_caches(self) -> None:
+        """Writes what is to be written, and empties the page cache where the kernel lets us."""
+        os.sync()
+        if self._drops:
+            self._root.path(_DROP_CACHES).write_text("1\n")
+
+    def run(self, experiment: Experiment) -> Mapping[str, float]:
+        """Runs the job; what it, the device and the interfaces counted."""
+        up, workload = self._there, WORKLOADS[experiment.workload]
+        arm = self._arm(experiment)
+        before = self._counted(up.lab)
+        self._last = None
+        job = up.data[experiment.data].run(arm)
+        cache = page_cache(self._root)
+        # What the job has written is the device's to write now, and counted as the job's.
+        os.sync()
+        self._last = job
+        machine = self._counted(up.lab).since(before) | cache
+        return _of_workload(workload, experiment, job_measures(job) | machine)
+
+    def validate(self, experiment: Experiment) -> Verdict:
+        """Checks the output and removes it."""
+        up, check = self._there, WORKLOADS[experiment.workload].check
+        try:
+            checksum = up.data[experiment.data].validate(self._arm(experiment))
+        except VasError as wrong:
+            return Verdict(Validation(ok=False, check=check), str(wrong))
+        expected = up.expected.get(experiment.data, checksum)
+        made = Validation(ok=checksum == expected, check=check, checksum=checksum)
+        return Verdict(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
+
+    def details(self, experiment: Experiment) -> Details:
+        """Phases and locality of the last run; nothing of Tez's, which keeps another history.
+
+        What cannot be read is said and left out: the run is none the worse for it.
+        """
+        job = self._last
+        if job is None or not job.counters:
+            return Details()
+        times = self._ask("vas_bench.run.times", job)
+        phases = phases_of(JobTimes.model_validate_json(times)) if times else {}
+        if not WORKLOADS[experiment.workload].has_splits:
+            return Details(phases)
+        rows = self._ask("vas_core", job, "job", "locality", "--json")
+        return Details(phases, localities(json.loads(rows)) if rows else {})
+
+    def down(self) -> None:
+        """Ends the lab, if one is up."""
+        if self._up:
+            up, self._up = self._up, None
+            up.lab.stop()
+
+    @property
+    def _there(self) -> Up:
+        assert self._up is not None, "up() comes first"
+        return self._up
+
+    def _arm(self, experiment: Experiment) -> Arm:
+        return arm_of(experiment, self._plan.properties, self._there.tez)
+
+    def _counted(self, lab: Lab) -> Counters:
+        paths = lab.ask(Request(ask="status")).paths
+        device = read_device(self._root, self._directory)
+        return Counters(device | network_counters(paths))
+
+    def _ask(self, module: str, job: JobResult, *words: str) -> str:
+        argv = [sys.executable, "-m", module, *words, job.job_id]
+        try:
+            return self._there.lab.call(argv).stdout
+        except VasError as failed:
+            self._say(f"not known of {job.job_id}: {failed}")
+            return ""
+
+
+def _of_workload(
+    workload: Workload, experiment: Experiment, found: Mapping[str, float]
+) -> dict[str, float]:
+    kept = {n: v for n, v in found.items() if workload.has_splits or n not in _OF_SPLITS}
+    if workload.has_input:
+        kept["throughput_bytes_per_second"] = experiment.size_bytes / found["job_seconds"]
+    return kept
+
+
+_NEAR = {"local": "data_local_maps", "partner": "rack_local_maps"}
+
+
+def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, Locality]:
+    """Host -> where its maps' stripes lay, from the rows of `vas job locality`.
+
+    A pair of servers is a rack. Maps whose split is not known are left out.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        if not isinstance(row["length"], int) or not isinstance(row["local_bytes"], int):
+            continue
+        host = found.setdefault(str(row["ran_on"]), dict.fromkeys(Locality.model_fields, 0))
+        host[_NEAR.get(str(row["where"]), "other_maps")] += 1
+        host["input_bytes"] += row["length"]
+        host["local_input_bytes"] += row["local_bytes"]
+    return {name: Locality(**found[name]) for name in sorted(found)}
