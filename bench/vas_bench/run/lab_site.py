@@ -28,9 +28,10 @@ from vas_cluster.model import Flock
 from vas_core.errors import BadInput, VasError
 from vas_core.polling import poll
 from vas_core.root import Root
+from vas_core.sizes import format_size
 from vas_lab.arms import Arm
 from vas_lab.control import Request
-from vas_lab.disk import check_disk, free_bytes
+from vas_lab.disk import LAB_BYTES, free_bytes
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
@@ -83,12 +84,7 @@ class LabSite:
                 where="parameters.flock",
                 hint="leave it out: it is for a real site, which comes with a later version",
             )
-        inputs = {(each.site, each.data): each.size_bytes for each in experiments}
-        by_site: dict[object, int] = {}
-        for (site, _), size_bytes in inputs.items():
-            by_site[site] = by_site.get(site, 0) + size_bytes
-        largest = max(inputs.values())
-        check_disk(free_bytes(self._directory), size=max(by_site.values()) + _COPIES * largest)
+        _check_room(experiments, free_bytes(self._directory))
         if any(each.system == "tez" for each in experiments):
             self._jars = fetch_tez(self._say)
 
@@ -213,6 +209,21 @@ class LabSite:
         except VasError as failed:
             self._say(f"not known of {job.job_id}: {failed}")
             return ""
+
+
+def _check_room(experiments: Sequence[Experiment], free: int) -> None:
+    """Raises BadInput unless a lab, all its inputs and the largest run fit on the disk."""
+    inputs = {(each.site, each.data): each.size_bytes for each in experiments}
+    by_site: dict[object, int] = {}
+    for (site, _), size_bytes in inputs.items():
+        by_site[site] = by_site.get(site, 0) + size_bytes
+    needed = LAB_BYTES + max(by_site.values()) + _COPIES * max(inputs.values())
+    if needed > free:
+        raise BadInput(
+            f"{format_size(needed)} are needed, and {format_size(free)} are free",
+            where="parameters.size",
+            hint="give less, or free some space",
+        )
 
 
 def _of_workload(

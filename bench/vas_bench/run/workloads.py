@@ -25,7 +25,7 @@ from vas_lab.trees import inside, remove_tree
 
 _PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
 _VALIDATORS_OUTPUT = "/tmp/sortvalidate"  # noqa: S108 (in the lab's file system, its own choice)
-_BYTES = 'cat "$1"/* | wc -c'
+_SIZES = 'stat -c %s "$1"/*'
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Dfsio:
 def bytes_in(lab: Lab, directory: str) -> int:
     """The bytes of all files of a directory that are no hidden ones."""
     there = str(inside(lab, directory))
-    return int(lab.call(["sh", "-euc", _BYTES, "sh", there]).stdout)
+    return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", there]).stdout.split()))
 
 
 def _without_combiner(lab: Lab, sizes: Sizes, directory: str) -> Data:
