@@ -140,7 +140,7 @@ def test_a_file_with_runs_is_not_written_to_unasked(
     assert "give --resume to go on from them, or another --out" in err
     assert results.read_bytes() == before
     _, err = ended(start(written(PLAN, tmp_path), "--out", str(results), "--resume"))
-    assert "0 runs, 0 of them INVALID" in err
+    assert "0 runs, 0 INVALID" in err
     assert results.read_bytes() == before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, get_args
@@ -14,12 +15,14 @@ from vas_bench.arms.measures import job_measures
 from vas_bench.results.measures import measure_of
 from vas_bench.results.phases import UNACCOUNTED, close
 from vas_bench.results.record import Locality
+from vas_bench.results.store import read_results
 from vas_bench.run.counters import Counters, device_counters, network_counters, page_cache
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.lab_site import LabSite, localities
 from vas_bench.run.plan import Plan, WorkloadName
 from vas_bench.run.times import JobTimes, phases_of
 from vas_bench.run.workloads import WORKLOADS
+from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
 from vas_core.root import Root
@@ -332,3 +335,70 @@ def test_a_broken_lab_fails_the_run(tmp_path: Path, labs: Labs) -> None:
     site.down()
     site.up(it)
     assert len(labs.started) == 2
+
+
+@pytest.fixture
+def command(tmp_path: Path, labs: Labs, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """`vas bench run` of a plan of four runs, in labs that are none."""
+    jar = tmp_path / "plugins.jar"
+    jar.write_bytes(b"made up")
+    for name in ("find_plugins", "find_hadoop", "find_java"):
+        monkeypatch.setattr(f"vas_bench.run.lab_site.{name}", lambda: jar)
+    monkeypatch.setenv("VAS_LABS", str(tmp_path / "labs"))
+    labs.digests[:] = ["abc"] * 100
+    plan = tmp_path / "p.yaml"
+    plan.write_text(
+        "{name: p, workloads: wordcount, systems: [yarn-lustre, vas], rounds: 1, drop_caches: no}"
+    )
+    return ["bench", "run", str(plan), "--out", str(tmp_path / "p.jsonl")]
+
+
+@pytest.mark.machine
+def test_the_whole_command(
+    command: list[str], tmp_path: Path, labs: Labs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "p.html"
+    assert run_command([*command, "--json", "--report", str(report)]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert (found["left"], found["report"]) == ([], str(report))
+    assert [(made["warm_up"], made["invalid"]) for made in found["made"]] == [
+        *[(True, None)] * 2,
+        *[(False, None)] * 2,
+    ]
+    assert "4 runs, 0 INVALID" in err
+    assert not any(lab.is_up for lab in labs.started)
+    runs = read_results(report, say=print)
+    assert runs == read_results(tmp_path / "p.jsonl", say=print)
+    assert runs[0].configuration["page_cache"] == "as the run before left it"
+    assert str(tmp_path) not in runs[0].model_dump_json()
+
+    assert run_command(command) == 2
+    assert "give --resume" in capsys.readouterr().err
+    assert run_command([*command, "--resume", "--dry-run"]) == 0
+    assert capsys.readouterr().err.startswith("0 runs, ")
+    assert run_command([*command, "--resume"]) == 0
+    assert len(labs.started) == 1
+    assert read_results(tmp_path / "p.jsonl", say=print) == runs
+
+
+@pytest.mark.machine
+def test_an_invalid_run_is_said_by_the_exit_status_and_runs_again(
+    command: list[str], tmp_path: Path, labs: Labs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labs.digests[3] = "other"
+    assert run_command(command) == 1
+    assert "1 run INVALID; its output is wrong: it is other, stock's abc" in (
+        capsys.readouterr().err
+    )
+    assert run_command([*command, "--resume", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["made"]) == 1
+    assert sum(run.counts for run in read_results(tmp_path / "p.jsonl", say=print)) == 2
+
+
+@pytest.mark.machine
+def test_a_budget_that_is_too_small_says_what_is_left(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command([*command, "--budget", "1s"]) == 0
+    assert "the budget ended with 4 runs left: go on by --resume" in capsys.readouterr().err

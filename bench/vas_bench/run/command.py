@@ -11,6 +11,7 @@ import click
 
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
+from vas_bench.report.words import runs_words
 from vas_bench.results.record import Run
 from vas_bench.results.store import Writer, parse
 from vas_bench.run.estimate import estimated_seconds
@@ -112,7 +113,8 @@ def _say(turns: Sequence[Turn], as_json: bool) -> None:
         print_json({"turns": found, "estimated_seconds": round(sum(seconds))})
         return
     print_table(("TURN", "SECONDS"), ((turn.title, f"{each:.0f}") for turn, each in rows))
-    note(f"{len(turns)} runs, about {format_duration(sum(seconds))} on two quiet cores (estimated)")
+    total = format_duration(sum(seconds))
+    note(f"{runs_words(len(turns))}, about {total} on two quiet cores (estimated)")
 
 
 def _play(
@@ -149,14 +151,14 @@ def _print(ended: Ended, target: Path, report: Path | None, as_json: bool) -> No
                 "left": [turn.title for turn in ended.left],
             }
         )
-    note(f"{len(ended.made)} runs, {len(invalid)} of them INVALID: {target}")
+    note(f"{runs_words(len(ended.made))}, {len(invalid)} INVALID: {target}")
     if report:
         note(f"report: {report}")
     if ended.left:
-        note(f"the budget ended with {len(ended.left)} runs left: go on by --resume")
+        note(f"the budget ended with {runs_words(len(ended.left))} left: go on by --resume")
     if invalid:
         raise VasError(
-            f"{len(invalid)} runs are INVALID", where=invalid[0].id, hint=invalid[0].invalid
+            f"{runs_words(len(invalid))} INVALID", where=invalid[0].id, hint=invalid[0].invalid
         )
 
 

@@ -137,7 +137,7 @@ class Session:
 
     def _id(self, turn: Turn, began: datetime) -> str:
         kind = "w" if turn.warm_up else "r"
-        return f"{self.name}-{turn.identity.hash[:12]}-{kind}{turn.round}-{began:%Y%m%dT%H%M%SZ}"
+        return f"{self.name}-{turn.identity.hash[:12]}-{kind}{turn.round}-{began:%Y%m%dT%H%M%S.%fZ}"
 
 
 def _wrong_output(verdict: Verdict | None) -> str:
