@@ -150,7 +150,7 @@ def test_every_other_workload_runs_and_is_found_right(tmp_path: Path) -> None:
         "name": "others",
         "workloads": [*others, "testdfsio-write", "testdfsio-read"],
         "systems": ["vas"],
-        "parameters": PLAN["parameters"] | {"size": "16M", "split": "8M", "codec": "lz4"},
+        "parameters": PLAN["parameters"] | {"size": "32M", "codec": "lz4"},
         "rounds": 1,
         "drop_caches": False,
     }

@@ -57,6 +57,7 @@ def test_the_quick_plan_has_three_systems_and_20_minutes() -> None:
         ("workloads: grep", "workloads.0: "),
         ("parameters: {size: 25X}", "parameters.size.0: '25X' is not a size; write it like"),
         ("parameters: {split: 100000K, size: 1G}", "parameters.split.0: a split is a stripe"),
+        ("parameters: {split: 8M}", "parameters.split.0: give 16 MiB or more"),
         ("parameters: {split: 1G, size: 512M}", "parameters: a split of 1 GiB is more than"),
         ("parameters: {hosts: 65}", "parameters.hosts.0: "),
         ("parameters: {flock: sometimes}", "parameters.flock.0: "),

@@ -12,7 +12,8 @@ from vas_lab.lab import Lab
 from vas_lab.trees import inside, remove_tree
 
 ROW_BYTES = 100
-_MIN_SPLIT_BYTES = 16 << 20
+# The plugin's vas.lustre.min-block-size: it reports no smaller stripes as blocks.
+MIN_SPLIT_BYTES = 16 << 20
 _MAX_MAPS = 48
 _STRIPE_ALIGNMENT_BYTES = 64 << 10
 _CHECKSUM = "CHECKSUM"
@@ -44,15 +45,15 @@ class Sizes:
 
         Raises BadInput for less than a split a host: then there is no locality to show.
         """
-        if size_bytes < hosts * _MIN_SPLIT_BYTES:
+        if size_bytes < hosts * MIN_SPLIT_BYTES:
             raise BadInput(
                 f"{format_size(size_bytes)} are too few for {hosts} hosts",
                 where="--size",
-                hint=f"give at least {format_size(hosts * _MIN_SPLIT_BYTES)}",
+                hint=f"give at least {format_size(hosts * MIN_SPLIT_BYTES)}",
             )
         even = -(-size_bytes // _MAX_MAPS)
         aligned = -(-even // _STRIPE_ALIGNMENT_BYTES) * _STRIPE_ALIGNMENT_BYTES
-        return cls(size_bytes // ROW_BYTES, max(_MIN_SPLIT_BYTES, aligned), hosts, hosts)
+        return cls(size_bytes // ROW_BYTES, max(MIN_SPLIT_BYTES, aligned), hosts, hosts)
 
 
 class TeraSort:

@@ -16,6 +16,7 @@ from vas_core.errors import BadInput
 from vas_core.settings import read_yaml
 from vas_core.sizes import format_size, parse_size
 from vas_lab.sites import MAX_HOSTS
+from vas_lab.terasort import MIN_SPLIT_BYTES
 
 WorkloadName = Literal[
     "teragen",
@@ -66,9 +67,11 @@ def _here(system: System) -> System:
     return system
 
 
-def _aligned(split_bytes: int) -> int:
+def _splittable(split_bytes: int) -> int:
     if split_bytes % _STRIPE_ALIGNMENT_BYTES:
         raise _wrong(f"a split is a stripe: give a multiple of {_STRIPE_ALIGNMENT_BYTES >> 10}K")
+    if split_bytes < MIN_SPLIT_BYTES:
+        raise _wrong(f"give {format_size(MIN_SPLIT_BYTES)} or more: smaller stripes are no blocks")
     return split_bytes
 
 
@@ -76,7 +79,7 @@ Many = Annotated[
     tuple[Value, ...], BeforeValidator(_as_list), AfterValidator(_distinct), Field(min_length=1)
 ]
 Size = Annotated[int, _parsed(parse_size), Field(ge=1 << 20)]
-Split = Annotated[Size, AfterValidator(_aligned)]
+Split = Annotated[Size, AfterValidator(_splittable)]
 Seconds = Annotated[int, _parsed(parse_duration), Field(ge=1)]
 Hosts = Annotated[int, Field(ge=1, le=MAX_HOSTS)]
 Reducers = Annotated[int, Field(ge=1, le=10_000)]
