@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(900)]
 
 SHUFFLE = [sys.executable, "-m", "vas_core", "bench", "shuffle", "--json"]
 SMALL = ["--size", "32M", "--rounds", "1", "--without-tez", "--file-maps", "5"]

@@ -53,12 +53,14 @@ def test_the_jars_are_built_before_the_lab_needs_them() -> None:
     assert "java layout" not in full
     ci = [check.name for check in chosen_checks(Extent.CI)]
     assert ci == [*full, "java, at length", "lab, at length"]
+    assert [check.name for check in chosen_checks(Extent.ALL)] == [*ci, "lab, nightly"]
 
 
-def test_every_test_in_a_lab_is_in_one_of_two_checks(capsys: pytest.CaptureFixture[str]) -> None:
-    commands = listed(capsys, "--ci")
-    assert "pytest -q -m 'slow and not long'\n" in commands
-    assert "pytest -q -m long\n" in commands
+def test_every_test_in_a_lab_is_in_one_of_three_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = listed(capsys, "--all")
+    assert "-m 'slow and not long'\n" in commands
+    assert "-m 'long and not nightly'\n" in commands
+    assert "-m nightly\n" in commands
 
 
 def test_the_list_is_commands_to_type(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from vas_tests.leftovers import (
     namespaces_below,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1200)]
 
 DEMO = [sys.executable, "-m", "vas_core", "demo", "--yes", "--json"]
 KEYS = [

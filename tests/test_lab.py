@@ -103,6 +103,8 @@ def test_a_node_whose_holder_died_is_told(tmp_path: Path) -> None:
         assert "vm1 cannot be entered: " in ran.stderr
 
 
+@pytest.mark.nightly
+@pytest.mark.long
 def test_two_labs_run_side_by_side_and_each_ends_alone(tmp_path: Path, lab: Lab) -> None:
     mounts = mount_table()
     defaults = set(Path("/tmp").glob("hadoop-*"))
@@ -304,6 +306,7 @@ echo it is up
 """
 
 
+@pytest.mark.long
 def test_a_job_that_fills_the_disk_says_so_in_one_line(tmp_path: Path) -> None:
     own = ["unshare", "--user", "--map-root-user", "--mount", "--"]
     if subprocess.run([*own, "true"], check=False, capture_output=True).returncode:
@@ -333,7 +336,7 @@ def test_a_labs_job_is_asked_for_in_its_shell(lab: Lab) -> None:
     assert len(json.loads(asked.stdout)) == 2, asked.stderr
 
 
-@pytest.mark.parametrize("program", ["wordcount", "terasort"])
+@pytest.mark.parametrize("program", ["wordcount", pytest.param("terasort", marks=pytest.mark.long)])
 def test_a_program_without_input_gets_one_with_several_stripes(lab: Lab, program: str) -> None:
     ran = vas_lab(lab, "run", "--json", "--size", "32M", program)
     jobs = [JobResult.model_validate(job) for job in json.loads(ran.stdout)]
@@ -389,6 +392,8 @@ def pss_bytes(lab: Lab) -> int:
     return total
 
 
+@pytest.mark.nightly
+@pytest.mark.long
 def test_a_full_lab_stays_below_six_gigabytes(lab: Lab) -> None:
     idle = pss_bytes(lab)
     samples = []

@@ -91,6 +91,8 @@ def test_lfs_and_the_attribute_say_the_same(lab: Lab, stored: Path) -> None:
     assert fids == [o["fid"] for o in shown["layout"]["objects"]]
 
 
+@pytest.mark.nightly
+@pytest.mark.long
 @pytest.mark.usefixtures("stored")
 def test_the_attribute_is_at_least_50_times_as_fast_as_lfs(lab: Lab) -> None:
     result = vas_json(lab, "bench", "layout", "--dir", str(inside(lab)))

@@ -12,7 +12,7 @@ from vas_tests.shuffle_cases import OURS, PROGRAMS
 from vas_tests.shuffle_runs import files, left_behind, run
 from vas_tests.words import make_words, word_counts
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 _REDUCERS = 500
 _SMALL = {

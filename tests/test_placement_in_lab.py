@@ -83,6 +83,7 @@ def nodes(lab: Lab) -> dict[str, str]:
     return lab.ask(Request(ask="status")).nodes
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("data")
 def test_a_dead_node_delays_its_maps_but_not_for_ever_and_the_reason_is_told(lab: Lab) -> None:
     """The dead node's maps say why; of the others no more than that number run elsewhere.
@@ -126,6 +127,7 @@ def restart(lab: Lab, daemon: str) -> None:
     lab.ask(Request(ask="start", daemon=daemon))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("data")
 def test_a_resourcemanager_restart_in_mid_job(lab: Lab) -> None:
     job: list[JobResult] = []
@@ -137,6 +139,7 @@ def test_a_resourcemanager_restart_in_mid_job(lab: Lab) -> None:
     assert job[0].counter("MAP_INPUT_RECORDS") == MAPS * (16 << 20) // 100
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("data")
 def test_opting_out_is_one_property(lab: Lab) -> None:
     job = sort(lab, "off", mapreduce_job_tags="vas-placement-off")

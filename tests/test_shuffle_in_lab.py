@@ -28,8 +28,11 @@ from vas_tests.words import make_words
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
-# So many of the probes run every time: each is two jobs.
-_USUAL = 3
+# So many of the probes run every time, and so many in CI: each is two jobs.
+_USUAL, _CI = 3, 7
+# Each is six jobs.
+_CI_PROGRAMS = ("secondarysort", "terasort")
+_NIGHTLY_PROGRAMS = [name for name in PROGRAMS if name not in _CI_PROGRAMS]
 _TWO_REDUCERS = {"mapreduce.job.reduces": "2"}
 # Three files: numbers of which many are alike, and a second one that is not.
 _PAIRS = 'mkdir -p "$1"; cd "$1"; seq 20000 | awk \'{print ($1*7919)%101, $1 >"in" NR%3}\''
@@ -56,8 +59,15 @@ def test_a_job_of_any_shape(lab: Lab, row: Row) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("row", PROBES[_USUAL:], ids=case_name)
+@pytest.mark.parametrize("row", PROBES[_USUAL:_CI], ids=case_name)
 def test_a_job_of_any_other_shape(lab: Lab, row: Row) -> None:
+    compare(lab, row)
+
+
+@pytest.mark.long
+@pytest.mark.nightly
+@pytest.mark.parametrize("row", PROBES[_CI:], ids=case_name)
+def test_a_job_of_every_other_shape(lab: Lab, row: Row) -> None:
     compare(lab, row)
 
 
@@ -79,7 +89,10 @@ def compare(lab: Lab, row: Row) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    "program",
+    [*_CI_PROGRAMS, *(pytest.param(p, marks=pytest.mark.nightly) for p in _NIGHTLY_PROGRAMS)],
+)
 def test_an_example_of_hadoops(lab: Lab, inputs: JobResult, program: str) -> None:
     rows = [row for row in EXAMPLES if row["program"] == program]
     argv = PROGRAMS[program]
@@ -131,6 +144,7 @@ def test_sort_validator_finds_the_sorted_text_right(lab: Lab) -> None:
     assert validated.counter("MOFS_OPENED") > 0
 
 
+@pytest.mark.long
 def test_reducers_that_start_after_the_first_map(lab: Lab) -> None:
     conf = properties({"data": "spread", "reducers": "2"}, PROBE_VALUES) | {
         "probe.maps": "8",
@@ -163,6 +177,7 @@ def test_a_job_that_runs_in_its_master_has_stocks_shuffle(lab: Lab) -> None:
     assert "VAS shuffle" not in ours.counters
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_gibibyte_of_equal_keys(lab: Lab) -> None:
     conf = {

@@ -108,6 +108,8 @@ def nodes(lab: Lab) -> dict[str, str]:
     return lab.ask(Request(ask="status")).nodes
 
 
+@pytest.mark.nightly
+@pytest.mark.long
 def test_a_node_lost_at_half_of_the_reduce_phase_costs_no_map(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:
@@ -163,6 +165,7 @@ def test_a_node_lost_in_the_map_phase_costs_no_finished_map(
     assert digests(lab, "lost-early") == undisturbed
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_without_the_tag_a_lost_node_costs_its_maps(lab: Lab, undisturbed: dict[str, str]) -> None:
     conf = _SPREAD | {"mapreduce.job.tags": ""}
@@ -219,6 +222,7 @@ def test_a_master_killed_in_the_map_phase_runs_the_unfinished_maps_alone(
     assert digests(lab, "master-killed-early") == undisturbed
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_restarted_resource_manager_still_keeps_the_maps_of_a_lost_node(
     lab: Lab, undisturbed: dict[str, str]
@@ -275,7 +279,7 @@ def test_of_two_published_attempts_one_counts(lab: Lab, undisturbed: dict[str, s
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("program", ["yarn", "mapred"])
+@pytest.mark.parametrize("program", ["yarn", pytest.param("mapred", marks=pytest.mark.nightly)])
 def test_a_job_killed_in_its_reduce_phase_leaves_nothing(lab: Lab, program: str) -> None:
     last = halves()["r_000000_0"]
     with faulty_job(lab, f"killed-by-{program}", last) as job:

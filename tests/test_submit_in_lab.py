@@ -37,6 +37,7 @@ _MAINS = {
 }
 
 
+@pytest.mark.long
 def test_one_property_switches_the_shuffle_off(lab: Lab) -> None:
     stock = probe(lab, "stock", {})
     off = probe(lab, "off", SHUFFLE | profile_properties("off"))

@@ -15,6 +15,7 @@ import pytest
 from vas_affinity.apply import interrupt
 from vas_affinity.apply.group import hierarchy
 from vas_affinity.apply.host import Host
+from vas_affinity.apply.knobs import Knobs
 from vas_affinity.apply.outcome import Outcome, Verdict
 from vas_affinity.apply.thread import ThreadKnob, started
 from vas_affinity.cpulist import format_cpulist, parse_cpulist
@@ -208,6 +209,19 @@ def test_the_first_value_is_given_back_however_often_it_was_moved(
     assert os.sched_getaffinity(sleeper.pid) == set(CPUS)
 
 
+def test_a_thread_with_another_name_is_the_same(
+    host: Host, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """A thread's ordinal falls when one that started before it has ended."""
+    pin = thread_pin(sleeper.pid, CPUS[0])
+    host.apply(plan(pin))
+    again = pin.model_copy(update={"name": "test/other/1", "cpus": (CPUS[1],)})
+    assert verdicts(host.apply(plan(again))) == [Verdict.CHANGED]
+    assert os.sched_getaffinity(sleeper.pid) == {CPUS[1]}
+    assert verdicts(host.rollback()) == [Verdict.RESTORED]
+    assert os.sched_getaffinity(sleeper.pid) == set(CPUS)
+
+
 def _movable() -> Iterator[int]:
     """This machine's interrupts that can be moved, tried by writing what they have."""
     for file in ROOT.glob("proc/irq/[0-9]*/smp_affinity_list"):
@@ -262,6 +276,36 @@ def test_an_interrupts_number_that_another_device_got(tmp_path: Path) -> None:
     with pytest.raises(interrupt.Gone):
         interrupt.InterruptKnob(9, "nvme0q1", root).write("0")
     assert root.read("proc/irq/9/smp_affinity_list") == "0-3"
+
+
+def _pci(root: Root, address: str, *lines: int, link: str | None = None) -> None:
+    """A PCI device with these message-signalled interrupts, known by a name in sys/class."""
+    at = root.path(f"sys/bus/pci/devices/{address}/msi_irqs")
+    at.mkdir(parents=True)
+    for line in lines:
+        (at / str(line)).write_text("msix\n")
+    if link:
+        root.path(link).parent.mkdir(parents=True, exist_ok=True)
+        root.path(link).symlink_to(f"../../devices/pci0000:00/{address}/{Path(link).name}")
+
+
+@pytest.mark.parametrize(
+    ("device", "its"),
+    [("eth0", True), ("0000:00:03.0", True), ("eth0-rx-0", True), ("virtio7", True),
+     ("nvme0", False), ("0000:00:04.0", False), ("eth1", False)],
+)  # fmt: skip
+def test_an_interrupt_of_another_device_than_the_plans(
+    device: str, its: bool, tmp_path: Path
+) -> None:
+    root = _tree(tmp_path, 9, "eth0-rx-0")
+    _pci(root, "0000:00:03.0", 8, 9, link="sys/class/net/eth0")
+    _pci(root, "0000:00:04.0", 10, link="sys/class/nvme/nvme0")
+    root.path("sys/bus/virtio/devices/virtio7").mkdir(parents=True)  # off PCI: nobody can say
+    pin = Pin(target=Target.INTERRUPT, name="9", cpus=(1,), reason="test", device=device)
+    host = Host(tmp_path / "state", Knobs(root))
+    (found,) = host.plan(plan(pin))
+    why = "test" if its else f"it is not one of {device}: make the plan again"
+    assert (found.verdict, found.why) == (Verdict.DIFFERENT if its else Verdict.SKIPPED, why)
 
 
 @pytest.fixture

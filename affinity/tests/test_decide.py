@@ -124,6 +124,12 @@ def test_a_passed_trial_ends_and_forgives() -> None:
     assert (after.trial, after.reverts, after.in_force) == (None, 0, B)
 
 
+def test_a_trial_without_its_valve_is_over() -> None:
+    """The settings lost it while the daemon was stopped: nothing else would end the trial."""
+    decision = decide(ON_TRIAL, seen(1051, offer=Offer(A)), PLAIN)
+    assert (decision.action, decision.state.in_force) == (Action.MOVE, A)
+
+
 def test_latency_is_better_lower() -> None:
     lower = VALVE.model_copy(update={"better": Better.LOWER})
     settings = PLAIN.model_copy(update={"valve": lower})

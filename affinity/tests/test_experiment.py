@@ -123,7 +123,7 @@ def test_the_last_line_is_the_metric(out: str, value: float) -> None:
     assert last_number(["x"], out) == value
 
 
-@pytest.mark.parametrize("out", ["", "12 MB/s\n"])
+@pytest.mark.parametrize("out", ["", "12 MB/s\n", "nan\n", "inf\n"])
 def test_what_is_no_metric_is_named(out: str) -> None:
     with pytest.raises(VasError, match="bench: the last line of its output is no number"):
         last_number(["bench"], out)

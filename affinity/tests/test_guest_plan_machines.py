@@ -110,10 +110,13 @@ def test_the_map_says_the_guests_and_which_devices_are_the_storage_servers() -> 
     assert cores_with(topology, plan, {CpuRole.STORAGE_IRQ}) == {8}
 
 
-def test_the_command_plans_a_host_of_the_map(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("called", ["oss01.hpc.example", "oss01"])
+def test_the_command_plans_a_host_of_the_map(
+    called: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     source = MACHINES / "128arm-2pa2n8cluster4co.tar.bz2"
     words = ["affinity", "plan", "--from", str(source), "--cluster", str(SITE), "--json"]
-    assert run_command([*words, "--host", "oss01.hpc.example"]) == 0
+    assert run_command([*words, "--host", called]) == 0
     plan = Placement.model_validate_json(capsys.readouterr().out)
     assert plan.host == "oss01.hpc.example"
     assert len(vcpus_of(plan, "vas01.hpc.example")) == 16

@@ -205,3 +205,23 @@ def test_a_plan_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     plan.write_text('{"host": "x", "roles": {"0": "cook"}}')
     assert run_command(["affinity", "map", "--from", str(SMALL), str(plan)]) == 2
     assert "plan.json: is no plan: roles.0" in capsys.readouterr().err
+
+
+def test_a_plan_of_another_machine_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"host": "x", "roles": {"4095": "oss"}}')
+    assert run_command(["affinity", "map", "--from", str(SMALL), str(plan)]) == 2
+    assert "the plan of x: has CPUs that" in capsys.readouterr().err
+
+
+def test_a_plan_of_guests_has_no_score_to_explain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.json"
+    assert run_command(
+        ["affinity", "plan", "--from", str(SMALL), "--vcpus", "2", "--out", str(plan)]
+    ) == 0  # fmt: skip
+    assert run_command(["affinity", "explain", "--from", str(SMALL), str(plan)]) == 2
+    assert f"{plan}: pins no threads" in capsys.readouterr().err

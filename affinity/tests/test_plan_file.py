@@ -79,6 +79,33 @@ def test_another_hosts_plan_is_one_line_and_status_2(
     assert not state.exists()
 
 
+@pytest.mark.parametrize(
+    ("plans", "here", "same"),
+    [
+        ("oss1.site", "oss1", True),
+        ("oss1", "oss1.site", True),
+        ("oss1.site", "oss1.site", True),
+        ("oss1.site", "oss1.other", False),
+        ("oss1.site", "oss2", False),
+        ("oss1.site", "oss1.", True),
+    ],
+)
+def test_a_host_is_named_with_its_domain_or_without(
+    plans: str, here: str, same: bool, tmp_path: Path
+) -> None:
+    file = write(tmp_path, VCPU, host=plans)
+    if same:
+        assert read_plan(file, here).host == plans
+    else:
+        with pytest.raises(BadInput, match=f"is the plan of {plans}"):
+            read_plan(file, here)
+
+
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no such plan"):
         read_plan(tmp_path / "none.json", "oss1")
+
+
+def test_a_directory_is_no_plan(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
+        read_plan(tmp_path, "oss1")

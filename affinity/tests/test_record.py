@@ -154,6 +154,19 @@ def test_what_is_no_recording_is_named(tmp_path: Path, content: str, says: str) 
         load_recording(path)
 
 
+def test_a_thread_without_a_sample_is_left_out(tmp_path: Path) -> None:
+    new = {"thread": 1, "tid": 2, "pid": 1, "key": "a/c/0", "name": "c", "start": 2}
+    found = load_recording(written(tmp_path, [[0.0, 0, 0]], tail=json.dumps(new) + "\n"))
+    assert [string.thread.key for string in found.strings] == ["a/b/0"]
+
+
+@pytest.mark.parametrize("time", ["0.5", "NaN", "Infinity"])
+def test_time_does_not_go_back(time: str, tmp_path: Path) -> None:
+    path = written(tmp_path, [[0.0, 0, 0], [1.0, 0, 0]], tail=f'{{"t": {time}}}\n')
+    with pytest.raises(BadInput, match=r"recording.jsonl:5: is no line"):
+        load_recording(path)
+
+
 def test_a_line_that_is_wrong_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, [[0.0, 0, 0]], tail='{"t": 1.0, "on": [[7, 0, 0]]}\n{"t": 2.0}\n')
     with pytest.raises(BadInput, match=r"recording.jsonl:4: is no line"):
@@ -177,3 +190,17 @@ def test_process_or_command_is_asked_for(
 ) -> None:
     assert run_command(["affinity", "record", "--out", str(tmp_path / "r")]) == 2
     assert "needs either --process or a COMMAND" in capsys.readouterr().err
+
+
+@pytest.mark.machine
+def test_a_command_is_not_started_for_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    began, out = tmp_path / "began", tmp_path / "none" / "recording"
+    words = ["affinity", "record", "--out", str(out), "--", "touch", str(began)]
+    assert run_command(words) == 1
+    assert not began.exists()
+
+
+@pytest.mark.machine
+def test_a_command_that_a_signal_ends_has_the_status_of_a_shell(tmp_path: Path) -> None:
+    words = ["affinity", "record", "--out", str(tmp_path / "r"), "--", "sh", "-c", "kill -9 $$"]
+    assert run_command(words) == 128 + 9

@@ -51,6 +51,51 @@ def test_what_is_no_machine(name: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert err.startswith(f"vas: {path}: ") and err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("cpus", "said"),
+    [
+        ([], "it has no CPU that is online"),
+        ([{"online": False}], "it has no CPU that is online"),
+        ([{}, {}], "it has a CPU twice"),
+        ([{"core": 10**12}], "CPU 0 is in a group of CPU 1000000000000, which is not there"),
+    ],
+)
+def test_a_snapshot_of_what_no_machine_is(
+    cpus: list[dict[str, int]], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "oss1.json"
+    cpu = {"number": 0, "package": 0, "die": 0, "node": 0, "l3": 0, "l2": 0, "core": 0}
+    topology = {"name": "oss1", "cpus": [cpu | changes for changes in cpus]}
+    path.write_text(json.dumps({"host": "oss1", "topology": topology}))
+    with pytest.raises(BadInput, match=f"is no snapshot: {said}"):
+        read_source(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--vcpus", "4", "--memory", "0"], "'0' is less than 1 MiB"),
+        (["--vcpus", "1025"], "not in the range 1<=x<=1024"),
+        (["--vcpus", "4", "--oss-share", "nan"], "nan is no number"),
+        (["--vcpus", "4", "--cluster", "c.yaml"], "leave --vcpus out"),
+        (["--budget", "nan"], "nan is no number"),
+        (["--cpus", "a"], "--cpus: is no CPU list: 'a'"),
+        (["--cpus", ","], "--cpus: has no CPU in it"),
+    ],
+)
+def test_an_option_of_plan_that_cannot_be_meant(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "oss1.json"
+    cpu = {"number": 0, "package": 0, "die": 0, "node": 0, "l3": 0, "l2": 0, "core": 0}
+    thread = {"tid": 1, "pid": 1, "key": "a/b/0", "name": "b", "role": "service"}
+    topology = {"name": "oss1", "cpus": [cpu]}
+    path.write_text(json.dumps({"host": "oss1", "topology": topology, "threads": [thread]}))
+    assert run_command(["affinity", "plan", "--from", str(path), *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
 def test_an_empty_directory_and_nothing_at_all(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         with pytest.raises(BadInput, match=str(path)):

@@ -67,6 +67,12 @@ def test_a_sample_that_is_not_there(page: str) -> None:
         Meter(valve(prometheus=page, metric="none")).read(0)
 
 
+def test_infinite_is_no_reading(tmp_path: Path) -> None:
+    (tmp_path / "stats").write_text("1e999\n")
+    with pytest.raises(VasError, match="cannot be read: it is inf"):
+        Meter(valve(file=tmp_path / "stats")).read(0)
+
+
 def test_a_file(tmp_path: Path) -> None:
     (tmp_path / "stats").write_text("read_bytes 12 samples\n")
     assert Meter(valve(file=tmp_path / "stats")).read(0) == 12

@@ -21,6 +21,17 @@ def parse_cpulist(text: str) -> tuple[int, ...]:
     return tuple(sorted(cpus))
 
 
+def cpus_asked(text: str, *, where: str) -> tuple[int, ...]:
+    """The CPUs of an option's list, one at least. Raises BadInput that names the option."""
+    try:
+        cpus = parse_cpulist(text)
+    except BadInput as wrong:
+        raise BadInput(wrong.what, where=where, hint=wrong.hint) from None
+    if not cpus:
+        raise BadInput("has no CPU in it", where=where, hint="like 0-3,8")
+    return cpus
+
+
 def format_cpulist(cpus: Iterable[int]) -> str:
     """The shortest list of these CPUs, empty for none."""
     ordered = sorted(set(cpus))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
+from vas_affinity.cpulist import cpus_asked, format_cpulist
 from vas_affinity.reading import Asked, read_snapshot, read_source
 from vas_affinity.snapshot import Snapshot
-from vas_core.cli import note
+from vas_core.cli import RealRange, note
 from vas_core.errors import BadInput
 from vas_core.root import Root
 
@@ -23,7 +25,7 @@ from_option = click.option(
 )
 seconds_option = click.option(
     "--seconds",
-    type=click.FloatRange(min=0, max=3600),
+    type=RealRange(min=0, max=3600),
     default=1.0,
     show_default=True,
     help="How long rates and CPU use are measured; 0 not at all.",
@@ -39,6 +41,17 @@ process_option = click.option(
 connect_option = click.option(
     "--connect", metavar="URI", help="Where libvirt is.  [default: as virsh has it]"
 )
+
+
+def cpus_here(text: str | None) -> tuple[int, ...]:
+    """The CPUs of `--cpus`, or all that this process may use. Raises BadInput for any other."""
+    allowed = os.sched_getaffinity(0)
+    chosen = tuple(sorted(allowed)) if text is None else cpus_asked(text, where="--cpus")
+    if not allowed.issuperset(chosen):
+        hint = f"give some of {format_cpulist(allowed)}"
+        what = f"not all are CPUs that this process may use: {text}"
+        raise BadInput(what, where="--cpus", hint=hint)
+    return chosen
 
 
 def snapshot_of(source: Path | None, asked: Asked | None = None) -> Snapshot:

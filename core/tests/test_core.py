@@ -76,6 +76,13 @@ def test_write_atomically_replaces_or_leaves_alone(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["f"]
 
 
+def test_write_atomically_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    target = tmp_path / "none" / "f"
+    with pytest.raises(FileNotFoundError) as refused:
+        write_atomically(target, "new")
+    assert refused.value.filename == str(target)
+
+
 def test_root_reads_only_below_itself(tmp_path: Path) -> None:
     (tmp_path / "sys").mkdir()
     (tmp_path / "sys" / "value").write_text("7\n")

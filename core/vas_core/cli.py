@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points, version
+from math import isnan
 from typing import Any, NoReturn
 
 import click
@@ -16,7 +17,7 @@ from vas_core.errors import ExitStatus, VasError
 from vas_core.lazy import LazyGroup
 from vas_core.program import as_called, help_as_called, program
 from vas_core.shown import shown
-from vas_core.sizes import parse_size
+from vas_core.sizes import format_size, parse_size
 
 ENTRY_POINT_GROUP = "vas.commands"
 _HELP_LINE_CHARS = 58  # what fits beside a command's name in 80 columns
@@ -100,18 +101,34 @@ def vas(yes: bool) -> None:
     """
 
 
+class RealRange(click.FloatRange):
+    """click's own range lets `nan` through, which is neither below nor above its ends."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        return self.fail(f"{value} is no number", param, ctx) if isnan(number) else number
+
+
 class SizeType(click.ParamType[int]):
-    """A click parameter that takes `64M` or `1GiB` and gives bytes."""
+    """A click parameter that takes `64M` or `1GiB` and gives bytes, `least` or more."""
 
     name = "size"
+
+    def __init__(self, least: int = 0) -> None:
+        self._least = least
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
         try:
-            return parse_size(value)
+            size = parse_size(value)
         except VasError as wrong:
             self.fail(str(wrong), param, ctx)
+        if size < self._least:
+            self.fail(f"{value!r} is less than {format_size(self._least)}", param, ctx)
+        return size
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")

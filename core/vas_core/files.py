@@ -8,8 +8,15 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
-    """Replaces `path` by write, fsync, rename, fsync of the directory."""
+    """Replaces `path` by write, fsync, rename, fsync of the directory. OSError names `path`."""
     data = content.encode() if isinstance(content, str) else content
+    try:
+        _replace(path, data, mode)
+    except OSError as wrong:
+        raise OSError(wrong.errno, wrong.strerror, str(path)) from wrong
+
+
+def _replace(path: Path, data: bytes, mode: int) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from stand_in import in_lab
 
+from vas_core.errors import NotHere
 from vas_core.process import run
 from vas_lab import libc
 from vas_lab.lustre import LabLustre
@@ -359,5 +360,5 @@ def test_a_read_only_file_can_be_created(site: LabLustre) -> None:
 
 def test_no_compiler_is_said_with_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(libc.NotHere, match=r"C compiler.*install gcc"):
+    with pytest.raises(NotHere, match=r"C compiler.*install gcc"):
         libc.build(tmp_path)

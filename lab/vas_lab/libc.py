@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from vas_core.errors import NotHere, VasError
+from vas_core.compiler import c_compiler
+from vas_core.errors import VasError
 from vas_core.process import run
 
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
@@ -33,9 +33,7 @@ def build(state_dir: Path) -> Path:
     library, newest = library_path(state_dir), max(path.stat().st_mtime for path in sources())
     if library.is_file() and library.stat().st_mtime > newest:
         return library
-    compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
-    if compiler is None:
-        raise NotHere("no C compiler on PATH", where="lab", hint="install gcc and libc6-dev")
+    compiler = c_compiler(where="lab", hint="install gcc and libc6-dev")
     state_dir.mkdir(parents=True, exist_ok=True)
     # A running process has the old file mapped: build beside it, then rename.
     fresh = library.with_suffix(".new")

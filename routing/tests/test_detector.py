@@ -93,6 +93,17 @@ def test_an_earlier_daemons_dead_path_stays_dead_until_it_answers() -> None:
     assert detector.path("oss1").state is State.DOWN
 
 
+def test_silence_before_the_start_is_nobodys() -> None:
+    """One leg's first answers come later than the other's: that alone is no dead path."""
+    detector = guest()
+    detector.started = 0.24
+    detector.heard_before([(Leg.SRIOV, "oss1"), (Leg.SRIOV, "oss2"), (Leg.VIRTIO, "oss1")])
+    now = run(detector, 0, 0.28, deaf=SRIOV)
+    assert detector.path(None).state is State.UP
+    run(detector, now, now + 0.1, deaf=SRIOV)
+    assert detector.path(None).state is State.DOWN, "it is silent after the start too"
+
+
 def test_the_word_of_a_peer_and_that_it_expires() -> None:
     detector = guest(hold_down=0)
     run(detector, 0, 1)

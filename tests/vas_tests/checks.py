@@ -16,11 +16,12 @@ MAVEN = ("mvn", "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
 class Extent(IntEnum):
-    """How much to run: a minute, half an hour, and all there is, which is an hour."""
+    """How much to run: a minute, under half an hour, an hour, and all there is."""
 
     FAST = 1
     USUAL = 2
     CI = 3
+    ALL = 4
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Check:
     name: str
     argv: tuple[str, ...]
     least: Extent = Extent.FAST
-    most: Extent = Extent.CI
+    most: Extent = Extent.ALL
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ _LONG_JAVA = (
     *("-Dsurefire.failIfNoSpecifiedTests=false", "test"),
 )
 
+_LAB = ("pytest", "-q", "--durations=20", "-m")
+
 # In this order: the Java check builds the jars that the lab's tests run on.
 CHECKS = (
     Check("ruff", _python("ruff", "check", ".")),
@@ -84,9 +87,10 @@ CHECKS = (
     Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
     Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
-    Check("lab", _python("pytest", "-q", "-m", "slow and not long"), Extent.USUAL),
+    Check("lab", _python(*_LAB, "slow and not long"), Extent.USUAL),
     Check("java, at length", _LONG_JAVA, Extent.CI),
-    Check("lab, at length", _python("pytest", "-q", "-m", "long"), Extent.CI),
+    Check("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
+    Check("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL),
 )
 
 

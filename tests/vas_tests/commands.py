@@ -24,7 +24,14 @@ from vas_tests.checks import Extent, chosen_checks, run_checks
     "extent",
     flag_value=Extent.CI,
     type=Extent,
-    help="Also what is marked `long`: every fault and every kind of job.",
+    help="Also what is marked `long`: faults, kinds of jobs, machines in QEMU. An hour.",
+)
+@click.option(
+    "--all",
+    "extent",
+    flag_value=Extent.ALL,
+    type=Extent,
+    help="Also what is marked `nightly`, for which CI has no time.",
 )
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @click.option(
@@ -36,7 +43,8 @@ def test(extent: Extent | None, yes: bool, only_list: bool) -> int:
     \b
     Examples: ./vas test          Python, Java, the lab
               ./vas test --fast   what takes a minute
-              ./vas test --ci     the shuffle's long suites too: all there is
+              ./vas test --ci     the long suites too, as CI does
+              ./vas test --all    all there is: before a release
               ./vas test --list   the commands, to run one by one
     """
     chosen = chosen_checks(extent or Extent.USUAL)

@@ -54,7 +54,7 @@ class GuestKnob:
         self._check_number(document)
         pin = self._pin(document)
         if self.side is Side.LIVE and self.tid is not None:
-            return format_cpulist(os.sched_getaffinity(self.tid))
+            return self._of_kernel(self.tid)
         if pin is not None:
             return normal(pin.get("cpuset", ""))
         return self._unpinned(document) if self.side is Side.LIVE else None
@@ -68,6 +68,12 @@ class GuestKnob:
         numbers = [self.number] if self.number else []
         self.virsh.do(command, self.uuid, *numbers, value, f"--{self.side.value}")
         self.virsh.forget_guest(self.uuid)
+
+    def _of_kernel(self, tid: int) -> str:
+        try:
+            return format_cpulist(os.sched_getaffinity(tid))
+        except ProcessLookupError:
+            raise Gone("the guest has ended") from None
 
     def _document(self) -> Element:
         self._check_there()

@@ -6,6 +6,7 @@ import errno
 from dataclasses import dataclass
 
 from vas_affinity.apply.knob import Gone, Immovable, Value, normal
+from vas_affinity.reading.pci import CLASSES, PCI, address_in
 from vas_core.root import Root
 
 KIND = "interrupt"
@@ -20,6 +21,22 @@ def actions(root: Root, number: int) -> str:
     """The names of an interrupt's handlers: numbers are given again, to other devices."""
     found = (path for path in root.glob(f"proc/irq/{number}/*") if path.is_dir())
     return ",".join(path.name for path in found)
+
+
+def is_of(root: Root, number: int, device: str) -> bool:
+    """Whether an interrupt is a device's of the snapshot, which names it by disk, NIC or address.
+
+    Yes too where sysfs does not say whose it is: off PCI.
+    """
+    if device in actions(root, number).split(","):
+        return True
+    links = (root.link(f"{directory}/{device}") for directory in CLASSES)
+    place = next(map(str, filter(None, links)), device)
+    at = f"{PCI}/{address_in(place)}"
+    if not root.path(at).is_dir():
+        return place != device or root.path(f"sys/bus/virtio/devices/{device}").exists()
+    lines = root.names(f"{at}/msi_irqs") or [root.read(f"{at}/irq") or ""]
+    return str(number) in lines
 
 
 def fires_on(root: Root, number: int) -> str | None:

@@ -35,10 +35,7 @@ class Knobs:
         if pin.target is Target.THREAD:
             return [self._of_thread(pin)]
         if pin.target is Target.INTERRUPT:
-            number = int(pin.name)
-            return [
-                interrupt.InterruptKnob(number, interrupt.actions(self.root, number), self.root)
-            ]
+            return [self._of_interrupt(pin)]
         return [self._of_group(pin)]
 
     def of_key(self, key: str) -> Knob:
@@ -79,9 +76,11 @@ class Knobs:
             raise Gone("the plan does not say which thread this is: it was not made on this host")
         return thread.ThreadKnob(pin.tid, pin.start, pin.name, self.root)
 
-    def _of_interrupt(self, number: int) -> Knob:
-        handlers = interrupt.actions(self.root, number)
-        return interrupt.InterruptKnob(number, handlers, self.root)
+    def _of_interrupt(self, pin: Pin) -> Knob:
+        number = int(pin.name)
+        if pin.device is not None and not interrupt.is_of(self.root, number, pin.device):
+            raise Gone(f"it is not one of {pin.device}: make the plan again")
+        return interrupt.InterruptKnob(number, interrupt.actions(self.root, number), self.root)
 
     def _of_group(self, pin: Pin) -> Knob:
         path = pin.name.strip("/")

@@ -16,12 +16,18 @@ _NUMBERED = (Target.VCPU, Target.IOTHREAD, Target.INTERRUPT)
 def read_plan(file: Path, host: str) -> Placement:
     """The plan in a file. Raises BadInput that names file, key and what is wrong."""
     plan = read_placement(file)
-    if plan.host != host:
+    if not _is_called(plan.host, host):
         hint = f"plan on {host}, or give --host {plan.host} if that is this machine"
         raise BadInput(f"is the plan of {plan.host}, not of {host}", where=str(file), hint=hint)
     for problem in problems(plan):
         raise BadInput(problem, where=str(file))
     return plan
+
+
+def _is_called(name: str, other: str) -> bool:
+    """Whether two names are one host's, with its domain or without, as the map has them."""
+    (short, _, domain), (other_short, _, other_domain) = name.partition("."), other.partition(".")
+    return short == other_short and (domain == other_domain or not (domain and other_domain))
 
 
 def problems(plan: Placement) -> Iterator[str]:

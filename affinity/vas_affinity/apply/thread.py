@@ -24,7 +24,10 @@ def started(root: Root, tid: int) -> int | None:
 
 @dataclass(frozen=True)
 class ThreadKnob:
-    """The thread `tid` that started at `start`: a later one of that number is another."""
+    """The thread `tid` that started at `start`: a later one of that number is another.
+
+    `name` is for the reader only: the key has none, as a thread's name and ordinal may change.
+    """
 
     tid: int
     start: int
@@ -33,11 +36,11 @@ class ThreadKnob:
 
     @property
     def key(self) -> str:
-        return f"{KIND}:{self.tid}:{self.start}:{self.name}"
+        return f"{KIND}:{self.tid}:{self.start}"
 
     @property
     def what(self) -> str:
-        return f"thread {self.tid} ({self.name})"
+        return f"thread {self.tid}" + (f" ({self.name})" if self.name else "")
 
     def read(self) -> Value:
         """Its mask, less what its cpuset forbids."""
@@ -74,5 +77,7 @@ class ThreadKnob:
 
 def thread_of_key(rest: str, root: Root) -> ThreadKnob:
     """The knob of a journal's key, without its kind."""
-    tid, start, name = rest.split(":", 2)
-    return ThreadKnob(int(tid), int(start), name, root)
+    tid, start = map(int, rest.split(":"))
+    found = read_task(root, tid, tid)
+    name = found.name if found and found.start == start else ""
+    return ThreadKnob(tid, start, name, root)

@@ -11,7 +11,7 @@ from rich.progress import Progress
 from vas_affinity.benchmark.measured import as_json as bench_json
 from vas_affinity.benchmark.measured import big_plan, big_problem, gap, speed
 from vas_affinity.search import Effort
-from vas_core.cli import json_option, print_json, print_table
+from vas_core.cli import RealRange, json_option, print_json, print_table
 
 _SPEED_SECONDS = 0.4
 
@@ -19,7 +19,7 @@ _SPEED_SECONDS = 0.4
 @click.command()
 @click.option("--seed", type=click.IntRange(0), default=0, help="Of the instances: 0.")
 @click.option("--instances", type=click.IntRange(1), default=100, help="For the gap: 100.")
-@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Of the big plan, seconds.")
+@click.option("--budget", type=RealRange(0, min_open=True), help="Of the big plan, seconds.")
 @json_option
 def bench(seed: int, instances: int, budget: float | None, as_json: bool) -> None:
     """Measure the search: speed, distance from the optimum.

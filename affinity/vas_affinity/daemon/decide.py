@@ -88,6 +88,8 @@ class Decision:
 def decide(state: State, seen: Seen, settings: Settings) -> Decision:
     """One step. A move or a revert is taken for done: `state.in_force` is the plan after it."""
     state = _remember(state, seen, settings)
+    if state.trial and settings.valve is None:
+        state = replace(state, trial=None)  # the metric was taken out while the daemon was stopped
     if state.trial and settings.valve:
         spoiled = _spoiled(state, state.trial, seen.now, settings.valve)
         if spoiled:

@@ -6,6 +6,7 @@ import http.client
 import re
 import urllib.request
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -33,6 +34,8 @@ class Meter:
         """
         try:
             value = _value(self.valve)
+            if not isfinite(value):
+                raise ValueError(f"it is {value}")
         except (OSError, ValueError, http.client.HTTPException) as wrong:
             self._last = None
             raise VasError(f"cannot be read: {wrong}", where="the valve's metric") from wrong

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,15 +14,14 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from vas_affinity.cpulist import parse_cpulist
 from vas_affinity.experiment import tuning, views
 from vas_affinity.experiment.conduct import Result, Run, conduct, machine
 from vas_affinity.experiment.design import Arm, arms, order
 from vas_affinity.experiment.figure import draw_arms
 from vas_affinity.experiment.workload import Command, Pipeline, Workload, compile_pipeline
+from vas_affinity.options import cpus_here
 from vas_affinity.pictures.page import check_name, write_picture
-from vas_core.cli import json_option, note, print_json
-from vas_core.errors import BadInput
+from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.files import write_atomically
 from vas_core.root import Root
 
@@ -51,7 +49,7 @@ class Options:
 
     def workload(self, directory: Path, *, dry_run: bool) -> Workload:
         """The command, or the pipeline, compiled in that directory."""
-        chosen = _cpus(self.cpus)
+        chosen = cpus_here(self.cpus)
         if self.command:
             return Command(self.command, chosen if self.cpus else None)
         return Pipeline(
@@ -67,14 +65,14 @@ class Options:
 
 @click.command()
 @click.option("--runs", type=click.IntRange(2), default=12, show_default=True, help="Of each arm.")
-@click.option("--seconds", type=click.FloatRange(0.05), default=2.0, show_default=True)
+@click.option("--seconds", type=RealRange(0.05), default=2.0, show_default=True)
 @click.option("--stages", type=click.IntRange(2, 256), default=6, show_default=True)
 @click.option("--transport", type=click.Choice(["pipe", "futex"]), default="pipe")
 @click.option("--messages", type=click.IntRange(1, 1024), default=8, show_default=True)
 @click.option("--bytes", "message_bytes", type=_count, default=16384, show_default=True)
 @click.option("--cpus", help="CPUs to pin to, like 0-3 [default: those this process may use].")
-@click.option("--seed", type=int, default=1, show_default=True)
-@click.option("--alpha", type=click.FloatRange(0, 1), default=0.05, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--alpha", type=RealRange(0, 1), default=0.05, show_default=True)
 @click.option("--out", type=_file, help="Write all results as JSON.")
 @click.option("--picture", type=_file, help="Draw the runs: .svg, .png or .html.")
 @click.option("--dry-run", is_flag=True, help="Say what would run.")
@@ -125,11 +123,3 @@ def _write(result: Result, options: Options) -> None:
         write_atomically(options.out, document + "\n")
     if options.picture:
         write_picture(draw_arms(result), options.picture, "Runs by arm")
-
-
-def _cpus(text: str | None) -> tuple[int, ...]:
-    allowed = os.sched_getaffinity(0)
-    chosen = parse_cpulist(text) if text else tuple(sorted(allowed))
-    if not chosen or not allowed.issuperset(chosen):
-        raise BadInput(f"not all are CPUs that this process may use: {text}", where="--cpus")
-    return chosen

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
+
+from vas_core.holm import holm
 
 Arms = Mapping[str, Sequence[float]]
 
@@ -90,9 +92,5 @@ def spread(question: str, before: Sequence[float], after: Sequence[float]) -> An
 
 def corrected(tests: Sequence[Answer]) -> list[Answer]:
     """With Holm's correction: the chance of one false finding among all stays below alpha."""
-    order = sorted(range(len(tests)), key=lambda n: tests[n].p)
-    highest, fixed = 0.0, list(tests)
-    for rank, n in enumerate(order):
-        highest = max(highest, min(1.0, tests[n].p * (len(tests) - rank)))
-        fixed[n] = Answer(**{**vars(tests[n]), "p_holm": highest})
-    return fixed
+    fixed = holm([test.p for test in tests])
+    return [replace(test, p_holm=p) for test, p in zip(tests, fixed, strict=True)]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from itertools import groupby
+from math import isfinite
 from pathlib import Path
 from typing import Protocol
 
 from vas_affinity.cpulist import format_cpulist
 from vas_affinity.experiment.design import Arm
-from vas_core.errors import NotHere, VasError
+from vas_core.compiler import c_compiler
+from vas_core.errors import VasError
 from vas_core.process import run
 
 
@@ -95,7 +96,10 @@ def last_number(argv: Sequence[str], stdout: str) -> float:
     """The number in the last line. Raises VasError when it is none."""
     lines = stdout.strip().splitlines()
     try:
-        return float(lines[-1])
+        metric = float(lines[-1])
+        if not isfinite(metric):
+            raise ValueError(metric)
+        return metric
     except (IndexError, ValueError):
         last = lines[-1] if lines else ""
         what = f"the last line of its output is no number: {last!r}"
@@ -104,9 +108,8 @@ def last_number(argv: Sequence[str], stdout: str) -> float:
 
 def compile_pipeline(directory: Path) -> Path:
     """Compiles the pipeline there. Raises NotHere without a C compiler."""
-    compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
-    if compiler is None:
-        raise NotHere("no C compiler on PATH", hint="give a COMMAND of your own, or install gcc")
+    hint = "give a COMMAND of your own, or install gcc"
+    compiler = c_compiler(where="affinity experiment", hint=hint)
     program = directory / "pipeline"
     with as_file(files(__package__).joinpath("pipeline.c")) as source:
         run([compiler, "-std=gnu11", "-O2", "-o", program, source, "-lpthread"])

@@ -9,6 +9,7 @@ import click
 
 from vas_affinity.explain.explanation import Explanation, Parts, explain_plan
 from vas_affinity.options import connect_option, from_option, process_option, seconds_option
+from vas_affinity.placement import Placement, Target
 from vas_affinity.placement_file import read_placement
 from vas_affinity.plan.options import (
     ThreadOptions,
@@ -17,6 +18,7 @@ from vas_affinity.plan.options import (
 )
 from vas_affinity.reading import Asked
 from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import BadInput
 
 _TERMS = ("communication", "sharing", "interrupt", "memory")
 _MOST_ROWS = 20
@@ -51,7 +53,7 @@ def explain(
     Examples: vas affinity explain --process NodeManager
               vas affinity explain plan.json --from oss1.json --graph graph.json --json
     """
-    placement = read_placement(plan) if plan else None
+    placement = _of_threads(plan) if plan else None
     asked = Asked(seconds, processes, connect)
     planned = threads_planned(source, ThreadOptions(**options), asked, placement)
     found = explain_plan(planned.plan, planned.distances)
@@ -59,6 +61,14 @@ def explain(
         print_json(found.as_json())
         return
     _print(found, len(found.threads) if every else _MOST_ROWS)
+
+
+def _of_threads(plan: Path) -> Placement:
+    placement = read_placement(plan)
+    if all(pin.target is not Target.THREAD for pin in placement.pins):
+        hint = "a guest's plan has its reasons in it: `vas affinity map` shows them"
+        raise BadInput("pins no threads, which alone have a score", where=str(plan), hint=hint)
+    return placement
 
 
 def _print(found: Explanation, most: int) -> None:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from vas_affinity.graph.watch import Graph, Watch
 from vas_affinity.reading import Asked, read_snapshot
 from vas_affinity.record.names import Names, find_processes
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import RealRange, json_option, note, print_json, print_table
 from vas_core.files import write_atomically
 from vas_core.root import Root
 
@@ -26,10 +26,10 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--process", "-p", multiple=True, required=True, help="A PID, or a pattern of name, arguments."
 )
-@click.option("--seconds", type=click.FloatRange(0.2), default=10.0, show_default=True)
+@click.option("--seconds", type=RealRange(0.2), default=10.0, show_default=True)
 @click.option(
     "--budget",
-    type=click.FloatRange(0.01, 100),
+    type=RealRange(0.01, 100),
     default=1.0,
     show_default=True,
     help="CPU time that watching may use, in % of a CPU.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from math import comb
@@ -13,11 +12,11 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from vas_affinity.cpulist import parse_cpulist
 from vas_affinity.distance import Distances, ratio_distances
 from vas_affinity.measure.pairs import pairs_to_measure
 from vas_affinity.measure.pingpong import built, measure_pair
 from vas_affinity.measure.result import Measurement, Pair
+from vas_affinity.options import cpus_here
 from vas_affinity.reading import read_snapshot
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.errors import NotHere
@@ -47,7 +46,7 @@ def measure(
               vas affinity measure --cpus 0-7 --json
     """
     snapshot = read_snapshot(Root())
-    distances = ratio_distances(snapshot.topology).only(_allowed(cpus))
+    distances = ratio_distances(snapshot.topology).only(cpus_here(cpus))
     chosen = pairs_to_measure(distances, pairs)
     if not chosen:
         raise NotHere("there is one CPU: nothing lies between two", where=snapshot.host)
@@ -68,12 +67,6 @@ def measure(
         print_json(measurement.model_dump(mode="json"))
     elif not out:
         print_table(("PAIRS AS FAR", "PAIRS", "NS", "LEAST", "MOST"), _rows(found, distances))
-
-
-def _allowed(cpus: str | None) -> Sequence[int]:
-    """The CPUs that this process may be pinned to, of those asked for."""
-    allowed = sorted(os.sched_getaffinity(0))
-    return [cpu for cpu in allowed if cpus is None or cpu in parse_cpulist(cpus)]
 
 
 def _all(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,8 @@ from pathlib import Path
 from statistics import median
 
 from vas_affinity.measure.result import Pair
-from vas_core.errors import NotHere, VasError
+from vas_core.compiler import c_compiler
+from vas_core.errors import VasError
 from vas_core.process import run
 
 _OPTIONS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread")
@@ -21,9 +21,7 @@ _PAIR_SECONDS = 60
 @contextmanager
 def built() -> Iterator[Path]:
     """The program, while the context lasts. Raises NotHere without a C compiler."""
-    compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
-    if compiler is None:
-        raise NotHere("no C compiler on PATH", where="affinity measure", hint="install gcc")
+    compiler = c_compiler(where="affinity measure")
     with (
         tempfile.TemporaryDirectory(prefix="vas-pingpong-") as directory,
         as_file(files("vas_affinity.measure") / "pingpong.c") as source,

@@ -7,10 +7,11 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from vas_affinity.distance import Distances
 from vas_affinity.topology import Frozen, Topology
+from vas_core.documents import read_json
 from vas_core.errors import BadInput
 
 
@@ -41,14 +42,7 @@ class Measurement(Frozen):
 def read_measurement(path: Path) -> Measurement:
     """What `vas affinity measure` wrote. Raises BadInput that names file and key."""
     hint = "write one with `vas affinity measure --out FILE`"
-    try:
-        return Measurement.model_validate_json(path.read_bytes())
-    except OSError as wrong:
-        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path), hint=hint) from None
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "the whole"
-        raise BadInput(f"{key}: {first['msg']}", where=str(path), hint=hint) from None
+    return read_json(path, Measurement, kind="measurement", hint=hint)
 
 
 def measured_distances(

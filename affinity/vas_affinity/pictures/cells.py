@@ -6,9 +6,11 @@ import string
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from vas_affinity.cpulist import format_cpulist
 from vas_affinity.placement import CpuRole, Pin, Placement, Target
 from vas_affinity.snapshot import DeviceKind, Role, Snapshot
 from vas_affinity.topology import Cpu
+from vas_core.errors import BadInput
 
 _WORDS = {
     Target.VCPU: "vCPU",
@@ -54,16 +56,19 @@ class HostMap:
 
 
 def host_map(snapshot: Snapshot, placement: Placement | None) -> HostMap:
-    """What is on each CPU: by the plan, or without one as the snapshot says."""
+    """What is on each CPU: by the plan, or without one as the snapshot says.
+
+    Raises BadInput for a plan with CPUs that the snapshot has not.
+    """
     cells = {cpu.number: Cell(cpu, about=[_where(cpu)]) for cpu in snapshot.topology.cpus}
     names = [guest.name for guest in snapshot.guests]
     names += [pin.guest for pin in placement.pins if pin.guest] if placement else []
     letters = dict(zip(dict.fromkeys(names), _letters(), strict=False))
     if placement:
+        _check(cells, placement, snapshot.host)
         for number, role in placement.roles.items():
-            if number in cells:
-                cells[number].role = role
-                cells[number].about.append(f"role: {role.value}")
+            cells[number].role = role
+            cells[number].about.append(f"role: {role.value}")
         for pin in placement.pins:
             _pin(cells, pin, letters)
     else:
@@ -72,12 +77,19 @@ def host_map(snapshot: Snapshot, placement: Placement | None) -> HostMap:
     return HostMap(snapshot, cells, letters, placement is not None)
 
 
+def _check(cells: dict[int, Cell], placement: Placement, host: str) -> None:
+    pinned = {cpu for pin in placement.pins for cpu in pin.cpus}
+    strange = (placement.roles.keys() | pinned) - cells.keys()
+    if strange:
+        what = f"has CPUs that {host} has not: {format_cpulist(strange)}"
+        hint = "give the machine that it was made for by --from"
+        raise BadInput(what, where=f"the plan of {placement.host}", hint=hint)
+
+
 def _pin(cells: dict[int, Cell], pin: Pin, letters: dict[str, str]) -> None:
     what = f"{_WORDS[pin.target]} {pin.name}".strip()
     who = f"{pin.guest} {what}" if pin.guest else what
     for number in pin.cpus:
-        if number not in cells:
-            continue
         cells[number].about.append(f"{who}: {pin.reason}")
         if pin.guest and pin.target in _MARKS:
             name = pin.name if pin.name.isdecimal() else ""

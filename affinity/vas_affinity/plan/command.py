@@ -29,21 +29,22 @@ from vas_affinity.plan.options import ThreadOptions, thread_options, threads_pla
 from vas_affinity.reading import Asked
 from vas_affinity.snapshot import Snapshot
 from vas_cluster import Cluster, Host, load_cluster
-from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.cli import RealRange, SizeType, json_option, note, print_json, print_table
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 
 _FILE = click.Path(path_type=Path)
+_MEMORY = SizeType(least=1 << 20)
 
 
 @click.command()
 @from_option
 @click.option("--cluster", type=_FILE, help="Place the guests of the host in this map.")
 @click.option("--host", metavar="NAME", help="The map's host, if it is not named as this one.")
-@click.option("--vcpus", type=click.IntRange(1), help="Place one guest of so many vCPUs.")
-@click.option("--memory", type=SizeType(), help="Of that guest: 6GiB; 1GiB a vCPU if not given.")
+@click.option("--vcpus", type=click.IntRange(1, 1024), help="Place one guest of so many vCPUs.")
+@click.option("--memory", type=_MEMORY, help="Of that guest: 6GiB; 1GiB a vCPU if not given.")
 @click.option("--iothreads", type=click.IntRange(0, 16), default=1, help="Of that guest: 1.")
-@click.option("--oss-share", type=click.FloatRange(0, 0.9), help="Cores the OSS keeps: 0.25.")
+@click.option("--oss-share", type=RealRange(0, 0.9), help="Cores the OSS keeps: 0.25.")
 @click.option("--junk-siblings", is_flag=True, help="Leave siblings of vCPUs' cores without work.")
 @process_option
 @seconds_option
@@ -79,20 +80,16 @@ def plan(
               vas affinity plan --process ll_ost_io --process NodeManager --graph graph.json
               vas affinity plan --from oss1.json --policy slides
     """
-    settings = GuestSettings(
-        junk_siblings=junk_siblings, **({} if oss_share is None else {"oss_share": oss_share})
-    )
+    if vcpus is not None and cluster:
+        raise BadInput("--cluster says which guests there are: leave --vcpus out", where="plan")
+    share = {} if oss_share is None else {"oss_share": oss_share}
+    settings = GuestSettings(junk_siblings=junk_siblings, **share)
     asked = Asked(seconds, processes, connect)
-    if cluster or vcpus:
-        snapshot = snapshot_of(source, asked)
-        if cluster:
-            described = _of_map(snapshot, load_cluster(cluster), host, cluster)
-            snapshot = snapshot.model_copy(update={"host": described.name})
-            requests, settings = requests_of(described), settings_of(described, settings)
-        else:
-            assert vcpus is not None
-            requests = (GuestRequest(vcpus=vcpus, memory_bytes=memory, iothreads=iothreads),)
-        placement = plan_guests(snapshot, requests, settings)
+    if cluster:
+        placement = _of_cluster(snapshot_of(source, asked), cluster, host, settings)
+    elif vcpus:
+        request = GuestRequest(vcpus=vcpus, memory_bytes=memory, iothreads=iothreads)
+        placement = plan_guests(snapshot_of(source, asked), [request], settings)
     elif processes or source:
         chosen = ThreadOptions(**options)
         placement = threads_planned(source, chosen, asked).plan.placement
@@ -102,9 +99,17 @@ def plan(
     _give(placement, out, as_json=as_json)
 
 
+def _of_cluster(
+    snapshot: Snapshot, file: Path, name: str | None, settings: GuestSettings
+) -> Placement:
+    described = _of_map(snapshot, load_cluster(file), name, file)
+    snapshot = snapshot.model_copy(update={"host": described.name})
+    return plan_guests(snapshot, requests_of(described), settings_of(described, settings))
+
+
 def _of_map(snapshot: Snapshot, cluster: Cluster, name: str | None, path: Path) -> Host:
     """The map's host that a snapshot is of, which has guests."""
-    host = cluster.host(name or snapshot.host) or _only(cluster, name)
+    host = cluster.host(cluster.name_of(name or snapshot.host)) or _only(cluster, name)
     if host is None:
         names = ", ".join(host.name for host in cluster.hosts)
         what = f"has no host {name or snapshot.host}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from vas_affinity.cpulist import parse_cpulist
+from vas_affinity.cpulist import cpus_asked
 from vas_affinity.distance import Distances, ratio_distances
 from vas_affinity.measure.result import measured_distances, read_measurement
 from vas_affinity.options import snapshot_of
@@ -28,6 +28,7 @@ from vas_affinity.thread_plan import (
 )
 from vas_affinity.thread_plan.memory import memory_shares
 from vas_affinity.topology import Topology
+from vas_core.cli import RealRange
 from vas_core.errors import BadInput
 from vas_core.root import Root
 
@@ -54,7 +55,7 @@ class ThreadOptions:
             policy=Policy(self.policy),
             seed=self.seed,
             budget_seconds=self.budget,
-            cpus=parse_cpulist(self.cpus) if self.cpus else (),
+            cpus=() if self.cpus is None else cpus_asked(self.cpus, where="--cpus"),
             idle_below=self.idle_below,
         )
 
@@ -89,13 +90,13 @@ _OPTIONS = (
     click.option("--seed", type=click.IntRange(0), default=0, help="Of the search: 0."),
     click.option(
         "--budget",
-        type=click.FloatRange(0, min_open=True),
+        type=RealRange(0, min_open=True),
         metavar="SECONDS",
         help="The longest the search may take.",
     ),
     click.option(
         "--idle-below",
-        type=click.FloatRange(0, min_open=True),
+        type=RealRange(0, min_open=True),
         default=0.2,
         help="A core used less is idle to the slides: 0.2.",
     ),

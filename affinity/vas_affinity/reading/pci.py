@@ -13,7 +13,7 @@ PCI = "sys/bus/pci/devices"
 _ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 _NVME = re.compile(r"(nvme\d+)(?:c\d+)?n\d+")
 _VIRTIO = re.compile(r"(?<=/)virtio\d+(?=/)")
-_CLASSES = ("sys/class/block", "sys/class/nvme", "sys/class/net", "sys/class/infiniband")
+CLASSES = ("sys/class/block", "sys/class/nvme", "sys/class/net", "sys/class/infiniband")
 _FIBRE_CHANNEL, _INFINIBAND = 0x0C04, 0x0C06
 
 
@@ -84,7 +84,7 @@ def address_in(path: str) -> str | None:
 def names_by_device(files: Files) -> dict[str, list[str]]:
     """The kernel's disks, interfaces and controllers, by PCI address, or virtio device off PCI."""
     names: dict[str, list[str]] = {}
-    for directory in _CLASSES:
+    for directory in CLASSES:
         links = dict(files.links(directory))
         for name, target in links.items():
             address = address_in(str(target))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from vas_affinity.reading.archive import read_archive
 from vas_affinity.reading.host import read_snapshot
 from vas_affinity.reading.lstopo import read_lstopo
 from vas_affinity.snapshot import Snapshot, Unread
+from vas_affinity.topology import Topology
+from vas_core.documents import parse_json
 from vas_core.errors import BadInput
 from vas_core.root import Root
 
@@ -50,12 +50,25 @@ def _text(path: Path, name: str) -> Snapshot:
 
 
 def _json(content: bytes, path: Path) -> Snapshot:
-    try:
-        return Snapshot.model_validate_json(content)
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise BadInput(f"is no snapshot: {key}: {first['msg']}", where=str(path)) from None
+    snapshot = parse_json(content, Snapshot, kind="snapshot", where=str(path), hint=_FORMS)
+    strange = _strange(snapshot.topology)
+    if strange:
+        raise BadInput(f"is no snapshot: {strange}", where=str(path), hint=_FORMS)
+    return snapshot
+
+
+def _strange(topology: Topology) -> str | None:
+    """What no machine has: planners count on it."""
+    if not topology.online:
+        return "it has no CPU that is online"
+    known = topology.by_number
+    if len(known) < len(topology.cpus):
+        return "it has a CPU twice"
+    for cpu in topology.cpus:
+        groups = (cpu.package, cpu.die, cpu.l3, cpu.l2, cpu.core)
+        if lost := [group for group in groups if group not in known]:
+            return f"CPU {cpu.number} is in a group of CPU {lost[0]}, which is not there"
+    return None
 
 
 def _tree(directory: Path, name: str) -> Snapshot:

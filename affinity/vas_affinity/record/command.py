@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from vas_affinity.record.names import Names, find_processes
 from vas_affinity.record.recorder import Recorder
 from vas_affinity.record.recording import End, Header
 from vas_affinity.record.tasks import TICKS_PER_SECOND, descendants
-from vas_core.cli import note
+from vas_core.cli import RealRange, note
 from vas_core.errors import BadInput, NotHere
 from vas_core.root import Root
 
@@ -34,7 +35,7 @@ _STOP_SECONDS = 5
     help="The recording: JSON lines.",
 )
 @click.option("--process", "-p", multiple=True, help="A PID, or a pattern of names and arguments.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="End after these.")
+@click.option("--seconds", type=RealRange(0, min_open=True), help="End after these.")
 @click.option(
     "--interval", type=click.IntRange(1, 60_000), default=100, show_default=True, metavar="MS"
 )
@@ -58,6 +59,7 @@ def record(
     if bool(process) == bool(command):
         raise BadInput("needs either --process or a COMMAND", where="record")
     pids = find_processes(_ROOT, process) if process else []
+    out.open("a").close()  # before the command is started for nothing
     snapshot = read_snapshot(_ROOT, asked=Asked(processes=process))
     names = Names.of(_ROOT, snapshot.threads)
     header = Header(
@@ -88,7 +90,12 @@ def _record_command(
         stopped = running.poll() is None
         if stopped:
             _stop(running)
-    return 0 if stopped else running.returncode
+    return 0 if stopped else _status(running.returncode)
+
+
+def _status(code: int) -> int:
+    """As a shell has it: 128 and the signal's number."""
+    return code if code >= 0 else 128 - code
 
 
 def _record(
@@ -103,6 +110,7 @@ def _record(
     left = (TimeRemainingColumn(),) if seconds else ()
     console = Console(stderr=True)
     hidden = not sys.stderr.isatty()
+    _allow_files()
     with (
         out.open("w", encoding="utf-8", errors="backslashreplace") as stream,
         Progress(*columns, *left, console=console, disable=hidden, refresh_per_second=2) as bar,
@@ -110,6 +118,12 @@ def _record(
         task = bar.add_task("", total=seconds)
         going = _until(seconds, ended, lambda now: bar.update(task, completed=now))
         return Recorder(_ROOT, stream, pids, names).record(header, going)
+
+
+def _allow_files() -> None:
+    """One is held open for each thread, of which JVMs have more than the usual 1024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _until(

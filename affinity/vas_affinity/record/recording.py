@@ -10,6 +10,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,8 @@ def load_recording(path: Path) -> Recording:
             _take(recording, line)
     except (ValidationError, KeyError, IndexError, TypeError, ValueError) as wrong:
         raise BadInput("is no line of a recording", where=f"{path}:{number}") from wrong
+    # A recorder that was killed may have introduced a thread that no sample has.
+    recording.strings = [string for string in recording.strings if string.times]
     return recording
 
 
@@ -148,7 +151,10 @@ def _take(recording: Recording, line: dict[str, Any]) -> None:
     if "seconds" in line:
         recording.end = End.model_validate(line)
         return
-    recording.seconds = time = float(line["t"])
+    time = float(line["t"])
+    if not recording.seconds <= time < inf:
+        raise ValueError("time goes back")
+    recording.seconds = time
     for thread, cpu, ticks in line.get("on", ()):
         string = recording.strings[thread]
         string.times.append(time)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from vas_core.errors import BadInput
+from vas_core.documents import read_json
 
 Graph = dict[tuple[str, str], float]
 """The weight of two threads' communication, by their keys, each pair once."""
@@ -30,14 +30,7 @@ class _File(BaseModel):
 def read_graph(path: Path) -> Graph:
     """The graph in a file. Raises BadInput that names file and key."""
     hint = "write one with `vas affinity graph --out FILE`"
-    try:
-        found = _File.model_validate_json(path.read_bytes())
-    except OSError as wrong:
-        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path), hint=hint) from None
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "the whole"
-        raise BadInput(f"{key}: {first['msg']}", where=str(path), hint=hint) from None
+    found = read_json(path, _File, kind="graph", hint=hint)
     return graph_of((pair.a, pair.b, pair.weight) for pair in found.pairs)
 
 

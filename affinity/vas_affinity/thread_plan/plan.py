@@ -54,8 +54,8 @@ def plan_threads(
 def thread_plan_of(placement: Placement, posed: Posed) -> ThreadPlan:
     """A placement that was made before, as the answer to a problem of the same threads.
 
-    A thread that it does not pin is where it is today. Raises BadInput for another host's, for one
-    that pins none of the threads, and for one to a CPU that is not online.
+    A thread that it does not pin is where it is today. Raises BadInput for one that pins none of
+    the threads, and for one to a CPU that is not online.
     """
     index = {cpu: row for row, cpu in enumerate(posed.problem.cpus)}
     pins = {pin.name: pin for pin in placement.pins if pin.target is Target.THREAD}

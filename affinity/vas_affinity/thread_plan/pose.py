@@ -95,8 +95,11 @@ def _threads(snapshot: Snapshot, known: Known) -> tuple[Thread, ...]:
     placed = [thread for thread in snapshot.threads if thread.role in _PLACED]
     threads = tuple(t for t in placed if known.only is None or known.only.search(t.key))
     if not threads:
+        if placed:
+            raise BadInput(f"fits none of {len(placed)} threads' keys", where="--only")
         what = "there is no thread to place"
-        raise BadInput(what, where=snapshot.host, hint="name processes with --process")
+        hint = "name processes with --process, of this host or when `vas affinity show` captures it"
+        raise BadInput(what, where=snapshot.host, hint=hint)
     return threads
 
 

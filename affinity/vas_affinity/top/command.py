@@ -15,7 +15,7 @@ from vas_affinity.snapshot import DeviceKind, Snapshot
 from vas_affinity.top.looking import Looking, all_processes
 from vas_affinity.top.rows import nearest_interrupt
 from vas_affinity.top.view import COLUMNS, cells, frame, keys, quit_within, row_json
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import RealRange, json_option, note, print_json, print_table
 from vas_core.root import Root
 
 _ROOT = Root()
@@ -23,7 +23,7 @@ _ROOT = Root()
 
 @click.command()
 @click.option("--process", "-p", multiple=True, help="A PID, or a pattern [default: all].")
-@click.option("--interval", type=click.FloatRange(0.1), default=2.0, show_default=True)
+@click.option("--interval", type=RealRange(0.1), default=2.0, show_default=True)
 @click.option("--once", is_flag=True, help="Print one frame, as where stdout is no terminal.")
 @json_option
 def top(process: tuple[str, ...], interval: float, once: bool, as_json: bool) -> None:

@@ -66,15 +66,6 @@ def runs_needed(comparisons: int = 1, *, paired: bool = False) -> int:
     return next(n for n in count(2) if comparisons * smallest_p(n, n, paired=paired) < ALPHA)
 
 
-def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's adjusted p values, in the order given (Scand. J. Statist. 6, 1979, p. 65)."""
-    order = np.argsort(ps)
-    steps = np.asarray(ps, dtype=float)[order] * np.arange(len(ps), 0, -1)
-    adjusted = np.empty(len(ps))
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return [float(p) for p in adjusted]
-
-
 def smallest_adjusted(smallest: Sequence[float]) -> list[float]:
     """The smallest p after Holm's that each comparison can reach, from those before.
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from vas_bench.statistics.bootstrap import ALPHA
 from vas_bench.statistics.chance import (
-    holm,
     mean_test,
     runs_needed,
     smallest_adjusted,
@@ -15,6 +14,7 @@ from vas_bench.statistics.chance import (
 )
 from vas_bench.statistics.gain import Better, Gain, changed, gain
 from vas_bench.statistics.ratio import Ratio, ratio
+from vas_core.holm import holm
 
 
 @dataclass(frozen=True)

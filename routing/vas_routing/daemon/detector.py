@@ -67,7 +67,9 @@ class Detector:
     """The paths of one node: its SR-IOV leg, and the virtio path to each peer on its host.
 
     `witnesses`: whose silence counts against the node's own SR-IOV leg. `unplugged`: peers whose
-    port of this host's bridge is down. Times are seconds of one clock.
+    port of this host's bridge is down. `started`: silence before it is nobody's; the first answers
+    to a new daemon may still be on their way, and a new map makes all daemons busy at once. Times
+    are seconds of one clock.
     """
 
     timing: Timing
@@ -76,6 +78,7 @@ class Detector:
     carrier: dict[Leg, bool] = field(default_factory=lambda: dict.fromkeys(Leg, True))
     drained: frozenset[Leg] = frozenset()
     unplugged: set[str] = field(default_factory=set)
+    started: float = -inf
     peers_sriov: dict[str, State] = field(default_factory=dict)
     _answers: dict[tuple[Leg, str | None], _Answers] = field(default_factory=dict)
     _denied_until: dict[str, float] = field(default_factory=dict)
@@ -96,7 +99,7 @@ class Detector:
         self._denied_until[peer] = until
 
     def heard_before(self, pairs: Iterable[tuple[Leg, str]]) -> None:
-        """Who answered an earlier daemon: their silence counts from the start."""
+        """Who answered an earlier daemon: their silence counts, once this one has `started`."""
         for leg, node in pairs:
             for who in self._counts_for(leg, node):
                 self._answers.setdefault((leg, who), _Answers())
@@ -161,9 +164,12 @@ class Detector:
     def _is_silent(self, leg: Leg, peer: str | None, now: float) -> bool:
         here = self._answers.get((leg, peer))
         other = self._answers.get((Leg.VIRTIO if leg is Leg.SRIOV else Leg.SRIOV, peer))
-        if here is None or other is None or now - here.last <= self.timing.detect:
+        if here is None or other is None:
             return False
-        return other.last - max(other.since, here.last) >= self.timing.lead
+        last = max(here.last, self.started)
+        if now - last <= self.timing.detect:
+            return False
+        return other.last - max(other.since, last) >= self.timing.lead
 
     def _is_fresh(self, peer: str | None, now: float) -> bool:
         answers = self._answers.get((Leg.SRIOV if peer is None else Leg.VIRTIO, peer))

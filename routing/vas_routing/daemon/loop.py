@@ -6,6 +6,7 @@ import logging
 import selectors
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
@@ -15,6 +16,7 @@ from vas_core.signals import Signals
 from vas_routing.daemon.events import Disturbed, Events, LinkChange, Overflow
 from vas_routing.daemon.memory import Memory, read_memory
 from vas_routing.daemon.node import LiveNode, Tools
+from vas_routing.daemon.privileges import give_up_priority
 from vas_routing.drained import read_drained
 from vas_routing.links import Leg
 from vas_routing.node import Node
@@ -33,6 +35,8 @@ class Daemon:
     def __init__(self, load: _NODE_AND_CHOICES, files: Sequence[Path], tools: Tools) -> None:
         self._load, self._files, self._tools = load, files, tools
         self._selector = selectors.DefaultSelector()
+        self._reader = ThreadPoolExecutor(1, "map", initializer=give_up_priority)
+        self._reading: Future[tuple[Node, Choices]] | None = None
         self._stamps = self._stamps_now()
         node, choices = load()
         self._state, self._settings = node.state, node.kernel.settings
@@ -55,6 +59,8 @@ class Daemon:
             now = time.monotonic()
             if signals.take_reload():
                 self._read_again()
+            if self._reading is not None and self._reading.done():
+                self._take(self._reading)
             if now >= next_ask:
                 self._live.prober.ask(now)
                 next_ask = max(next_ask + interval, now)
@@ -114,14 +120,19 @@ class Daemon:
         if now >= self._files_at:
             self._files_at = now + _FILES_SECONDS
             self._live.drain(self._drained(), now)
-            if self._stamps_now() != self._stamps:
+            if self._reading is None and self._stamps_now() != self._stamps:
                 self._read_again()
 
     def _read_again(self) -> None:
+        """Has the map read by a thread: a large one takes seconds, and peers are to be answered."""
         self._stamps = self._stamps_now()
         notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        self._reading = self._reader.submit(self._load)
+
+    def _take(self, reading: Future[tuple[Node, Choices]]) -> None:
+        self._reading = None
         try:
-            node, choices = self._load()
+            node, choices = reading.result()
             self._unwatch()
             old, self._live = self._live, self._start(node, choices, self._live.memory())
             old.prober.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from vas_routing.policy import Choices, place
 from vas_routing.wish import Proxy, Wish
 
 log = logging.getLogger("vas-routed")
+_GRACE = 4
+"""Detection times after a start or reload in which silence alone makes no path dead."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class LiveNode:
         )
         peers = tuple(peer.name for peer in self.here.peers)
         found = Detector(timing, peers, self._witnesses())
+        found.started = time.monotonic() + _GRACE * timing.detect
         found.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
         found.heard_before(memory.heard)
         for name, state in memory.paths.items():

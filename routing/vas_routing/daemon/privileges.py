@@ -37,6 +37,11 @@ def ask_for_priority() -> bool:
     return True
 
 
+def give_up_priority() -> None:
+    """The usual slice for this thread, which has inherited its maker's."""
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
 def _check(result: int) -> None:
     if result:
         number = ctypes.get_errno()

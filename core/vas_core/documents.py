@@ -1,0 +1,39 @@
+"""Reading JSON that one of our commands wrote, and saying what is wrong with anything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from vas_core.errors import BadInput
+
+Document = TypeVar("Document", bound=BaseModel)
+
+
+def read_json(file: Path, model: type[Document], *, kind: str, hint: str) -> Document:
+    """The document in a file; `kind` is what a reader calls it.
+
+    Raises BadInput that names the file, the first wrong key, and how to make one (`hint`).
+    """
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise BadInput(f"there is no such {kind}", where=str(file), hint=hint) from None
+    except OSError as wrong:
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file), hint=hint) from None
+    return parse_json(content, model, kind=kind, where=str(file), hint=hint)
+
+
+def parse_json(
+    content: bytes, model: type[Document], *, kind: str, where: str, hint: str
+) -> Document:
+    """The same of what was read already."""
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        what = f"{key}: {first['msg']}" if key else first["msg"]
+        raise BadInput(f"is no {kind}: {what}", where=where, hint=hint) from None
