@@ -56,7 +56,7 @@ def test_names_are_made_by_the_first_start_alone(spec: LabSpec, tmp_path: Path) 
     names = names_directory(spec)
     java.write_text(
         '#!/bin/sh\nwhile [ "$1" != org.apache.hadoop.hdfs.server.namenode.NameNode ]; do shift; '
-        f'done\nshift\necho "started $*"\ncase "$1" in -format) mkdir -p {names} ;; esac\n'
+        f'done\nshift 3\necho "started $*"\ncase "$1" in -format) mkdir -p {names} ;; esac\n'
     )
     java.chmod(0o755)
     (daemon, *_) = hdfs_daemons(spec.model_copy(update={"java_home": tmp_path}))

@@ -15,6 +15,8 @@ JOB_HISTORY = "jobhistory"
 MDS = "mds"
 _YARN = "org.apache.hadoop.yarn.server"
 _HDFS = "org.apache.hadoop.hdfs.server"
+# The map's racks are of different depths where a host has no partner, which a NameNode refuses.
+_FLAT = "net.topology.node.switch.mapping.impl=org.apache.hadoop.net.ScriptBasedMapping"
 # $1 is made by the first start.
 _FORMATTED = 'names=$1; shift; [ -e "$names" ] || "$@" -format -force -nonInteractive; exec "$@"'
 
@@ -54,7 +56,7 @@ def yarn_daemons(spec: LabSpec) -> list[Daemon]:
 
 def hdfs_daemons(spec: LabSpec) -> list[Daemon]:
     """A NameNode, whose names are made where there are none, and a DataNode in each guest."""
-    names = java(spec, ["-Xmx160m", f"{_HDFS}.namenode.NameNode"])
+    names = java(spec, ["-Xmx160m", f"{_HDFS}.namenode.NameNode", "-D", _FLAT])
     formatted = ("sh", "-euc", _FORMATTED, "sh", str(names_directory(spec)), *names)
     blocks = java(spec, ["-Xmx160m", f"{_HDFS}.datanode.DataNode"])
     master = spec.cluster.yarn.resourcemanager.name

@@ -263,8 +263,8 @@ def _meant(
     workload: Workload, experiment: Experiment, found: Mapping[str, float]
 ) -> dict[str, float]:
     """Without those that say nothing of such a run."""
-    left_out = _OF_LUSTRE if experiment.in_hdfs else ()
-    left_out = left_out if workload.has_splits else _OF_SPLITS
+    left_out = set(_OF_LUSTRE if experiment.in_hdfs else ())
+    left_out |= set(() if workload.has_splits else _OF_SPLITS)
     kept = {name: value for name, value in found.items() if name not in left_out}
     if workload.has_input:
         kept["throughput_bytes_per_second"] = experiment.size_bytes / found["job_seconds"]
