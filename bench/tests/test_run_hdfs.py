@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from vas_bench.run import hdfs_locality
 from vas_bench.run.experiments import experiments
 from vas_bench.run.hdfs_locality import Block, judge, parse_blocks
 from vas_bench.run.lab_site import LabSite
@@ -19,7 +20,7 @@ from vas_core.process import Completed
 from vas_lab.job import JobResult
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
-from vas_yarn.history import Split
+from vas_yarn.history import History, MapAttempt, Split
 
 
 @pytest.fixture
@@ -173,3 +174,23 @@ def test_hdfs_has_a_copy_of_the_data_that_all_others_read(
     assert not {"local_input_bytes", "local_byte_share"} & set(measures)
     assert details.hosts["vm1"].data_local_maps == 1
     assert details.phases == {} and said[-1].startswith("not known of job_1_1: ")
+
+
+def test_rows_of_a_job_are_from_its_history_and_the_namenode(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maps = [MapAttempt(name, name, "vm1", "c", 0, 1) for name in ("a", "b")]
+    splits = {maps[0]: Split("/bench-run/a file", 0, 100), maps[1]: None}
+    asked: list[str] = []
+
+    def answer(url: str) -> object:
+        asked.append(url)
+        return _ANSWER
+
+    monkeypatch.setattr(History, "maps", lambda *_: maps)
+    monkeypatch.setattr(History, "splits", lambda *_: splits)
+    monkeypatch.setattr(hdfs_locality, "request_json", answer)
+    rows = hdfs_locality.look("job_1_1", cluster)
+    assert [row["where"] for row in rows] == ["local", "unknown"]
+    where = "http://rm:9870/webhdfs/v1/bench-run/a%20file?op=GETFILEBLOCKLOCATIONS"
+    assert asked == [where]

@@ -40,10 +40,10 @@ def test_the_plans_that_come_along_can_be_read(file: Path) -> None:
     assert experiments(found)
 
 
-def test_the_quick_plan_has_three_systems_and_20_minutes() -> None:
+def test_the_quick_plan_has_four_systems_and_20_minutes() -> None:
     quick = read_plan(PLANS / "quick.yaml")
     turns = draw_turns(identities(quick), rounds=quick.rounds, warm_up=quick.warm_up, seed=1)
-    assert len(quick.systems) == 3
+    assert len(quick.systems) == 4
     assert quick.budget == 20 * 60 > sum(estimated_seconds(turns))
 
 
@@ -224,8 +224,8 @@ def test_titles_are_distinct() -> None:
 def test_dry_run_says_every_turn_and_how_long(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["bench", "run", str(PLANS / "quick.yaml"), "--dry-run"]) == 0
     out, err = capsys.readouterr()
-    assert len(out.splitlines()) == 1 + 18
-    assert err.startswith("18 runs, about ") and "(estimated)" in err
+    assert len(out.splitlines()) == 1 + 24
+    assert err.startswith("24 runs, about ") and "(estimated)" in err
 
 
 def test_times_are_read_and_written() -> None:

@@ -15,7 +15,7 @@ JOB_HISTORY = "jobhistory"
 MDS = "mds"
 _YARN = "org.apache.hadoop.yarn.server"
 _HDFS = "org.apache.hadoop.hdfs.server"
-# The map's racks are of different depths where a host has no partner, which a NameNode refuses.
+# A NameNode refuses racks of different depths, as VAS's are from where names are not known.
 _FLAT = "net.topology.node.switch.mapping.impl=org.apache.hadoop.net.ScriptBasedMapping"
 # $1 is made by the first start.
 _FORMATTED = 'names=$1; shift; [ -e "$names" ] || "$@" -format -force -nonInteractive; exec "$@"'

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from vas_bench.arms.rounds import run_seconds
 from vas_bench.run.order import Turn
+from vas_bench.run.workloads import WORKLOADS
 
 # On two quiet cores, as `vas bench shuffle` has them.
 _LAB_SECONDS = 25.0
@@ -33,8 +34,9 @@ def _estimated(turns: Iterable[Turn]) -> list[tuple[float, float]]:
             seconds += _LAB_SECONDS
         if it.data not in data:
             data.add(it.data)
-            # And stock's run, whose output others' are held against, or TeraGen's.
-            seconds += _DATA_SECONDS + _DATA_SECONDS_PER_GIB * gib + run_seconds(gib)
+            seconds += _DATA_SECONDS + _DATA_SECONDS_PER_GIB * gib
+            # Stock's run, whose output others' are held against.
+            seconds += run_seconds(gib) if WORKLOADS[it.workload].as_stock else 0.0
         if it.in_hdfs and ("hdfs", it.data) not in data:
             data.add(("hdfs", it.data))
             seconds += _HDFS_SECONDS + _DATA_SECONDS + _DATA_SECONDS_PER_GIB * gib
