@@ -13,7 +13,7 @@ from pathlib import Path
 from vas_cluster.hadoop import hadoop_properties
 from vas_lab.hdfs import hdfs_properties
 from vas_lab.sites import AM_MIB, TASK_MIB
-from vas_lab.spec import STAGING, LabSpec
+from vas_lab.spec import LabSpec
 from vas_yarn.cds.archive import class_path_argument
 from vas_yarn.cds.archive import jvm_flags as cds_flags
 
@@ -140,7 +140,7 @@ def _logs_and_history(spec: LabSpec) -> Properties:
         "yarn.log-aggregation-enable": "true",
         "yarn.log.server.url": f"http://{manager}:19888/jobhistory/logs",
         "yarn.nodemanager.remote-app-log-dir": f"{_shared(spec)}/yarn/logs",
-        "yarn.app.mapreduce.am.staging-dir": f"{_shared(spec)}{STAGING}",
+        "yarn.app.mapreduce.am.staging-dir": f"{_shared(spec)}/yarn/staging",
         "mapreduce.jobhistory.address": f"{manager}:10020",
         "mapreduce.jobhistory.webapp.address": f"{manager}:19888",
         "mapreduce.jobhistory.move.interval-ms": "1000",

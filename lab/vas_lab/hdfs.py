@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vas_cluster import Cluster
-from vas_lab.spec import STAGING, LabSpec
+from vas_lab.spec import LabSpec
 
 NAME_NODE = "namenode"
 # The hadoop-hdfs jar has none of these, and neither daemon starts its web interface without.
@@ -21,7 +21,6 @@ _RPC_PORT = 8020
 _WEB_PORT = 9870
 # Where the NameNode says how it is.
 STATE_PATH = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
-_HISTORY = f"{STAGING}/history/done_intermediate"
 
 
 def data_node(guest: str) -> str:
@@ -57,6 +56,8 @@ def hdfs_properties(spec: LabSpec) -> dict[str, str]:
     # ${env.VAS_NODE}: one configuration directory serves every node.
     node = spec.node_dir("${env.VAS_NODE}")
     return {
+        # Named: an application master on HDFS gives a Lustre without a name the NameNode's.
+        "fs.defaultFS": f"lustre://{spec.cluster.lustre.fsname}",
         "dfs.namenode.rpc-address": f"{master}:{_RPC_PORT}",
         "dfs.namenode.http-address": f"{master}:{_WEB_PORT}",
         "dfs.namenode.name.dir": f"file://{names_directory(spec)}",
@@ -69,15 +70,12 @@ def hdfs_properties(spec: LabSpec) -> dict[str, str]:
 def job_properties(cluster: Cluster, block_bytes: int) -> dict[str, str]:
     """What puts a job on HDFS: its staging and whatever has no scheme, in blocks of this size.
 
-    The job's history goes where the JobHistoryServer looks for it, so on Lustre. With its name,
-    because Hadoop gives a URI without one the default file system's.
+    Hadoop itself writes the job's history into the cluster's default file system.
     """
-    lustre = f"lustre://{cluster.lustre.fsname}"
     return {
         "fs.defaultFS": hdfs_root(cluster),
         "dfs.replication": "1",
         "dfs.blocksize": str(block_bytes),
         "dfs.client.read.shortcircuit": "false",
         "mapreduce.client.submit.file.replication": "1",
-        "mapreduce.jobhistory.intermediate-done-dir": f"{lustre}{_HISTORY}",
     }

@@ -18,8 +18,6 @@ HADOOP_LIB = REPOSITORY / "yarn-plugins/hadoop/target/lib"
 PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
 # One for all labs of this clone: their nodes share the jars.
 CDS = REPOSITORY / "build/cds"
-# Of MapReduce's jobs, in the file system that YARN itself uses.
-STAGING = "/yarn/staging"
 
 
 class LabSpec(BaseModel):
