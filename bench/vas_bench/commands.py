@@ -20,6 +20,7 @@ _LATER = {
         "vas_bench.placement.command:placement", "Simulate the placement of a large job."
     ),
     "report": Later("vas_bench.report.command:report", "Write one HTML page on a file of results."),
+    "run": Later("vas_bench.run.command:run", "Run a plan of workloads on systems, in turns."),
     "shuffle": Later(
         "vas_bench.shuffle.command:shuffle",
         "Measure VAS's shuffle against stock MapReduce's and Tez's.",

@@ -9,10 +9,11 @@ from vas_core.sizes import format_size
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_lab.trees import inside, remove_tree
+from vas_lab.trees import copy_to_hdfs, readable, remove_tree
 
 ROW_BYTES = 100
-_MIN_SPLIT_BYTES = 16 << 20
+# The plugin's vas.lustre.min-block-size: it reports no smaller stripes as blocks.
+MIN_SPLIT_BYTES = 16 << 20
 _MAX_MAPS = 48
 _STRIPE_ALIGNMENT_BYTES = 64 << 10
 _CHECKSUM = "CHECKSUM"
@@ -28,21 +29,31 @@ class Sizes:
     generators: int
     reducers: int
 
+    @property
+    def size_bytes(self) -> int:
+        """The input, in whole rows."""
+        return self.rows * ROW_BYTES
+
+    @property
+    def maps(self) -> int:
+        """The splits of the input, if it were one file."""
+        return -(-self.size_bytes // self.split_bytes)
+
     @classmethod
     def of(cls, size_bytes: int, hosts: int) -> Sizes:
         """16 MiB splits; larger ones where that would make more than 48 maps.
 
         Raises BadInput for less than a split a host: then there is no locality to show.
         """
-        if size_bytes < hosts * _MIN_SPLIT_BYTES:
+        if size_bytes < hosts * MIN_SPLIT_BYTES:
             raise BadInput(
                 f"{format_size(size_bytes)} are too few for {hosts} hosts",
                 where="--size",
-                hint=f"give at least {format_size(hosts * _MIN_SPLIT_BYTES)}",
+                hint=f"give at least {format_size(hosts * MIN_SPLIT_BYTES)}",
             )
         even = -(-size_bytes // _MAX_MAPS)
         aligned = -(-even // _STRIPE_ALIGNMENT_BYTES) * _STRIPE_ALIGNMENT_BYTES
-        return cls(size_bytes // ROW_BYTES, max(_MIN_SPLIT_BYTES, aligned), hosts, hosts)
+        return cls(size_bytes // ROW_BYTES, max(MIN_SPLIT_BYTES, aligned), hosts, hosts)
 
 
 class TeraSort:
@@ -58,6 +69,11 @@ class TeraSort:
         remove_tree(self._lab, self._directory)
         argv = ["teragen", str(self._sizes.rows), self._input]
         self._generated = self._lab.run_job(argv, job_properties(self._sizes))
+
+    def copy_from(self, made: TeraSort) -> None:
+        """Has the same data, in HDFS."""
+        copy_to_hdfs(self._lab, made._input, self._input, self._sizes.split_bytes)
+        self._generated = made._generated
 
     def run(self, arm: Arm) -> JobResult:
         """Sorts it in one way. Raises VasError when the lab is broken or the job fails."""
@@ -105,7 +121,8 @@ def _checksum(lab: Lab, report: str, made: JobResult) -> str:
 
     TeraGen counted the same sum, of which a counter keeps the lowest 64 bits.
     """
-    text = lab.call(["cat", str(inside(lab, report) / "part-r-00000")]).stdout
+    with readable(lab, report) as there:
+        text = lab.call(["cat", str(there / "part-r-00000")]).stdout
     words = text.split()
     if len(words) != 2 or words[0] != "checksum":
         raise VasError(f"TeraValidate found errors:\n{text.strip()}", where=report)

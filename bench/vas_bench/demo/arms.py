@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -16,12 +16,6 @@ from vas_lab.terasort import Sizes, TeraSort
 _INPUT_BYTES = "BYTES_READ"
 _LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"
 _DIRECTORY = "/demo"
-# What the demo tells beside what every arm is judged by.
-COUNTED: dict[str, Callable[[JobResult], float]] = {
-    "total_maps": lambda job: job.total_maps,
-    "local_input_bytes": lambda job: job.map_counter(_LOCAL_BYTES),
-    "input_bytes": lambda job: job.counter(_INPUT_BYTES),
-}
 # At an arm's end: the input, the maps' output, what the reducers fetched of it, the output.
 COPIES = 4
 WHAT_IT_SHOWS = (
