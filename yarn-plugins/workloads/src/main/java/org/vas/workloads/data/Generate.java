@@ -21,6 +21,7 @@ public final class Generate extends Configured implements Tool {
   static final String FILES = "generate.files";
   static final String SEED = "generate.seed";
   private static final int ARGUMENTS = 5;
+  private static final int MOST_FILES = 100_000;
   private static final int USAGE = 2;
   private static final int FAILED = 1;
   private static final String TEXT = "usage: generate [-D NAME=VALUE]..."
@@ -56,12 +57,11 @@ public final class Generate extends Configured implements Tool {
     }
     Job job = Job.getInstance(getConf(), "generate " + args[0]);
     Configuration conf = job.getConfiguration();
-    conf.setEnum(KIND, Kind.valueOf(args[0].toUpperCase(Locale.ROOT)));
-    conf.setLong(BYTES, positive("BYTES", TraditionalBinaryPrefix.string2long(args[1])));
-    int files = Math.toIntExact(positive("FILES", Integer.parseInt(args[2])));
-    conf.setInt(FILES, files);
-    conf.setLong(SEED, Long.parseLong(args[3]));
-    NumberedMaps.setMaps(conf, files);
+    conf.setEnum(KIND, kind(args[0]));
+    conf.setLong(BYTES, number("BYTES", args[1], 1, Long.MAX_VALUE));
+    conf.setInt(FILES, (int) number("FILES", args[2], 1, MOST_FILES));
+    conf.setLong(SEED, number("SEED", args[3], 0, Long.MAX_VALUE));
+    NumberedMaps.setMaps(conf, conf.getInt(FILES, 1));
     job.setJarByClass(Generate.class);
     job.setInputFormatClass(NumberedMaps.class);
     job.setMapperClass(OneFile.class);
@@ -72,10 +72,24 @@ public final class Generate extends Configured implements Tool {
     return job;
   }
 
-  private static long positive(String name, long value) {
-    if (value < 1) {
-      throw new IllegalArgumentException(name + ": " + value + " is not positive");
+  private static Kind kind(String name) {
+    for (Kind kind : Kind.values()) {
+      if (name.equals(kind.name().toLowerCase(Locale.ROOT))) {
+        return kind;
+      }
     }
-    return value;
+    throw new IllegalArgumentException("'" + name + "' is no kind of input");
+  }
+
+  private static long number(String name, String text, long least, long most) {
+    try {
+      long value = TraditionalBinaryPrefix.string2long(text);
+      if (value >= least && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException wrong) {
+      throw new IllegalArgumentException(name + ": '" + text + "' is no number", wrong);
+    }
+    throw new IllegalArgumentException(name + ": give " + least + " to " + most);
   }
 }

@@ -1,26 +1,33 @@
 package org.vas.workloads.data;
 
 import java.util.SplittableRandom;
-import java.util.function.LongFunction;
 
-/** What a generator makes: how its lines look follows from the bytes of all of them. */
+/** What a generator makes. */
 enum Kind {
-  /** For SelfJoin: four items in their order, two lines of which have the first three in common. */
-  ASSOCIATIONS(Associations::new),
+  /** For SelfJoin: four items in order; about two lines at a time differ in the last one alone. */
+  ASSOCIATIONS {
+    @Override
+    Lines lines(long bytes) {
+      return new Associations(bytes);
+    }
+  },
   /** For InvertedIndex and SequenceCount: a name, a tab, words that repeat as those of texts do. */
-  DOCUMENTS(bytes -> new Documents()),
+  DOCUMENTS {
+    @Override
+    Lines lines(long bytes) {
+      return new Documents();
+    }
+  },
   /** For AdjacencyList: two nodes with a tab between them; a few nodes have very many edges. */
-  EDGES(Edges::new);
+  EDGES {
+    @Override
+    Lines lines(long bytes) {
+      return new Edges(bytes);
+    }
+  };
 
-  private final LongFunction<Lines> make;
-
-  Kind(LongFunction<Lines> make) {
-    this.make = make;
-  }
-
-  Lines lines(long bytes) {
-    return make.apply(bytes);
-  }
+  /** Its lines, where all files together have so many bytes. */
+  abstract Lines lines(long bytes);
 
   /**
    * A number below the bound, small ones often: of n numbers the r-th is drawn as often as

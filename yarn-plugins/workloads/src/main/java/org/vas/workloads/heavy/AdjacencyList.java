@@ -4,7 +4,6 @@ import java.io.IOException;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
-import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.input.KeyValueTextInputFormat;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.tool.OneJob;
@@ -26,8 +25,8 @@ public final class AdjacencyList extends OneJob {
   protected void prepare(Job job) {
     job.setInputFormatClass(KeyValueTextInputFormat.class);
     job.setMapperClass(BothEnds.class);
-    job.setCombinerClass(Unite.class);
-    job.setReducerClass(Unite.class);
+    job.setCombinerClass(UniteNeighbours.class);
+    job.setReducerClass(UniteNeighbours.class);
     job.setOutputKeyClass(Text.class);
     job.setOutputValueClass(Neighbours.class);
   }
@@ -48,17 +47,6 @@ public final class AdjacencyList extends OneJob {
       neighbours.clear();
       neighbours.from.add(from);
       context.write(to, neighbours);
-    }
-  }
-
-  /** The unions of a node's neighbours. Keeps them in memory. */
-  public static final class Unite extends Reducer<Text, Neighbours, Text, Neighbours> {
-    @Override
-    protected void reduce(Text node, Iterable<Neighbours> parts, Context context)
-        throws IOException, InterruptedException {
-      Neighbours all = new Neighbours();
-      parts.forEach(all::addAll);
-      context.write(node, all);
     }
   }
 }

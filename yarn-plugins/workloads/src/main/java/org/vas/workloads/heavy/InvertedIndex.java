@@ -7,7 +7,6 @@ import java.util.StringTokenizer;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
-import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.input.KeyValueTextInputFormat;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.tool.OneJob;
@@ -29,8 +28,8 @@ public final class InvertedIndex extends OneJob {
   protected void prepare(Job job) {
     job.setInputFormatClass(KeyValueTextInputFormat.class);
     job.setMapperClass(Words.class);
-    job.setCombinerClass(Unite.class);
-    job.setReducerClass(Unite.class);
+    job.setCombinerClass(UniteNames.class);
+    job.setReducerClass(UniteNames.class);
     job.setOutputKeyClass(Text.class);
     job.setOutputValueClass(Names.class);
   }
@@ -53,17 +52,6 @@ public final class InvertedIndex extends OneJob {
           context.write(word, names);
         }
       }
-    }
-  }
-
-  /** The union of a word's names. Keeps them in memory. */
-  public static final class Unite extends Reducer<Text, Names, Text, Names> {
-    @Override
-    protected void reduce(Text word, Iterable<Names> parts, Context context)
-        throws IOException, InterruptedException {
-      Names all = new Names();
-      parts.forEach(all::addAll);
-      context.write(word, all);
     }
   }
 }

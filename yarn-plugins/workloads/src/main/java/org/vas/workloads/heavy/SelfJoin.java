@@ -1,13 +1,11 @@
 package org.vas.workloads.heavy;
 
 import java.io.IOException;
-import java.util.List;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
-import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.tool.OneJob;
 
@@ -18,7 +16,7 @@ import org.vas.workloads.tool.OneJob;
  * <p>It has no combiner: all that one could drop are lines that are in one split twice.
  */
 public final class SelfJoin extends OneJob {
-  private static final char SEPARATOR = ',';
+  static final char SEPARATOR = ',';
 
   /** With its usage. */
   public SelfJoin() {
@@ -34,7 +32,7 @@ public final class SelfJoin extends OneJob {
   @Override
   protected void prepare(Job job) {
     job.setMapperClass(Cut.class);
-    job.setReducerClass(Join.class);
+    job.setReducerClass(JoinLasts.class);
     job.setMapOutputValueClass(Text.class);
     job.setOutputKeyClass(Text.class);
     job.setOutputValueClass(NullWritable.class);
@@ -63,33 +61,6 @@ public final class SelfJoin extends OneJob {
         at--;
       }
       return at;
-    }
-  }
-
-  /** Writes every two different last items, the lesser one first. Keeps a group in memory. */
-  public static final class Join extends Reducer<Text, Text, Text, NullWritable> {
-    private static final byte[] COMMA = {SEPARATOR};
-    private final Text joined = new Text();
-
-    @Override
-    protected void reduce(Text first, Iterable<Text> lasts, Context context)
-        throws IOException, InterruptedException {
-      Names items = new Names();
-      lasts.forEach(items::add);
-      List<Text> sorted = items.sorted();
-      for (int one = 0; one < sorted.size(); one++) {
-        for (int other = one + 1; other < sorted.size(); other++) {
-          joined.set(first);
-          append(sorted.get(one));
-          joined.append(COMMA, 0, COMMA.length);
-          append(sorted.get(other));
-          context.write(joined, NullWritable.get());
-        }
-      }
-    }
-
-    private void append(Text item) {
-      joined.append(item.getBytes(), 0, item.getLength());
     }
   }
 }
