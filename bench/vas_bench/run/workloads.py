@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from vas_bench.run.heavy import adjacency_list, inverted_index, self_join, sequence_count
 from vas_bench.run.plan import WorkloadName
 from vas_bench.shuffle.counted import workloads_jar
 from vas_bench.shuffle.jobs import (
@@ -27,6 +28,8 @@ _PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
 _VALIDATORS_OUTPUT = "/tmp/sortvalidate"  # noqa: S108 (in the lab's file system, its own choice)
 _TEXT = 'hadoop fs -text "$1/part-*" >"$2"; wc -c <"$2"; sha256sum <"$2"; rm "$2"'
 _SIZES = 'stat -c %s "$1"/*'
+_HALVES = 'for file in "$1"/*; do cmp -n "$2" -i "0:$2" "$file" "$file"; done'
+_CUT = 'truncate -s "$2" "$1"/*'
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,9 @@ class Workload:
     """A workload. With `as_stock` the output is right that is byte for byte stock's.
 
     `has_input` says whether it reads what the plan's size counts; `has_splits`, whether its map
-    tasks do, each its own split, so that their places can be judged.
+    tasks do, each its own split, so that their places can be judged. `copies` is how often the
+    bytes of the input lie on the disk at a run's end, besides the input: map output, what reducers
+    fetched of it, the output, and its copy in a check.
     """
 
     data: Callable[[Lab, Sizes, str], Data]
@@ -42,6 +47,7 @@ class Workload:
     as_stock: bool = False
     has_input: bool = True
     has_splits: bool = True
+    copies: int = 4
 
 
 class Sorted(Example):
@@ -106,32 +112,43 @@ class TeraGen:
 
 
 class Dfsio:
-    """TestDFSIO's writing or reading: a file for each map, as large as a split."""
+    """TestDFSIO's writing, reading or appending: a file for each map, as large as a split.
+
+    Appending doubles the files, which are cut to what they were after each run.
+    """
 
     def __init__(
-        self, lab: Lab, sizes: Sizes, directory: str, mode: Literal["write", "read"]
+        self, lab: Lab, sizes: Sizes, directory: str, mode: Literal["write", "read", "append"]
     ) -> None:
         self._lab, self._directory, self._mode = lab, directory, mode
         self._files, self._file_bytes = sizes.maps, sizes.size_bytes // sizes.maps
         self._properties = job_properties(sizes) | {"test.build.data": directory}
         self._read_bytes = 0
+        self._is_longer = False
 
     def generate(self) -> None:
-        """Writes the files that are to be read."""
+        """Writes the files that are to be read, or appended to."""
         remove_tree(self._lab, self._directory)
-        if self._mode == "read":
+        if self._mode != "write":
             self._play("write", {})
 
     def run(self, arm: Arm) -> JobResult:
-        """Writes or reads them. Raises VasError when the lab is broken or the job fails."""
+        """Plays its mode. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
+        if self._is_longer:
+            # By a run that failed: nothing has looked at what it left.
+            self._on_files(_CUT)
+        self._is_longer = self._mode == "append"
         done = self._play(self._mode, dict(arm.properties))
         self._read_bytes = done.map_counter("LUSTRE_BYTES_READ")
         return done
 
     def validate(self, _: Arm) -> str:
-        """Raises VasError unless all bytes are on the disk, or were read. They have no checksum."""
-        wanted = self._files * self._file_bytes
+        """Raises VasError unless all bytes are on the disk, or were read. They have no checksum.
+
+        TestDFSIO appends what it wrote: of a right file both halves are the same.
+        """
+        wanted = self._files * self._file_bytes * (2 if self._mode == "append" else 1)
         found = bytes_in(self._lab, f"{self._directory}/io_data")
         if self._mode == "write":
             remove_tree(self._lab, f"{self._directory}/io_data")
@@ -139,7 +156,16 @@ class Dfsio:
             raise VasError(f"{found} bytes in the files, {wanted} were to be written")
         if self._mode == "read" and self._read_bytes < wanted:
             raise VasError(f"{self._read_bytes} bytes were read of {wanted}")
+        if self._mode == "append":
+            self._on_files(_HALVES)
+            self._on_files(_CUT)
+            self._is_longer = False
         return ""
+
+    def _on_files(self, commands: str) -> None:
+        """Runs shell commands: $1 is where the files are, $2 the bytes of one."""
+        there = str(inside(self._lab, f"{self._directory}/io_data"))
+        self._lab.call(["sh", "-euc", commands, "sh", there, str(self._file_bytes)])
 
     def _play(self, mode: str, properties: dict[str, str]) -> JobResult:
         amount = ("-nrFiles", str(self._files), "-size", f"{self._file_bytes}B")
@@ -166,6 +192,10 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "wordcount-without-combiner": Workload(_without_combiner, _AS_STOCK, as_stock=True),
     "secondarysort": Workload(secondary_sort, _AS_STOCK, as_stock=True),
     "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
+    "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True),
+    "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True),
+    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=15),
+    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=8),
     "testdfsio-write": Workload(
         lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "write"),
         "bytes in the files",
@@ -175,6 +205,12 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "testdfsio-read": Workload(
         lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "read"),
         "bytes in the files, and bytes read",
+        has_splits=False,
+    ),
+    "testdfsio-append": Workload(
+        lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "append"),
+        "bytes in the files, and what was appended against what was there",
+        has_input=False,
         has_splits=False,
     ),
 }
