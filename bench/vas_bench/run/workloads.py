@@ -194,8 +194,8 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
     "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True),
     "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True),
-    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=15),
-    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=8),
+    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=14),
+    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=6),
     "testdfsio-write": Workload(
         lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "write"),
         "bytes in the files",
