@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, Self
 
 from vas_bench.run.heavy import adjacency_list, inverted_index, self_join, sequence_count
 from vas_bench.run.plan import WorkloadName
@@ -22,14 +22,21 @@ from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
-from vas_lab.trees import inside, remove_tree
+from vas_lab.trees import copy_to_hdfs, cut_files, readable, remove_tree
 
 _PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
 _VALIDATORS_OUTPUT = "/tmp/sortvalidate"  # noqa: S108 (in the lab's file system, its own choice)
 _TEXT = 'hadoop fs -text "$1/part-*" >"$2"; wc -c <"$2"; sha256sum <"$2"; rm "$2"'
+_READ = ("LUSTRE_BYTES_READ", "HDFS_BYTES_READ")
 _SIZES = 'stat -c %s "$1"/*'
 _HALVES = 'for file in "$1"/*; do cmp -n "$2" -i "0:$2" "$file" "$file"; done'
-_CUT = 'truncate -s "$2" "$1"/*'
+
+
+class OnBoth(Data, Protocol):
+    """A job and its input, on Lustre or in HDFS."""
+
+    def copy_from(self, made: Self) -> None:
+        """Has the same input as one on Lustre, in HDFS."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class Workload:
     fetched of it, the output, and its copy in a check.
     """
 
-    data: Callable[[Lab, Sizes, str], Data]
+    data: Callable[[Lab, Sizes, str], OnBoth]
     check: str
     as_stock: bool = False
     has_input: bool = True
@@ -67,7 +74,7 @@ class Sorted(Example):
         argv = ["sortvalidator", "-sortInput", source, "-sortOutput", output]
         self._lab.run_job(argv, self._properties)
         remove_tree(self._lab, _VALIDATORS_OUTPUT)
-        text = str(inside(self._lab, f"{self._directory}/text"))
+        text = str(self._lab.spec.temporary / "sorted.txt")
         found = self._lab.call(["sh", "-euc", _TEXT, "sh", output, text]).stdout.split()
         remove_tree(self._lab, output)
         if int(found[0]) == 0:
@@ -87,6 +94,10 @@ class TeraGen:
         """Makes the rows once, for their checksum."""
         remove_tree(self._lab, self._directory)
         self._expected = self._generate({}).counter("CHECKSUM")
+
+    def copy_from(self, made: TeraGen) -> None:
+        """Expects the same rows."""
+        self._expected = made._expected
 
     def run(self, arm: Arm) -> JobResult:
         """Makes them in one way. Raises VasError when the lab is broken or the job fails."""
@@ -121,6 +132,7 @@ class Dfsio:
         self, lab: Lab, sizes: Sizes, directory: str, mode: Literal["write", "read", "append"]
     ) -> None:
         self._lab, self._directory, self._mode = lab, directory, mode
+        self._sizes, self._files_in = sizes, f"{directory}/io_data"
         self._files, self._file_bytes = sizes.maps, sizes.size_bytes // sizes.maps
         self._properties = job_properties(sizes) | {"test.build.data": directory}
         self._read_bytes = 0
@@ -132,15 +144,21 @@ class Dfsio:
         if self._mode != "write":
             self._play("write", {})
 
+    def copy_from(self, made: Dfsio) -> None:
+        """Has the same files to read, or to append to, in HDFS."""
+        if self._mode != "write":
+            source, target = made._files_in, self._files_in
+            copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
+
     def run(self, arm: Arm) -> JobResult:
         """Plays its mode. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         if self._is_longer:
             # By a run that failed: nothing has looked at what it left.
-            self._on_files(_CUT)
+            self._cut()
         self._is_longer = self._mode == "append"
         done = self._play(self._mode, dict(arm.properties))
-        self._read_bytes = done.map_counter("LUSTRE_BYTES_READ")
+        self._read_bytes = sum(done.map_counter(name) for name in _READ)
         return done
 
     def validate(self, _: Arm) -> str:
@@ -149,23 +167,26 @@ class Dfsio:
         TestDFSIO appends what it wrote: of a right file both halves are the same.
         """
         wanted = self._files * self._file_bytes * (2 if self._mode == "append" else 1)
-        found = bytes_in(self._lab, f"{self._directory}/io_data")
+        found = bytes_in(self._lab, self._files_in)
         if self._mode == "write":
-            remove_tree(self._lab, f"{self._directory}/io_data")
+            remove_tree(self._lab, self._files_in)
         if found != wanted:
             raise VasError(f"{found} bytes in the files, {wanted} were to be written")
         if self._mode == "read" and self._read_bytes < wanted:
             raise VasError(f"{self._read_bytes} bytes were read of {wanted}")
         if self._mode == "append":
-            self._on_files(_HALVES)
-            self._on_files(_CUT)
-            self._is_longer = False
+            self._compare_halves()
+            self._cut()
         return ""
 
-    def _on_files(self, commands: str) -> None:
-        """Runs shell commands: $1 is where the files are, $2 the bytes of one."""
-        there = str(inside(self._lab, f"{self._directory}/io_data"))
-        self._lab.call(["sh", "-euc", commands, "sh", there, str(self._file_bytes)])
+    def _compare_halves(self) -> None:
+        with readable(self._lab, self._files_in) as there:
+            argv = ["sh", "-euc", _HALVES, "sh", str(there), str(self._file_bytes)]
+            self._lab.call(argv)
+
+    def _cut(self) -> None:
+        cut_files(self._lab, self._files_in, self._file_bytes)
+        self._is_longer = False
 
     def _play(self, mode: str, properties: dict[str, str]) -> JobResult:
         amount = ("-nrFiles", str(self._files), "-size", f"{self._file_bytes}B")
@@ -174,11 +195,11 @@ class Dfsio:
 
 def bytes_in(lab: Lab, directory: str) -> int:
     """The bytes of all files of a directory that are no hidden ones."""
-    there = str(inside(lab, directory))
-    return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", there]).stdout.split()))
+    with readable(lab, directory) as there:
+        return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", str(there)]).stdout.split()))
 
 
-def _without_combiner(lab: Lab, sizes: Sizes, directory: str) -> Data:
+def _without_combiner(lab: Lab, sizes: Sizes, directory: str) -> Example:
     return wordcount(lab, sizes, directory, (str(workloads_jar()), _PLAIN_WORD_COUNT))
 
 
@@ -192,10 +213,10 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "wordcount-without-combiner": Workload(_without_combiner, _AS_STOCK, as_stock=True),
     "secondarysort": Workload(secondary_sort, _AS_STOCK, as_stock=True),
     "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
-    "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True),
+    "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True, copies=5),
     "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True),
-    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=14),
-    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=6),
+    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=16),
+    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=7),
     "testdfsio-write": Workload(
         lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "write"),
         "bytes in the files",
