@@ -160,8 +160,13 @@ class LabSite:
     def drop_caches(self) -> None:
         """Writes what is to be written, and empties the page cache where the kernel lets us."""
         os.sync()
-        if self._drops:
+        if not self._drops:
+            return
+        try:
             self._root.path(_DROP_CACHES).write_text("1\n")
+        except OSError as refused:
+            hint = "set drop_caches: false"
+            raise VasError(str(refused.strerror), where=f"/{_DROP_CACHES}", hint=hint) from refused
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job; what it, the device and the interfaces counted."""
