@@ -46,7 +46,8 @@ class Workload:
     `has_input` says whether it reads what the plan's size counts; `has_splits`, whether its map
     tasks do, each its own split, so that their places can be judged. `copies` is how often the
     bytes of the input lie on the disk at a run's end, besides the input: map output, what reducers
-    fetched of it, the output, and its copy in a check.
+    fetched of it, the output, and its copy in a check. `cost` is how much longer a byte of it takes
+    than one of TeraSort's, by the CPU time of stock's tasks.
     """
 
     data: Callable[[Lab, Sizes, str], OnBoth]
@@ -55,6 +56,7 @@ class Workload:
     has_input: bool = True
     has_splits: bool = True
     copies: int = 4
+    cost: float = 1.0
 
 
 class Sorted(Example):
@@ -213,10 +215,10 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "wordcount-without-combiner": Workload(_without_combiner, _AS_STOCK, as_stock=True),
     "secondarysort": Workload(secondary_sort, _AS_STOCK, as_stock=True),
     "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
-    "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True, copies=5),
-    "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True),
-    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=16),
-    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=7),
+    "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True, copies=5, cost=3),
+    "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True, cost=8),
+    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=16, cost=18),
+    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=7, cost=12),
     "testdfsio-write": Workload(
         lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "write"),
         "bytes in the files",
