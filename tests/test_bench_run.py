@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1500)]
 LABS = Path(__file__).parents[1] / "build" / "lab" / "test-bench-run"
 BENCH = [sys.executable, "-m", "vas_core", "bench", "run"]
 SYSTEMS = ["yarn-hdfs", "yarn-lustre", "yarn-lustre-hosts", "vas"]
+HEAVY = ["selfjoin", "invertedindex", "sequencecount", "adjacencylist"]
 PLAN: dict[str, Any] = {
     "name": "small",
     "workloads": "terasort",
@@ -151,7 +152,7 @@ def test_every_other_workload_runs_and_is_found_right(tmp_path: Path) -> None:
     others = ["teragen", "wordcount", "wordcount-without-combiner", "secondarysort", "sort"]
     plan = PLAN | {
         "name": "others",
-        "workloads": [*others, "testdfsio-write", "testdfsio-read"],
+        "workloads": [*others, *HEAVY, "testdfsio-write", "testdfsio-read", "testdfsio-append"],
         "systems": ["yarn-hdfs", "vas"],
         "parameters": PLAN["parameters"] | {"size": "32M", "codec": "lz4"},
         "rounds": 1,

@@ -27,6 +27,7 @@ from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
 from vas_core.root import Root
 from vas_lab.control import Answer, Request
+from vas_lab.disk import LAB_BYTES
 from vas_lab.job import JobResult
 from vas_lab.options import LabOptions
 from vas_lab.paths import PathCounters
@@ -212,6 +213,24 @@ def test_a_lab_refuses_lock_modes_and_sizes_that_do_not_fit(tmp_path: Path) -> N
         check(flock="localflock")
     with pytest.raises(BadInput, match="are free"):
         check(size="900T")
+
+
+@pytest.mark.machine
+def test_the_room_that_a_workload_takes_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = LAB_BYTES + (5 << 30)
+    monkeypatch.setattr("vas_bench.run.lab_site.free_bytes", lambda _: free)
+
+    def check(workload: str) -> None:
+        parameters = {"size": "1G"}
+        plan = {"name": "p", "workloads": workload, "systems": "vas", "parameters": parameters}
+        checked = Plan.model_validate(plan)
+        LabSite(checked, tmp_path, print).check(experiments(checked))
+
+    check("wordcount")
+    with pytest.raises(BadInput, match="are free"):
+        check("sequencecount")
 
 
 class FakeLab:

@@ -47,6 +47,14 @@ def test_the_quick_plan_has_four_systems_and_20_minutes() -> None:
     assert quick.budget == 20 * 60 > sum(estimated_seconds(turns))
 
 
+def test_a_workload_with_more_to_move_is_expected_to_take_longer() -> None:
+    def seconds(workload: str) -> float:
+        (turn,) = draw_turns(identities(plan(workloads=workload)), rounds=1, warm_up=0, seed=1)
+        return sum(estimated_seconds([turn]))
+
+    assert seconds("wordcount") < seconds("selfjoin") < seconds("sequencecount")
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -16,10 +18,11 @@ from vas_lab.configuration import configuration
 from vas_lab.daemons import hdfs_daemons
 from vas_lab.hdfs import STATE_PATH, WEB_APPS, live_data_nodes, names_directory
 from vas_lab.inside import write_files
+from vas_lab.lab import Lab
 from vas_lab.readiness import Readiness
 from vas_lab.sites import lab_site_yaml, memory_needed
 from vas_lab.spec import LabSpec
-from vas_lab.trees import in_hdfs, shares
+from vas_lab.trees import cut_files, in_hdfs, shares
 
 
 @pytest.fixture
@@ -140,3 +143,10 @@ def test_every_file_is_written_once_and_nobody_writes_many_more(
 
 def test_a_path_is_hdfs_s_by_its_scheme() -> None:
     assert in_hdfs("hdfs://rm:8020/a") and not in_hdfs("/hdfs/a")
+
+
+def test_files_in_hdfs_are_cut_by_hadoop() -> None:
+    called: list[list[str]] = []
+    lab = cast(Lab, SimpleNamespace(call=called.append))
+    cut_files(lab, "hdfs://rm:8020/io", 8)
+    assert called == [["hadoop", "fs", "-truncate", "-w", "8", "hdfs://rm:8020/io/*"]]

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from vas_lab.lab import Lab
 
 _FS = ("hadoop", "fs")
+_CUT = 'truncate -s "$2" "$1"/*'
 
 
 def inside(lab: Lab, path: str) -> Path:
@@ -28,6 +29,14 @@ def remove_tree(lab: Lab, path: str) -> None:
         lab.call([*_FS, "-rm", "-r", "-f", "-skipTrash", path])
     else:
         lab.call(["rm", "-rf", "--", str(inside(lab, path))])
+
+
+def cut_files(lab: Lab, path: str, size_bytes: int) -> None:
+    """Makes all files of a directory so long, which they were before they were appended to."""
+    if in_hdfs(path):
+        lab.call([*_FS, "-truncate", "-w", str(size_bytes), f"{path}/*"])
+    else:
+        lab.call(["sh", "-euc", _CUT, "sh", str(inside(lab, path)), str(size_bytes)])
 
 
 @contextmanager

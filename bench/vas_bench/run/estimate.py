@@ -27,7 +27,8 @@ def _estimated(turns: Iterable[Turn]) -> list[tuple[float, float]]:
     site, data = None, set[object]()
     for turn in turns:
         it = turn.experiment
-        gib = it.size_bytes / _GIB
+        workload, gib = WORKLOADS[it.workload], it.size_bytes / _GIB
+        run = run_seconds(gib * workload.cost)
         seconds = 0.0
         if it.site != site:
             site, data = it.site, set()
@@ -36,11 +37,11 @@ def _estimated(turns: Iterable[Turn]) -> list[tuple[float, float]]:
             data.add(it.data)
             seconds += _DATA_SECONDS + _DATA_SECONDS_PER_GIB * gib
             # Stock's run, whose output others' are held against.
-            seconds += run_seconds(gib) if WORKLOADS[it.workload].as_stock else 0.0
+            seconds += run if workload.as_stock else 0.0
         if it.in_hdfs and ("hdfs", it.data) not in data:
             data.add(("hdfs", it.data))
             seconds += _HDFS_SECONDS + _DATA_SECONDS + _DATA_SECONDS_PER_GIB * gib
-        found.append((seconds, run_seconds(gib)))
+        found.append((seconds, run))
     return found
 
 

@@ -44,8 +44,6 @@ from vas_lab.trees import remove_tree
 DIRECTORY = "/bench-run"
 _DROP_CACHES = "proc/sys/vm/drop_caches"
 _BUILD_CHARS = 12
-# At a run's end: map output, what reducers fetched of it, the output, and its copy in a check.
-_COPIES = 4
 # A lab whose starter was killed ends a moment later.
 _OLD_LAB_SECONDS = 60.0
 # Of jobs without splits these would say where tasks ran that read nothing there.
@@ -255,7 +253,8 @@ def _check_room(experiments: Sequence[Experiment], free: int) -> None:
     by_site: dict[object, int] = {}
     for (site, *_), size_bytes in (lustre | hdfs).items():
         by_site[site] = by_site.get(site, 0) + size_bytes
-    needed = LAB_BYTES + max(by_site.values()) + _COPIES * max(lustre.values())
+    largest = max(WORKLOADS[each.workload].copies * each.size_bytes for each in experiments)
+    needed = LAB_BYTES + max(by_site.values()) + largest
     if needed > free:
         raise BadInput(
             f"{format_size(needed)} are needed, and {format_size(free)} are free",

@@ -25,8 +25,13 @@ WorkloadName = Literal[
     "wordcount-without-combiner",
     "secondarysort",
     "sort",
+    "selfjoin",
+    "invertedindex",
+    "sequencecount",
+    "adjacencylist",
     "testdfsio-write",
     "testdfsio-read",
+    "testdfsio-append",
 ]
 Codec = Literal["none", "gzip", "lz4"]
 JvmProfile = Literal["lab", "roomy", "c2"]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
+from vas_bench.run.heavy import adjacency_list, inverted_index, self_join, sequence_count
 from vas_bench.run.plan import WorkloadName
 from vas_bench.shuffle.counted import workloads_jar
 from vas_bench.shuffle.jobs import (
@@ -21,13 +22,14 @@ from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
-from vas_lab.trees import copy_to_hdfs, readable, remove_tree
+from vas_lab.trees import copy_to_hdfs, cut_files, readable, remove_tree
 
 _PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
 _VALIDATORS_OUTPUT = "/tmp/sortvalidate"  # noqa: S108 (in the lab's file system, its own choice)
 _TEXT = 'hadoop fs -text "$1/part-*" >"$2"; wc -c <"$2"; sha256sum <"$2"; rm "$2"'
 _READ = ("LUSTRE_BYTES_READ", "HDFS_BYTES_READ")
 _SIZES = 'stat -c %s "$1"/*'
+_HALVES = 'for file in "$1"/*; do cmp -n "$2" -i "0:$2" "$file" "$file"; done'
 
 
 class OnBoth(Data, Protocol):
@@ -42,7 +44,10 @@ class Workload:
     """A workload. With `as_stock` the output is right that is byte for byte stock's.
 
     `has_input` says whether it reads what the plan's size counts; `has_splits`, whether its map
-    tasks do, each its own split, so that their places can be judged.
+    tasks do, each its own split, so that their places can be judged. `copies` is how often the
+    bytes of the input lie on the disk at a run's end, besides the input: map output, what reducers
+    fetched of it, the output, and its copy in a check. `cost` is how much longer a byte of it takes
+    than one of TeraSort's, by the CPU time of stock's tasks.
     """
 
     data: Callable[[Lab, Sizes, str], OnBoth]
@@ -50,6 +55,8 @@ class Workload:
     as_stock: bool = False
     has_input: bool = True
     has_splits: bool = True
+    copies: int = 4
+    cost: float = 1.0
 
 
 class Sorted(Example):
@@ -118,39 +125,50 @@ class TeraGen:
 
 
 class Dfsio:
-    """TestDFSIO's writing or reading: a file for each map, as large as a split."""
+    """TestDFSIO's writing, reading or appending: a file for each map, as large as a split.
+
+    Appending doubles the files, which are cut to what they were after each run.
+    """
 
     def __init__(
-        self, lab: Lab, sizes: Sizes, directory: str, mode: Literal["write", "read"]
+        self, lab: Lab, sizes: Sizes, directory: str, mode: Literal["write", "read", "append"]
     ) -> None:
         self._lab, self._directory, self._mode = lab, directory, mode
         self._sizes, self._files_in = sizes, f"{directory}/io_data"
         self._files, self._file_bytes = sizes.maps, sizes.size_bytes // sizes.maps
         self._properties = job_properties(sizes) | {"test.build.data": directory}
         self._read_bytes = 0
+        self._is_longer = False
 
     def generate(self) -> None:
-        """Writes the files that are to be read."""
+        """Writes the files that are to be read, or appended to."""
         remove_tree(self._lab, self._directory)
-        if self._mode == "read":
+        if self._mode != "write":
             self._play("write", {})
 
     def copy_from(self, made: Dfsio) -> None:
-        """Has the same files to read, in HDFS."""
-        if self._mode == "read":
+        """Has the same files to read, or to append to, in HDFS."""
+        if self._mode != "write":
             source, target = made._files_in, self._files_in
             copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
 
     def run(self, arm: Arm) -> JobResult:
-        """Writes or reads them. Raises VasError when the lab is broken or the job fails."""
+        """Plays its mode. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
+        if self._is_longer:
+            # By a run that failed: nothing has looked at what it left.
+            self._cut()
+        self._is_longer = self._mode == "append"
         done = self._play(self._mode, dict(arm.properties))
         self._read_bytes = sum(done.map_counter(name) for name in _READ)
         return done
 
     def validate(self, _: Arm) -> str:
-        """Raises VasError unless all bytes are on the disk, or were read. They have no checksum."""
-        wanted = self._files * self._file_bytes
+        """Raises VasError unless all bytes are on the disk, or were read. They have no checksum.
+
+        TestDFSIO appends what it wrote: of a right file both halves are the same.
+        """
+        wanted = self._files * self._file_bytes * (2 if self._mode == "append" else 1)
         found = bytes_in(self._lab, self._files_in)
         if self._mode == "write":
             remove_tree(self._lab, self._files_in)
@@ -158,7 +176,19 @@ class Dfsio:
             raise VasError(f"{found} bytes in the files, {wanted} were to be written")
         if self._mode == "read" and self._read_bytes < wanted:
             raise VasError(f"{self._read_bytes} bytes were read of {wanted}")
+        if self._mode == "append":
+            self._compare_halves()
+            self._cut()
         return ""
+
+    def _compare_halves(self) -> None:
+        with readable(self._lab, self._files_in) as there:
+            argv = ["sh", "-euc", _HALVES, "sh", str(there), str(self._file_bytes)]
+            self._lab.call(argv)
+
+    def _cut(self) -> None:
+        cut_files(self._lab, self._files_in, self._file_bytes)
+        self._is_longer = False
 
     def _play(self, mode: str, properties: dict[str, str]) -> JobResult:
         amount = ("-nrFiles", str(self._files), "-size", f"{self._file_bytes}B")
@@ -185,6 +215,10 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "wordcount-without-combiner": Workload(_without_combiner, _AS_STOCK, as_stock=True),
     "secondarysort": Workload(secondary_sort, _AS_STOCK, as_stock=True),
     "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
+    "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True, copies=5, cost=3),
+    "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True, cost=8),
+    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=16, cost=18),
+    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=7, cost=12),
     "testdfsio-write": Workload(
         lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "write"),
         "bytes in the files",
@@ -194,6 +228,12 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "testdfsio-read": Workload(
         lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "read"),
         "bytes in the files, and bytes read",
+        has_splits=False,
+    ),
+    "testdfsio-append": Workload(
+        lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "append"),
+        "bytes in the files, and what was appended against what was there",
+        has_input=False,
         has_splits=False,
     ),
 }
