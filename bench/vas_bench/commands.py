@@ -13,6 +13,9 @@ _LATER = {
     "compare": Later(
         "vas_bench.compare.command:compare", "Hold results B against results A; status 3 if worse."
     ),
+    "hsph": Later(
+        "vas_bench.hsph.command:hsph", "Five phases, twice: an HSph-like metric, no TPC result."
+    ),
     "layout": Later(
         "vas_bench.layout.command:layout", "Time reading layouts by attribute and by `lfs`."
     ),
