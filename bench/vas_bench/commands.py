@@ -31,6 +31,9 @@ _LATER = {
     "stats": Later(
         "vas_bench.statistics.command:stats", "Say whether arms differ, by how much, and how sure."
     ),
+    "tune": Later(
+        "vas_bench.tune.command:tune", "Look for faster job settings; recommend only what is sure."
+    ),
     "usl": Later(
         "vas_bench.usl.command:usl", "Fit the Universal Scalability Law, and say what it hides."
     ),
