@@ -173,7 +173,7 @@ def test_where_nothing_is_better_nothing_is_recommended_however_often() -> None:
         found = find(small(), MadeUp(lambda _: 100.0, noise=0.1, seed=seed))
         assert found.recommended is None or found.verdict.differences
         wrong += found.recommended is not None
-    assert wrong <= 4
+    assert wrong <= 2
 
 
 def test_runs_that_chose_are_not_those_that_judge() -> None:

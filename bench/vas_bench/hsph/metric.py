@@ -122,6 +122,8 @@ class Result:
             "total_seconds": run.total_seconds,
             "phase_seconds": dict(run.phase_seconds),
             "unaccounted_seconds": run.unaccounted_seconds,
+            "phase_seconds_of_the_other_run": dict(self.repeated.phase_seconds),
+            "joules": run.joules,
             "price": self.prices.total if self.prices else None,
             "currency": self.prices.currency if self.prices else None,
             "price_per_hsph": self.price_per_hsph,

@@ -17,7 +17,11 @@ from vas_bench.run.experiments import Identity
 WORKLOAD = "HSph-like, not a TPC result"
 CHECK = "data checks, TeraValidate and its checksum"
 _SCALE = "scale_factor"
-_CONDITIONS = {"metric": NOT_TPC, "between_runs": "files are removed, nothing else"}
+_CONDITIONS = {
+    "metric": NOT_TPC,
+    "between_runs": "files are removed, nothing else",
+    "redundancy": "one copy of everything; TPCx-HS asks for three, or for their like",
+}
 
 
 def session_id(began: str, number: int) -> str:
@@ -54,7 +58,7 @@ def results_of(
             sessions.setdefault(run.id.rpartition("-")[0], []).append(run)
     whole = [pair for pair in sessions.values() if len(pair) == 2 and all(r.counts for r in pair)]
     rest = [run for found in sessions.values() if found not in whole for run in found]
-    return [result_of(*pair, prices) for pair in whole], rest
+    return [result_of(first, second, prices) for first, second in whole], rest
 
 
 def _run_of(run: Run) -> metric.Run:

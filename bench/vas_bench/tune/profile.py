@@ -37,11 +37,11 @@ def profile_xml(plan: TunePlan, found: Found, point: Point) -> str:
     root = ElementTree.Element("configuration")
     told = profile_properties(plan, point)
     for text in _head(plan, found, point, told):
-        root.append(_comment(text))
+        _remark(root, text)
     for key, value in told.items():
         entry = ElementTree.SubElement(root, "property")
         if key in _NOTES:
-            entry.append(_comment(_NOTES[key]))
+            _remark(entry, _NOTES[key])
         ElementTree.SubElement(entry, "name").text = key
         ElementTree.SubElement(entry, "value").text = value
     ElementTree.indent(root)
@@ -60,6 +60,6 @@ def _head(plan: TunePlan, found: Found, point: Point, told: dict[str, str]) -> l
     ]
 
 
-def _comment(text: str) -> ElementTree.Element:
+def _remark(parent: ElementTree.Element, text: str) -> None:
     # XML allows no two dashes in a comment.
-    return ElementTree.Comment(f" {re.sub('-{2,}', '-', text)} ")
+    parent.append(ElementTree.Comment(f" {re.sub('-{2,}', '-', text)} "))
