@@ -110,7 +110,7 @@ def test_both_runs_are_lines_and_the_slower_is_the_result(tmp_path: Path) -> Non
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_phase_that_fails_ends_all_of_it(phase: str) -> None:
     work = MadeUp(fails_in=phase)
-    with pytest.raises(VasError, match="no room"):
+    with pytest.raises(VasError, match="run 1 failed, so there is no result: no room"):
         play(work)
     assert work.calls == ["clean", *PHASES[: PHASES.index(phase) + 1]]
 
@@ -156,7 +156,7 @@ def test_what_is_kept_is_shown_and_says_that_it_is_no_tpc_result(
     shown = ["bench", "hsph", "--show", str(file), "--prices", str(prices)]
     assert run_command(shown) == 0
     out = capsys.readouterr().out
-    assert out.count(NOT_TPC) == 3 and "0.16 HSph@0.001TB, the lower of two runs" in out
+    assert out.count(NOT_TPC) == 3 and "0.160 HSph@0.001TB, the lower of two runs" in out
     assert "25,000.00 USD/HSph" in out
     assert run_command([*shown, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from vas_bench.hsph.metric import PHASES
-from vas_bench.hsph.phases import Work, play_once
+from vas_bench.hsph.phases import Timed, Work, play_once
 from vas_bench.hsph.record import CHECK, recorded, session_id
 from vas_bench.results.record import Run, Validation
 from vas_bench.run.experiments import Identity
@@ -57,12 +57,7 @@ class Session:
         self, work: CheckedWork, around: Around, began: str, number: int, here: Environment
     ) -> Run:
         started = self.now()
-        timed = play_once(
-            work,
-            lambda phase: around(step_name(number, phase)),
-            joules=self.joules,
-            clock=self.clock,
-        )
+        timed = self._timed(work, around, number)
         changed = changes(here, self.environment())
         if changed:
             raise VasError(f"{changed}: there is no result", hint="run both again")
@@ -78,6 +73,18 @@ class Session:
             measures={"cpu_seconds": work.cpu_seconds},
             validation=Validation(ok=True, check=CHECK, checksum=work.checksum),
         )
+
+    def _timed(self, work: CheckedWork, around: Around, number: int) -> Timed:
+        try:
+            return play_once(
+                work,
+                lambda phase: around(step_name(number, phase)),
+                joules=self.joules,
+                clock=self.clock,
+            )
+        except VasError as failed:
+            what = f"run {number} failed, so there is no result: {failed.what}"
+            raise VasError(what, where=failed.where, hint=failed.hint) from failed
 
 
 def step_name(number: int, phase: str) -> str:

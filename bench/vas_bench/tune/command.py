@@ -25,7 +25,7 @@ from vas_bench.tune.search import Finder, Found, planned
 from vas_bench.tune.space import Space, experiment, space
 from vas_bench.tune.trials import Key, Trials
 from vas_bench.tune.words import as_json as found_as_json
-from vas_bench.tune.words import rows, space_as_json
+from vas_bench.tune.words import finals, rows, space_as_json
 from vas_core.cli import DurationType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
 from vas_core.files import write_atomically
@@ -171,8 +171,7 @@ def _print(found: Found, target: Path, profile: Path | None, as_json: bool) -> N
     if found.outcomes:
         print_table(("RUNG", "RUNS", "MEDIAN S", "FATE", "CANDIDATE"), rows(found))
         click.echo()
-    for each in found.verdict.differences:
-        click.echo(f"{each.pair.arm}: {each.verdict}")
+    print_table(("CONFIRMED", "N", "MEDIAN S", "CV", "VERDICT"), finals(found))
     click.echo(found.verdict.in_words)
     note(f"all runs: {target}")
     if profile:

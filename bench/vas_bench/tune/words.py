@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from vas_bench.statistics.summary import summary
 from vas_bench.tune.halving import Outcome
 from vas_bench.tune.search import Found
 from vas_bench.tune.space import Point, Space
@@ -20,6 +21,17 @@ def rows(found: Found) -> Iterator[tuple[object, ...]]:
             yield rung.number, rung.before + rung.runs, f"{seconds:.1f}", fate, name
         for point in outcome.failed:
             yield rung.number, "", "", "failed", found.space.name(point)
+
+
+def finals(found: Found) -> Iterator[tuple[object, ...]]:
+    """The baseline and each finalist: runs, median seconds, spread, and what is to be said of it.
+
+    The spread says how small a gain these runs can tell from noise.
+    """
+    verdicts = {each.pair.arm: each.verdict for each in found.verdict.differences}
+    for name, values in found.samples.items():
+        it = summary(values)
+        yield name, it.n, f"{it.median:.1f}", f"{100 * it.cv:.1f}%", verdicts.get(name, "")
 
 
 def as_json(found: Found) -> dict[str, Any]:
