@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from vas_bench.results.record import Run
+from vas_bench.run.estimate import Estimates
 from vas_bench.run.experiments import Identity
 from vas_bench.run.order import Turn
-from vas_bench.run.session import Session, play_all
+from vas_bench.run.session import Session
 from vas_core.errors import VasError
 from vas_core.progress import Steps
 
@@ -40,7 +41,6 @@ class Trials:
 
     def __post_init__(self) -> None:
         self._started = self.clock()
-        self.made: list[Run] = []
 
     def play(self, turns: Sequence[Turn], *, needed: Identity) -> dict[Key, Run]:
         """The runs that count, by their turns' keys.
@@ -50,11 +50,13 @@ class Trials:
         """
         found: dict[Key, Run] = {}
         failed: set[str] = set()
-        with self.show([turn for turn in turns if turn.key not in self.done]) as progress:
+        todo = [turn for turn in turns if turn.key not in self.done]
+        estimates = Estimates(todo)
+        with self.show(todo) as progress:
             for turn in turns:
                 if turn.identity.hash in failed:
                     continue
-                run = self.done.get(turn.key) or self._made(turn, progress)
+                run = self.done.get(turn.key) or self._made(turn, progress, estimates)
                 if run.invalid is None:
                     found[turn.key] = run
                 elif turn.identity == needed:
@@ -63,22 +65,15 @@ class Trials:
                     failed.add(turn.identity.hash)
         return found
 
-    def _made(self, turn: Turn, progress: Steps) -> Run:
-        left = self._left()
-        ended = play_all(
-            self.session,
-            [turn],
-            self.keep,
-            progress=progress,
-            budget_seconds=left,
-            clock=self.clock,
-        )
-        if ended.left:
+    def _made(self, turn: Turn, progress: Steps, estimates: Estimates) -> Run:
+        began = self.clock()
+        would_end = began - self._started + estimates.of(turn)
+        if self.budget_seconds is not None and would_end > self.budget_seconds:
             raise OutOfTime("the budget has ended before the search", hint="go on by --resume")
-        self.made += ended.made
-        return ended.made[0]
-
-    def _left(self) -> float | None:
-        if self.budget_seconds is None:
-            return None
-        return self.budget_seconds - (self.clock() - self._started)
+        with progress.step(turn.title):
+            run = self.session.play(turn)
+            self.keep(run)
+        estimates.took(turn, self.clock() - began)
+        if run.invalid:
+            progress.say(f"INVALID: {turn.title}: {run.invalid}")
+        return run
