@@ -13,6 +13,9 @@ _LATER = {
     "compare": Later(
         "vas_bench.compare.command:compare", "Hold results B against results A; status 3 if worse."
     ),
+    "hsph": Later(
+        "vas_bench.hsph.command:hsph", "Five phases, twice: an HSph-like metric, no TPC result."
+    ),
     "layout": Later(
         "vas_bench.layout.command:layout", "Time reading layouts by attribute and by `lfs`."
     ),
@@ -27,6 +30,9 @@ _LATER = {
     ),
     "stats": Later(
         "vas_bench.statistics.command:stats", "Say whether arms differ, by how much, and how sure."
+    ),
+    "tune": Later(
+        "vas_bench.tune.command:tune", "Look for faster job settings; recommend only what is sure."
     ),
     "usl": Later(
         "vas_bench.usl.command:usl", "Fit the Universal Scalability Law, and say what it hides."

@@ -90,7 +90,7 @@ class TeraSort:
         output, report = self._output(arm), f"{self._output(arm)}-report"
         self._lab.run_job(["teravalidate", output, report], job_properties(self._sizes))
         assert self._generated is not None, "generate() comes first"
-        checksum = _checksum(self._lab, report, self._generated)
+        checksum = checked_rows(self._lab, report, self._generated)
         remove_tree(self._lab, output)
         remove_tree(self._lab, report)
         self._lab.refuse_broken()
@@ -116,10 +116,11 @@ def job_properties(sizes: Sizes) -> dict[str, str]:
     }
 
 
-def _checksum(lab: Lab, report: str, made: JobResult) -> str:
-    """TeraValidate's checksum, which it prints only for rows in order.
+def checked_rows(lab: Lab, report: str, made: JobResult) -> str:
+    """The checksum in TeraValidate's report, which has one only for rows in order.
 
-    TeraGen counted the same sum, of which a counter keeps the lowest 64 bits.
+    Raises VasError for rows that are not, and for others than those that `made` generated: TeraGen
+    counted the same sum, of which a counter keeps the lowest 64 bits.
     """
     with readable(lab, report) as there:
         text = lab.call(["cat", str(there / "part-r-00000")]).stdout

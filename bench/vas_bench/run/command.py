@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -21,9 +20,9 @@ from vas_bench.run.order import Turn, draw_turns
 from vas_bench.run.plan import Plan, read_plan
 from vas_bench.run.resume import left_to_do
 from vas_bench.run.session import Ended, Session, play_all
-from vas_core.cli import json_option, note, print_json, print_table
-from vas_core.durations import format_duration, parse_duration
-from vas_core.errors import BadInput, VasError
+from vas_core.cli import DurationType, json_option, note, print_json, print_table
+from vas_core.durations import format_duration
+from vas_core.errors import VasError
 from vas_core.files import write_atomically
 from vas_core.progress import Step, Steps
 from vas_lab.state import default_directory
@@ -32,23 +31,13 @@ _LAB = "bench-run"
 _file = click.Path(path_type=Path, dir_okay=False)
 
 
-class _Duration(click.ParamType[int]):
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        try:
-            return parse_duration(value)
-        except BadInput as wrong:
-            self.fail(str(wrong), param, ctx)
-
-
 @click.command()
 @click.argument("plan_file", metavar="PLAN.yaml", type=click.Path(path_type=Path, exists=True))
 @click.option("--out", type=_file, help="The file of results [default: the plan's name.jsonl].")
 @click.option("--resume", is_flag=True, help="Go on from the runs that are in the file.")
-@click.option("--budget", type=_Duration(), help="Begin no run that would end later: 90s, 20m, 2h.")
+@click.option(
+    "--budget", type=DurationType(), help="Begin no run that would end later: 90s, 20m, 2h."
+)
 @click.option("--report", type=_file, help="Also write a report of all runs in the file (HTML).")
 @click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
 @json_option

@@ -27,6 +27,8 @@ class Experiment:
     codec: Codec = "none"
     jvm: JvmProfile = "lab"
     flock: Flock = Flock.FLOCK
+    properties: tuple[tuple[str, str], ...] = ()
+    """Of its job, beside those that a plan gives to every job."""
 
     @property
     def site(self) -> tuple[int, JvmProfile, Flock]:
@@ -65,7 +67,8 @@ class Experiment:
     @property
     def _unusual(self) -> dict[str, Parameter]:
         values = {"codec": self.codec, "jvm": self.jvm, "flock": self.flock.value}
-        return {name: value for name, value in values.items() if value != _USUAL[name]}
+        unusual = {name: value for name, value in values.items() if value != _USUAL[name]}
+        return {**unusual, **dict(self.properties)}
 
 
 _USUAL = {"codec": "none", "jvm": "lab", "flock": Flock.FLOCK.value}

@@ -218,6 +218,11 @@ class LabSite:
             up.lab.stop()
 
     @property
+    def lab(self) -> Lab:
+        """The lab that is up."""
+        return self._there.lab
+
+    @property
     def _there(self) -> Up:
         assert self._up is not None, "up() comes first"
         return self._up

@@ -6,14 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from vas_bench.results.systems import SYSTEMS, System
 from vas_cluster.model import Flock
 from vas_core.durations import parse_duration
 from vas_core.errors import BadInput
-from vas_core.settings import read_yaml
+from vas_core.settings import first_problem, read_yaml
 from vas_core.sizes import format_size, parse_size
 from vas_lab.sites import MAX_HOSTS
 from vas_lab.terasort import MIN_SPLIT_BYTES
@@ -136,6 +144,15 @@ class Plan(_Model):
 def read_plan(file: Path) -> Plan:
     """Reads a plan. Raises BadInput that names file, key and what is wrong."""
     return read_yaml(file, Plan)
+
+
+def made_plan(**fields: Any) -> Plan:
+    """A plan of options instead of a file. Raises BadInput that names the option."""
+    try:
+        return Plan.model_validate(fields)
+    except ValidationError as wrong:
+        where, _, what = first_problem(wrong).removeprefix("parameters.").partition(": ")
+        raise BadInput(what, where=f"--{where.removesuffix('.0')}") from wrong
 
 
 def in_order(systems: tuple[System, ...]) -> list[System]:

@@ -95,4 +95,5 @@ def configuration(
 
 
 def _chosen(experiment: Experiment, properties: Properties) -> dict[str, str]:
-    return {**_CODECS[experiment.codec], **PROFILES[experiment.jvm].job, **properties}
+    own = dict(experiment.properties)
+    return {**_CODECS[experiment.codec], **PROFILES[experiment.jvm].job, **properties, **own}
