@@ -13,6 +13,10 @@ _LATER = {
     "compare": Later(
         "vas_bench.compare.command:compare", "Hold results B against results A; status 3 if worse."
     ),
+    "interference": Later(
+        "vas_bench.interference.command:interference",
+        "Measure what YARN costs the storage service beside it.",
+    ),
     "layout": Later(
         "vas_bench.layout.command:layout", "Time reading layouts by attribute and by `lfs`."
     ),
