@@ -79,7 +79,7 @@ class Verdict:
 
 def verdict(played: Sequence[Played]) -> Verdict:
     """Of turns that have every arm. Those of the warm-up are left out."""
-    turns = tuple(sorted((t for t in played if not t.warm_up), key=lambda t: t.round))
+    turns = tuple(sorted((t for t in played if not t.warm_up), key=lambda t: (t.round, t.arm)))
     named = [(pattern, *arms) for pattern in PATTERN_NAMES for arms in _AGAINST]
     pairs = [
         Pair(
