@@ -90,7 +90,7 @@ class TeraSort:
         self._lab.run_job(["teravalidate", output, report], job_properties(self._sizes))
         assert self._generated is not None, "generate() comes first"
         checksum = _checksum(self._lab, report, self._generated)
-        self.discard(arm)
+        remove_tree(self._lab, output)
         remove_tree(self._lab, report)
         self._lab.refuse_broken()
         return checksum
