@@ -1,4 +1,4 @@
-"""`vas bench run` as a user runs it: a small plan over three arms, killed and gone on from.
+"""`vas bench run` as a user runs it: a small plan over four systems, killed and gone on from.
 
 Times of so small a job on a machine that does other things say nothing: none is looked at.
 """
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1500)]
 
 LABS = Path(__file__).parents[1] / "build" / "lab" / "test-bench-run"
 BENCH = [sys.executable, "-m", "vas_core", "bench", "run"]
-SYSTEMS = ["yarn-lustre", "yarn-lustre-hosts", "vas"]
+SYSTEMS = ["yarn-hdfs", "yarn-lustre", "yarn-lustre-hosts", "vas"]
 PLAN: dict[str, Any] = {
     "name": "small",
     "workloads": "terasort",
@@ -119,6 +119,9 @@ def test_runs_are_checked_measured_and_split_into_phases(
     for run in runs:
         if run.system == "yarn-lustre":
             assert run.measures["data_local_maps"] == 0
+        if run.system == "yarn-hdfs":
+            local = sum(host.data_local_maps for host in run.hosts.values())
+            assert run.measures["data_local_maps"] == local
         if run.system == "vas":
             assert run.measures["local_map_share"] == 1
             assert sum(host.data_local_maps for host in run.hosts.values()) == 4
@@ -149,7 +152,7 @@ def test_every_other_workload_runs_and_is_found_right(tmp_path: Path) -> None:
     plan = PLAN | {
         "name": "others",
         "workloads": [*others, "testdfsio-write", "testdfsio-read"],
-        "systems": ["vas"],
+        "systems": ["yarn-hdfs", "vas"],
         "parameters": PLAN["parameters"] | {"size": "32M", "codec": "lz4"},
         "rounds": 1,
         "drop_caches": False,
@@ -158,5 +161,6 @@ def test_every_other_workload_runs_and_is_found_right(tmp_path: Path) -> None:
     ended(start(written(plan, tmp_path), "--out", str(results)))
     runs = read_results(results, say=print)
     assert {run.workload for run in runs} == set(plan["workloads"])
+    assert len(runs) == 2 * len(plan["workloads"])
     assert all(run.counts for run in runs), [run.invalid for run in runs]
     assert not is_running(LABS / "bench-run")

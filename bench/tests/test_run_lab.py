@@ -342,7 +342,7 @@ def command(tmp_path: Path, labs: Labs, monkeypatch: pytest.MonkeyPatch) -> list
     """`vas bench run` of a plan of four runs, in labs that are none."""
     jar = tmp_path / "plugins.jar"
     jar.write_bytes(b"made up")
-    for name in ("find_plugins", "find_hadoop", "find_java"):
+    for name in ("find_plugins", "workloads_jar", "find_hadoop", "find_java"):
         monkeypatch.setattr(f"vas_bench.run.lab_site.{name}", lambda: jar)
     monkeypatch.setenv("VAS_LABS", str(tmp_path / "labs"))
     labs.digests[:] = ["abc"] * 100

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vas_cluster.hadoop import hadoop_properties
+from vas_lab.hdfs import hdfs_properties
 from vas_lab.sites import AM_MIB, TASK_MIB
-from vas_lab.spec import LabSpec
+from vas_lab.spec import STAGING, LabSpec
 from vas_yarn.cds.archive import class_path_argument
 from vas_yarn.cds.archive import jvm_flags as cds_flags
 
@@ -21,6 +22,7 @@ LAB_VARIABLES = ("LD_PRELOAD", "VAS_LAB_MOUNT", "VAS_LAB_MDS", "VAS_CLUSTER", "P
 _YARN_VARIABLES = ("JAVA_HOME", "HADOOP_CONF_DIR", "CLASSPATH_PREPEND_DISTCACHE", "LANG", "TZ")
 _FILES = {
     "capacity-scheduler.xml": ("yarn.scheduler.capacity.",),
+    "hdfs-site.xml": ("dfs.",),
     "mapred-site.xml": ("mapreduce.", "yarn.app.mapreduce."),
     "yarn-site.xml": ("yarn.",),
 }
@@ -43,7 +45,9 @@ def configuration(spec: LabSpec) -> dict[str, Properties]:
     from_map = hadoop_properties(spec.cluster, spec.cluster_file)
     if spec.plugin_jar is None:
         from_map = _without_plugins(from_map)
-    return by_file(from_map | _core(spec) | _yarn(spec) | _mapreduce(spec) | spec.properties)
+    hdfs = hdfs_properties(spec) if spec.hdfs else {}
+    ours = _core(spec) | _yarn(spec) | _mapreduce(spec) | hdfs
+    return by_file(from_map | ours | spec.properties)
 
 
 def by_file(properties: Mapping[str, str]) -> dict[str, Properties]:
@@ -136,7 +140,7 @@ def _logs_and_history(spec: LabSpec) -> Properties:
         "yarn.log-aggregation-enable": "true",
         "yarn.log.server.url": f"http://{manager}:19888/jobhistory/logs",
         "yarn.nodemanager.remote-app-log-dir": f"{_shared(spec)}/yarn/logs",
-        "yarn.app.mapreduce.am.staging-dir": f"{_shared(spec)}/yarn/staging",
+        "yarn.app.mapreduce.am.staging-dir": f"{_shared(spec)}{STAGING}",
         "mapreduce.jobhistory.address": f"{manager}:10020",
         "mapreduce.jobhistory.webapp.address": f"{manager}:19888",
         "mapreduce.jobhistory.move.interval-ms": "1000",

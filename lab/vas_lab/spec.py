@@ -18,6 +18,8 @@ HADOOP_LIB = REPOSITORY / "yarn-plugins/hadoop/target/lib"
 PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
 # One for all labs of this clone: their nodes share the jars.
 CDS = REPOSITORY / "build/cds"
+# Of MapReduce's jobs, in the file system that YARN itself uses.
+STAGING = "/yarn/staging"
 
 
 class LabSpec(BaseModel):
@@ -32,6 +34,7 @@ class LabSpec(BaseModel):
     java_home: Path
     user_namespace: bool
     properties: dict[str, str] = {}
+    hdfs: bool = False
 
     @property
     def cluster_file(self) -> Path:

@@ -9,7 +9,7 @@ from vas_core.sizes import format_size
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab, OnEvent
-from vas_lab.trees import inside, remove_tree
+from vas_lab.trees import copy_to_hdfs, readable, remove_tree
 
 ROW_BYTES = 100
 # The plugin's vas.lustre.min-block-size: it reports no smaller stripes as blocks.
@@ -70,6 +70,11 @@ class TeraSort:
         argv = ["teragen", str(self._sizes.rows), self._input]
         self._generated = self._lab.run_job(argv, job_properties(self._sizes))
 
+    def copy_from(self, made: TeraSort) -> None:
+        """Has the same data, in HDFS."""
+        copy_to_hdfs(self._lab, made._input, self._input, self._sizes.split_bytes)
+        self._generated = made._generated
+
     def run(self, arm: Arm, *, on_event: OnEvent = lambda _: None) -> JobResult:
         """Sorts it in one way. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
@@ -120,7 +125,8 @@ def _checksum(lab: Lab, report: str, made: JobResult) -> str:
 
     TeraGen counted the same sum, of which a counter keeps the lowest 64 bits.
     """
-    text = lab.call(["cat", str(inside(lab, report) / "part-r-00000")]).stdout
+    with readable(lab, report) as there:
+        text = lab.call(["cat", str(there / "part-r-00000")]).stdout
     words = text.split()
     if len(words) != 2 or words[0] != "checksum":
         raise VasError(f"TeraValidate found errors:\n{text.strip()}", where=report)

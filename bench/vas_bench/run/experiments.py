@@ -39,6 +39,11 @@ class Experiment:
         return self.workload, self.size_bytes, self.split_bytes, self.reducers
 
     @property
+    def in_hdfs(self) -> bool:
+        """Whether its input and output are there, and not on Lustre."""
+        return self.system == "yarn-hdfs"
+
+    @property
     def parameters(self) -> dict[str, Parameter]:
         """As a run's line has them: the numbers, and what else is not as usual."""
         numbers: dict[str, Parameter] = {

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -21,8 +22,8 @@ from vas_bench.run.plan import Plan
 from vas_bench.run.session import Details, Verdict
 from vas_bench.run.systems import PROFILES, STOCK, arm_of, configuration, sizes_of
 from vas_bench.run.times import JobTimes, phases_of
-from vas_bench.run.workloads import WORKLOADS, Workload
-from vas_bench.shuffle.jobs import Data
+from vas_bench.run.workloads import WORKLOADS, OnBoth, Workload
+from vas_bench.shuffle.counted import workloads_jar
 from vas_bench.shuffle.tez import fetch_tez, tez_arm, tez_version
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput, VasError
@@ -32,6 +33,7 @@ from vas_core.sizes import format_size
 from vas_lab.arms import Arm
 from vas_lab.control import Request
 from vas_lab.disk import LAB_BYTES, free_bytes
+from vas_lab.hdfs import hdfs_root
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
@@ -47,6 +49,7 @@ _COPIES = 4
 # A lab whose starter was killed ends a moment later.
 _OLD_LAB_SECONDS = 60.0
 # Of jobs without splits these would say where tasks ran that read nothing there.
+_OF_LUSTRE = ("local_input_bytes", "local_byte_share")
 _OF_SPLITS = ("data_local_maps", "local_map_share", "local_input_bytes", "local_byte_share")
 
 
@@ -57,8 +60,13 @@ class Up:
     lab: Lab
     site: object
     tez: Arm | None
-    data: dict[object, Data] = field(default_factory=dict)
+    data: dict[object, OnBoth] = field(default_factory=dict)
+    in_hdfs: dict[object, OnBoth] = field(default_factory=dict)
     expected: dict[object, str] = field(default_factory=dict)
+
+    def of(self, experiment: Experiment) -> OnBoth:
+        """An experiment's job, where its system has the data."""
+        return (self.in_hdfs if experiment.in_hdfs else self.data)[experiment.data]
 
 
 class LabSite:
@@ -91,11 +99,12 @@ class LabSite:
     def identify(self, experiment: Experiment) -> Identity:
         """An experiment with its configuration and versions. Raises NotHere before a build."""
         if not self._versions:
-            build = hashlib.sha256(find_plugins().read_bytes()).hexdigest()[:_BUILD_CHARS]
+            build = _build(find_plugins(), workloads_jar())
             self._versions = lab_versions(find_hadoop(), find_java()) | {"plugins": build}
         tez = {"tez": tez_version()} if experiment.system == "tez" else {}
         cache = "dropped before the run" if self._drops else "as the run before left it"
-        told = configuration(experiment, self._plan.properties, cache)
+        hdfs = self._plan.with_hdfs
+        told = configuration(experiment, self._plan.properties, cache, with_hdfs=hdfs)
         return Identity(experiment, told, self._versions | tez)
 
     def environment(self) -> Mapping[str, JsonValue]:
@@ -118,6 +127,7 @@ class LabSite:
             state_dir=self._directory,
             hosts=experiment.hosts,
             properties=PROFILES[experiment.jvm].lab,
+            hdfs=self._plan.with_hdfs,
         )
         lab = Lab.start(options)
         self._up = Up(lab, experiment.site, tez_arm(lab, self._jars) if self._jars else None)
@@ -125,23 +135,40 @@ class LabSite:
 
     def prepare(self, experiment: Experiment) -> None:
         """Makes the input, and where that is what others are held against, stock's output."""
-        up, workload = self._there, WORKLOADS[experiment.workload]
-        if experiment.data in up.data:
-            return
-        self._say(f"making the input of {experiment.workload}")
-        directory = f"{DIRECTORY}/{len(up.data)}-{experiment.workload}"
-        data = workload.data(up.lab, sizes_of(experiment), directory)
+        up, content = self._there, experiment.data
+        if content not in up.data:
+            self._say(f"making the input of {experiment.workload}")
+            up.data[content] = self._made(experiment)
+        if experiment.in_hdfs and content not in up.in_hdfs:
+            self._say(f"copying the input of {experiment.workload} into HDFS")
+            copy = self._new(experiment, hdfs_root(up.lab.spec.cluster))
+            copy.copy_from(up.data[content])
+            up.in_hdfs[content] = copy
+
+    def _made(self, experiment: Experiment) -> OnBoth:
+        data = self._new(experiment)
         data.generate()
-        if workload.as_stock:
+        if WORKLOADS[experiment.workload].as_stock:
             data.run(STOCK)
-            up.expected[experiment.data] = data.validate(STOCK)
-        up.data[experiment.data] = data
+            self._there.expected[experiment.data] = data.validate(STOCK)
+        return data
+
+    def _new(self, experiment: Experiment, root: str = "") -> OnBoth:
+        up = self._there
+        number = len(up.data) + len(up.in_hdfs)
+        directory = f"{root}{DIRECTORY}/{number}-{experiment.workload}"
+        return WORKLOADS[experiment.workload].data(up.lab, sizes_of(experiment), directory)
 
     def drop_caches(self) -> None:
         """Writes what is to be written, and empties the page cache where the kernel lets us."""
         os.sync()
-        if self._drops:
+        if not self._drops:
+            return
+        try:
             self._root.path(_DROP_CACHES).write_text("1\n")
+        except OSError as refused:
+            hint = "set drop_caches: false"
+            raise VasError(str(refused.strerror), where=f"/{_DROP_CACHES}", hint=hint) from refused
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job; what it, the device and the interfaces counted."""
@@ -149,19 +176,19 @@ class LabSite:
         arm = self._arm(experiment)
         before = self._counted(up.lab)
         self._last = None
-        job = up.data[experiment.data].run(arm)
+        job = up.of(experiment).run(arm)
         cache = page_cache(self._root)
         # What the job has written is the device's to write now, and counted as the job's.
         os.sync()
         self._last = job
         machine = self._counted(up.lab).since(before) | cache
-        return _of_workload(workload, experiment, job_measures(job) | machine)
+        return _meant(workload, experiment, job_measures(job) | machine)
 
     def validate(self, experiment: Experiment) -> Verdict:
         """Checks the output and removes it."""
         up, check = self._there, WORKLOADS[experiment.workload].check
         try:
-            checksum = up.data[experiment.data].validate(self._arm(experiment))
+            checksum = up.of(experiment).validate(self._arm(experiment))
         except VasError as wrong:
             return Verdict(Validation(ok=False, check=check), str(wrong))
         expected = up.expected.get(experiment.data, checksum)
@@ -177,11 +204,14 @@ class LabSite:
         if job is None or not job.counters:
             return Details()
         times = self._ask("vas_bench.run.times", job)
-        phases = phases_of(JobTimes.model_validate_json(times)) if times else {}
+        phases = phases_of(JobTimes.model_validate(times)) if times else {}
         if not WORKLOADS[experiment.workload].has_splits:
             return Details(phases)
-        rows = self._ask("vas_core", job, "job", "locality", "--json")
-        return Details(phases, localities(json.loads(rows)) if rows else {})
+        if experiment.in_hdfs:
+            rows = self._ask("vas_bench.run.hdfs_locality", job)
+        else:
+            rows = self._ask("vas_core", job, "job", "locality", "--json")
+        return Details(phases, localities(rows or []))
 
     def down(self) -> None:
         """Ends the lab, if one is up."""
@@ -202,22 +232,30 @@ class LabSite:
         device = read_device(self._root, self._directory)
         return Counters(device | network_counters(paths))
 
-    def _ask(self, module: str, job: JobResult, *words: str) -> str:
+    def _ask(self, module: str, job: JobResult, *words: str) -> Any:
+        """The JSON that a program in the lab prints of a job; None if it does not."""
         argv = [sys.executable, "-m", module, *words, job.job_id]
         try:
-            return self._there.lab.call(argv).stdout
-        except VasError as failed:
+            return json.loads(self._there.lab.call(argv).stdout)
+        except (VasError, ValueError) as failed:
             self._say(f"not known of {job.job_id}: {failed}")
-            return ""
+            return None
+
+
+def _build(*jars: Path) -> str:
+    """Tells one build of jars from another."""
+    digests = [hashlib.sha256(jar.read_bytes()).digest() for jar in jars]
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:_BUILD_CHARS]
 
 
 def _check_room(experiments: Sequence[Experiment], free: int) -> None:
     """Raises BadInput unless a lab, all its inputs and the largest run fit on the disk."""
-    inputs = {(each.site, each.data): each.size_bytes for each in experiments}
+    lustre = {(each.site, each.data, False): each.size_bytes for each in experiments}
+    hdfs = {(each.site, each.data, True): each.size_bytes for each in experiments if each.in_hdfs}
     by_site: dict[object, int] = {}
-    for (site, _), size_bytes in inputs.items():
+    for (site, *_), size_bytes in (lustre | hdfs).items():
         by_site[site] = by_site.get(site, 0) + size_bytes
-    needed = LAB_BYTES + max(by_site.values()) + _COPIES * max(inputs.values())
+    needed = LAB_BYTES + max(by_site.values()) + _COPIES * max(lustre.values())
     if needed > free:
         raise BadInput(
             f"{format_size(needed)} are needed, and {format_size(free)} are free",
@@ -226,10 +264,13 @@ def _check_room(experiments: Sequence[Experiment], free: int) -> None:
         )
 
 
-def _of_workload(
+def _meant(
     workload: Workload, experiment: Experiment, found: Mapping[str, float]
 ) -> dict[str, float]:
-    kept = {n: v for n, v in found.items() if workload.has_splits or n not in _OF_SPLITS}
+    """Without those that say nothing of such a run."""
+    left_out = set(_OF_LUSTRE if experiment.in_hdfs else ())
+    left_out |= set(() if workload.has_splits else _OF_SPLITS)
+    kept = {name: value for name, value in found.items() if name not in left_out}
     if workload.has_input:
         kept["throughput_bytes_per_second"] = experiment.size_bytes / found["job_seconds"]
     return kept

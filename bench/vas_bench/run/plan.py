@@ -32,7 +32,6 @@ Codec = Literal["none", "gzip", "lz4"]
 JvmProfile = Literal["lab", "roomy", "c2"]
 
 _STRIPE_ALIGNMENT_BYTES = 64 << 10
-_LATER: tuple[System, ...] = ("yarn-hdfs",)
 _ON_TEZ: tuple[WorkloadName, ...] = ("terasort",)
 Value = TypeVar("Value")
 
@@ -59,12 +58,6 @@ def _distinct(values: tuple[Value, ...]) -> tuple[Value, ...]:
 
 def _wrong(what: str) -> PydanticCustomError:
     return PydanticCustomError("vas", "{what}", {"what": what})
-
-
-def _here(system: System) -> System:
-    if system in _LATER:
-        raise _wrong(f"{system} comes with a later version")
-    return system
 
 
 def _splittable(split_bytes: int) -> int:
@@ -113,7 +106,7 @@ class Plan(_Model):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
     workloads: Many[WorkloadName]
-    systems: Many[Annotated[System, AfterValidator(_here)]]
+    systems: Many[System]
     parameters: Parameters = Parameters()
     properties: dict[str, str] = {}
     rounds: Annotated[int, Field(ge=1)] = 5
@@ -128,6 +121,11 @@ class Plan(_Model):
         if "tez" in self.systems and unknown:
             raise _wrong(f"{unknown[0]} on tez comes with a later version")
         return self
+
+    @property
+    def with_hdfs(self) -> bool:
+        """Whether its labs have HDFS too, for all systems alike."""
+        return "yarn-hdfs" in self.systems
 
 
 def read_plan(file: Path) -> Plan:

@@ -105,10 +105,9 @@ class Session:
         self.site.drop_caches()
         began, before = self.now(), self.site.environment()
         made = self._make(experiment)
-        if made.failure:
-            # What it left behind must not be the next one's.
-            self.site.down()
         why = [made.failure, _wrong_output(made.verdict)]
+        if made.failure:
+            why.append(self._clear())
         why += [changes(self.reference, seen) for seen in (before, self.site.environment())]
         return turn.identity.run(
             id=self._id(turn, began),
@@ -134,6 +133,14 @@ class Session:
         except VasError as failed:
             reason = " ".join(f"it failed: {failed}".split())[:_REASON_CHARS]
             return Made(made.measures, made.details, made.verdict, reason)
+
+    def _clear(self) -> str:
+        """Ends the site: what a run left behind must not be the next one's. Why that failed."""
+        try:
+            self.site.down()
+        except VasError as failed:
+            return f"and its site does not end: {failed}"
+        return ""
 
     def _id(self, turn: Turn, began: datetime) -> str:
         kind = "w" if turn.warm_up else "r"

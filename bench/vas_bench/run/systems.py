@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from vas_bench.arms.systems import ARM_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Codec, JvmProfile
 from vas_bench.shuffle.session import PROPERTIES
-from vas_lab.arms import Arm
+from vas_cluster import Cluster, parse_cluster
+from vas_lab.arms import Arm, hdfs_arm
 from vas_lab.configuration import JVM, TASK_HEAP
+from vas_lab.sites import lab_site_yaml
 from vas_lab.terasort import ROW_BYTES, Sizes, job_properties
 
 Properties = Mapping[str, str]
@@ -53,18 +56,33 @@ def sizes_of(experiment: Experiment) -> Sizes:
 
 def arm_of(experiment: Experiment, properties: Properties, tez: Arm | None = None) -> Arm:
     """The experiment as the lab runs it; `tez` is the lab's arm of that name."""
-    arm = tez if experiment.system == "tez" else ARM_OF[experiment.system]
+    arm = tez if experiment.system == "tez" else _usual(experiment)
     assert arm is not None, "tez needs its arm"
     return replace(arm, properties={**arm.properties, **_chosen(experiment, properties)})
 
 
+def _usual(experiment: Experiment) -> Arm:
+    if experiment.in_hdfs:
+        return hdfs_arm(_lab_cluster(), experiment.split_bytes)
+    return ARM_OF[experiment.system]
+
+
+@cache
+def _lab_cluster() -> Cluster:
+    """What a lab's map says however many hosts it has: names."""
+    return parse_cluster(lab_site_yaml(1), "lab")
+
+
 def configuration(
-    experiment: Experiment, properties: Properties, page_cache: str
+    experiment: Experiment, properties: Properties, page_cache: str, *, with_hdfs: bool = False
 ) -> dict[str, Any]:
-    """All that an experiment is told, as its run's line has it; no paths of this machine."""
-    system = ARM_OF.get(experiment.system)
-    own = dict(system.properties) if system else _ON_TEZ
-    return {
+    """All that an experiment is told, as its run's line has it; no paths of this machine.
+
+    `with_hdfs`: its lab has HDFS's daemons, whether it uses them or not.
+    """
+    own = _ON_TEZ if experiment.system == "tez" else dict(_usual(experiment).properties)
+    beside = {"lab_daemons": ["namenode", "datanode"]} if with_hdfs else {}
+    return beside | {
         "properties": {
             **job_properties(sizes_of(experiment)),
             **own,

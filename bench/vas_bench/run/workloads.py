@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, Self
 
 from vas_bench.run.plan import WorkloadName
 from vas_bench.shuffle.counted import workloads_jar
@@ -21,12 +21,20 @@ from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
-from vas_lab.trees import inside, remove_tree
+from vas_lab.trees import copy_to_hdfs, readable, remove_tree
 
 _PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
 _VALIDATORS_OUTPUT = "/tmp/sortvalidate"  # noqa: S108 (in the lab's file system, its own choice)
 _TEXT = 'hadoop fs -text "$1/part-*" >"$2"; wc -c <"$2"; sha256sum <"$2"; rm "$2"'
+_READ = ("LUSTRE_BYTES_READ", "HDFS_BYTES_READ")
 _SIZES = 'stat -c %s "$1"/*'
+
+
+class OnBoth(Data, Protocol):
+    """A job and its input, on Lustre or in HDFS."""
+
+    def copy_from(self, made: Self) -> None:
+        """Has the same input as one on Lustre, in HDFS."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class Workload:
     tasks do, each its own split, so that their places can be judged.
     """
 
-    data: Callable[[Lab, Sizes, str], Data]
+    data: Callable[[Lab, Sizes, str], OnBoth]
     check: str
     as_stock: bool = False
     has_input: bool = True
@@ -61,7 +69,7 @@ class Sorted(Example):
         argv = ["sortvalidator", "-sortInput", source, "-sortOutput", output]
         self._lab.run_job(argv, self._properties)
         remove_tree(self._lab, _VALIDATORS_OUTPUT)
-        text = str(inside(self._lab, f"{self._directory}/text"))
+        text = str(self._lab.spec.temporary / "sorted.txt")
         found = self._lab.call(["sh", "-euc", _TEXT, "sh", output, text]).stdout.split()
         remove_tree(self._lab, output)
         if int(found[0]) == 0:
@@ -81,6 +89,10 @@ class TeraGen:
         """Makes the rows once, for their checksum."""
         remove_tree(self._lab, self._directory)
         self._expected = self._generate({}).counter("CHECKSUM")
+
+    def copy_from(self, made: TeraGen) -> None:
+        """Expects the same rows."""
+        self._expected = made._expected
 
     def run(self, arm: Arm) -> JobResult:
         """Makes them in one way. Raises VasError when the lab is broken or the job fails."""
@@ -112,6 +124,7 @@ class Dfsio:
         self, lab: Lab, sizes: Sizes, directory: str, mode: Literal["write", "read"]
     ) -> None:
         self._lab, self._directory, self._mode = lab, directory, mode
+        self._sizes, self._files_in = sizes, f"{directory}/io_data"
         self._files, self._file_bytes = sizes.maps, sizes.size_bytes // sizes.maps
         self._properties = job_properties(sizes) | {"test.build.data": directory}
         self._read_bytes = 0
@@ -122,19 +135,25 @@ class Dfsio:
         if self._mode == "read":
             self._play("write", {})
 
+    def copy_from(self, made: Dfsio) -> None:
+        """Has the same files to read, in HDFS."""
+        if self._mode == "read":
+            source, target = made._files_in, self._files_in
+            copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
+
     def run(self, arm: Arm) -> JobResult:
         """Writes or reads them. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         done = self._play(self._mode, dict(arm.properties))
-        self._read_bytes = done.map_counter("LUSTRE_BYTES_READ")
+        self._read_bytes = sum(done.map_counter(name) for name in _READ)
         return done
 
     def validate(self, _: Arm) -> str:
         """Raises VasError unless all bytes are on the disk, or were read. They have no checksum."""
         wanted = self._files * self._file_bytes
-        found = bytes_in(self._lab, f"{self._directory}/io_data")
+        found = bytes_in(self._lab, self._files_in)
         if self._mode == "write":
-            remove_tree(self._lab, f"{self._directory}/io_data")
+            remove_tree(self._lab, self._files_in)
         if found != wanted:
             raise VasError(f"{found} bytes in the files, {wanted} were to be written")
         if self._mode == "read" and self._read_bytes < wanted:
@@ -148,11 +167,11 @@ class Dfsio:
 
 def bytes_in(lab: Lab, directory: str) -> int:
     """The bytes of all files of a directory that are no hidden ones."""
-    there = str(inside(lab, directory))
-    return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", there]).stdout.split()))
+    with readable(lab, directory) as there:
+        return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", str(there)]).stdout.split()))
 
 
-def _without_combiner(lab: Lab, sizes: Sizes, directory: str) -> Data:
+def _without_combiner(lab: Lab, sizes: Sizes, directory: str) -> Example:
     return wordcount(lab, sizes, directory, (str(workloads_jar()), _PLAIN_WORD_COUNT))
 
 

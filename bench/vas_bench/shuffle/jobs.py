@@ -13,7 +13,7 @@ from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
-from vas_lab.trees import inside, remove_tree
+from vas_lab.trees import copy_to_hdfs, inside, readable, remove_tree
 
 DIRECTORY = "/bench"
 MAPS = 8
@@ -62,13 +62,18 @@ class Example:
         make: Callable[[str], None],
     ) -> None:
         self._lab, self._directory, self._argv, self._make = lab, directory, argv, make
-        self._reducers = sizes.reducers
+        self._sizes = sizes
         self._properties = job_properties(sizes)
 
     def generate(self) -> None:
         """Makes the input, in place of what was in the directory."""
         remove_tree(self._lab, self._directory)
         self._make(f"{self._directory}/input")
+
+    def copy_from(self, made: Example) -> None:
+        """Has the same input, in HDFS."""
+        source, target = f"{made._directory}/input", f"{self._directory}/input"
+        copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
 
     def run(self, arm: Arm) -> JobResult:
         """Runs it in one way. Raises VasError when the lab is broken or the job fails."""
@@ -82,10 +87,10 @@ class Example:
 
         Raises VasError unless every reducer left one and there is something in them.
         """
-        there = str(inside(self._lab, self._output))
-        sums = self._lab.call(["sh", "-euc", _DIGEST, "sh", there]).stdout.split()
+        with readable(self._lab, self._output) as there:
+            sums = self._lab.call(["sh", "-euc", _DIGEST, "sh", str(there)]).stdout.split()
         files, size_bytes, digest = int(sums[0]), int(sums[1]), sums[2]
-        if files != self._reducers or not size_bytes:
+        if files != self._sizes.reducers or not size_bytes:
             raise VasError(f"{files} files, {size_bytes} bytes in all", where=self._output)
         remove_tree(self._lab, self._output)
         return digest
@@ -104,7 +109,7 @@ def sizes_of(size_bytes: int, maps: int, reducers: int) -> Sizes:
     return Sizes(size_bytes // ROW_BYTES, split_bytes, max(1, maps // 2), reducers)
 
 
-def sort(lab: Lab, sizes: Sizes, directory: str) -> Data:
+def sort(lab: Lab, sizes: Sizes, directory: str) -> Example:
     """Sort of random texts, into text: a sequence file has a random mark."""
     formats = ("-inFormat", f"{_LIBRARY}.input.SequenceFileInputFormat", "-outFormat", _TEXT_OUTPUT)
     argv = ("sort", "-r", str(sizes.reducers), *formats, *TEXTS)
@@ -113,7 +118,7 @@ def sort(lab: Lab, sizes: Sizes, directory: str) -> Data:
 
 def wordcount(
     lab: Lab, sizes: Sizes, directory: str, program: Sequence[str] = ("wordcount",)
-) -> Data:
+) -> Example:
     """WordCount, or a `program` like it, of random text."""
     make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT)
     return Example(lab, directory, program, sizes, make)
@@ -133,7 +138,7 @@ def random_text(lab: Lab, sizes: Sizes, *options: str) -> Callable[[str], None]:
     return make
 
 
-def secondary_sort(lab: Lab, sizes: Sizes, directory: str) -> Data:
+def secondary_sort(lab: Lab, sizes: Sizes, directory: str) -> Example:
     """SecondarySort of random pairs, a file for each map."""
 
     def make(inputs: str) -> None:
