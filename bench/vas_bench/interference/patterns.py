@@ -57,5 +57,5 @@ SHOWN = (
     " disk's queue, and what of it a guest's limits of memory and CPU give back",
     "not shown: what a hypervisor costs, virtio's queues, NICs and a switch, OSTs on several"
     " disks, Lustre's own threads and locks: all arms share one kernel and one disk, and fio is"
-    " client and storage server in one",
+    " client and storage server in one, at the speed of memory where a network would be slower",
 )
