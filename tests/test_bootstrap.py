@@ -52,7 +52,7 @@ exit 0
 """
 _INSTALLED = (
     "git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium", "virsh", "libvirtd",
-    "virt-qemu-run", "qemu-system-x86_64", "xmllint",
+    "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio",
 )  # fmt: skip
 
 _BOOTSTRAP = (
@@ -186,6 +186,17 @@ def test_only_what_measures_paths_needs_iperf3(debian: Machine) -> None:
     debian.lacks("mvn", "java", "javac")
     assert debian.vas("--yes", "route", "calibrate", "--lab").returncode == 0
     assert debian.installed() == ["iperf3"]
+
+
+def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
+    debian.lacks("fio")
+    debian.program("fio", "#!/bin/sh\n", package="fio")
+    for words in (("demo",), ("bench", "arms"), ("bench", "stats"), ("route", "calibrate")):
+        assert debian.vas(*words).returncode == 0
+    assert debian.vas("bench", "interference").returncode == 77
+    assert debian.vas("--yes", "bench", "interference").returncode == 0
+    assert debian.installed() == ["fio"]
+    assert debian.builds() == 1
 
 
 def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:

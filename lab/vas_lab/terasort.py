@@ -8,7 +8,7 @@ from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
-from vas_lab.lab import Lab
+from vas_lab.lab import Lab, OnEvent
 from vas_lab.trees import copy_to_hdfs, readable, remove_tree
 
 ROW_BYTES = 100
@@ -75,12 +75,16 @@ class TeraSort:
         copy_to_hdfs(self._lab, made._input, self._input, self._sizes.split_bytes)
         self._generated = made._generated
 
-    def run(self, arm: Arm) -> JobResult:
+    def run(self, arm: Arm, *, on_event: OnEvent = lambda _: None) -> JobResult:
         """Sorts it in one way. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         argv = ["terasort", self._input, self._output(arm)]
         properties = job_properties(self._sizes) | dict(arm.properties)
-        return self._lab.run_job(argv, properties, jars=arm.jars)
+        return self._lab.run_job(argv, properties, jars=arm.jars, on_event=on_event)
+
+    def discard(self, arm: Arm) -> None:
+        """Removes what `run` wrote."""
+        remove_tree(self._lab, self._output(arm))
 
     def validate(self, arm: Arm) -> str:
         """The checksum of what `run` wrote, which is removed. Raises VasError if it is wrong.
