@@ -15,6 +15,7 @@ _LATER = {
     ),
     "hsph": Later(
         "vas_bench.hsph.command:hsph", "Five phases, twice: an HSph-like metric, no TPC result."
+    ),
     "interference": Later(
         "vas_bench.interference.command:interference",
         "Measure what YARN costs the storage service beside it.",
