@@ -19,7 +19,7 @@ from vas_bench.results.store import read_results
 from vas_core.polling import poll
 from vas_tests.leftovers import assert_nothing_left, mount_table, namespaces_below
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(900)]
 
 LABS = Path(__file__).parents[1] / "build" / "lab" / "test-bench-hsph"
 HSPH = [sys.executable, "-m", "vas_core", "bench", "hsph"]

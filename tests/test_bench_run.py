@@ -21,7 +21,7 @@ from vas_core.polling import poll
 from vas_lab.state import is_running
 from vas_tests.leftovers import assert_nothing_left, mount_table, namespaces_below
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 LABS = Path(__file__).parents[1] / "build" / "lab" / "test-bench-run"
 BENCH = [sys.executable, "-m", "vas_core", "bench", "run"]
