@@ -31,4 +31,5 @@ def job_measures(job: JobResult) -> dict[str, float]:
 
 
 def _share(found: Mapping[str, float], name: str, part: str, whole: str) -> dict[str, float]:
-    return {name: found[part] / found[whole]} if found[whole] else {}
+    # A map reads a little past its split, to its last record's end.
+    return {name: min(1.0, found[part] / found[whole])} if found[whole] else {}
