@@ -230,3 +230,9 @@ def test_a_dry_run_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.count("untuned, unpinned") == 3
+
+
+@pytest.mark.machine
+def test_a_dry_run_refuses_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["affinity", "experiment", "--dry-run", "--", "/no/such"]) == 77
+    assert "no program /no/such" in capsys.readouterr().err

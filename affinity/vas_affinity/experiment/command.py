@@ -18,7 +18,13 @@ from vas_affinity.experiment import tuning, views
 from vas_affinity.experiment.conduct import Result, Run, conduct, machine
 from vas_affinity.experiment.design import FEWEST_RUNS, Arm, arms, order
 from vas_affinity.experiment.figure import draw_arms
-from vas_affinity.experiment.workload import Command, Pipeline, Workload, compile_pipeline
+from vas_affinity.experiment.workload import (
+    Command,
+    Pipeline,
+    Workload,
+    check_command,
+    compile_pipeline,
+)
 from vas_affinity.options import cpus_here
 from vas_affinity.pictures.page import check_name, write_picture
 from vas_core.cli import RealRange, json_option, note, print_json
@@ -51,6 +57,7 @@ class Options:
         """The command, or the pipeline, compiled in that directory."""
         chosen = cpus_here(self.cpus)
         if self.command:
+            check_command(self.command)
             return Command(self.command, chosen if self.cpus else None)
         return Pipeline(
             program=Path("pipeline") if dry_run else compile_pipeline(directory),
