@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def _done(seconds: float, number: int) -> Done:
         counters=counters,
         map_counters=counters,
     )
-    return Done(ARMS[number], job, "c0ffee")
+    return Done(ARMS[number], job, "c0ffee", datetime(2026, 1, 1, 0, 33 + number, tzinfo=UTC))
 
 
 @pytest.mark.machine
@@ -73,6 +74,7 @@ def test_a_demo_leaves_results_and_a_report_of_them(tmp_path: Path) -> None:
     assert runs[0].versions["hadoop"] == "3.5.0"
     assert runs[0].versions["java"] == "17.0.1"
     text = page.read_text(encoding="utf-8")
+    assert "2026-01-01 00:33 to 2026-01-01 00:36 UTC" in text
     assert "no difference is sure" in text
     assert "its worth in time does not show here" in text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from vas_core.progress import Step, Steps
@@ -27,11 +28,12 @@ WHAT_IT_SHOWS = (
 
 @dataclass(frozen=True)
 class Done:
-    """One arm's sort, and TeraValidate's checksum of what it wrote."""
+    """One arm's sort, when it started, and TeraValidate's checksum of what it wrote."""
 
     arm: Arm
     job: JobResult
     checksum: str
+    started: datetime
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,12 @@ def run_arms(lab: Lab, sizes: Sizes, progress: Steps) -> Iterator[Done]:
     with progress.step(GENERATE):
         job.generate()
     for arm in ARMS:
+        started = datetime.now(UTC)
         with progress.step(_sort(arm)):
             sorted_ = job.run(arm)
         with progress.step(_validate(arm)):
             checksum = job.validate(arm)
-        yield Done(arm, sorted_, checksum)
+        yield Done(arm, sorted_, checksum, started)
 
 
 def with_ratios(results: Sequence[ArmResult]) -> list[ArmResult]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from vas_bench.arms.measures import job_measures
@@ -24,9 +23,8 @@ _TITLE = "VAS demo: TeraSort, four ways, once each"
 
 def write_report(spec: LabSpec, done: Sequence[Done], sizes: Sizes, hosts: int) -> Path:
     """Writes results.jsonl and report.html beside the lab's files; returns the page's path."""
-    now = datetime.now(UTC)
     versions = lab_versions(spec.hadoop_lib, spec.java_home)
-    runs = [_run(each, number, now, sizes, hosts, versions) for number, each in enumerate(done)]
+    runs = [_run(each, number, sizes, hosts, versions) for number, each in enumerate(done)]
     lines = "".join(run.model_dump_json() + "\n" for run in runs)
     write_atomically(spec.state_dir / "results.jsonl", lines)
     page = page_of(facts_of(runs, "yarn-lustre-hosts"), _TITLE, [as_called(WHAT_IT_SHOWS)])
@@ -35,13 +33,11 @@ def write_report(spec: LabSpec, done: Sequence[Done], sizes: Sizes, hosts: int) 
     return target
 
 
-def _run(
-    done: Done, number: int, now: datetime, sizes: Sizes, hosts: int, versions: dict[str, str]
-) -> Run:
+def _run(done: Done, number: int, sizes: Sizes, hosts: int, versions: dict[str, str]) -> Run:
     size_bytes = sizes.size_bytes
     return make_run(
-        id=f"demo-{now:%Y%m%dT%H%M%SZ}-{number}",
-        time=now,
+        id=f"demo-{done.started:%Y%m%dT%H%M%SZ}-{number}",
+        time=done.started,
         workload="terasort",
         system=SYSTEM_OF[done.arm.name],
         parameters={"hosts": hosts, "size_bytes": size_bytes, "split_bytes": sizes.split_bytes},
