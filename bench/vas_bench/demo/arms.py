@@ -19,11 +19,18 @@ _LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"
 _DIRECTORY = "/demo"
 # At an arm's end: the input, the maps' output, what the reducers fetched of it, the output.
 COPIES = 4
-WHAT_IT_SHOWS = (
-    "DATA-LOCAL and FROM LOCAL OST show the placement; its worth in time does not show here: all "
-    "OSTs lie on one local disk, so a remote read costs no more than a local one. The shuffle's "
-    "does, but one run proves nothing: `vas bench arms`."
-)
+
+
+def what_it_shows(data_local: str, local_bytes: str) -> str:
+    """What the numbers say and do not say, given the reader's names of two of them."""
+    return (
+        f"{data_local} and {local_bytes} show the placement; its worth in time does not show here: "
+        "all OSTs lie on one local disk, so a remote read costs no more than a local one. The "
+        "shuffle's does, but one run proves nothing: `vas bench arms`."
+    )
+
+
+WHAT_IT_SHOWS = what_it_shows("DATA-LOCAL", "FROM LOCAL OST")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vas_bench.arms.measures import job_measures
 from vas_bench.arms.systems import SYSTEM_OF
-from vas_bench.demo.arms import WHAT_IT_SHOWS, Done
+from vas_bench.demo.arms import Done, what_it_shows
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.results.environment import environment, lab_versions
@@ -27,7 +27,8 @@ def write_report(spec: LabSpec, done: Sequence[Done], sizes: Sizes, hosts: int) 
     runs = [_run(each, number, sizes, hosts, versions) for number, each in enumerate(done)]
     lines = "".join(run.model_dump_json() + "\n" for run in runs)
     write_atomically(spec.state_dir / "results.jsonl", lines)
-    page = page_of(facts_of(runs, "yarn-lustre-hosts"), _TITLE, [as_called(WHAT_IT_SHOWS)])
+    note = as_called(what_it_shows("Data local maps", "local byte share"))
+    page = page_of(facts_of(runs, "yarn-lustre-hosts"), _TITLE, [note])
     target = spec.state_dir / "report.html"
     write_atomically(target, html(page))
     return target
