@@ -291,6 +291,19 @@ def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
     assert debian.builds() == 1
 
 
+@pytest.mark.parametrize("option", [["--cluster", "a map.yaml"], ["--cluster=a map.yaml"]])
+def test_a_wrong_map_is_refused_before_a_build(option: list[str], debian: Machine) -> None:
+    debian.vas("--version")
+    vas = debian.clone / ".venv/bin/vas"
+    ran = vas.read_text()
+    vas.write_text('#!/bin/sh\n[ "$*" = "cluster check -- a map.yaml" ] && exit 2\n')
+    assert debian.vas("lab", "up", *option).returncode == 2
+    assert debian.builds() == 0
+    vas.write_text(ran)
+    assert debian.vas("lab", "up", *option).stdout.startswith("ran: lab up --cluster")
+    assert debian.builds() == 1
+
+
 def test_a_rebuild_says_why_and_how_long_the_last_one_took(debian: Machine) -> None:
     assert "first time: 1 to 3 minutes" in debian.vas("build").stderr
     assert debian.vas("build").stderr == ""
