@@ -273,6 +273,19 @@ def test_a_clone_that_was_moved_makes_its_environment_anew(debian: Machine) -> N
     assert debian.vas("doctor").stderr == ""
 
 
+def test_a_python_that_cannot_be_run_is_one_line(debian: Machine) -> None:
+    debian.vas("--version")
+    python = debian.clone / ".venv/bin/python"
+    python.unlink()
+    python.symlink_to("/no/such/python")
+    (debian.clone / ".venv/bin/vas").write_text(f"#!{python}\n")
+    done = debian.vas("doctor")
+    assert done.returncode == 77
+    assert done.stderr.startswith(f"vas: {python} is gone, or not this user's to run")
+    assert done.stderr.count("\n") == 1
+    assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stderr == ""
+
+
 def test_libraries_that_changed_are_installed(debian: Machine) -> None:
     debian.vas("--version")
     with (debian.clone / "pyproject.toml").open("a") as file:
