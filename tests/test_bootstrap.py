@@ -273,6 +273,19 @@ def test_a_clone_that_was_moved_makes_its_environment_anew(debian: Machine) -> N
     assert debian.vas("doctor").stderr == ""
 
 
+def test_a_python_that_cannot_be_run_is_one_line(debian: Machine) -> None:
+    debian.vas("--version")
+    python = debian.clone / ".venv/bin/python"
+    python.unlink()
+    python.symlink_to("/no/such/python")
+    (debian.clone / ".venv/bin/vas").write_text(f"#!{python}\n")
+    done = debian.vas("doctor")
+    assert done.returncode == 77
+    assert done.stderr.startswith(f"vas: {python} is gone, or not this user's to run")
+    assert done.stderr.count("\n") == 1
+    assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stderr == ""
+
+
 def test_libraries_that_changed_are_installed(debian: Machine) -> None:
     debian.vas("--version")
     with (debian.clone / "pyproject.toml").open("a") as file:
@@ -288,6 +301,19 @@ def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
     assert debian.builds() == 0
     for words in (("lab", "up", "--name", "x"), ("bench", "layout"), ("build",), ("demo",)):
         assert debian.vas(*words).returncode == 0
+    assert debian.builds() == 1
+
+
+@pytest.mark.parametrize("option", [["--cluster", "a map.yaml"], ["--cluster=a map.yaml"]])
+def test_a_wrong_map_is_refused_before_a_build(option: list[str], debian: Machine) -> None:
+    debian.vas("--version")
+    vas = debian.clone / ".venv/bin/vas"
+    ran = vas.read_text()
+    vas.write_text('#!/bin/sh\n[ "$*" = "cluster check -- a map.yaml" ] && exit 2\n')
+    assert debian.vas("lab", "up", *option).returncode == 2
+    assert debian.builds() == 0
+    vas.write_text(ran)
+    assert debian.vas("lab", "up", *option).stdout.startswith("ran: lab up --cluster")
     assert debian.builds() == 1
 
 

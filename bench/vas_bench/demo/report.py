@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from vas_bench.arms.measures import job_measures
 from vas_bench.arms.systems import SYSTEM_OF
-from vas_bench.demo.arms import WHAT_IT_SHOWS, Done
+from vas_bench.demo.arms import Done, what_it_shows
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.results.environment import environment, lab_versions
@@ -24,24 +23,22 @@ _TITLE = "VAS demo: TeraSort, four ways, once each"
 
 def write_report(spec: LabSpec, done: Sequence[Done], sizes: Sizes, hosts: int) -> Path:
     """Writes results.jsonl and report.html beside the lab's files; returns the page's path."""
-    now = datetime.now(UTC)
     versions = lab_versions(spec.hadoop_lib, spec.java_home)
-    runs = [_run(each, number, now, sizes, hosts, versions) for number, each in enumerate(done)]
+    runs = [_run(each, number, sizes, hosts, versions) for number, each in enumerate(done)]
     lines = "".join(run.model_dump_json() + "\n" for run in runs)
     write_atomically(spec.state_dir / "results.jsonl", lines)
-    page = page_of(facts_of(runs, "yarn-lustre-hosts"), _TITLE, [as_called(WHAT_IT_SHOWS)])
+    note = as_called(what_it_shows("Data local maps", "local byte share"))
+    page = page_of(facts_of(runs, "yarn-lustre-hosts"), _TITLE, [note])
     target = spec.state_dir / "report.html"
     write_atomically(target, html(page))
     return target
 
 
-def _run(
-    done: Done, number: int, now: datetime, sizes: Sizes, hosts: int, versions: dict[str, str]
-) -> Run:
+def _run(done: Done, number: int, sizes: Sizes, hosts: int, versions: dict[str, str]) -> Run:
     size_bytes = sizes.size_bytes
     return make_run(
-        id=f"demo-{now:%Y%m%dT%H%M%SZ}-{number}",
-        time=now,
+        id=f"demo-{done.started:%Y%m%dT%H%M%SZ}-{number}",
+        time=done.started,
         workload="terasort",
         system=SYSTEM_OF[done.arm.name],
         parameters={"hosts": hosts, "size_bytes": size_bytes, "split_bytes": sizes.split_bytes},
