@@ -1,0 +1,171 @@
+"""`vas guest`: a guest's domain and seed, made from the map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vas_cluster import default_path, parse_cluster
+from vas_cluster.document import read_text
+from vas_cluster.loading import load_cluster
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import BadInput, ExitStatus
+from vas_core.seed import write_seed
+from vas_core.xmltree import parse_xml
+from vas_guest.compare import Difference
+from vas_guest.domain import to_text
+from vas_guest.host import Host, Wish
+from vas_guest.settings import DEFAULT, read_settings
+
+_path = click.Path(path_type=Path)
+_connect = click.option(
+    "--connect", metavar="URI", help="Where libvirt is.  [default: as virsh has it]"
+)
+_dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; do nothing.")
+_SHOWN_CHARS = 60
+
+
+def _wished(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command `wish` for GUEST, --cluster, --settings and --placement."""
+
+    @click.argument("name", metavar="GUEST")
+    @click.option("--cluster", "cluster_file", type=_path, help="The map.")
+    @click.option(
+        "--settings", type=_path, default=DEFAULT, show_default=True, help="The site's settings."
+    )
+    @click.option(
+        "--placement", type=_path, metavar="XML", help="What `vas affinity emit` says of the guest."
+    )
+    @wraps(command)
+    def with_wish(
+        name: str, cluster_file: Path | None, settings: Path, placement: Path | None, **more: Any
+    ) -> Any:
+        return command(wish=_wish(name, cluster_file, settings, placement), **more)
+
+    return with_wish
+
+
+def _wish(name: str, cluster_file: Path | None, settings: Path, placement: Path | None) -> Wish:
+    file = cluster_file or default_path()
+    text, problems = read_text(file)
+    cluster = load_cluster(file) if problems else parse_cluster(text, file)
+    called = cluster.name_of(name)
+    if cluster.host_by_guest(called) is None:
+        known = ", ".join(guest.name for guest in cluster.guests())
+        raise BadInput("is no guest of the map", where=name, hint=f"it has {known}")
+    placed = parse_xml(placement.read_bytes(), where=str(placement)) if placement else None
+    return Wish(cluster, text, cluster.guest(called), read_settings(settings), placed)
+
+
+@click.group()
+def guest() -> None:
+    """Describe guests to libvirt and cloud-init, from the map."""
+
+
+@guest.command()
+@_wished
+def xml(wish: Wish) -> None:
+    """Print a guest's domain as libvirt's XML.
+
+    It asks nobody: the same map, settings and placement give the same bytes.
+
+    \b
+    Example: vas guest xml vm1 --cluster site.yaml --placement vm1.xml
+    """
+    click.echo(to_text(wish.domain), nl=False)
+
+
+@guest.command()
+@_wished
+@click.option("--output", type=_path, metavar="ISO", help="Write the seed's CD here.")
+def seed(wish: Wish, output: Path | None) -> None:
+    """Print a guest's cloud-init seed, or write its CD.
+
+    \b
+    Examples: vas guest seed vm1
+              vas guest seed vm1 --output vm1.iso
+    """
+    if output:
+        write_seed(output, wish.seed)
+        return
+    for name, text in wish.seed.items():
+        click.echo(f"==> {name} <==\n{text}")
+
+
+@guest.command()
+@_wished
+@_connect
+@json_option
+def verify(wish: Wish, connect: str | None, as_json: bool) -> int:
+    """Compare a guest's definition with the map; status 3 if they differ.
+
+    \b
+    Example: vas guest verify vm1
+    """
+    found = Host(connect).differences(wish)
+    _print(wish, found, as_json, nothing="is defined as the map has it")
+    return ExitStatus.DIFFERENT if found else ExitStatus.DONE
+
+
+@guest.command()
+@_wished
+@_connect
+@_dry_run
+@click.option("--start", is_flag=True, help="Start it too, now and with its host.")
+@json_option
+def apply(wish: Wish, connect: str | None, dry_run: bool, start: bool, as_json: bool) -> None:
+    """Define a guest as the map has it, and read it back.
+
+    Pool of virtual functions, seed and domain. A guest that runs is never stopped: its new
+    definition counts from its next start. Disks are not made, and not looked into.
+
+    \b
+    Examples: vas guest apply vm1 --dry-run
+              vas guest apply vm1 --placement vm1.xml --start
+    """
+    host = Host(connect)
+    found = host.differences(wish) if dry_run else host.apply(wish)
+    if start and not dry_run:
+        host.start(wish)
+    _print(wish, found, as_json, nothing="is defined as the map has it")
+    if found and not dry_run and host.is_running(wish) and not start:
+        note(f"{wish.guest.name} runs: what was changed counts from its next start")
+
+
+@guest.command()
+@_wished
+@_connect
+@_dry_run
+def remove(wish: Wish, connect: str | None, dry_run: bool) -> None:
+    """Forget a guest that is shut down, and its seed; its disks stay.
+
+    \b
+    Example: vas guest remove vm1
+    """
+    if dry_run:
+        note(f"would forget {wish.guest.name} and {wish.seed_file}")
+    elif Host(connect).remove(wish):
+        note(f"{wish.guest.name} is forgotten; its disks are left")
+    else:
+        note(f"{wish.guest.name} was not defined")
+
+
+def _print(wish: Wish, found: Sequence[Difference], as_json: bool, *, nothing: str) -> None:
+    if as_json:
+        print_json({"guest": wish.guest.name, "differences": [vars(one) for one in found]})
+    elif found:
+        rows = ((one.where, _shown(one.wished), _shown(one.found)) for one in found)
+        print_table(("WHAT", "WISHED", "FOUND"), rows)
+    else:
+        note(f"{wish.guest.name} {nothing}")
+
+
+def _shown(value: str | None) -> str:
+    if value is None:
+        return "-"
+    line = value.replace("\n", " ")
+    return line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 3] + "..."
