@@ -101,7 +101,9 @@ def seed(wish: Wish, output: Path | None) -> None:
 @_connect
 @json_option
 def verify(wish: Wish, connect: str | None, as_json: bool) -> int:
-    """Compare a guest's definition with the map; status 3 if they differ.
+    """Compare a guest's definition with the map.
+
+    Pool of virtual functions, seed and domain; status 3 if something differs.
 
     \b
     Example: vas guest verify vm1

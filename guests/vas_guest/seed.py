@@ -6,6 +6,8 @@ Names, addresses and public keys: nothing in it is a secret.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from ipaddress import ip_interface
 from typing import Any
 
@@ -18,20 +20,33 @@ from vas_guest.settings import GuestSettings
 _USER = "vas"
 
 
+@dataclass(frozen=True)
+class More:
+    """What a seed may bring beyond the map: files (path -> text), and commands at its end."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    commands: Sequence[Sequence[str]] = ()
+
+
 def seed_files(
-    cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings
+    cluster: Cluster,
+    map_text: str,
+    guest: Guest,
+    settings: GuestSettings,
+    more: More | None = None,
 ) -> dict[str, str]:
     """File name -> text. `map_text` is cluster.yaml as it is written, for the guest's own copy."""
+    user_data = _user_data(cluster, map_text, guest, settings, more or More())
     meta = {"instance-id": guest_uuid(cluster, guest), "local-hostname": guest.name}
     return {
         "meta-data": json.dumps(meta) + "\n",
         "network-config": _yaml(_network(cluster, guest, settings)),
-        "user-data": "#cloud-config\n" + _yaml(_user_data(cluster, map_text, guest, settings)),
+        "user-data": "#cloud-config\n" + _yaml(user_data),
     }
 
 
 def _user_data(
-    cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings
+    cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings, more: More
 ) -> dict[str, Any]:
     files = {"/etc/vas/cluster.yaml": map_text, "/etc/hosts": hosts_file(cluster)}
     if settings.virtual_function:
@@ -53,8 +68,10 @@ def _user_data(
         "preserve_hostname": False,
         "users": [user] if settings.authorized_keys else [],
         "write_files": [
-            {"path": path, "content": text, "permissions": "0644"} for path, text in files.items()
+            {"path": path, "content": text, "permissions": "0644"}
+            for path, text in (files | dict(more.files)).items()
         ],
+        "runcmd": [list(words) for words in more.commands],
     }
 
 
@@ -94,6 +111,18 @@ def _nic(cluster: Cluster, guest: Guest) -> str:
     return host.nics.vf
 
 
+class _Dumper(yaml.SafeDumper):
+    """Texts of many lines as they are, not escaped into one."""
+
+
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
+    ),
+)
+
+
 def _yaml(value: Any) -> str:
-    text: str = yaml.safe_dump(value, sort_keys=False, width=1000)
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=1000)
     return text

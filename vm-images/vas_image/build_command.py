@@ -20,15 +20,15 @@ BUILD = REPOSITORY / "build/image"
 @click.command("build")
 @click.option(
     "--system",
-    type=click.Choice(list(System)),
-    default=System.DEBIAN_12,
+    type=click.Choice([one.value for one in System]),
+    default=System.DEBIAN_12.value,
     show_default=True,
     help="What the guest runs.",
 )
 @click.option(
     "--builder",
-    type=click.Choice(list(Builder)),
-    default=Builder.MKOSI,
+    type=click.Choice([one.value for one in Builder]),
+    default=Builder.MKOSI.value,
     show_default=True,
     help="mkosi makes a disk that boots by itself; quick is mmdebstrap, for tests.",
 )
@@ -44,8 +44,8 @@ BUILD = REPOSITORY / "build/image"
 @click.option("--dry-run", is_flag=True, help="Print the builder's command, and build nothing.")
 @json_option
 def build_command(
-    system: System,
-    builder: Builder,
+    system: str,
+    builder: str,
     mirror: str | None,
     output: Path | None,
     dry_run: bool,
@@ -63,7 +63,7 @@ def build_command(
               vas image build --builder quick --mirror 'https://snapshot.example/debian/{snapshot}'
     """
     place = (output or BUILD / f"{system}-{builder}").absolute()
-    order = Order(system, builder, place, mirror)
+    order = Order(System(system), Builder(builder), place, mirror)
     if dry_run:
         click.echo(shlex.join(command_of(order, Path("TREE"), Path("OUTPUT"))))
         return
