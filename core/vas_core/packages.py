@@ -26,8 +26,10 @@ _NEEDED_FOR = {
     "paths": "route calibrate, test",
     "browser": "test",
     "guests": "affinity with guests, test",
+    "image": "image, test",
+    "disk": "image build",
 }
-_OPTIONAL = ("paths", "browser", "guests")
+_OPTIONAL = ("paths", "browser", "guests", "image", "disk")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 

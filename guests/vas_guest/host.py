@@ -88,7 +88,8 @@ class Host:
         if self._network(wish):
             self._define_network(wish)
         if self._seed(wish):
-            wish.seed_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # QEMU's user reaches its seed, and lists nobody else's.
+            wish.seed_file.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
             write_seed(wish.seed_file, wish.seed)
         if self._domain(wish):
             self._do("define", "/dev/stdin", stdin=to_text(wish.domain))
