@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -103,13 +104,14 @@ def seed(wish: Wish, output: Path | None) -> None:
 def verify(wish: Wish, connect: str | None, as_json: bool) -> int:
     """Compare a guest's definition with the map.
 
-    Pool of virtual functions, seed and domain; status 3 if something differs.
+    Disks, pool of virtual functions, seed and domain; status 3 if something differs.
 
     \b
     Example: vas guest verify vm1
     """
-    found = Host(connect).differences(wish)
-    _print(wish, found, as_json, nothing="is defined as the map has it")
+    host = Host(connect)
+    found = host.differences(wish)
+    _print(wish, found, as_json, host.is_running(wish))
     return ExitStatus.DIFFERENT if found else ExitStatus.DONE
 
 
@@ -117,24 +119,34 @@ def verify(wish: Wish, connect: str | None, as_json: bool) -> int:
 @_wished
 @_connect
 @_dry_run
+@click.option("--image", type=_path, metavar="QCOW2", help="What its first disk is made of.")
 @click.option("--start", is_flag=True, help="Start it too, now and with its host.")
 @json_option
-def apply(wish: Wish, connect: str | None, dry_run: bool, start: bool, as_json: bool) -> None:
+def apply(
+    wish: Wish,
+    connect: str | None,
+    dry_run: bool,
+    image: Path | None,
+    start: bool,
+    as_json: bool,
+) -> None:
     """Define a guest as the map has it, and read it back.
 
-    Pool of virtual functions, seed and domain. A guest that runs is never stopped: its new
-    definition counts from its next start. Disks are not made, and not looked into.
+    Disks, pool of virtual functions, seed and domain. A disk that is there is never written to,
+    and a guest that runs never stopped: its new definition counts from its next start.
 
     \b
     Examples: vas guest apply vm1 --dry-run
-              vas guest apply vm1 --placement vm1.xml --start
+              vas guest apply vm1 --image vas-guest.qcow2 --placement vm1.xml --start
     """
+    wish = replace(wish, image=image)
     host = Host(connect)
     found = host.differences(wish) if dry_run else host.apply(wish)
+    ran = host.is_running(wish)
     if start and not dry_run:
         host.start(wish)
-    _print(wish, found, as_json, nothing="is defined as the map has it")
-    if found and not dry_run and host.is_running(wish) and not start:
+    _print(wish, found, as_json, ran)
+    if found and ran and not dry_run:
         note(f"{wish.guest.name} runs: what was changed counts from its next start")
 
 
@@ -142,28 +154,33 @@ def apply(wish: Wish, connect: str | None, dry_run: bool, start: bool, as_json: 
 @_wished
 @_connect
 @_dry_run
-def remove(wish: Wish, connect: str | None, dry_run: bool) -> None:
+@json_option
+def remove(wish: Wish, connect: str | None, dry_run: bool, as_json: bool) -> None:
     """Forget a guest that is shut down, and its seed; its disks stay.
 
     \b
     Example: vas guest remove vm1
     """
-    if dry_run:
-        note(f"would forget {wish.guest.name} and {wish.seed_file}")
-    elif Host(connect).remove(wish):
-        note(f"{wish.guest.name} is forgotten; its disks are left")
-    else:
-        note(f"{wish.guest.name} was not defined")
-
-
-def _print(wish: Wish, found: Sequence[Difference], as_json: bool, *, nothing: str) -> None:
+    host = Host(connect)
+    there = host.is_there(wish) if dry_run else host.remove(wish)
     if as_json:
-        print_json({"guest": wish.guest.name, "differences": [vars(one) for one in found]})
-    elif found:
-        rows = ((one.where, _shown(one.wished), _shown(one.found)) for one in found)
-        print_table(("WHAT", "WISHED", "FOUND"), rows)
+        print_json({"guest": wish.guest.name, "removed": there})
+    elif not there:
+        note(f"{wish.guest.name} is not defined")
     else:
-        note(f"{wish.guest.name} {nothing}")
+        words = "would be forgotten" if dry_run else "is forgotten"
+        note(f"{wish.guest.name} {words}; its disks stay")
+
+
+def _print(wish: Wish, found: Sequence[Difference], as_json: bool, running: bool) -> None:
+    if as_json:
+        rows = [vars(one) for one in found]
+        print_json({"guest": wish.guest.name, "differences": rows, "running": running})
+    elif found:
+        table = ((one.where, _shown(one.wished), _shown(one.found)) for one in found)
+        print_table(("WHAT", "WISHED", "FOUND"), table)
+    else:
+        note(f"{wish.guest.name} is defined as the map has it")
 
 
 def _shown(value: str | None) -> str:

@@ -11,6 +11,7 @@ from vas_core.errors import BadInput, VasError
 from vas_core.seed import read_seed, write_seed
 from vas_core.virsh import virsh
 from vas_core.xmltree import parse_xml
+from vas_guest import disks as disks_of
 from vas_guest.compare import Difference, differences
 from vas_guest.domain import domain, guest_uuid, seed_file, to_text
 from vas_guest.network import network, network_name
@@ -29,6 +30,8 @@ class Wish:
     guest: Guest
     settings: GuestSettings
     placement: Xml.Element | None = None
+    image: Path | None = None
+    """What its first disk is made of, where that is not there."""
 
     @property
     def uuid(self) -> str:
@@ -67,15 +70,20 @@ class Host:
     uri: str | None = None
 
     def differences(self, wish: Wish) -> list[Difference]:
-        """What is not as wished: pool, seed, domain; the guest's definition, not what runs."""
-        return [*self._network(wish), *self._seed(wish), *self._domain(wish)]
+        """What is not as wished: disks, pool, seed, definition; not what of it runs already."""
+        disks = [Difference(disk.path, _THERE, None) for disk in disks_of.lacking(wish.guest)]
+        return [*disks, *self._network(wish), *self._seed(wish), *self._domain(wish)]
+
+    def is_there(self, wish: Wish) -> bool:
+        """Whether it is defined, or has a seed."""
+        return wish.uuid in self._listed("list", "--all") or wish.seed_file.exists()
 
     def is_running(self, wish: Wish) -> bool:
         """Whether the guest runs."""
         return wish.uuid in self._listed("list", "--state-running", "--state-paused")
 
     def apply(self, wish: Wish) -> list[Difference]:
-        """Defines what differs, and reads it back; returns what was changed.
+        """Makes and defines what differs, and reads it back; returns what was changed.
 
         A running guest goes on as it is: its new definition counts from its next start. Raises
         VasError if libvirt did not take a part of the definition, BadInput if another guest has
@@ -85,6 +93,8 @@ class Host:
         if not found:
             return []
         self._refuse_a_stranger(wish)
+        text = to_text(wish.domain)  # what is wrong with it is said before anything is changed
+        list(disks_of.make(wish.guest, wish.image))
         if self._network(wish):
             self._define_network(wish)
         if self._seed(wish):
@@ -92,7 +102,7 @@ class Host:
             wish.seed_file.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
             write_seed(wish.seed_file, wish.seed)
         if self._domain(wish):
-            self._do("define", "/dev/stdin", stdin=to_text(wish.domain))
+            self._do("define", "/dev/stdin", stdin=text)
         if left := self.differences(wish):
             first = left[0]
             what = f"libvirt did not take {first.where}: wished {first.wished}, has {first.found}"
@@ -110,11 +120,11 @@ class Host:
 
         Raises BadInput while it runs.
         """
-        there = wish.uuid in self._listed("list", "--all")
+        there = self.is_there(wish)
         if there and self.is_running(wish):
             hint = f"shut it down first: virsh shutdown {wish.guest.name}"
             raise BadInput("runs", where=wish.guest.name, hint=hint)
-        if there:
+        if wish.uuid in self._listed("list", "--all"):
             self._do("undefine", wish.uuid, "--nvram")
         wish.seed_file.unlink(missing_ok=True)
         return there

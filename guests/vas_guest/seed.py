@@ -78,7 +78,8 @@ def _user_data(
 def hosts_file(cluster: Cluster) -> str:
     """/etc/hosts: every node of the map by its address on the data fabric."""
     manager = cluster.yarn.resourcemanager
-    nodes = {node.name: node.address for host in cluster.hosts for node in (host, *host.guests)}
+    nodes = {host.name: host.address for host in cluster.hosts}
+    nodes |= {guest.name: guest.address for guest in cluster.guests()}
     nodes.setdefault(manager.name, cluster.resourcemanager_address)
     lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost ip6-loopback"]
     lines += [f"{address} {_names(name)}" for name, address in nodes.items()]

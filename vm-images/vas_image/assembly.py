@@ -67,7 +67,7 @@ def _copy(files: list[Path], directory: Path) -> None:
 def _wheels(directory: Path, system: System) -> None:
     """VAS and the libraries that it pins, for the guest's Python: no guest asks a registry."""
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
-    words = ["--only-binary=:all:", "--python-version", system.python, "--dest", directory]
+    words = ["--only-binary=:all:", "--python-version", system.python, "--dest", str(directory)]
     words += [word for platform in _PLATFORMS for word in ("--platform", platform)]
     run([*pip, "wheel", "--no-deps", "--wheel-dir", directory, REPOSITORY])
     wheel = next(directory.glob("vas-*.whl"))
