@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -10,17 +11,20 @@ from typing import Any
 
 import click
 
+from vas_cluster import Host as MapHost
 from vas_cluster import default_path, parse_cluster
 from vas_cluster.document import read_text
 from vas_cluster.loading import load_cluster
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.root import Root
 from vas_core.seed import write_seed
 from vas_core.xmltree import parse_xml
 from vas_guest.compare import Difference
 from vas_guest.domain import to_text
 from vas_guest.host import Host, Wish
 from vas_guest.settings import DEFAULT, read_settings
+from vas_guest.vfs import make, read_adapter, steps
 
 _path = click.Path(path_type=Path)
 _connect = click.option(
@@ -170,6 +174,50 @@ def remove(wish: Wish, connect: str | None, dry_run: bool, as_json: bool) -> Non
     else:
         words = "would be forgotten" if dry_run else "is forgotten"
         note(f"{wish.guest.name} {words}; its disks stay")
+
+
+@guest.command()
+@click.option("--cluster", "cluster_file", type=_path, help="The map.")
+@click.option("--node", help="Which storage server.  [default: this machine's name]")
+@click.option(
+    "--settings", type=_path, default=DEFAULT, show_default=True, help="The site's settings."
+)
+@_dry_run
+@json_option
+def vfs(
+    cluster_file: Path | None, node: str | None, settings: Path, dry_run: bool, as_json: bool
+) -> None:
+    """Make a virtual function for each guest of this server.
+
+    Those that are there stay: none is ever taken from a guest, and a number that is large enough
+    is left as it is. What was written is read back.
+
+    \b
+    Examples: vas guest vfs --dry-run
+              vas guest vfs
+    """
+    host = _host(cluster_file, node)
+    pf, wished, trust = host.nics.pf, len(host.guests), read_settings(settings).trust
+    if dry_run:
+        todo = steps(read_adapter(Root(), pf), wished)
+    else:
+        todo = make(Root(), pf, wished, trust=trust)
+    if as_json:
+        print_json({"pf": pf, "wished": wished, "steps": [vars(step) for step in todo]})
+    elif todo:
+        print_table(("FILE", "VALUE", "WHY"), ((s.file, s.value, s.why) for s in todo))
+    else:
+        note(f"{pf} has enough virtual functions for {wished} guests")
+
+
+def _host(cluster_file: Path | None, node: str | None) -> MapHost:
+    cluster = load_cluster(cluster_file or default_path())
+    name = cluster.name_of(node or socket.gethostname())
+    host = cluster.host(name)
+    if host is None:
+        known = ", ".join(one.name for one in cluster.hosts)
+        raise BadInput("is no storage server of the map", where=name, hint=f"it has {known}")
+    return host
 
 
 def _print(wish: Wish, found: Sequence[Difference], as_json: bool, running: bool) -> None:

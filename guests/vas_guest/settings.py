@@ -33,6 +33,8 @@ class GuestSettings(BaseModel):
     kernel_command_line: str | None = None
     virtual_function: bool = True
     """False where there is no SR-IOV: then the data fabric is not reached, as in a test."""
+    trust: bool = False
+    """Whether a guest may change its VF's MAC or go promiscuous: the adapter's `trust`."""
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
     prefix_bits: Annotated[int, Field(ge=1, le=128)] = 24
     """Of the data fabric's network, which the map does not say."""
