@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.files import write_atomically
 from vas_core.process import run
 from vas_core.progress import Step, Steps
@@ -29,6 +30,7 @@ STEPS = (
     Step("pack the disk", 60),
 )
 _SNAPSHOT = "{snapshot}"
+_OLDEST_MKOSI = 25
 
 
 class Builder(StrEnum):
@@ -75,6 +77,7 @@ def build(order: Order, learned: Path) -> Image:
     """
     order.output.parent.mkdir(parents=True, exist_ok=True)
     _check_place(order.output)
+    _check_builder(order.builder)
     with (
         tempfile.TemporaryDirectory(prefix=".vas-image-", dir=order.output.parent) as work,
         Steps.show(STEPS, learned) as steps,
@@ -100,6 +103,18 @@ def _check_place(output: Path) -> None:
     if output.exists() and any(output.iterdir()) and not (output / DISK).exists():
         hint = "name a new directory, or one with an image"
         raise BadInput("holds something that is no image", where=str(output), hint=hint)
+
+
+def _check_builder(builder: Builder) -> None:
+    """Before minutes of work: an older mkosi knows other settings."""
+    if builder is Builder.QUICK:
+        run(["mmdebstrap", "--version"])
+        return
+    said = run(["mkosi", "--version"]).stdout
+    version = re.search(r"\d+", said)
+    if version is None or int(version[0]) < _OLDEST_MKOSI:
+        hint = "Debian 13 and Fedora have it; --builder quick needs none"
+        raise NotHere(f"is {said.strip()}, {_OLDEST_MKOSI} is needed", where="mkosi", hint=hint)
 
 
 def _run_builder(order: Order, tree: Path, made: Path) -> None:
