@@ -48,7 +48,7 @@ class Boot:
 def qemu_argv(boot: Boot) -> list[str]:
     """The image's disk is never written to; each of its NICs is on a hub where nobody is."""
     accelerator = "kvm" if boot.kvm else "tcg,thread=multi,tb-size=512"
-    append = f"root={boot.image.root} ro {boot.image.kernel_command_line} {_QUIET}"
+    append = f"root={boot.image.root} rw {boot.image.kernel_command_line} {_QUIET}"
     return [
         *(boot.qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
         *("-machine", "q35", "-accel", accelerator, "-cpu", "host" if boot.kvm else "max"),
