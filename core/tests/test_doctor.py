@@ -66,6 +66,7 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     assert {"namespaces", "lab files", "memory", "Lustre client", "KVM"} <= lacking
     assert all(finding.fix for finding in found if not finding.ok)
     programs_of_some = {"iperf3", "chromium", "virsh", "libvirtd", "virt-qemu-run", "xmllint"}
+    programs_of_some |= {"mmdebstrap", "qemu-img", "debugfs", "mkosi"}
     optional = {f.name for f in found if f.optional}
     assert optional == {"Lustre client", "KVM", "qemu-system-x86_64"} | programs_of_some
 
