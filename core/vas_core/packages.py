@@ -24,12 +24,13 @@ _NEEDED_FOR = {
     "base": "every command",
     "lab": "demo, test, lab, bench",
     "paths": "route calibrate, test",
+    "bench": "bench interference, test",
     "browser": "test",
     "guests": "affinity with guests, test",
     "image": "image, test",
     "disk": "image build",
 }
-_OPTIONAL = ("paths", "browser", "guests", "image", "disk")
+_OPTIONAL = ("paths", "bench", "browser", "guests", "image", "disk")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 
