@@ -11,7 +11,6 @@ import pytest
 from vas_core.cli import run_command
 from vas_core.process import run
 from vas_image.image import BILL, DISK, read_image, write_image
-from vas_tests.checks import REPOSITORY
 
 pytestmark = [
     pytest.mark.slow,
@@ -19,15 +18,6 @@ pytestmark = [
     pytest.mark.nightly,
     pytest.mark.timeout(3600),
 ]
-
-
-@pytest.fixture(scope="module")
-def image() -> Path:
-    """Built anew: two to ten minutes, by the machine."""
-    directory = REPOSITORY / "build/image/test"
-    shutil.rmtree(directory, ignore_errors=True)
-    assert run_command(["image", "build", "--builder", "quick", "--output", str(directory)]) == 0
-    return directory
 
 
 def broken(directory: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -39,32 +29,32 @@ def broken(directory: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return names
 
 
-def test_nothing_in_it_is_secret(image: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert broken(image, capsys) == []
+def test_nothing_in_it_is_secret(guest_image: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert broken(guest_image, capsys) == []
 
 
-def test_its_bill_names_packages_jars_and_wheels(image: Path) -> None:
-    bill = json.loads((image / BILL).read_text())
+def test_its_bill_names_packages_jars_and_wheels(guest_image: Path) -> None:
+    bill = json.loads((guest_image / BILL).read_text())
     kinds = {component["purl"].partition("/")[0] for component in bill["components"]}
     assert kinds == {"pkg:deb", "pkg:maven", "pkg:pypi"}
 
 
 def test_it_boots_and_its_node_manager_is_healthy(
-    image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    guest_image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     console = tmp_path / "console"
-    status = run_command(["image", "check", str(image), "--console", str(console)])
+    status = run_command(["image", "check", str(guest_image), "--console", str(console)])
     said = capsys.readouterr().out
     assert status == 0, said + console.read_text(errors="replace")[-3000:]
 
 
 def test_a_spoiled_image_is_found_out(
-    image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    guest_image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spoiled = tmp_path / "spoiled"
-    shutil.copytree(image, spoiled)
+    shutil.copytree(guest_image, spoiled)
     raw, key = tmp_path / "raw", tmp_path / "key"
-    run(["qemu-img", "convert", "-O", "raw", image / DISK, raw])
+    run(["qemu-img", "convert", "-O", "raw", guest_image / DISK, raw])
     key.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
     for request in (f"write {key} /etc/ssh/ssh_host_rsa_key", "rm /etc/machine-id"):
         run(["debugfs", "-w", "-R", request, raw])

@@ -172,3 +172,9 @@ def test_settings_name_what_is_wrong(tmp_path: Path) -> None:
     system = made(read_settings(file)).find("os")
     assert system is not None and system.get("firmware") is None
     assert [child.tag for child in system] == ["type", "kernel", "initrd", "cmdline"]
+
+
+def test_what_it_prints_is_kept_where_the_settings_say() -> None:
+    log = made(GuestSettings(consoles="/var/log/guests")).find("devices/console/log")
+    assert log is not None
+    assert log.get("file") == "/var/log/guests/vas01.hpc.example-console.log"

@@ -15,7 +15,7 @@ from vas_cluster import Host as MapHost
 from vas_cluster import default_path, parse_cluster
 from vas_cluster.document import read_text
 from vas_cluster.loading import load_cluster
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import RealRange, json_option, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
 from vas_core.seed import write_seed
@@ -125,6 +125,12 @@ def verify(wish: Wish, connect: str | None, as_json: bool) -> int:
 @_dry_run
 @click.option("--image", type=_path, metavar="QCOW2", help="What its first disk is made of.")
 @click.option("--start", is_flag=True, help="Start it too, now and with its host.")
+@click.option(
+    "--wait",
+    type=RealRange(min=1, max=7200),
+    metavar="SECONDS",
+    help="Wait until one that is started answers, by its agent.",
+)
 @json_option
 def apply(
     wish: Wish,
@@ -132,6 +138,7 @@ def apply(
     dry_run: bool,
     image: Path | None,
     start: bool,
+    wait: float | None,
     as_json: bool,
 ) -> None:
     """Define a guest as the map has it, and read it back.
@@ -142,6 +149,7 @@ def apply(
     \b
     Examples: vas guest apply vm1 --dry-run
               vas guest apply vm1 --image vas-guest.qcow2 --placement vm1.xml --start
+              vas guest apply vm1 --start --wait 300
     """
     wish = replace(wish, image=image)
     host = Host(connect)
@@ -149,6 +157,8 @@ def apply(
     ran = host.is_running(wish)
     if start and not dry_run:
         host.start(wish)
+        if wait and not ran:
+            host.await_agent(wish, wait)
     _print(wish, found, as_json, ran)
     if found and ran and not dry_run:
         note(f"{wish.guest.name} runs: what was changed counts from its next start")

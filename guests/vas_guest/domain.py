@@ -32,6 +32,11 @@ def seed_file(guest: Guest, settings: GuestSettings) -> str:
     return f"{settings.seeds}/{guest.name}.iso"
 
 
+def console_file(guest: Guest, settings: GuestSettings) -> str:
+    """Where that which a guest prints on its console is kept on its host."""
+    return f"{settings.consoles}/{guest.name}-console.log"
+
+
 def domain(
     cluster: Cluster, guest: Guest, settings: GuestSettings, placement: Xml.Element | None = None
 ) -> Xml.Element:
@@ -128,6 +133,7 @@ def _devices(devices: Xml.Element, cluster: Cluster, guest: Guest, settings: Gue
     if settings.virtual_function:
         devices.append(_virtual_function(guest, network_name(host), settings.vlan))
     devices.append(_virtio_nic(guest, host.nics.bridge))
+    devices.append(_console(console_file(guest, settings)))
     devices.extend(_small_devices())
 
 
@@ -176,11 +182,16 @@ def _virtio_nic(guest: Guest, bridge: str) -> Xml.Element:
     return element
 
 
-def _small_devices() -> Iterator[Xml.Element]:
-    """Console, guest agent, random numbers, watchdog; no balloon: a VF pins all memory."""
+def _console(log: str) -> Xml.Element:
+    """For `virsh console`, and kept: what a guest says that does not boot. virtlogd bounds it."""
     console = _device("console", {"type": "pty"})
+    Xml.SubElement(console, "log", file=log, append="on")
     Xml.SubElement(console, "target", type="serial", port="0")
-    yield console
+    return console
+
+
+def _small_devices() -> Iterator[Xml.Element]:
+    """Guest agent, random numbers, watchdog; no balloon: a VF pins all memory."""
     agent = _device("channel", {"type": "unix"})
     Xml.SubElement(agent, "target", type="virtio", name="org.qemu.guest_agent.0")
     yield agent

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from vas_cluster import Cluster, Guest
 from vas_core.errors import BadInput, VasError
+from vas_core.polling import poll
 from vas_core.seed import read_seed, write_seed
 from vas_core.virsh import virsh
 from vas_core.xmltree import parse_xml
 from vas_guest import disks as disks_of
 from vas_guest.compare import Difference, differences
-from vas_guest.domain import domain, guest_uuid, seed_file, to_text
+from vas_guest.domain import console_file, domain, guest_uuid, seed_file, to_text
 from vas_guest.network import network, network_name
 from vas_guest.seed import seed_files
 from vas_guest.settings import GuestSettings
 
 _THERE = "there"
+_ANSWERS, _ENDED = "answers", "ended"
+_CONSOLE_CHARS = 2000
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,31 @@ class Host:
         if not self.is_running(wish):
             self._do("start", wish.uuid)
 
+    def await_agent(self, wish: Wish, timeout_seconds: float) -> None:
+        """Waits until the guest has started: until its guest agent answers.
+
+        Raises VasError with the end of its console if it does not, or ends before.
+        """
+        name = wish.guest.name
+        try:
+            poll(
+                lambda: self._agent(wish),
+                lambda seen: seen in (_ANSWERS, _ENDED),
+                timeout_seconds,
+                f"the agent of {name}",
+            )
+        except VasError as late:
+            raise VasError(f"{late.what}{_console_end(wish)}", where=name) from None
+        if not self.is_running(wish):
+            raise VasError(f"ended before its agent answered{_console_end(wish)}", where=name)
+
+    def _agent(self, wish: Wish) -> str:
+        try:
+            self._do("qemu-agent-command", wish.uuid, json.dumps({"execute": "guest-ping"}))
+        except VasError as silent:
+            return silent.what if self.is_running(wish) else _ENDED
+        return _ANSWERS
+
     def remove(self, wish: Wish) -> bool:
         """Forgets a guest that is shut down, and its seed; disks stay. False if none was there.
 
@@ -182,3 +211,12 @@ class Host:
 
     def _do(self, *words: str, stdin: str | None = None) -> str:
         return virsh(self.uri, *words, stdin=stdin)
+
+
+def _console_end(wish: Wish) -> str:
+    file = Path(console_file(wish.guest, wish.settings))
+    try:
+        said = file.read_bytes()[-_CONSOLE_CHARS:].decode(errors="replace")
+    except OSError as unread:
+        said = str(unread)
+    return f"; {file} ends with:\n{said}"

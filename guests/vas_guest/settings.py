@@ -41,6 +41,8 @@ class GuestSettings(BaseModel):
     gateway: str | None = None
     seeds: AbsolutePath = "/var/lib/vas/seed"
     """The directory of the cloud-init seeds, on the storage server."""
+    consoles: AbsolutePath = "/var/log/libvirt/qemu"
+    """The directory of what guests print on their consoles, on the storage server."""
     authorized_keys: list[str] = []
     """Public SSH keys of the administrator, `vas` in the guest."""
 

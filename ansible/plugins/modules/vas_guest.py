@@ -40,6 +40,12 @@ options:
   image:
     description: What the first disk is made of where it is not there, on the node.
     type: path
+  wait:
+    description:
+      - For how many seconds a guest that C(started) starts may take until its guest agent answers.
+        If it does not, the module fails with the end of its console. 0 does not wait.
+    type: int
+    default: 0
   program:
     description: Where vas is.
     type: path
@@ -79,6 +85,7 @@ _ARGUMENTS = {
     "settings": {"type": "path", "default": "/etc/vas/guest.yaml"},
     "placement": {"type": "path"},
     "image": {"type": "path"},
+    "wait": {"type": "int", "default": 0},
     "program": PROGRAM,
 }
 _FILES = ("cluster", "settings", "placement")
@@ -102,6 +109,7 @@ def _present(module: Any) -> None:
     start = module.params["state"] == "started"
     words += ["--dry-run"] if module.check_mode else []
     words += ["--start"] if start else []
+    words += ["--wait", str(module.params["wait"])] if start and module.params["wait"] else []
     _, found = ask(module, words)
     changed = bool(found["differences"]) or (start and not found["running"])
     module.exit_json(changed=changed, diff=_diff(found["differences"]), **found)
