@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from vas_core.cli import run_command
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.faults import MAPS, REDUCERS, digests, faulty_job
@@ -33,6 +35,16 @@ def lab() -> Iterator[Lab]:
     )
     with Lab.start(options, tied=True) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def guest_image() -> Path:
+    """The guests' image, built anew the quick way: its directory."""
+    directory = REPOSITORY / "build" / "image" / "test"
+    shutil.rmtree(directory, ignore_errors=True)
+    words = ["image", "build", "--builder", "quick", "--output", str(directory)]
+    assert run_command(words) == 0
+    return directory
 
 
 @pytest.fixture(scope="session")

@@ -52,7 +52,7 @@ exit 0
 """
 _INSTALLED = (
     "git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium", "virsh", "libvirtd",
-    "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio",
+    "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio", "mmdebstrap", "qemu-img", "debugfs",
 )  # fmt: skip
 
 _BOOTSTRAP = (

@@ -27,8 +27,10 @@ _NEEDED_FOR = {
     "bench": "bench interference, test",
     "browser": "test",
     "guests": "affinity with guests, test",
+    "image": "image, test",
+    "disk": "image build",
 }
-_OPTIONAL = ("paths", "bench", "browser", "guests")
+_OPTIONAL = ("paths", "bench", "browser", "guests", "image", "disk")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 

@@ -1,7 +1,7 @@
-"""A libvirtd of the test's own: its files, its sockets and its guests end with it.
+"""A libvirtd of the test's own: its files, its sockets, its bridge and its guests end with it.
 
-It runs in a mount and a process namespace. Its socket is reached from outside, and its guests'
-threads are seen there too.
+It runs in a mount, a process and a network namespace. Its socket is reached from outside, and its
+guests' threads are seen there too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from vas_cluster.virtio import host_interface
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import Completed, run
@@ -24,10 +25,14 @@ _PROGRAMS = {
     "virtlogd": "libvirt-daemon",
     "virsh": "libvirt-clients",
     "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "ip": "iproute2",
 }
 _START_SECONDS = 60.0
+# As the example maps call it.
+BRIDGE = "virbr0"
 
-# Arguments: the directory, then what stands in place of which path. `libvirt-qemu` and `qemu` are
+# Arguments: the directory, the bridge and its address. `libvirt-qemu` and `qemu` are
 # the users that distributions build libvirt with: their packages make them, or nobody does.
 _SCRIPT = """
 set -eu
@@ -47,6 +52,10 @@ printf '%s\\n' 'user = "root"' 'group = "root"' 'security_driver = "none"' 'name
     'remember_owner = 0' >/etc/libvirt/qemu.conf
 printf '%s\\n' 'auth_unix_rw = "none"' 'auth_unix_ro = "none"' 'unix_sock_group = "root"' \\
     >/etc/libvirt/libvirtd.conf
+ip link set lo up
+ip link add "$2" type bridge forward_delay 0
+ip address add "$3" dev "$2"
+ip link set "$2" up
 virtlogd -d
 libvirtd
 """
@@ -83,9 +92,14 @@ def _emulator() -> str | None:
 
 @dataclass(frozen=True)
 class Libvirt:
-    """A daemon that answers at `uri`."""
+    """A daemon that answers at `uri`, in the network namespace of process `pid`."""
 
     uri: str
+    pid: int
+
+    def inside(self, *argv: str, check: bool = True) -> Completed:
+        """Runs a program where the guests' bridge is."""
+        return run(["nsenter", f"--net=/proc/{self.pid}/ns/net", *argv], check=check)
 
     def virsh(self, *words: str, stdin: str | None = None) -> str:
         """What virsh prints."""
@@ -122,17 +136,19 @@ def threads(uuid: str) -> dict[str, int]:
 @contextmanager
 def running(directory: Path) -> Iterator[Libvirt]:
     """Starts a daemon; ends it with all that it started. `directory` gets its files."""
-    argv = ["unshare", "--mount", "--pid", "--mount-proc", "--fork", "--kill-child", "sh", "-c"]
+    argv = ["unshare", "--mount", "--net", "--pid", "--mount-proc", "--fork", "--kill-child"]
     log = directory / "libvirtd.log"
     with log.open("wb") as output:
         daemon = subprocess.Popen(
-            [*argv, _SCRIPT, "sh", str(directory)],
+            [*argv, "sh", "-c", _SCRIPT, "sh", str(directory), BRIDGE, str(host_interface())],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
         )
     try:
-        found = Libvirt(f"qemu+unix:///system?socket={directory}/run/libvirt/libvirt-sock")
+        found = Libvirt(
+            f"qemu+unix:///system?socket={directory}/run/libvirt/libvirt-sock", daemon.pid
+        )
         _wait(found, daemon, log)
         try:
             yield found

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from enum import Enum
 from xml.etree.ElementTree import Element, tostring
 
 from vas_affinity.apply.knob import Gone
-from vas_core.errors import VasError
-from vas_core.process import CommandFailed, run
+from vas_core.virsh import virsh
 from vas_core.xmltree import parse_xml
-
-_TIMEOUT_SECONDS = 30.0
 
 
 class Side(Enum):
@@ -26,7 +22,7 @@ class Virsh:
     """The libvirt at a connection URI; None is virsh's own default."""
 
     def __init__(self, uri: str | None = None) -> None:
-        self._connect = ["--connect", uri] if uri else []
+        self._uri = uri
         self._lists: dict[str, dict[str, str]] = {}
         self._documents: dict[tuple[str, Side], Element] = {}
 
@@ -42,14 +38,7 @@ class Virsh:
 
     def do(self, *words: str, stdin: str | None = None) -> str:
         """Runs one of virsh's commands. Raises VasError with what virsh said, NotHere."""
-        # Its messages are shown beside ours: in one language.
-        env = {**os.environ, "LC_ALL": "C"}
-        argv = ["virsh", "--quiet", *self._connect, *words]
-        try:
-            return run(argv, stdin=stdin, env=env, timeout_seconds=_TIMEOUT_SECONDS).stdout
-        except CommandFailed as failed:
-            said = " ".join(failed.completed.stderr.replace("error: ", "").split())
-            raise VasError(said or str(failed), where=f"virsh {words[0]}") from None
+        return virsh(self._uri, *words, stdin=stdin)
 
     def uuid(self, guest: str) -> str:
         """A guest's, by its name. Raises Gone."""

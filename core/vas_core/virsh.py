@@ -1,0 +1,25 @@
+"""Asking libvirt by `virsh`: its Python library has no wheels."""
+
+from __future__ import annotations
+
+import os
+
+from vas_core.errors import VasError
+from vas_core.process import CommandFailed, run
+
+_TIMEOUT_SECONDS = 30.0
+
+
+def virsh(uri: str | None, *words: str, stdin: str | None = None) -> str:
+    """Runs one of virsh's commands at a connection URI; None is virsh's own default.
+
+    Raises VasError with what virsh said, NotHere.
+    """
+    # Its messages are shown beside ours: in one language.
+    env = {**os.environ, "LC_ALL": "C"}
+    argv = ["virsh", "--quiet", *(["--connect", uri] if uri else []), *words]
+    try:
+        return run(argv, stdin=stdin, env=env, timeout_seconds=_TIMEOUT_SECONDS).stdout
+    except CommandFailed as failed:
+        said = " ".join(failed.completed.stderr.replace("error: ", "").split())
+        raise VasError(said or str(failed), where=f"virsh {words[0]}") from None

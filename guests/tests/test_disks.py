@@ -1,0 +1,64 @@
+"""A guest's disks: made where they are not, and never written to where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vas_cluster import Guest, load_cluster
+from vas_cluster.model import Disk
+from vas_core.errors import BadInput
+from vas_core.process import CommandFailed
+from vas_guest.disks import lacking, make
+
+SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
+
+
+def guest(*paths: Path | str) -> Guest:
+    disks = [Disk(path=str(path), size="1GiB") for path in paths]
+    return load_cluster(SITE).guests()[0].model_copy(update={"disks": disks})
+
+
+def test_the_first_disk_needs_an_image(tmp_path: Path) -> None:
+    one = guest(tmp_path / "a.qcow2")
+    with pytest.raises(BadInput, match="--image"):
+        list(make(one, None))
+    with pytest.raises(BadInput, match="no such image"):
+        list(make(one, tmp_path / "none"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_is_nobodys_to_make(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="logical volume"):
+        list(make(guest("/dev/vas-no-such"), tmp_path))
+
+
+def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    disk = tmp_path / "a.raw"
+    disk.write_text("somebody's data")
+    assert lacking(guest(disk)) == []
+    assert list(make(guest(disk), None)) == []
+    assert disk.read_text() == "somebody's data"
+
+
+@pytest.mark.machine
+def test_an_image_becomes_the_first_disk_and_others_are_empty(tmp_path: Path) -> None:
+    image, first, second = (tmp_path / name for name in ("image", "d/a.raw", "d/b.raw"))
+    image.write_bytes(b"image" + bytes(1 << 20))
+    made = list(make(guest(first, second), image))
+    assert [disk.path for disk in made] == [str(first), str(second)]
+    assert first.read_bytes()[:5] == b"image"
+    assert [disk.stat().st_size for disk in (first, second)] == [1 << 30, 1 << 30]
+    assert sorted(path.name for path in first.parent.iterdir()) == ["a.raw", "b.raw"]
+    assert first.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.machine
+def test_what_fails_leaves_no_disk(tmp_path: Path) -> None:
+    image, disk = tmp_path / "image", tmp_path / "d" / "a.qcow2"
+    too_small = guest(disk).model_copy(update={"disks": [Disk(path=str(disk), size="1MiB")]})
+    image.write_bytes(bytes(4 << 20))
+    with pytest.raises(CommandFailed, match="shrink"):
+        list(make(too_small, image))
+    assert list(disk.parent.iterdir()) == []

@@ -1,0 +1,64 @@
+"""A guest's disks on its host. One that is there is never written to, whatever is on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from vas_cluster import Guest
+from vas_cluster.model import Disk
+from vas_core.errors import BadInput
+from vas_core.files import fsync_directory
+from vas_core.process import run
+from vas_core.sizes import parse_size
+
+
+def lacking(guest: Guest) -> list[Disk]:
+    """Those that are not there."""
+    return [disk for disk in guest.disks if not Path(disk.path).exists()]
+
+
+def make(guest: Guest, image: Path | None) -> Iterator[Disk]:
+    """Makes those that are not there, and names each: the first from the image, others empty.
+
+    Raises BadInput for the first disk without an image, and for a device that is not there.
+    """
+    for disk in lacking(guest):
+        if disk.path.startswith("/dev/"):
+            hint = "make the logical volume, and write the image to it"
+            raise BadInput("is not there", where=disk.path, hint=hint)
+        _make(disk, _commands(guest, disk, image))
+        yield disk
+
+
+def _commands(guest: Guest, disk: Disk, image: Path | None) -> list[Sequence[str | Path]]:
+    """What makes a disk, but for the file's name at each one's end."""
+    form = "qcow2" if disk.path.endswith(".qcow2") else "raw"
+    size = str(parse_size(disk.size))
+    if disk != guest.disks[0]:
+        return [["qemu-img", "create", "-q", "-f", form, "{file}", size]]
+    if image is None:
+        hint = "give the image: --image FILE (`vas image build` makes one)"
+        raise BadInput("its first disk is not there", where=guest.name, hint=hint)
+    if not image.is_file():
+        raise BadInput("no such image", where=str(image), hint="name vas-guest.qcow2")
+    return [
+        ["qemu-img", "convert", "-O", form, image, "{file}"],
+        ["qemu-img", "resize", "-q", "-f", form, "{file}", size],
+    ]
+
+
+def _make(disk: Disk, commands: Sequence[Sequence[str | Path]]) -> None:
+    """Under another name first: what was interrupted is no disk."""
+    place = Path(disk.path)
+    place.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+    new = place.with_name(f".{place.name}.new")
+    try:
+        for words in commands:
+            run([new if word == "{file}" else word for word in words])
+        new.chmod(0o600)
+        os.link(new, place)  # fails where a disk has come meanwhile
+    finally:
+        new.unlink(missing_ok=True)
+    fsync_directory(place.parent)

@@ -1,0 +1,222 @@
+"""The edge: a storage server's libvirt, told of a guest and asked for it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+from vas_cluster import Cluster, Guest
+from vas_core.errors import BadInput, VasError
+from vas_core.polling import poll
+from vas_core.seed import read_seed, write_seed
+from vas_core.virsh import virsh
+from vas_core.xmltree import parse_xml
+from vas_guest import disks as disks_of
+from vas_guest.compare import Difference, differences
+from vas_guest.domain import console_file, domain, guest_uuid, seed_file, to_text
+from vas_guest.network import network, network_name
+from vas_guest.seed import seed_files
+from vas_guest.settings import GuestSettings
+
+_THERE = "there"
+_ANSWERS, _ENDED = "answers", "ended"
+_CONSOLE_CHARS = 2000
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A guest as the map, the settings and the placement have it."""
+
+    cluster: Cluster
+    map_text: str
+    guest: Guest
+    settings: GuestSettings
+    placement: Xml.Element | None = None
+    image: Path | None = None
+    """What its first disk is made of, where that is not there."""
+
+    @property
+    def uuid(self) -> str:
+        """Its identity."""
+        return guest_uuid(self.cluster, self.guest)
+
+    @property
+    def domain(self) -> Xml.Element:
+        """Its domain."""
+        return domain(self.cluster, self.guest, self.settings, self.placement)
+
+    @property
+    def network(self) -> Xml.Element | None:
+        """The pool that its VF comes from, if it has one."""
+        if not self.settings.virtual_function:
+            return None
+        host = self.cluster.host_by_guest(self.guest.name)
+        assert host is not None, "a guest of the map has a host"
+        return network(self.cluster, host)
+
+    @property
+    def seed(self) -> dict[str, str]:
+        """Its seed's files."""
+        return seed_files(self.cluster, self.map_text, self.guest, self.settings)
+
+    @property
+    def seed_file(self) -> Path:
+        """Where its seed lies."""
+        return Path(seed_file(self.guest, self.settings))
+
+
+@dataclass(frozen=True)
+class Host:
+    """The libvirt at a connection URI; None is virsh's own default."""
+
+    uri: str | None = None
+
+    def differences(self, wish: Wish) -> list[Difference]:
+        """What is not as wished: disks, pool, seed, definition; not what of it runs already."""
+        disks = [Difference(disk.path, _THERE, None) for disk in disks_of.lacking(wish.guest)]
+        return [*disks, *self._network(wish), *self._seed(wish), *self._domain(wish)]
+
+    def is_there(self, wish: Wish) -> bool:
+        """Whether it is defined, or has a seed."""
+        return wish.uuid in self._listed("list", "--all") or wish.seed_file.exists()
+
+    def is_running(self, wish: Wish) -> bool:
+        """Whether the guest runs."""
+        return wish.uuid in self._listed("list", "--state-running", "--state-paused")
+
+    def apply(self, wish: Wish) -> list[Difference]:
+        """Makes and defines what differs, and reads it back; returns what was changed.
+
+        A running guest goes on as it is: its new definition counts from its next start. Raises
+        VasError if libvirt did not take a part of the definition, BadInput if another guest has
+        the name.
+        """
+        found = self.differences(wish)
+        if not found:
+            return []
+        self._refuse_a_stranger(wish)
+        text = to_text(wish.domain)  # what is wrong with it is said before anything is changed
+        list(disks_of.make(wish.guest, wish.image))
+        if self._network(wish):
+            self._define_network(wish)
+        if self._seed(wish):
+            # QEMU's user reaches its seed, and lists nobody else's.
+            wish.seed_file.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+            write_seed(wish.seed_file, wish.seed)
+        if self._domain(wish):
+            self._do("define", "/dev/stdin", stdin=text)
+        if left := self.differences(wish):
+            first = left[0]
+            what = f"libvirt did not take {first.where}: wished {first.wished}, has {first.found}"
+            raise VasError(what, where=wish.guest.name)
+        return found
+
+    def start(self, wish: Wish) -> None:
+        """Starts the guest, now and with its host, unless it runs."""
+        self._do("autostart", wish.uuid)
+        if not self.is_running(wish):
+            self._do("start", wish.uuid)
+
+    def await_agent(self, wish: Wish, timeout_seconds: float) -> None:
+        """Waits until the guest has started: until its guest agent answers.
+
+        Raises VasError with the end of its console if it does not, or ends before.
+        """
+        name = wish.guest.name
+        try:
+            poll(
+                lambda: self._agent(wish),
+                lambda seen: seen in (_ANSWERS, _ENDED),
+                timeout_seconds,
+                f"the agent of {name}",
+            )
+        except VasError as late:
+            raise VasError(f"{late.what}{_console_end(wish)}", where=name) from None
+        if not self.is_running(wish):
+            raise VasError(f"ended before its agent answered{_console_end(wish)}", where=name)
+
+    def _agent(self, wish: Wish) -> str:
+        try:
+            self._do("qemu-agent-command", wish.uuid, json.dumps({"execute": "guest-ping"}))
+        except VasError as silent:
+            return silent.what if self.is_running(wish) else _ENDED
+        return _ANSWERS
+
+    def remove(self, wish: Wish) -> bool:
+        """Forgets a guest that is shut down, and its seed; disks stay. False if none was there.
+
+        Raises BadInput while it runs.
+        """
+        there = self.is_there(wish)
+        if there and self.is_running(wish):
+            hint = f"shut it down first: virsh shutdown {wish.guest.name}"
+            raise BadInput("runs", where=wish.guest.name, hint=hint)
+        if wish.uuid in self._listed("list", "--all"):
+            self._do("undefine", wish.uuid, "--nvram")
+        wish.seed_file.unlink(missing_ok=True)
+        return there
+
+    def _refuse_a_stranger(self, wish: Wish) -> None:
+        names = self._do("list", "--all", "--uuid", "--name").splitlines()
+        rows = (line.split(maxsplit=1) for line in names if line.strip())
+        for uuid, name in rows:
+            if name.strip() == wish.guest.name and uuid != wish.uuid:
+                hint = "undefine or rename that one; it is none of VAS's"
+                raise BadInput(f"is defined with another UUID, {uuid}", where=name, hint=hint)
+
+    def _network(self, wish: Wish) -> list[Difference]:
+        wished = wish.network
+        if wished is None:
+            return []
+        name = wished.findtext("name") or ""
+        if name not in self._listed("net-list", "--all", "--name"):
+            return [Difference(f"/network[{name}]", _THERE, None)]
+        text = self._do("net-dumpxml", name, "--inactive")
+        pools = [parse_xml(xml, where=name).find("forward/pf") for xml in (text, to_text(wished))]
+        has, wants = (pool.get("dev") if pool is not None else None for pool in pools)
+        return [] if has == wants else [Difference(f"/network[{name}]/forward/pf", wants, has)]
+
+    def _define_network(self, wish: Wish) -> None:
+        assert wish.network is not None
+        host = wish.cluster.host_by_guest(wish.guest.name)
+        assert host is not None
+        name = network_name(host)
+        self._do("net-define", "/dev/stdin", stdin=to_text(wish.network))
+        self._do("net-autostart", name)
+        if name not in self._listed("net-list", "--name"):
+            self._do("net-start", name)
+
+    def _seed(self, wish: Wish) -> list[Difference]:
+        where = str(wish.seed_file)
+        if not wish.seed_file.exists():
+            return [Difference(where, _THERE, None)]
+        found = read_seed(wish.seed_file)
+        return [
+            Difference(f"{where}:{name}", text, found.get(name))
+            for name, text in wish.seed.items()
+            if found.get(name) != text
+        ]
+
+    def _domain(self, wish: Wish) -> list[Difference]:
+        if wish.uuid not in self._listed("list", "--all"):
+            return [Difference(f"/domain[{wish.guest.name}]", _THERE, None)]
+        text = self._do("dumpxml", wish.uuid, "--inactive")
+        return differences(wish.domain, parse_xml(text, where=f"virsh dumpxml {wish.uuid}"))
+
+    def _listed(self, *words: str) -> list[str]:
+        words = (*words, "--uuid") if words[0] == "list" else words
+        return [line.strip() for line in self._do(*words).splitlines() if line.strip()]
+
+    def _do(self, *words: str, stdin: str | None = None) -> str:
+        return virsh(self.uri, *words, stdin=stdin)
+
+
+def _console_end(wish: Wish) -> str:
+    file = Path(console_file(wish.guest, wish.settings))
+    try:
+        said = file.read_bytes()[-_CONSOLE_CHARS:].decode(errors="replace")
+    except OSError as unread:
+        said = str(unread)
+    return f"; {file} ends with:\n{said}"

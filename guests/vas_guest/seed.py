@@ -1,0 +1,129 @@
+"""What a guest is told at its first start, as cloud-init's NoCloud files. Pure.
+
+Names, addresses and public keys: nothing in it is a secret.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_interface
+from typing import Any
+
+import yaml
+
+from vas_cluster import Cluster, Guest
+from vas_guest.domain import guest_uuid
+from vas_guest.settings import GuestSettings
+
+_USER = "vas"
+
+
+@dataclass(frozen=True)
+class More:
+    """What a seed may bring beyond the map: files (path -> text), and commands at its end."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    commands: Sequence[Sequence[str]] = ()
+
+
+def seed_files(
+    cluster: Cluster,
+    map_text: str,
+    guest: Guest,
+    settings: GuestSettings,
+    more: More | None = None,
+) -> dict[str, str]:
+    """File name -> text. `map_text` is cluster.yaml as it is written, for the guest's own copy."""
+    user_data = _user_data(cluster, map_text, guest, settings, more or More())
+    meta = {"instance-id": guest_uuid(cluster, guest), "local-hostname": guest.name}
+    return {
+        "meta-data": json.dumps(meta) + "\n",
+        "network-config": _yaml(_network(cluster, guest, settings)),
+        "user-data": "#cloud-config\n" + _yaml(user_data),
+    }
+
+
+def _user_data(
+    cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings, more: More
+) -> dict[str, Any]:
+    files = {"/etc/vas/cluster.yaml": map_text, "/etc/hosts": hosts_file(cluster)}
+    if settings.virtual_function:
+        vf = _nic(cluster, guest)
+        # Without a carrier vas-routed routes around the VF: the address has to stay.
+        files[f"/etc/systemd/network/10-cloud-init-{vf}.network.d/vas.conf"] = (
+            "[Network]\nConfigureWithoutCarrier=yes\nIgnoreCarrierLoss=yes\n"
+        )
+    user = {
+        "name": _USER,
+        "gecos": "VAS administrator",
+        "lock_passwd": True,
+        "shell": "/bin/bash",
+        "sudo": "ALL=(ALL) NOPASSWD:ALL",
+        "ssh_authorized_keys": settings.authorized_keys,
+    }
+    return {
+        "fqdn": guest.name,
+        "preserve_hostname": False,
+        "users": [user] if settings.authorized_keys else [],
+        "write_files": [
+            {"path": path, "content": text, "permissions": "0644"}
+            for path, text in (files | dict(more.files)).items()
+        ],
+        "runcmd": [list(words) for words in more.commands],
+    }
+
+
+def hosts_file(cluster: Cluster) -> str:
+    """/etc/hosts: every node of the map by its address on the data fabric."""
+    manager = cluster.yarn.resourcemanager
+    nodes = {host.name: host.address for host in cluster.hosts}
+    nodes |= {guest.name: guest.address for guest in cluster.guests()}
+    nodes.setdefault(manager.name, cluster.resourcemanager_address)
+    lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost ip6-loopback"]
+    lines += [f"{address} {_names(name)}" for name, address in nodes.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _names(name: str) -> str:
+    short = name.partition(".")[0]
+    return name if short == name else f"{name} {short}"
+
+
+def _network(cluster: Cluster, guest: Guest, settings: GuestSettings) -> dict[str, Any]:
+    """The VF's address. The virtio NIC is left to vas-routed, which knows it by its MAC."""
+    if not settings.virtual_function:
+        return {"version": 2, "ethernets": {}}
+    name = _nic(cluster, guest)
+    vf: dict[str, Any] = {
+        "match": {"macaddress": guest.macs.vf},
+        "set-name": name,
+        "addresses": [str(ip_interface(f"{guest.address}/{settings.prefix_bits}"))],
+    }
+    if settings.gateway:
+        vf["routes"] = [{"to": "default", "via": settings.gateway}]
+    return {"version": 2, "ethernets": {name: vf}}
+
+
+def _nic(cluster: Cluster, guest: Guest) -> str:
+    host = cluster.host_by_guest(guest.name)
+    assert host is not None, "a guest of the map has a host"
+    return host.nics.vf
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of many lines as they are, not escaped into one."""
+
+
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
+    ),
+)
+
+
+def _yaml(value: Any) -> str:
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=1000)
+    return text

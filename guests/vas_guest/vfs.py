@@ -1,0 +1,109 @@
+"""The virtual functions of a storage server's adapter: as many as it has guests, never reset.
+
+Writing 0 to `sriov_numvfs` takes every VF away, and hangs as long as a guest holds one; the kernel
+takes another number only after 0 (drivers/pci/iov.c, sriov_numvfs_store: EBUSY). So a number
+that is large enough stays, and one that is too small is changed only while nobody has a VF.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vas_core.errors import BadInput, FoundDifferent, NotHere
+from vas_core.process import run
+from vas_core.root import Root
+
+_GUESTS = "vfio-pci"
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """What sysfs says of a PF: how many VFs it has and could have, and those that are in use.
+
+    In use is one that a guest has, or whose interface is up on the host.
+    """
+
+    pf: str
+    most: int
+    count: int
+    used: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A file of sysfs below the adapter, and what is written to it, because of `why`."""
+
+    file: str
+    value: str
+    why: str
+
+
+def steps(found: Adapter, wished: int) -> list[Step]:
+    """What makes at least `wished` VFs of it. Pure.
+
+    Raises NotHere if it cannot have so many, BadInput while somebody has one.
+    """
+    if found.count >= wished:
+        return []
+    if found.most < wished:
+        hint = "turn SR-IOV on in the firmware of server and adapter"
+        what = f"can have {found.most} virtual functions, {wished} are wished"
+        raise NotHere(what, where=found.pf, hint=hint)
+    if found.used:
+        hint = f"shut the guests down that have {', '.join(found.used)}, and run it again"
+        what = f"has {found.count} virtual functions, {wished} are wished, and some are in use"
+        raise BadInput(what, where=found.pf, hint=hint)
+    away = [Step("sriov_numvfs", "0", "another number is taken only after 0")]
+    return [
+        # Else a driver of the host's makes an interface of each VF.
+        Step("sriov_drivers_autoprobe", "0", "VFs are for guests"),
+        *(away if found.count else []),
+        Step("sriov_numvfs", str(wished), "one for each guest"),
+    ]
+
+
+def read_adapter(root: Root, pf: str) -> Adapter:
+    """What sysfs says. Raises NotHere for an interface that is not there, or has no SR-IOV."""
+    device = _device(pf)
+    if root.read(f"sys/class/net/{pf}/address") is None:
+        hint = "see nics.pf in the map, and `ip link`"
+        raise NotHere("no such interface", where=pf, hint=hint)
+    most = root.read(f"{device}/sriov_totalvfs")
+    if most is None:
+        hint = "turn SR-IOV and the IOMMU on in the firmware, or name another adapter in the map"
+        raise NotHere("has no SR-IOV", where=pf, hint=hint)
+    names = (name for name in root.names(device) if name.startswith("virtfn"))
+    used = tuple(name for name in names if _is_used(root, f"{device}/{name}"))
+    return Adapter(pf, int(most), int(root.read(f"{device}/sriov_numvfs") or 0), used)
+
+
+def make(root: Root, pf: str, wished: int, *, trust: bool) -> list[Step]:
+    """Makes them so, reads the number back, and says what was written.
+
+    Raises FoundDifferent when the adapter made fewer than it was told.
+    """
+    todo = steps(read_adapter(root, pf), wished)
+    for step in todo:
+        root.path(f"{_device(pf)}/{step.file}").write_text(step.value)
+    made = read_adapter(root, pf).count
+    if made < wished:
+        hint = "see the kernel's log: an IOMMU, or room on the bus, may be missing"
+        raise FoundDifferent(f"made {made} of {wished} virtual functions", where=pf, hint=hint)
+    if todo and trust:
+        for number in range(wished):
+            run(["ip", "link", "set", "dev", pf, "vf", str(number), "trust", "on"])
+    return todo
+
+
+def _device(pf: str) -> str:
+    return f"sys/class/net/{pf}/device"
+
+
+def _is_used(root: Root, function: str) -> bool:
+    driver = root.link(f"{function}/driver")
+    if driver is not None and driver.name == _GUESTS:
+        return True
+    return any(
+        root.read(f"{function}/net/{name}/operstate") == "up"
+        for name in root.names(f"{function}/net")
+    )

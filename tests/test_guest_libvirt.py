@@ -1,0 +1,169 @@
+"""A guest's domain by a real libvirt: defined, compared, changed, started, forgotten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from vas_affinity.emit.libvirt import domain_xml
+from vas_affinity.placement import GuestShape, Pin, Placement, Target
+from vas_cluster import load_cluster
+from vas_cluster.model import Disk
+from vas_core.cli import run_command
+from vas_core.process import run
+from vas_guest.domain import domain, to_text
+from vas_guest.network import network
+from vas_guest.settings import GuestSettings
+from vas_tests import libvirt
+
+pytestmark = pytest.mark.slow
+EXAMPLE = Path(__file__).parents[1] / "cluster/examples/laptop-lab.yaml"
+GUEST = "vm1"
+WORD = b"halted"
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[libvirt.Libvirt]:
+    lacking = libvirt.missing()
+    assert not lacking, lacking
+    with libvirt.running(tmp_path_factory.mktemp("libvirt")) as found:
+        yield found
+
+
+@pytest.fixture
+def site(tmp_path: Path, daemon: libvirt.Libvirt) -> Iterator[Path]:
+    """A map with a guest that is emulated and has a disk, its settings and its placement."""
+    value = yaml.safe_load(EXAMPLE.read_text())
+    guest = value["hosts"][0]["guests"][0]
+    guest["memory"] = "64MiB"
+    guest["disks"] = [{"path": str(tmp_path / "vm1.qcow2"), "size": "1GiB"}]
+    (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(value))
+    settings = {"accelerator": "qemu", "virtual_function": False, "seeds": str(tmp_path / "seed")}
+    (tmp_path / "kernel").write_bytes(_kernel())
+    settings |= {"kernel": str(tmp_path / "kernel"), "consoles": str(tmp_path)}
+    (tmp_path / "guest.yaml").write_text(yaml.safe_dump(settings))
+    (tmp_path / "placement.xml").write_text(domain_xml(_placement(), GUEST))
+    run(["qemu-img", "create", "-q", "-f", "qcow2", tmp_path / "vm1.qcow2", "1G"])
+    yield tmp_path
+    daemon.end_guests()
+
+
+def _kernel() -> bytes:
+    """What QEMU takes for Linux: says one word to the console, and halts.
+
+    Its header is Linux' x86 boot protocol 2.0.
+    """
+    say = b"".join(bytes([0xB0, letter, 0xEE]) for letter in WORD)  # mov al, LETTER; out dx, al
+    code = b"\xba\xf8\x03" + say + b"\xfa\xf4\xeb\xfd"  # mov dx, COM1; ...; cli; hlt; jmp hlt
+    kernel = bytearray(4096)
+    kernel[0x1F1] = 1  # sectors of the setup, which is all there is
+    kernel[0x1FE:0x208] = b"\x55\xaa\xeb\x3e" + b"HdrS" + b"\x00\x02"  # jmp 0x240
+    kernel[0x240 : 0x240 + len(code)] = code
+    return bytes(kernel)
+
+
+def _placement() -> Placement:
+    pins = [
+        Pin(target=Target.VCPU, name=str(number), cpus=(number,), reason="", guest=GUEST)
+        for number in (0, 1)
+    ]
+    pins.append(Pin(target=Target.IOTHREAD, name="1", cpus=(1,), reason="", guest=GUEST))
+    shape = GuestShape(guest=GUEST, vcpus=2, sockets=1, cores=2, threads=1, iothreads=1)
+    return Placement(host="oss1", pins=tuple(pins), shapes=(shape,))
+
+
+def vas(daemon: libvirt.Libvirt, site: Path, command: str, *more: str) -> int:
+    files = ("--cluster", str(site / "cluster.yaml"), "--settings", str(site / "guest.yaml"))
+    placement = ("--placement", str(site / "placement.xml"))
+    return run_command(
+        ["guest", command, GUEST, *files, *placement, "--connect", daemon.uri, *more]
+    )
+
+
+def differing(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> dict[str, object]:
+    capsys.readouterr()
+    status = vas(daemon, site, "verify", "--json")
+    found = json.loads(capsys.readouterr().out)["differences"]
+    assert status == (3 if found else 0)
+    return {one["where"]: one["found"] for one in found}
+
+
+def test_defined_once_it_is_as_wished_and_a_second_time_changes_nothing(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "/domain[vm1]" in differing(daemon, site, capsys)
+    assert vas(daemon, site, "apply", "--dry-run") == 0
+    assert daemon.virsh("list", "--all", "--name").split() == []
+    assert vas(daemon, site, "apply") == 0
+    assert differing(daemon, site, capsys) == {}
+    assert vas(daemon, site, "apply", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["differences"] == []
+
+
+def test_what_somebody_changed_is_found_and_put_right(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert vas(daemon, site, "apply") == 0
+    daemon.virsh("vcpupin", GUEST, "1", "0", "--config")
+    daemon.virsh("attach-disk", GUEST, str(site / "other"), "vdb", "--config")
+    found = differing(daemon, site, capsys)
+    assert found["/domain/cputune/vcpupin[1]@cpuset"] == "0"
+    assert "/domain/devices/disk[vdb]" in found
+    assert vas(daemon, site, "apply") == 0
+    assert differing(daemon, site, capsys) == {}
+
+
+def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (site / "cluster.yaml").read_text()
+    assert vas(daemon, site, "apply") == 0
+    daemon.virsh("start", GUEST)
+    pid = daemon.virsh("domid", GUEST)
+    (site / "cluster.yaml").write_text(text.replace("64MiB", "96MiB"))
+    assert vas(daemon, site, "apply") == 0
+    assert "counts from its next start" in capsys.readouterr().err
+    assert daemon.virsh("domid", GUEST) == pid
+    assert vas(daemon, site, "remove") == 2
+    assert "shut it down first" in capsys.readouterr().err
+    daemon.virsh("destroy", GUEST)
+    assert vas(daemon, site, "remove") == 0
+    assert daemon.virsh("list", "--all", "--name").split() == []
+    assert (site / "vm1.qcow2").exists() and not (site / "seed/vm1.iso").exists()
+
+
+def test_a_guest_that_does_not_boot_is_shown_by_its_console(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert vas(daemon, site, "apply", "--start", "--wait", "2") == 1
+    said = capsys.readouterr().err
+    assert "waited 2 s for the agent of vm1" in said
+    assert f"{site}/vm1-console.log ends with:" in said and WORD.decode() in said
+
+
+def test_another_guest_of_that_name_is_left_alone(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uuid = daemon.define(GUEST)
+    assert vas(daemon, site, "apply") == 2
+    assert "none of VAS's" in capsys.readouterr().err
+    assert daemon.virsh("domuuid", GUEST).strip() == uuid
+
+
+def test_libvirts_schema_takes_every_domain_and_pool_of_the_examples(tmp_path: Path) -> None:
+    file = tmp_path / "document.xml"
+    for example in EXAMPLE.parent.glob("*.yaml"):
+        cluster = load_cluster(example)
+        file.write_text(to_text(network(cluster, cluster.hosts[0])))
+        run(["virt-xml-validate", file, "network"])
+        for guest in cluster.guests()[:2]:
+            disks = guest.disks or [Disk(path="/dev/vg/guest", size="1GiB")]
+            described = guest.model_copy(update={"disks": disks})
+            file.write_text(to_text(domain(cluster, described, GuestSettings(vlan=42))))
+            run(["virt-xml-validate", file, "domain"])

@@ -1,0 +1,41 @@
+"""`vas image box`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vas_core.cli import note
+from vas_image.box.pack import pack_box
+
+NAME = "vas/guest"
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    required=True,
+    metavar="FILE.pub",
+    help="The public SSH key that may log in, as vas.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The box; default: vas-guest.box beside the image's files.",
+)
+def box(directory: Path, key: Path, output: Path | None) -> None:
+    """Pack an image as a Vagrant box for libvirt.
+
+    The image has to boot by itself (mkosi). `vagrant box add` needs no network for it. Nobody can
+    log in to an image: the box has a seed that lets one key in.
+
+    \b
+    Example: vas image box build/image/debian-12-mkosi --key ~/.ssh/id_ed25519.pub
+    """
+    file = output or directory / "vas-guest.box"
+    pack_box(directory, file, key.read_text())
+    note(f"{file}: add it by `vagrant box add --name {NAME} {file}`")

@@ -1,0 +1,99 @@
+"""A box for Vagrant's libvirt provider: a tar of the disk, a seed, what it is, and how it boots.
+
+Nobody can log in to an image: the seed lets the owner of one SSH key in, as `vas`.
+
+The format is vagrant-libvirt's (https://vagrant-libvirt.github.io/vagrant-libvirt/boxes.html).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+import tempfile
+from pathlib import Path
+
+from vas_core.errors import BadInput
+from vas_core.seed import write_seed
+from vas_image.image import DISK, Image, read_image
+
+_GIB = 1 << 30
+_USER = "vas"
+_PUBLIC_KEY = re.compile(r"(ssh|ecdsa|sk)-[\w@.-]+ [A-Za-z0-9+/=]+( [^\n]*)?")
+_SEED = "seed.iso"
+# The box's own Vagrantfile: UEFI, as the disk has no other boot loader; no synced folder, which
+# would copy the user's clone into every guest. VAS_SSH_KEY is the private half of the seed's key.
+_VAGRANTFILE = """\
+Vagrant.configure("2") do |config|
+  config.ssh.username = "vas"
+  config.ssh.insert_key = false
+  config.ssh.private_key_path = ENV.fetch("VAS_SSH_KEY", File.expand_path("~/.ssh/id_ed25519"))
+  config.vm.synced_folder ".", "/vagrant", disabled: true
+  config.vm.provider :libvirt do |libvirt|
+    libvirt.loader = ENV.fetch("VAS_OVMF", "/usr/share/OVMF/OVMF_CODE.fd")
+    libvirt.machine_type = "q35"
+    seed = File.expand_path("seed.iso", __dir__)
+    libvirt.storage :file, device: :cdrom, bus: :sata, type: "raw", path: seed
+  end
+end
+"""
+
+
+def pack_box(directory: Path, box: Path, key: str) -> Image:
+    """Writes the box of an image that boots by itself, for the owner of a public SSH key.
+
+    Raises BadInput for an image that does not, and for what is no public key.
+    """
+    if not _PUBLIC_KEY.fullmatch(key.strip()):
+        hint = "give the file that ends in .pub"
+        raise BadInput("is no public SSH key", where="--key", hint=hint)
+    image = read_image(directory)
+    if not image.boots_by_itself:
+        hint = "build it with mkosi: `vas image build --builder mkosi`"
+        raise BadInput("has no boot loader", where=str(directory), hint=hint)
+    epoch = image.source_date_epoch
+    with tarfile.open(box, "w:gz", compresslevel=1) as archive:  # the disk is compressed
+        _add(archive, "metadata.json", json.dumps(box_metadata(image)).encode(), epoch)
+        _add(archive, "Vagrantfile", _VAGRANTFILE.encode(), epoch)
+        with tempfile.TemporaryDirectory(prefix="vas-box-") as work:
+            write_seed(Path(work, _SEED), box_seed(key.strip()))
+            _add(archive, _SEED, Path(work, _SEED).read_bytes(), epoch)
+        archive.add(directory / DISK, "box.img", filter=lambda member: _plain(member, epoch))
+    return image
+
+
+def box_metadata(image: Image) -> dict[str, object]:
+    """metadata.json; the virtual size is in GiB."""
+    gib = -(-image.virtual_bytes // _GIB)
+    return {"provider": "libvirt", "format": "qcow2", "virtual_size": gib}
+
+
+def box_seed(key: str) -> dict[str, str]:
+    """The seed: one user, by a key; every NIC asks Vagrant's network for its address."""
+    user = {
+        "name": _USER,
+        "lock_passwd": True,
+        "shell": "/bin/bash",
+        "sudo": "ALL=(ALL) NOPASSWD:ALL",
+        "ssh_authorized_keys": [key],
+    }
+    nics = {"nics": {"match": {"name": "e*"}, "dhcp4": True}}
+    return {
+        "meta-data": json.dumps({"instance-id": "vas-box"}) + "\n",
+        "network-config": json.dumps({"version": 2, "ethernets": nics}) + "\n",
+        "user-data": "#cloud-config\n" + json.dumps({"users": [user]}) + "\n",
+    }
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes, epoch: int) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(data)
+    archive.addfile(_plain(member, epoch), io.BytesIO(data))
+
+
+def _plain(member: tarfile.TarInfo, epoch: int) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode, member.mtime = 0o644, epoch
+    return member

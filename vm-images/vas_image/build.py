@@ -1,0 +1,169 @@
+"""Building an image: the tree, a builder, the disk, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from vas_core.errors import BadInput, NotHere, VasError
+from vas_core.files import write_atomically
+from vas_core.process import run
+from vas_core.progress import Step, Steps
+from vas_image.assembly import HADOOP, PLUGINS, WHEELS, assemble
+from vas_image.definition import DEFINITION, Definition, System, read_definition
+from vas_image.image import BILL, DISK, INITRD, KERNEL, Image, write_image
+from vas_image.quick import Quick, mmdebstrap_argv, mmdebstrap_environment
+from vas_image.sbom import Component, bill, debian_packages, file_components, manifest_packages
+from vas_image.whole import mkosi_argv
+
+STEPS = (
+    Step("gather jars, units and wheels", 40),
+    Step("make the system", 240),
+    Step("pack the disk", 60),
+)
+_SNAPSHOT = "{snapshot}"
+_OLDEST_MKOSI = 25
+
+
+class Builder(StrEnum):
+    """Who makes the system."""
+
+    MKOSI = "mkosi"
+    QUICK = "quick"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to build, and into which directory."""
+
+    system: System
+    builder: Builder
+    output: Path
+    mirror: str | None
+
+    @property
+    def definition(self) -> Definition:
+        """What the definition has for it."""
+        return read_definition(self.system)
+
+    @property
+    def source(self) -> str | None:
+        """The mirror, with the pinned date in it where it says so."""
+        if self.mirror is None:
+            return None
+        at = datetime.fromtimestamp(self.definition.source_date_epoch, UTC)
+        return self.mirror.replace(_SNAPSHOT, at.strftime("%Y%m%dT%H%M%SZ"))
+
+
+def command_of(order: Order, tree: Path, output: Path) -> list[str]:
+    """The builder's command line."""
+    if order.builder is Builder.MKOSI:
+        return mkosi_argv(order.system, tree, output, order.source)
+    return mmdebstrap_argv(_quick(order, tree, output))
+
+
+def build(order: Order, learned: Path) -> Image:
+    """Builds it, with progress; an image that is there already is replaced at the end only.
+
+    Raises VasError with the builder's own words.
+    """
+    order.output.parent.mkdir(parents=True, exist_ok=True)
+    _check_place(order.output)
+    _check_builder(order.builder)
+    with (
+        tempfile.TemporaryDirectory(prefix=".vas-image-", dir=order.output.parent) as work,
+        Steps.show(STEPS, learned) as steps,
+    ):
+        tree, made = Path(work, "tree"), Path(work, "made")
+        made.mkdir()
+        with steps.step(STEPS[0].name):
+            tree.mkdir(mode=0o755)
+            assemble(tree, order.system)
+        with steps.step(STEPS[1].name):
+            _run_builder(order, tree, made)
+        with steps.step(STEPS[2].name):
+            image = _pack(order, tree, made)
+        _replace(order.output, made)
+    return image
+
+
+def _quick(order: Order, tree: Path, output: Path) -> Quick:
+    return Quick(order.system, order.definition, tree, output, order.source)
+
+
+def _check_place(output: Path) -> None:
+    if output.exists() and any(output.iterdir()) and not (output / DISK).exists():
+        hint = "name a new directory, or one with an image"
+        raise BadInput("holds something that is no image", where=str(output), hint=hint)
+
+
+def _check_builder(builder: Builder) -> None:
+    """Before minutes of work: an older mkosi knows other settings."""
+    if builder is Builder.QUICK:
+        run(["mmdebstrap", "--version"])
+        return
+    said = run(["mkosi", "--version"]).stdout
+    version = re.search(r"\d+", said)
+    if version is None or int(version[0]) < _OLDEST_MKOSI:
+        hint = "Debian 13 and Fedora have it; --builder quick needs none"
+        raise NotHere(f"is {said.strip()}, {_OLDEST_MKOSI} is needed", where="mkosi", hint=hint)
+
+
+def _run_builder(order: Order, tree: Path, made: Path) -> None:
+    quick = _quick(order, tree, made)
+    more = mmdebstrap_environment(quick, DEFINITION) if order.builder is Builder.QUICK else {}
+    run(command_of(order, tree, made), env={**os.environ, **more}, cwd=made)
+
+
+def _pack(order: Order, tree: Path, made: Path) -> Image:
+    raw = made / "vas-guest.raw"
+    run(["qemu-img", "convert", "-c", "-O", "qcow2", raw, made / DISK])
+    components = [*_system_packages(made), *file_components(_names(tree))]
+    text = json.dumps(bill(components, order.system), indent=1) + "\n"
+    write_atomically(made / BILL, text)
+    digest = made / "tree-digest"
+    image = Image(
+        system=order.system,
+        builder=order.builder,
+        source_date_epoch=order.definition.source_date_epoch,
+        mirror=order.source,
+        kernel_command_line=order.definition.kernel_command_line,
+        boots_by_itself=order.builder is Builder.MKOSI,
+        virtual_bytes=raw.stat().st_size,
+        packages=sum(component.kind in ("deb", "rpm") for component in components),
+        jars=sum(component.kind == "maven" for component in components),
+        tree_digest=digest.read_text().strip() if digest.exists() else None,
+    )
+    for file in (KERNEL, INITRD):
+        if not (made / file).is_file():
+            raise VasError(f"made no {file}", where=order.builder)
+    write_image(made, image)
+    return image
+
+
+def _system_packages(made: Path) -> Iterable[Component]:
+    status = made / "dpkg-status"
+    if status.exists():
+        return debian_packages(status.read_text())
+    return manifest_packages((made / "vas-guest.manifest").read_text())
+
+
+def _names(tree: Path) -> Iterator[str]:
+    for part in (HADOOP, PLUGINS, WHEELS):
+        yield from (file.name for file in (tree / part).iterdir())
+
+
+def _replace(output: Path, made: Path) -> None:
+    for left in ("vas-guest.raw", "dpkg-status", "tree-digest", "vas-guest.manifest"):
+        (made / left).unlink(missing_ok=True)
+    if output.exists():
+        shutil.rmtree(output)
+    made.rename(output)

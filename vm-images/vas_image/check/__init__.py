@@ -1,0 +1,1 @@
+"""Booting an image without a network, and its verdict on itself."""

@@ -1,0 +1,84 @@
+"""What runs in the image as it boots, and says how it is. Needs the standard library alone.
+
+Started by a unit that the check's seed brings: waits until the system is up and the NodeManager
+answers, writes its verdict, a line of JSON, to a virtio port, and turns the machine off.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+PORT = "/dev/virtio-ports/vas.verdict"
+_NODE = "http://127.0.0.1:8042/ws/v1/node/info"
+_BOOT_SECONDS = 900.0
+_NODE_SECONDS = 600.0
+
+
+def output(*argv: str, seconds: float = 60.0) -> str:
+    """What a program prints; what went wrong, if it could not run."""
+    try:
+        done = subprocess.run(
+            argv, check=False, capture_output=True, text=True, timeout=seconds, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired) as wrong:
+        return str(wrong)
+    return done.stdout.strip()
+
+
+def node_manager() -> dict[str, Any]:
+    """What the NodeManager says of itself, as soon as it does; why not, if it never does."""
+    ends, why = time.monotonic() + _NODE_SECONDS, ""
+    while time.monotonic() < ends:
+        try:
+            with urllib.request.urlopen(_NODE, timeout=10) as answer:
+                found: dict[str, Any] = json.load(answer)["nodeInfo"]
+                return found
+        except (OSError, ValueError, KeyError) as wrong:
+            why = str(wrong)
+        if output("systemctl", "is-active", "vas-nodemanager") in ("failed", "inactive"):
+            break
+        time.sleep(1)
+    log = output("journalctl", "-u", "vas-nodemanager", "-n", "30", "-o", "cat", "--no-pager")
+    return {"why": why, "log": log}
+
+
+def verdict() -> dict[str, Any]:
+    """How the machine is."""
+    state = output("systemctl", "is-system-running", "--wait", seconds=_BOOT_SECONDS)
+    up = float(Path("/proc/uptime").read_text().split()[0])
+    failed = output("systemctl", "list-units", "--failed", "--plain", "--no-legend").splitlines()
+    node = node_manager()
+    return {
+        "state": state,
+        "failed": [line.split()[0] for line in failed if line],
+        "up_seconds": up,
+        "node_seconds": float(Path("/proc/uptime").read_text().split()[0]),
+        "node": node,
+        "hostname": output("hostname"),
+        "machine_id": Path("/etc/machine-id").read_text().strip(),
+        "cloud_init": output("cloud-init", "status").partition("status: ")[2].split("\n")[0],
+        "addresses": output("ip", "-brief", "address").splitlines(),
+        "java": output("/usr/lib/vas/java/bin/java", "--version").partition("\n")[0],
+        "routed": output("vas-routed", "--help").partition("\n")[0],
+        "root_bytes": int(output("findmnt", "-bno", "SIZE", "/") or 0),
+    }
+
+
+def main() -> None:
+    """Says it, whatever happens, and turns the machine off."""
+    try:
+        found = verdict()
+    except Exception as wrong:  # the machine must end with a word
+        found = {"state": f"{type(wrong).__name__}: {wrong}"}
+    with Path(PORT).open("w") as port:
+        port.write(json.dumps(found) + "\n")
+    subprocess.run(["systemctl", "poweroff"], check=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""The edge: boots an image, hears its agent and its verdict."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.documents import parse_json
+from vas_core.errors import NotHere, VasError
+from vas_core.process import CommandFailed, run
+from vas_core.seed import write_seed
+from vas_image.check.machine import QEMU, Boot, qemu_argv
+from vas_image.check.seed import check_seed, site
+from vas_image.check.verdict import Verdict
+from vas_image.image import read_image
+
+_CONSOLE_CHARS = 3000
+_ASK_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came of it. `agent`: whether the guest agent answered while the machine ran."""
+
+    verdict: Verdict
+    agent: bool
+
+
+def boot(directory: Path, work: Path, *, kvm: bool, timeout_seconds: float) -> Heard:
+    """Boots the image in `directory`; `work` gets its console. Its disk is not written to.
+
+    Raises VasError with the console's end if it ends, or takes too long, without a verdict.
+    """
+    given = _boot(directory, work, kvm)
+    write_seed(given.seed, check_seed())
+    ended, answered = threading.Event(), threading.Event()
+    listener = threading.Thread(target=_listen, args=(given.agent, ended, answered), daemon=True)
+    listener.start()
+    try:
+        run(["setpriv", "--pdeathsig", "KILL", *qemu_argv(given)], timeout_seconds=timeout_seconds)
+    except CommandFailed as failed:
+        raise VasError(_why(given, failed), where=str(directory)) from None
+    finally:
+        ended.set()
+        listener.join()
+    return Heard(_verdict(given), answered.is_set())
+
+
+def _boot(directory: Path, work: Path, kvm: bool) -> Boot:
+    qemu = next((name for name in QEMU if shutil.which(name)), None)
+    if qemu is None:
+        hint = "install qemu-system-x86 (Rocky 9: qemu-kvm)"
+        raise NotHere("QEMU is not installed", where=QEMU[0], hint=hint)
+    _, guest = site()
+    return Boot(
+        directory=directory,
+        image=read_image(directory),
+        seed=work / "seed.iso",
+        macs=(guest.macs.vf, guest.macs.virtio),
+        work=work,
+        qemu=qemu,
+        kvm=kvm,
+    )
+
+
+def _why(given: Boot, failed: CommandFailed) -> str:
+    said = (failed.completed.stderr or failed.completed.stdout).strip()
+    return f"{failed.args[0].splitlines()[0][:200]}\n{said}\nconsole:\n{_console(given)}"
+
+
+def _verdict(given: Boot) -> Verdict:
+    content = given.verdict.read_bytes() if given.verdict.exists() else b""
+    if not content.strip():
+        what = f"ended without a verdict; console:\n{_console(given)}"
+        raise VasError(what, where=str(given.directory))
+    return parse_json(
+        content, Verdict, kind="verdict", where=str(given.verdict), hint="look at the console"
+    )
+
+
+def _console(given: Boot) -> str:
+    if not given.console.exists():
+        return "nothing"
+    return given.console.read_text(errors="replace")[-_CONSOLE_CHARS:]
+
+
+def _listen(path: Path, ended: threading.Event, answered: threading.Event) -> None:
+    while not answered.is_set() and not ended.wait(_ASK_SECONDS):
+        with suppress(OSError, ValueError):
+            if _ping(path):
+                answered.set()
+
+
+def _ping(path: Path) -> bool:
+    """Whether the guest agent answers `guest-ping`; what is left of an earlier try is passed by."""
+    with socket.socket(socket.AF_UNIX) as channel:
+        channel.settimeout(_ASK_SECONDS)
+        channel.connect(str(path))
+        channel.sendall(b'{"execute": "guest-ping"}\n')
+        with channel.makefile("rb") as lines:
+            return "return" in json.loads(lines.readline())

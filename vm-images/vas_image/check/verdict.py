@@ -1,0 +1,50 @@
+"""What an image said of itself, and whether that is good. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from vas_cluster import Guest
+from vas_image.look.rules import Rule
+
+
+class Verdict(BaseModel):
+    """The line of JSON that `examiner.py` writes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    state: str
+    failed: list[str] = []
+    up_seconds: float = 0.0
+    node_seconds: float = 0.0
+    node: dict[str, Any] = {}
+    hostname: str = ""
+    machine_id: str = ""
+    cloud_init: str = ""
+    addresses: list[str] = []
+    java: str = ""
+    routed: str = ""
+    root_bytes: int = 0
+
+
+def judge(verdict: Verdict, guest: Guest, *, agent: bool) -> list[Rule]:
+    """What has to hold of an image that has booted as a guest; `agent`: whether that answered."""
+    return list(_rules(verdict, guest, agent))
+
+
+def _rules(found: Verdict, guest: Guest, agent: bool) -> Iterator[Rule]:
+    failed = ", ".join(found.failed) or "no unit failed"
+    yield Rule("the system runs", found.state == "running", f"{found.state}, {failed}")
+    yield Rule("cloud-init read the seed", found.cloud_init == "done", found.cloud_init or "-")
+    yield Rule("it has the seed's name", found.hostname == guest.name, found.hostname or "-")
+    yield Rule("it has a machine-id of its own", len(found.machine_id) == 32, found.machine_id)
+    has = [line.split()[0] for line in found.addresses if f"{guest.address}/" in line]
+    yield Rule("it has the seed's address", bool(has), ", ".join(has) or "on no NIC")
+    healthy = found.node.get("nodeHealthy") is True
+    version = found.node.get("hadoopVersion") or found.node.get("log") or found.node.get("why", "")
+    yield Rule("the NodeManager is healthy", healthy, str(version))
+    yield Rule("VAS's programs start", "Usage" in found.routed, found.routed or "no")
+    yield Rule("the guest agent answers", agent, "ping" if agent else "no")

@@ -1,0 +1,76 @@
+"""An image on disk: the files of one directory, and what is known of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from vas_core.documents import read_json
+from vas_core.errors import BadInput
+from vas_core.files import write_atomically
+from vas_image.definition import System
+
+DISK, KERNEL, INITRD = "vas-guest.qcow2", "vas-guest.vmlinuz", "vas-guest.initrd"
+BILL, SUMS, ABOUT = "vas-guest.cdx.json", "SHA256SUMS", "image.json"
+_PIECE_BYTES = 1 << 20
+
+
+class Image(BaseModel):
+    """What `image.json` says. The kernel and its initrd lie beside the disk.
+
+    `mirror` is where packages came from, None for the default; `tree_digest`, of the quick way, is
+    equal in two builds of the same content.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    system: System
+    builder: str
+    source_date_epoch: int
+    mirror: str | None
+    kernel_command_line: str
+    root: str = "LABEL=vas-root"
+    boots_by_itself: bool
+    virtual_bytes: int
+    packages: int
+    jars: int
+    tree_digest: str | None = None
+
+
+def read_image(directory: Path) -> Image:
+    """What is known of the image in a directory. Raises BadInput where there is none."""
+    hint = "build one with `vas image build`"
+    return read_json(directory / ABOUT, Image, kind="image", hint=hint)
+
+
+def write_image(directory: Path, image: Image) -> None:
+    """Writes image.json, then the check sums of everything."""
+    write_atomically(directory / ABOUT, image.model_dump_json(indent=2) + "\n")
+    names = (DISK, KERNEL, INITRD, BILL, ABOUT)
+    sums = (f"{digest_of(directory / name)}  {name}\n" for name in names)
+    write_atomically(directory / SUMS, "".join(sums))
+
+
+def check_sums(directory: Path) -> Iterator[tuple[str, bool]]:
+    """Each file of SHA256SUMS, and whether it is there as it was written."""
+    try:
+        text = (directory / SUMS).read_text()
+    except FileNotFoundError:
+        hint = "build the image with `vas image build`"
+        raise BadInput("there are no check sums", where=str(directory), hint=hint) from None
+    for line in text.splitlines():
+        digest, _, name = line.partition("  ")
+        file = directory / Path(name).name
+        yield name, file.is_file() and digest_of(file) == digest
+
+
+def digest_of(file: Path) -> str:
+    """The SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while piece := stream.read(_PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Looking into an image that does not run."""

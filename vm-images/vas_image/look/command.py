@@ -1,0 +1,54 @@
+"""`vas image inspect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import ExitStatus
+from vas_core.sizes import format_size
+from vas_image.image import DISK, Image, check_sums, read_image
+from vas_image.look.disk import opened
+from vas_image.look.rules import Rule, rules
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path))
+@json_option
+def inspect(directory: Path, as_json: bool) -> int:
+    """Look into an image without booting it.
+
+    What it is, whether its files are as they were built, and whether it is fit to be copied:
+    nothing secret, no machine-id, nobody's password. Status 3 if something is not so. Nothing is
+    mounted, and nothing is asked of the kernel.
+
+    \b
+    Examples: vas image inspect build/image/debian-12-quick
+              vas image inspect build/image/debian-12-quick --json
+    """
+    image = read_image(directory)
+    found = [
+        Rule(f"{name} is whole", ok, "as built" if ok else "another content, or none")
+        for name, ok in check_sums(directory)
+    ]
+    with opened(directory / DISK) as root:
+        found += rules(root)
+    if as_json:
+        rows = [vars(rule) for rule in found]
+        print_json({**image.model_dump(mode="json"), "rules": rows})
+    else:
+        note(_line(directory, image))
+        rows_of_rules = (("ok" if r.ok else "--", r.name, r.found) for r in found)
+        print_table(("", "WHAT", "FOUND"), rows_of_rules)
+    return ExitStatus.DONE if all(rule.ok for rule in found) else ExitStatus.DIFFERENT
+
+
+def _line(directory: Path, image: Image) -> str:
+    size = format_size((directory / DISK).stat().st_size)
+    whole = format_size(image.virtual_bytes)
+    return (
+        f"{directory}: {image.system}, by {image.builder}, {size} ({whole} unpacked), "
+        f"{image.packages} packages, {image.jars} jars"
+    )

@@ -1,0 +1,113 @@
+"""What must hold of every image before it starts: nothing secret, nothing of one machine. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.root import Root
+
+_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
+_LOCKED = ("*", "!", "!!", "!*", "!locked", "!unprovisioned", "*LK*")
+_LARGEST_BYTES = 1 << 20
+_EMPTY_ID = ("", "uninitialized")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that holds of an image or not; `found` says what was seen."""
+
+    name: str
+    ok: bool
+    found: str
+
+
+def rules(root: Root) -> list[Rule]:
+    """All of them."""
+    return [rule(root) for rule in _RULES]
+
+
+def _machine_id(root: Root) -> Rule:
+    found = root.read("etc/machine-id")
+    other = root.path("var/lib/dbus/machine-id").exists()
+    ok = found is not None and found in _EMPTY_ID and not other
+    return Rule("machine-id is empty", ok, "no file" if found is None else repr(found))
+
+
+def _passwords(root: Root) -> Rule:
+    lines = (root.read("etc/shadow") or "").splitlines()
+    users = [line.split(":")[0] for line in lines if line.split(":")[1] not in _LOCKED]
+    found = _words(users) if lines else "no /etc/shadow"
+    return Rule("nobody has a password", bool(lines) and not users, found)
+
+
+def _host_keys(root: Root) -> Rule:
+    found = [path.name for path in root.glob("etc/ssh/ssh_host_*")]
+    return Rule("no SSH host key", not found, _words(found))
+
+
+def _authorized(root: Root) -> Rule:
+    found = [path.parent.parent.name for path in _files(root) if path.name == "authorized_keys"]
+    return Rule("nobody may log in by a key", not found, _words(found))
+
+
+def _private_keys(root: Root) -> Rule:
+    found = [
+        str(path.relative_to(root.directory))
+        for path in _files(root)
+        if path.stat().st_size <= _LARGEST_BYTES and _PRIVATE_KEY.search(path.read_bytes())
+    ]
+    return Rule("no private key", not found, _words(found))
+
+
+def _identity(root: Root) -> Rule:
+    names = ("etc/hostname", "etc/resolv.conf", "var/lib/systemd/random-seed", "root/.bash_history")
+    found = [name for name in names if root.path(name).is_file()]
+    cloud = root.names("var/lib/cloud")
+    return Rule("never started", not found and not cloud, _words([*found, *cloud]))
+
+
+def _cloud_init(root: Root) -> Rule:
+    text = root.read("etc/cloud/cloud.cfg.d/90-vas.cfg") or ""
+    return Rule("cloud-init reads a seed only", "[NoCloud, None]" in text, text[:40] or "no file")
+
+
+def _software(root: Root) -> Rule:
+    jars = root.names("usr/lib/vas/hadoop")
+    plugins = root.names("usr/lib/vas/plugins")
+    ok = any(jar.startswith("hadoop-common-") for jar in jars) and len(plugins) == 1
+    return Rule("Hadoop and the plugins", ok, f"{len(jars)} jars, {_words(plugins)}")
+
+
+def _units(root: Root) -> Rule:
+    wanted = "etc/systemd/system/multi-user.target.wants"
+    lacking = [
+        name
+        for name in ("vas-nodemanager.service", "vas-routed.service")
+        if not root.path(f"{wanted}/{name}").is_symlink()
+    ]
+    return Rule("VAS's units start", not lacking, _words(lacking) if lacking else "both")
+
+
+_RULES: tuple[Callable[[Root], Rule], ...] = (
+    _machine_id,
+    _passwords,
+    _host_keys,
+    _authorized,
+    _private_keys,
+    _identity,
+    _cloud_init,
+    _software,
+    _units,
+)
+
+
+def _files(root: Root) -> Iterator[Path]:
+    found = (path for tree in ("etc", "root", "home") for path in root.glob(f"{tree}/**/*"))
+    return (path for path in found if path.is_file() and not path.is_symlink())
+
+
+def _words(names: list[str]) -> str:
+    return ", ".join(names) or "none"
