@@ -22,7 +22,7 @@ _PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x
 
 
 def archive_wheels(archive: Path) -> int:
-    """Writes VAS and the libraries that it pins; returns how many wheels. Asks the package index."""
+    """Writes VAS and the libraries that it pins, from the package index; returns how many."""
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
     words = ["--only-binary=:all:", "--python-version", _PYTHON]
     words += [word for platform in _PLATFORMS for word in ("--platform", platform)]
