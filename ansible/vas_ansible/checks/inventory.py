@@ -29,12 +29,20 @@ def examine_inventory(
 
     `known`: every option of a role; `removed`: options that once were, with what to do instead.
     """
-    found: list[Finding] = []
+    found = [*_manager(cluster)]
     for node, variables in by_node.items():
         found += _unknown(node, variables, known, removed)
         found += _memory(cluster, node, variables)
         found += _kerberos(node, variables)
     return _once(found)
+
+
+def _manager(cluster: Cluster) -> Iterator[Finding]:
+    name = cluster.yarn.resourcemanager.name
+    if cluster.host(name):
+        what = "the ResourceManager would need Lustre's client on a storage server"
+        fix = "name a guest or a machine of its own in yarn.resourcemanager"
+        yield Finding(name, "resourcemanager", what, fix)
 
 
 def _unknown(

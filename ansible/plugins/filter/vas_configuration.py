@@ -1,4 +1,4 @@
-"""The filter `vas_hadoop_files`: Hadoop's configuration of a node."""
+"""The filter `vas_configuration`: Hadoop's configuration of a node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 DOCUMENTATION = """
-name: vas_hadoop_files
+name: vas_configuration
 short_description: Hadoop's configuration of a node
 description: The files of a node's Hadoop, made of the map and of what the site chose.
 options:
@@ -27,7 +27,7 @@ options:
 """
 
 
-def vas_hadoop_files(cluster_file: str, node: str, **choices: Any) -> dict[str, str]:
+def vas_configuration(cluster_file: str, node: str, **choices: Any) -> dict[str, str]:
     """File name -> XML. Raises AnsibleFilterError for what cannot be."""
     from vas_ansible.hadoop import Choices, site_files
     from vas_cluster import load_cluster
@@ -50,4 +50,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name -> function."""
-        return {"vas_hadoop_files": vas_hadoop_files}
+        return {"vas_configuration": vas_configuration}
