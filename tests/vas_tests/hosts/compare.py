@@ -44,7 +44,14 @@ _COMMANDS = {
     "groups": ("getent", "group"),
 }
 # Counters, and what is drawn anew at each reading.
-_LIVELY = ("kernel.random", "fs.dentry", "fs.file-nr", "fs.inode", "kernel.ns_last", "kernel.pty")
+_LIVELY: tuple[str, ...] = (
+    "kernel.random",
+    "fs.dentry",
+    "fs.file-nr",
+    "fs.inode",
+    "kernel.ns_last",
+    "kernel.pty",
+)
 _LIVELY += ("kernel.acct", "fs.quota", "net.netfilter", "dev.cdrom", "kernel.shmall", "vm.stat")
 Picture = dict[str, set[str]]
 

@@ -51,12 +51,11 @@ class Site:
         """Runs a playbook over SSH. Raises CommandFailed with its output if a task failed."""
         extra = self.directory / "extra.json"
         extra.write_text(json.dumps({**self._connection(), **(variables or {})}))
+        program = str(Path(sys.executable).with_name("ansible-playbook"))
+        inside = ["nsenter", f"--target={self._controller}", "--net", "--"]
+        arguments = ["-i", str(self._inventory()), "-e", f"@{extra}", *words, str(playbook)]
         done = run(
-            [
-                *("nsenter", f"--target={self._controller}", "--net", "--"),
-                *(Path(sys.executable).with_name("ansible-playbook"), "-i", self._inventory()),
-                *("-e", f"@{extra}", *words, playbook),
-            ],
+            [*inside, program, *arguments],
             check=check,
             env=self._environment(),
             timeout_seconds=_PLAY_SECONDS,
@@ -98,7 +97,8 @@ def site_of_hosts(directory: Path) -> Iterator[Site]:
     with ExitStack() as stack:
         controller = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         stack.callback(_end, controller)
-        names = [node.name for host in cluster.hosts for node in (host, *host.guests)]
+        names = [host.name for host in cluster.hosts]
+        names += [guest.name for guest in cluster.guests()]
         hosts = {}
         for name in names:
             hosts[name] = Host.start(name, base, key.with_suffix(".pub"))
@@ -143,8 +143,8 @@ def _join(controller: int, cluster: Cluster, hosts: Mapping[str, Host]) -> None:
         hosts[host.name].in_net("ip", "link", "set", host.nics.bridge, "up")
         for number, guest in enumerate(host.guests):
             tap, on = f"tap{number}", hosts[guest.name]
-            peer = ("peer", "name", "virtio0", "address", guest.macs.virtio, "netns", str(on.net))
-            hosts[host.name].in_net("ip", "link", "add", tap, "type", "veth", *peer)
+            nic = ("peer", "name", "virtio0", "address", guest.macs.virtio, "netns", str(on.net))
+            hosts[host.name].in_net("ip", "link", "add", tap, "type", "veth", *nic)
             hosts[host.name].in_net("ip", "link", "set", tap, "master", host.nics.bridge, "up")
             on.in_net("ip", "link", "set", "virtio0", "up")
 
