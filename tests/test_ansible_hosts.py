@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from vas_ansible.archives import archive_hadoop, archive_wheels
+from vas_core.polling import poll
 from vas_tests.checks import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
@@ -85,6 +87,31 @@ def test_the_program(site: Site, archives: dict[str, str]) -> None:
     cycle(site, "program", "vas_oss", dict(archives))
 
 
+def test_a_run_that_is_killed_is_repaired_by_the_next(site: Site, archives: dict[str, str]) -> None:
+    oss1 = site.hosts["oss1"]
+    before = look(oss1)
+    playbook = REPOSITORY / "ansible" / ".test-killed.yml"
+    playbook.write_text(_PLAY.format(role="program", hosts="vas_oss"))
+
+    def half_made() -> bool:
+        return oss1.run("sh", "-c", "ls /opt/vas/venv-*/bin/pip", check=False).status == 0
+
+    try:
+        process = site.start(playbook, archives)
+        try:
+            poll(half_made, lambda made: made, 200.0, "an environment in the making")
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        assert oss1.run("sh", "-c", "ls /opt/vas/*/.complete", check=False).status != 0
+        assert site.play(playbook, archives).changed["oss1"] > 0
+        assert oss1.run("vas", "cluster", "check").status == 0
+        site.play(playbook, archives | {"vas_program_state": "absent"})
+        assert differences(before, look(oss1)) == ""
+    finally:
+        playbook.unlink()
+
+
 def test_the_base_of_guests(site: Site) -> None:
     cycle(site, "guest_base", "vas_guests", {})
 
@@ -119,7 +146,7 @@ def test_the_placement(site: Site, program: dict[str, object]) -> None:
 def test_yarn(site: Site, archives: dict[str, str]) -> None:
     """The daemons run and answer; the mount is a plain directory, which needs no layouts."""
     site.hosts["vm1"].run("mkdir", "-p", "/scratch")
-    site.hosts["vm1"].run("mount", "-t", "tmpfs", "tmpfs", "/scratch")
+    site.hosts["vm1"].run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
     site.hosts["vm1"].run("sh", "-c", "echo 10.213.0.21 vm1 >>/etc/hosts")
     site.hosts["vm1"].run("mkdir", "-p", "/etc/vas")
     site.hosts["vm1"].run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{_map()}\nX\n")

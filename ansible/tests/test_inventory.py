@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from ansible.errors import AnsibleParserError
+from modules import load
+
 from vas_ansible.inventory import Group, nodes_of
 from vas_cluster import load_cluster, parse_cluster
 
@@ -34,3 +38,11 @@ def test_a_guest_knows_its_host_and_its_legs() -> None:
     said = nodes["vas02.hpc.example"].variables
     assert said["vas_guest_host"] == "oss02.hpc.example"
     assert said["vas_guest_nics"] == {"vf": "ens1f0v0", "virtio": "virtio0"}
+
+
+def test_two_playbooks_do_not_work_on_one_site(tmp_path: Path) -> None:
+    plugin = load("inventory/vas_cluster.py")
+    (tmp_path / "cluster.yaml").touch()
+    plugin.hold(tmp_path / "cluster.yaml")
+    with pytest.raises(AnsibleParserError, match=r"cluster\.yaml: another ansible-playbook"):
+        plugin.hold(tmp_path / "cluster.yaml")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,8 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             cluster = load_cluster(file)
         except ClusterProblems as wrong:
             raise AnsibleParserError(str(wrong)) from wrong
+        if Path(sys.argv[0]).name == "ansible-playbook":
+            hold(file)
         for group in Group:
             self.inventory.add_group(group.value)
         for node in nodes_of(cluster):
@@ -87,6 +91,24 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
         }
         for key, value in everything.items():
             self.inventory.set_variable("all", key, value)
+
+
+_held: list[int] = []
+
+
+def hold(file: Path) -> None:
+    """Keeps other playbooks off this map until this process and its children end.
+
+    Raises AnsibleParserError while another one is at work.
+    """
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as busy:
+        os.close(descriptor)
+        what = f"{file}: another ansible-playbook is at work on this site; wait for its end"
+        raise AnsibleParserError(what) from busy
+    _held.append(descriptor)
 
 
 def _map_beside(path: str, named: str | None) -> Path:

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,18 +49,32 @@ class Site:
         check: bool = True,
     ) -> Played:
         """Runs a playbook over SSH. Raises CommandFailed with its output if a task failed."""
-        extra = self.directory / "extra.json"
-        extra.write_text(json.dumps({**self._connection(), **(variables or {})}))
-        program = str(Path(sys.executable).with_name("ansible-playbook"))
-        inside = ["nsenter", f"--target={self._controller}", "--net", "--"]
-        arguments = ["-i", str(self._inventory()), "-e", f"@{extra}", *words, str(playbook)]
         done = run(
-            [*inside, program, *arguments],
+            self._command(playbook, variables or {}, words),
             check=check,
             env=self._environment(),
             timeout_seconds=_PLAY_SECONDS,
         )
         return Played(done.stdout, {m[1]: int(m[3]) for m in _RECAP.finditer(done.stdout)})
+
+    def start(self, playbook: Path, variables: Mapping[str, object]) -> subprocess.Popen[bytes]:
+        """Starts a playbook, for who wants to end it."""
+        null = subprocess.DEVNULL
+        argv = self._command(playbook, variables, ())
+        # A session of its own: it ends with its workers, by os.killpg.
+        return subprocess.Popen(
+            argv, env=self._environment(), stdout=null, stderr=null, start_new_session=True
+        )
+
+    def _command(
+        self, playbook: Path, variables: Mapping[str, object], words: Sequence[str]
+    ) -> list[str]:
+        extra = self.directory / "extra.json"
+        extra.write_text(json.dumps({**self._connection(), **variables}))
+        program = str(Path(sys.executable).with_name("ansible-playbook"))
+        inside = ["nsenter", f"--target={self._controller}", "--net", "--"]
+        arguments = ["-i", str(self._inventory()), "-e", f"@{extra}", *words, str(playbook)]
+        return [*inside, program, *arguments]
 
     def _connection(self) -> dict[str, object]:
         options = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"

@@ -9,7 +9,14 @@ mkdir /mnt/upper /mnt/work /mnt/root
 mount -t overlay -o "lowerdir=$tree,upperdir=/mnt/upper,workdir=/mnt/work" overlay /mnt/root
 cd /mnt/root
 
+# What is not a namespace's own is this machine's: parameters, interrupts. Both are out of reach.
 mount -t proc proc proc
+mkdir /mnt/net
+mount --bind proc/sys/net /mnt/net
+mount --bind proc/sys proc/sys
+mount -o remount,bind,ro proc/sys
+mount --bind /mnt/net proc/sys/net
+mount -t tmpfs -o ro tmpfs proc/irq
 mount -t sysfs sysfs sys
 mount -t cgroup2 cgroup2 sys/fs/cgroup
 mount -t tmpfs -o mode=0755 tmpfs dev
@@ -42,4 +49,6 @@ mkdir old
 pivot_root . old
 umount -l old
 rmdir old
-exec env -i container=vas PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --log-target=journal
+# Nor are its clock and its modules to be touched.
+exec env -i container=vas PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    setpriv --bounding-set=-sys_time,-sys_module /lib/systemd/systemd --log-target=journal
