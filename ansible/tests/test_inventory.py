@@ -40,6 +40,7 @@ def test_a_guest_knows_its_host_and_its_legs() -> None:
     assert said["vas_guest_nics"] == {"vf": "ens1f0v0", "virtio": "virtio0"}
 
 
+@pytest.mark.machine  # importing Ansible looks for a controller of jobs
 def test_two_playbooks_do_not_work_on_one_site(tmp_path: Path) -> None:
     plugin = load("inventory/vas_cluster.py")
     (tmp_path / "cluster.yaml").touch()

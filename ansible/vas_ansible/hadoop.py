@@ -91,9 +91,6 @@ def _node(cluster: Cluster, node: str, choices: Choices) -> Properties:
         "yarn.nodemanager.address": "${yarn.nodemanager.hostname}:8041",
         "yarn.nodemanager.local-dirs": f"{STATE}/local",
         "yarn.nodemanager.log-dirs": f"{LOGS}/containers",
-        "yarn.nodemanager.recovery.enabled": "true",
-        "yarn.nodemanager.recovery.dir": f"{STATE}/nodemanager",
-        "yarn.nodemanager.recovery.supervised": "true",
         "yarn.nodemanager.resource.memory-mb": str(left >> 20),
         "yarn.nodemanager.resource.cpu-vcores": str(guest.vcpus),
         # A JVM reserves far more addresses than it uses.

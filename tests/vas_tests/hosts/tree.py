@@ -18,6 +18,7 @@ _BUILD = REPOSITORY / "build" / "hosts"
 _PACKAGES = (
     *("systemd-sysv", "dbus", "openssh-server", "sudo", "python3", "iproute2", "procps"),
     *("ca-certificates", "kmod", "less"),
+    *("libvirt-daemon-system", "libvirt-clients", "libvirt-daemon-driver-qemu"),
 )
 # What roles install. Hosts reach no mirror: apt finds these in its cache.
 _CACHED = ("python3-venv", "openjdk-17-jre-headless", "chrony")
