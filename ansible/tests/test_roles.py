@@ -14,7 +14,7 @@ from vas_ansible.readme import ROLES, defaults_of, options_of, readme
 
 NAMES = sorted(role.name for role in ROLES.iterdir())
 # They judge, and change nothing.
-CHECKS = ("hostcheck", "preflight")
+CHECKS = ("hostcheck", "preflight", "verify")
 
 
 @pytest.fixture(params=NAMES)
