@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ module: vas_sysctl
 short_description: Kernel parameters that go back to what they were
 description:
   - Writes parameters to a file that is read at boot and sets them now, after it has written
-    down the values that they had. A parameter that this kernel does not have is said and left.
+    down the values that they had. A parameter that this machine does not have, or lets nobody set, is said and left.
 options:
   settings:
     description: Parameter and value, as C(sysctl) has them.
@@ -50,7 +51,7 @@ EXAMPLES = """
 
 RETURN = """
 missing:
-  description: Parameters that this kernel does not have.
+  description: Parameters that this machine does not have, or lets nobody set.
   type: list
   elements: str
   returned: always
@@ -66,11 +67,12 @@ class Kernel:
         self._root = root / "proc/sys"
 
     def value(self, key: str) -> str | None:
-        """A parameter's words, a blank between them; None where this kernel has none so named."""
-        try:
-            return " ".join((self._root / key.replace(".", "/")).read_text().split())
-        except FileNotFoundError:
+        """A parameter's words, a blank between them; None where none so named can be set here."""
+        path = self._root / key.replace(".", "/")
+        # In a network namespace some are there to be read only.
+        if not path.exists() or not path.stat().st_mode & stat.S_IWUSR:
             return None
+        return " ".join(path.read_text().split())
 
     def set(self, key: str, value: str) -> None:
         """Sets a parameter."""
@@ -152,7 +154,7 @@ def main() -> None:
     except OSError as wrong:
         module.fail_json(msg=f"{wrong.filename}: {wrong.strerror}")
     for key in found["missing"]:
-        module.warn(f"this kernel has no {key}")
+        module.warn(f"this machine has no {key} that can be set")
     module.exit_json(**found)
 
 
