@@ -16,7 +16,8 @@ module: vas_sysctl
 short_description: Kernel parameters that go back to what they were
 description:
   - Writes parameters to a file that is read at boot and sets them now, after it has written
-    down the values that they had. A parameter that this machine does not have, or lets nobody set, is said and left.
+    down the values that they had. A parameter that this machine does not have, or lets nobody
+    set, is said and left.
 options:
   settings:
     description: Parameter and value, as C(sysctl) has them.
