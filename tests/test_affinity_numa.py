@@ -53,3 +53,13 @@ def test_everything_is_given_back(found: dict[str, Any]) -> None:
     assert {row["verdict"] for row in found["rollback"]} == {"restored"}
     assert found["worker_after"] == list(range(16))
     assert found["nic_after"] == found["apply"][1]["before"]
+
+
+def test_the_experiment_runs_inside(tmp_path: Path) -> None:
+    """Emulated CPUs have no caches to be near to: what pinning gains there is not looked at."""
+    result = machine.run_inside(tmp_path, _SECONDS, experiment="--runs 3 --seconds 0.5 --stages 4")
+    assert result["cpus"] == 16
+    arms = {run["arm"] for run in result["runs"]}
+    assert {"untuned, unpinned", "untuned, pinned"} <= arms
+    assert len(result["runs"]) == 3 * len(arms)
+    assert all(run["value"] > 0 for run in result["runs"])

@@ -52,7 +52,7 @@ exit 0
 """
 _INSTALLED = (
     "git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium", "virsh", "libvirtd",
-    "virt-qemu-run", "qemu-system-x86_64", "xmllint",
+    "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio",
 )  # fmt: skip
 
 _BOOTSTRAP = (
@@ -188,6 +188,17 @@ def test_only_what_measures_paths_needs_iperf3(debian: Machine) -> None:
     assert debian.installed() == ["iperf3"]
 
 
+def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
+    debian.lacks("fio")
+    debian.program("fio", "#!/bin/sh\n", package="fio")
+    for words in (("demo",), ("bench", "arms"), ("bench", "stats"), ("route", "calibrate")):
+        assert debian.vas(*words).returncode == 0
+    assert debian.vas("bench", "interference").returncode == 77
+    assert debian.vas("--yes", "bench", "interference").returncode == 0
+    assert debian.installed() == ["fio"]
+    assert debian.builds() == 1
+
+
 def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:
     debian.lacks("qemu-system-x86_64")
     elsewhere = debian.clone / "qemu-kvm"
@@ -262,6 +273,19 @@ def test_a_clone_that_was_moved_makes_its_environment_anew(debian: Machine) -> N
     assert debian.vas("doctor").stderr == ""
 
 
+def test_a_python_that_cannot_be_run_is_one_line(debian: Machine) -> None:
+    debian.vas("--version")
+    python = debian.clone / ".venv/bin/python"
+    python.unlink()
+    python.symlink_to("/no/such/python")
+    (debian.clone / ".venv/bin/vas").write_text(f"#!{python}\n")
+    done = debian.vas("doctor")
+    assert done.returncode == 77
+    assert done.stderr.startswith(f"vas: {python} is gone, or not this user's to run")
+    assert done.stderr.count("\n") == 1
+    assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stderr == ""
+
+
 def test_libraries_that_changed_are_installed(debian: Machine) -> None:
     debian.vas("--version")
     with (debian.clone / "pyproject.toml").open("a") as file:
@@ -277,6 +301,19 @@ def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
     assert debian.builds() == 0
     for words in (("lab", "up", "--name", "x"), ("bench", "layout"), ("build",), ("demo",)):
         assert debian.vas(*words).returncode == 0
+    assert debian.builds() == 1
+
+
+@pytest.mark.parametrize("option", [["--cluster", "a map.yaml"], ["--cluster=a map.yaml"]])
+def test_a_wrong_map_is_refused_before_a_build(option: list[str], debian: Machine) -> None:
+    debian.vas("--version")
+    vas = debian.clone / ".venv/bin/vas"
+    ran = vas.read_text()
+    vas.write_text('#!/bin/sh\n[ "$*" = "cluster check -- a map.yaml" ] && exit 2\n')
+    assert debian.vas("lab", "up", *option).returncode == 2
+    assert debian.builds() == 0
+    vas.write_text(ran)
+    assert debian.vas("lab", "up", *option).stdout.startswith("ran: lab up --cluster")
     assert debian.builds() == 1
 
 

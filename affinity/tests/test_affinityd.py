@@ -218,3 +218,19 @@ def test_what_it_cannot_read_at_its_start_is_one_line(
 ) -> None:
     argv = [sys.executable, "-m", "vas_core", "affinity", "daemon", str(daemon.plan)]
     assert run([*argv, "--metrics", "off"], check=False).status == 2
+
+
+def test_without_a_place_for_its_journal_it_ends_at_once(tmp_path: Path) -> None:
+    plan, state = tmp_path / "plan.json", tmp_path / "state"
+    plan.write_text(Placement(host="here").model_dump_json())
+    state.mkdir(mode=0o500)
+    argv = [sys.executable, "-m", "vas_core", "affinity", "daemon", str(plan), "--host", "here"]
+    argv += ["--state", str(state), "--metrics", "off"]
+    # Without CAP_DAC_OVERRIDE root, too, may write only where the mode says so.
+    kept = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
+    done = run([*(kept if os.geteuid() == 0 else []), *argv], check=False, timeout_seconds=SECONDS)
+    assert done.status == 1
+    assert done.stderr.splitlines() == [
+        f"vas: {state}: Permission denied: nothing could be given back; "
+        "run as root, or give --state"
+    ]

@@ -104,8 +104,27 @@ def test_without_the_factor_two_arms_are_left() -> None:
     ]
 
 
-def test_one_run_is_tested_for_nothing() -> None:
-    assert questions({arm.name: [1.0] for arm in arms(tuning=True)}) == []
+@pytest.mark.parametrize("runs", [1, 2])
+def test_too_few_runs_are_tested_for_nothing(runs: int) -> None:
+    values = [1.0, 3.0][:runs]
+    assert questions({arm.name: values for arm in arms(tuning=True)}) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [((1.0, 2.0), (5.0, 5.1)), ((1.0, 1.0, 3.0, 3.0), (7.1, 7.1, 7.3, 7.3))],
+)
+def test_deviations_without_a_spread_say_nothing(
+    before: tuple[float, ...], after: tuple[float, ...]
+) -> None:
+    found = spread("x", before, after)
+    assert (found.p, found.effect != 1) == (1.0, True)
+
+
+@pytest.mark.machine
+def test_two_runs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["affinity", "experiment", "--runs", "2", "--dry-run"]) == 2
+    assert "x>=3" in capsys.readouterr().err
 
 
 @given(st.integers(2, 60), st.integers(1, 8))
@@ -168,7 +187,7 @@ def test_a_command_is_told_its_arm(tmp_path: Path, capsys: pytest.CaptureFixture
     words = [
         "experiment",
         "--runs",
-        "2",
+        "3",
         "--cpus",
         one,
         "--out",
@@ -188,7 +207,7 @@ def test_a_command_is_told_its_arm(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.machine
 @pytest.mark.parametrize("transport", ["pipe", "futex"])
 def test_the_pipeline_runs(transport: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["experiment", "--runs", "2", "--seconds", "0.05", "--transport", transport, "--json"]
+    words = ["experiment", "--runs", "3", "--seconds", "0.05", "--transport", transport, "--json"]
     assert run_command(["affinity", *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sum(run["value"] for run in found["runs"]) > 0
@@ -197,9 +216,23 @@ def test_the_pipeline_runs(transport: str, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.machine
 def test_a_dry_run_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        run_command(["affinity", "experiment", "--runs", "2", "--dry-run", "--", "/no/such"]) == 0
-    )
+    words = [
+        "experiment",
+        "--runs",
+        "3",
+        "--dry-run",
+        "--",
+        sys.executable,
+        "-c",
+        "raise SystemExit(1)",
+    ]
+    assert run_command(["affinity", *words]) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.count("untuned, unpinned") == 2
+    assert said.err.count("untuned, unpinned") == 3
+
+
+@pytest.mark.machine
+def test_a_dry_run_refuses_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["affinity", "experiment", "--dry-run", "--", "/no/such"]) == 77
+    assert "no program /no/such" in capsys.readouterr().err

@@ -30,6 +30,7 @@ from vas_affinity.graph.wakeups import Counting, Wakes
 from vas_affinity.graph.watch import Watch
 from vas_affinity.graph.weights import Pair, Who, busiest, from_waits, from_wakes, raised
 from vas_affinity.record.names import Names
+from vas_affinity.record.tasks import read_gone
 from vas_affinity.thread_plan import read_graph
 from vas_core.cli import run_command
 from vas_core.errors import NotHere
@@ -241,6 +242,24 @@ def test_without_bpf_it_estimates_and_says_so(
     assert "bpf(2): not permitted: weights are estimates" in found.unread[0].why
     assert all(pair.why[0].startswith("estimated: ") for pair in found.pairs)
     assert found.overhead.kernel == 0.0
+
+
+@pytest.mark.machine
+def test_where_nothing_may_be_looked_at_it_ends_with_a_hint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: object) -> None:
+        raise NotHere("bpf(2): not permitted")
+
+    def unreadable(root: Root, relative: str) -> str | None:
+        if relative.endswith("/syscall"):
+            raise PermissionError(13, "Permission denied", relative)
+        return read_gone(root, relative)
+
+    monkeypatch.setattr("vas_affinity.graph.watch.counting", refused)
+    monkeypatch.setattr("vas_affinity.graph.waits.read_gone", unreadable)
+    with pytest.raises(NotHere, match="run as root"):
+        Watch(Root(), [os.getpid()], Names.of(Root()), 0.5).run(0.2, lambda _: None)
 
 
 @pytest.mark.machine

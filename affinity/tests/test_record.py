@@ -141,7 +141,9 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
     ("content", "says"),
     [
         ("", "is empty"),
-        ("not JSON\n", "1: is no JSON"),
+        ("not JSON\n", "is no recording; `vas affinity record`"),
+        ('{\n "host": "a plan"\n}\n', "is no recording; `vas affinity record`"),
+        ('{"format": "vas-affinity-recording", "version": 1}\nx\ny\n', "is no"),
         ("[1]\n", "1: is no line of a recording"),
         ('{"format": "other"}\n', "is no recording"),
         ('{"format": "vas-affinity-recording", "version": 1}\n', "1: is no line of a recording"),

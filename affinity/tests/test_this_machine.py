@@ -97,3 +97,11 @@ def test_show_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)
     online = [cpu for cpu in data["topology"]["cpus"] if cpu["online"]]
     assert len(online) == os.sysconf("SC_NPROCESSORS_ONLN")
+
+
+def test_a_plan_of_processes_that_are_not_there_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["affinity", "plan", "--seconds", "0", "--process", "^no-such-program$"]
+    assert run_command(words) == 77
+    assert "no process matches ^no-such-program$" in capsys.readouterr().err

@@ -24,6 +24,7 @@ def test_a_guest_gives_yarn_what_it_does_not_need_itself() -> None:
     assert sorted(files) == [
         "capacity-scheduler.xml",
         "core-site.xml",
+        "hdfs-site.xml",
         "mapred-site.xml",
         "yarn-site.xml",
     ]

@@ -55,6 +55,12 @@ def test_status_3_is_for_what_became_worse(
     assert words in capsys.readouterr().out
 
 
+def test_one_run_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = (_set(tmp_path / name, [20.0]) for name in "ab")
+    assert run_command(["bench", "compare", a, b]) == 0
+    assert "1.000 to 1.000" not in capsys.readouterr().out
+
+
 def test_three_runs_cannot_be_worse_and_that_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

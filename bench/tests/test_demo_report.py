@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def test_the_demo_explains_its_rows_and_what_its_times_do_not_say(
     assert table.splitlines()[1].split()[:2] == ["VAS", "8"]
     explained = [line.partition(":")[0] for line in text.splitlines()]
     assert explained[: len(ARMS)] == [arm.name for arm in ARMS]
-    assert "its worth in time does not show here" in text
+    assert "DATA-LOCAL and FROM LOCAL OST show the placement; its worth in time does not" in text
 
 
 def _done(seconds: float, number: int) -> Done:
@@ -49,7 +50,7 @@ def _done(seconds: float, number: int) -> Done:
         counters=counters,
         map_counters=counters,
     )
-    return Done(ARMS[number], job, "c0ffee")
+    return Done(ARMS[number], job, "c0ffee", datetime(2026, 1, 1, 0, 33 + number, tzinfo=UTC))
 
 
 @pytest.mark.machine
@@ -73,8 +74,12 @@ def test_a_demo_leaves_results_and_a_report_of_them(tmp_path: Path) -> None:
     assert runs[0].versions["hadoop"] == "3.5.0"
     assert runs[0].versions["java"] == "17.0.1"
     text = page.read_text(encoding="utf-8")
+    assert "2026-01-01 00:33 to 2026-01-01 00:36 UTC" in text
     assert "no difference is sure" in text
-    assert "its worth in time does not show here" in text
+    assert "Data local maps and local byte share show the placement" in text
+    assert "20 to 20<" not in text
+    for measure in ("data local maps", "local byte share"):
+        assert f">{measure}" in text
 
 
 def test_a_machine_is_what_its_procfs_says(tmp_path: Path) -> None:

@@ -23,6 +23,17 @@ def test_the_published_result_follows_from_its_time_and_price() -> None:
     assert found.price_per_hsph == pytest.approx(121231.76, abs=0.005)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "scale", "said"),
+    [(710, 1, "5.07"), (36, 1, "100.00"), (60, 0.0001, "0.00600"), (3700, 1, "0.973")],
+)
+def test_a_labs_metric_is_not_rounded_away(seconds: float, scale: float, said: str) -> None:
+    run = _run(seconds, scale)
+    assert run.printed == said
+    prices = price_list(_table("item,count,price,currency\nnode,1,100,EUR\n"))
+    assert Result("x", run, run, prices).price_per_hsph == pytest.approx(100 / float(said))
+
+
 # Of the tuning talk: phases, and the metric it printed for them.
 _TALK = [(173, 286, 69, 5.2), (102, 218, 55, 7.4), (140, 264, 56, 6.0), (95, 217, 49, 7.7)]
 

@@ -13,6 +13,13 @@ _LATER = {
     "compare": Later(
         "vas_bench.compare.command:compare", "Hold results B against results A; status 3 if worse."
     ),
+    "hsph": Later(
+        "vas_bench.hsph.command:hsph", "Five phases, twice: an HSph-like metric, no TPC result."
+    ),
+    "interference": Later(
+        "vas_bench.interference.command:interference",
+        "Measure what YARN costs the storage service beside it.",
+    ),
     "layout": Later(
         "vas_bench.layout.command:layout", "Time reading layouts by attribute and by `lfs`."
     ),
@@ -20,12 +27,16 @@ _LATER = {
         "vas_bench.placement.command:placement", "Simulate the placement of a large job."
     ),
     "report": Later("vas_bench.report.command:report", "Write one HTML page on a file of results."),
+    "run": Later("vas_bench.run.command:run", "Run a plan of workloads on systems, in turns."),
     "shuffle": Later(
         "vas_bench.shuffle.command:shuffle",
         "Measure VAS's shuffle against stock MapReduce's and Tez's.",
     ),
     "stats": Later(
         "vas_bench.statistics.command:stats", "Say whether arms differ, by how much, and how sure."
+    ),
+    "tune": Later(
+        "vas_bench.tune.command:tune", "Look for faster job settings; recommend only what is sure."
     ),
     "usl": Later(
         "vas_bench.usl.command:usl", "Fit the Universal Scalability Law, and say what it hides."

@@ -14,6 +14,7 @@ from vas_cluster.model import Cluster
 
 _FILES = {
     "capacity-scheduler.xml": ("yarn.scheduler.capacity.",),
+    "hdfs-site.xml": ("dfs.",),
     "mapred-site.xml": ("mapreduce.", "yarn.app.mapreduce."),
     "yarn-site.xml": ("yarn.",),
 }

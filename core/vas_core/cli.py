@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 from rich.cells import cell_len
 
+from vas_core.durations import parse_duration
 from vas_core.errors import ExitStatus, VasError
 from vas_core.lazy import LazyGroup
 from vas_core.program import as_called, help_as_called, program
@@ -129,6 +130,20 @@ class SizeType(click.ParamType[int]):
         if size < self._least:
             self.fail(f"{value!r} is less than {format_size(self._least)}", param, ctx)
         return size
+
+
+class DurationType(click.ParamType[int]):
+    """A click parameter that takes `90s`, `20m` or `2h` and gives seconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return parse_duration(value)
+        except VasError as wrong:
+            self.fail(str(wrong), param, ctx)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")

@@ -24,10 +24,11 @@ _NEEDED_FOR = {
     "base": "every command",
     "lab": "demo, test, lab, bench",
     "paths": "route calibrate, test",
+    "bench": "bench interference, test",
     "browser": "test",
     "guests": "affinity with guests, test",
 }
-_OPTIONAL = ("paths", "browser", "guests")
+_OPTIONAL = ("paths", "bench", "browser", "guests")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 

@@ -13,8 +13,8 @@ from vas_core.errors import BadInput
 Settings = TypeVar("Settings", bound=BaseModel)
 
 
-def read_yaml(file: Path, model: type[Settings], *, default: Path) -> Settings:
-    """Reads a file of settings; the model's defaults where the default file is missing.
+def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None) -> Settings:
+    """Reads a file of settings; the model's defaults where the default file, if any, is missing.
 
     Raises BadInput that names file, key and what is wrong.
     """

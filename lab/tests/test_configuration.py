@@ -36,10 +36,17 @@ def spec(tmp_path: Path) -> LabSpec:
 
 def test_every_property_is_in_the_file_that_is_read_for_it() -> None:
     files = by_file(
-        {"fs.x": "1", "yarn.x": "2", "yarn.app.mapreduce.x": "3", "yarn.scheduler.capacity.x": "4"}
+        {
+            "fs.x": "1",
+            "yarn.x": "2",
+            "yarn.app.mapreduce.x": "3",
+            "yarn.scheduler.capacity.x": "4",
+            "dfs.x": "5",
+        }
     )
     assert files == {
         "core-site.xml": {"fs.x": "1"},
+        "hdfs-site.xml": {"dfs.x": "5"},
         "yarn-site.xml": {"yarn.x": "2"},
         "mapred-site.xml": {"yarn.app.mapreduce.x": "3"},
         "capacity-scheduler.xml": {"yarn.scheduler.capacity.x": "4"},

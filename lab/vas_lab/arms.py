@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vas_cluster import Cluster
+from vas_lab.hdfs import job_properties
 from vas_yarn.profiles import SHUFFLE
 
 
@@ -39,3 +41,8 @@ ARMS = (
 )
 # The arm whose times the others are held against: all that VAS adds beyond answering real hosts.
 BASE = "real hosts"
+
+
+def hdfs_arm(cluster: Cluster, block_bytes: int) -> Arm:
+    """YARN's own scheduler and shuffle on HDFS, in a lab that has it."""
+    return Arm("YARN-HDFS", "on HDFS", _PLACEMENT_OFF | job_properties(cluster, block_bytes))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vas_cluster.hadoop import by_file, hadoop_properties
+from vas_lab.hdfs import hdfs_properties
 from vas_lab.sites import AM_MIB, TASK_MIB
 from vas_lab.spec import LabSpec
 from vas_yarn.cds.archive import class_path_argument
@@ -29,6 +30,7 @@ JVM = (
     "-Djdk.lang.Process.launchMechanism=VFORK",
     "-XX:-UsePerfData",
 )
+TASK_HEAP = "-Xmx288m"
 Properties = dict[str, str]
 
 
@@ -37,7 +39,9 @@ def configuration(spec: LabSpec) -> dict[str, Properties]:
     from_map = hadoop_properties(spec.cluster, spec.cluster_file)
     if spec.plugin_jar is None:
         from_map = _without_plugins(from_map)
-    return by_file(from_map | _core(spec) | _yarn(spec) | _mapreduce(spec) | spec.properties)
+    hdfs = hdfs_properties(spec) if spec.hdfs else {}
+    ours = _core(spec) | _yarn(spec) | _mapreduce(spec) | hdfs
+    return by_file(from_map | ours | spec.properties)
 
 
 def _without_plugins(properties: Mapping[str, str]) -> Properties:
@@ -145,9 +149,9 @@ def _mapreduce(spec: LabSpec) -> Properties:
         "mapreduce.admin.map.child.java.opts": every_jvm,
         "mapreduce.admin.reduce.child.java.opts": every_jvm,
         "mapreduce.map.memory.mb": str(TASK_MIB),
-        "mapreduce.map.java.opts": "-Xmx288m",
+        "mapreduce.map.java.opts": TASK_HEAP,
         "mapreduce.reduce.memory.mb": str(TASK_MIB),
-        "mapreduce.reduce.java.opts": "-Xmx288m",
+        "mapreduce.reduce.java.opts": TASK_HEAP,
         "mapreduce.client.progressmonitor.pollinterval": "300",
         "mapreduce.client.completion.pollinterval": "300",
     }

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_lab.configuration import jvm_flags
+from vas_lab.hdfs import NAME_NODE, data_node, names_directory
 from vas_lab.spec import LabSpec
 
 RESOURCE_MANAGER = "resourcemanager"
 JOB_HISTORY = "jobhistory"
 MDS = "mds"
 _YARN = "org.apache.hadoop.yarn.server"
+_HDFS = "org.apache.hadoop.hdfs.server"
+# A NameNode refuses racks of different depths, as VAS's are from where names are not known.
+_FLAT = "net.topology.node.switch.mapping.impl=org.apache.hadoop.net.ScriptBasedMapping"
+# $1 is made by the first start.
+_FORMATTED = 'names=$1; shift; [ -e "$names" ] || "$@" -format -force -nonInteractive; exec "$@"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +51,19 @@ def yarn_daemons(spec: LabSpec) -> list[Daemon]:
     return [
         Daemon(name=name, node=node, argv=java(spec, [f"-Xmx{heap}m", main]))
         for name, node, heap, main in managers
+    ]
+
+
+def hdfs_daemons(spec: LabSpec) -> list[Daemon]:
+    """A NameNode, whose names are made where there are none, and a DataNode in each guest."""
+    names = java(spec, ["-Xmx160m", f"{_HDFS}.namenode.NameNode", "-D", _FLAT])
+    formatted = ("sh", "-euc", _FORMATTED, "sh", str(names_directory(spec)), *names)
+    blocks = java(spec, ["-Xmx160m", f"{_HDFS}.datanode.DataNode"])
+    master = spec.cluster.yarn.resourcemanager.name
+    nodes = [(data_node(guest), guest, blocks) for guest in _guests(spec)]
+    return [
+        Daemon(name=name, node=node, argv=argv, preload=False)
+        for name, node, argv in ((NAME_NODE, master, formatted), *nodes)
     ]
 
 

@@ -16,6 +16,7 @@ from vas_lab import mounts
 from vas_lab.configuration import child_arguments, configuration, hadoop_program, log4j
 from vas_lab.daemons import MDS, Daemon
 from vas_lab.enter import into_node
+from vas_lab.hdfs import WEB_APPS, WEB_XML
 from vas_lab.lustre import LabLustre
 from vas_lab.network import build_network
 from vas_lab.nodes import Holder, set_up_nodes
@@ -102,6 +103,10 @@ def write_files(spec: LabSpec, hosts_file: str) -> None:
     made = (spec.conf, spec.bin, spec.logs, spec.temporary, spec.lustre_state, spec.node_dir("rm"))
     for directory in made:
         directory.mkdir(parents=True, exist_ok=True)
+    for app in WEB_APPS if spec.hdfs else ():
+        described = spec.conf / "webapps" / app / "WEB-INF/web.xml"
+        described.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(described, WEB_XML)
     for name, properties in configuration(spec).items():
         write_atomically(spec.conf / name, configuration_xml(properties))
     write_atomically(spec.child_arguments, child_arguments(spec))

@@ -14,6 +14,7 @@ Counters = dict[str, dict[str, int]]
 _JOB_GROUP = "org.apache.hadoop.mapreduce.JobCounter"
 _EXAMPLES = "org.apache.hadoop.examples.ExampleDriver"
 _DFSIO = "org.apache.hadoop.fs.TestDFSIO"
+_SORT_VALIDATOR = "org.apache.hadoop.mapred.SortValidator"
 EXAMPLES = (
     "pi",
     "randomtextwriter",
@@ -28,7 +29,7 @@ EXAMPLES = (
 )
 
 
-PROGRAMS = (*EXAMPLES, "dfsio")
+PROGRAMS = (*EXAMPLES, "dfsio", "sortvalidator")
 
 
 class JobRequest(BaseModel):
@@ -112,6 +113,8 @@ def program(spec: LabSpec, argv: tuple[str, ...]) -> tuple[str, ...]:
     if name == "dfsio":
         # Its report goes beside the logs, not to whatever directory one is in.
         return (_DFSIO, *arguments, "-resFile", str(spec.logs / "TestDFSIO.txt"))
+    if name == "sortvalidator":
+        return (_SORT_VALIDATOR, *arguments)
     if name.endswith(".jar") and Path(name).is_file():
         return ("org.apache.hadoop.util.RunJar", str(Path(name).resolve()), *arguments)
     raise BadInput(

@@ -24,13 +24,15 @@ from vas_lab.topology import plan_topology
 class LabOptions:
     """A lab of `hosts` alike storage servers, or of the site in `cluster_file`.
 
-    `properties` override Hadoop's configuration; `plain` leaves the VAS plugins out.
+    `properties` override Hadoop's configuration; `plain` leaves the VAS plugins out, `hdfs` adds
+    HDFS's daemons.
     """
 
     state_dir: Path
     hosts: int = 4
     cluster_file: Path | None = None
     plain: bool = False
+    hdfs: bool = False
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -43,7 +45,7 @@ def prepare(options: LabOptions) -> LabSpec:
         raise BadInput("a lab has a /run of its own", where=str(state_dir), hint="choose another")
     check_disk(free_bytes(state_dir))
     text = read_site(options)
-    check_site(parse_cluster(text, options.cluster_file or "lab"))
+    check_site(parse_cluster(text, options.cluster_file or "lab"), hdfs=options.hdfs)
     spec = LabSpec(
         name=state_dir.name,
         state_dir=state_dir,
@@ -52,6 +54,7 @@ def prepare(options: LabOptions) -> LabSpec:
         java_home=find_java(),
         user_namespace=user_namespaces(),
         properties=dict(options.properties),
+        hdfs=options.hdfs,
     )
     spec.archive.build(spec.ingredients)
     write_atomically(spec.cluster_file, text)
@@ -67,12 +70,12 @@ def read_site(options: LabOptions) -> str:
     return options.cluster_file.read_text(encoding="utf-8")
 
 
-def check_site(cluster: Cluster) -> None:
+def check_site(cluster: Cluster, *, hdfs: bool = False) -> None:
     """Raises BadInput for a site that cannot be a lab on this machine."""
     guests = cluster.guests()
     if not guests:
         raise BadInput("no host has a guest", where="hosts", hint="YARN runs in the guests")
-    check_memory(len(guests), available_memory(Root()))
+    check_memory(len(guests), available_memory(Root()), hdfs=hdfs)
     plan_topology(cluster)
 
 

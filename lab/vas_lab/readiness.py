@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vas_core.errors import VasError
+from vas_lab.hdfs import STATE_PATH, live_data_nodes, name_node_web
 from vas_lab.rest import YarnRest, request_json
 from vas_lab.spec import LabSpec
 
@@ -24,6 +25,7 @@ class Readiness:
         self._wanted = sorted(guest.name for guest in spec.cluster.guests())
         address = spec.cluster.resourcemanager_address
         self._yarn = YarnRest(address)
+        self._name_node = name_node_web(spec.cluster) if spec.hdfs else None
         self._history = f"http://{spec.cluster.yarn.resourcemanager.name}:19888/ws/v1/history/info"
 
     def nodes(self) -> dict[str, str]:
@@ -44,7 +46,15 @@ class Readiness:
             return State(False, f"{running} of {len(nodes)} NodeManagers are RUNNING")
         if not self._history_answers():
             return State(False, "waiting for the JobHistoryServer")
+        if self._name_node and (live := self._data_nodes(self._name_node)) < len(self._wanted):
+            return State(False, f"{live} of {len(self._wanted)} DataNodes are live")
         return State(True, f"{running} NodeManagers are RUNNING")
+
+    def _data_nodes(self, name_node: str) -> int:
+        try:
+            return live_data_nodes(request_json(f"{name_node}{STATE_PATH}"))
+        except VasError:
+            return 0
 
     def _history_answers(self) -> bool:
         try:

@@ -15,6 +15,9 @@ TASK_MIB = 352
 # Measured resident sizes: the ResourceManager and the JobHistoryServer; one NodeManager.
 _MASTER_BYTES = 600 << 20
 _NODE_BYTES = 280 << 20
+# Of HDFS: the NameNode; one DataNode.
+_NAMES_BYTES = 250 << 20
+_BLOCKS_BYTES = 210 << 20
 # Room for two tasks beside an AM: where it runs, a host has no fewer places for maps.
 _GUEST_MIB = 2 * TASK_MIB + AM_MIB
 _GUEST_BYTES = _GUEST_MIB << 20
@@ -50,22 +53,30 @@ def net_site() -> dict[str, Any]:
     return site
 
 
-def memory_needed(guests: int) -> int:
+def memory_needed(guests: int, *, hdfs: bool = False) -> int:
     """Bytes that a lab with `guests` guests may use when all of them are busy."""
-    return _MASTER_BYTES + guests * (_NODE_BYTES + _GUEST_BYTES)
+    once, each = _memory(hdfs)
+    return once + guests * each
 
 
-def check_memory(guests: int, available_bytes: int) -> None:
+def check_memory(guests: int, available_bytes: int, *, hdfs: bool = False) -> None:
     """Raises BadInput when a lab with `guests` guests may not fit into the memory available."""
-    needed = memory_needed(guests)
+    needed = memory_needed(guests, hdfs=hdfs)
     if needed > available_bytes:
-        fitting = max(0, (available_bytes - _MASTER_BYTES) // (_NODE_BYTES + _GUEST_BYTES))
+        once, each = _memory(hdfs)
+        fitting = max(0, (available_bytes - once) // each)
         raise BadInput(
             f"{guests} guests may use {format_size(needed)}, "
             f"and {format_size(available_bytes)} are available",
             where="memory",
             hint=f"give --hosts {fitting}" if fitting else "free some memory",
         )
+
+
+def _memory(hdfs: bool) -> tuple[int, int]:
+    """Of a lab's daemons that there is one of, and of all that there is in each guest."""
+    once, each = _MASTER_BYTES, _NODE_BYTES + _GUEST_BYTES
+    return (once + _NAMES_BYTES, each + _BLOCKS_BYTES) if hdfs else (once, each)
 
 
 def _host(number: int, hosts: int) -> dict[str, Any]:

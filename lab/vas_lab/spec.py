@@ -32,6 +32,7 @@ class LabSpec(BaseModel):
     java_home: Path
     user_namespace: bool
     properties: dict[str, str] = {}
+    hdfs: bool = False
 
     @property
     def cluster_file(self) -> Path:

@@ -20,7 +20,7 @@ from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab import control
 from vas_lab.children import Children, DaemonStatus
-from vas_lab.daemons import yarn_daemons
+from vas_lab.daemons import hdfs_daemons, yarn_daemons
 from vas_lab.disk import disk_error
 from vas_lab.events import DETACH, Event, emit
 from vas_lab.inside import Inside
@@ -63,7 +63,8 @@ class Supervisor:
         self._children.watch(self._inside.holders)
         self._children.start(self._inside.mds())
         self._inside.lustre.wait_ready()
-        for daemon in yarn_daemons(self._spec):
+        hdfs = hdfs_daemons(self._spec) if self._spec.hdfs else []
+        for daemon in (*hdfs, *yarn_daemons(self._spec)):
             self._children.start(daemon)
 
     def _handle(self, key: selectors.SelectorKey) -> bool:

@@ -8,11 +8,12 @@ from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
-from vas_lab.lab import Lab
-from vas_lab.trees import inside, remove_tree
+from vas_lab.lab import Lab, OnEvent
+from vas_lab.trees import copy_to_hdfs, readable, remove_tree
 
 ROW_BYTES = 100
-_MIN_SPLIT_BYTES = 16 << 20
+# The plugin's vas.lustre.min-block-size: it reports no smaller stripes as blocks.
+MIN_SPLIT_BYTES = 16 << 20
 _MAX_MAPS = 48
 _STRIPE_ALIGNMENT_BYTES = 64 << 10
 _CHECKSUM = "CHECKSUM"
@@ -28,21 +29,31 @@ class Sizes:
     generators: int
     reducers: int
 
+    @property
+    def size_bytes(self) -> int:
+        """The input, in whole rows."""
+        return self.rows * ROW_BYTES
+
+    @property
+    def maps(self) -> int:
+        """The splits of the input, if it were one file."""
+        return -(-self.size_bytes // self.split_bytes)
+
     @classmethod
     def of(cls, size_bytes: int, hosts: int) -> Sizes:
         """16 MiB splits; larger ones where that would make more than 48 maps.
 
         Raises BadInput for less than a split a host: then there is no locality to show.
         """
-        if size_bytes < hosts * _MIN_SPLIT_BYTES:
+        if size_bytes < hosts * MIN_SPLIT_BYTES:
             raise BadInput(
                 f"{format_size(size_bytes)} are too few for {hosts} hosts",
                 where="--size",
-                hint=f"give at least {format_size(hosts * _MIN_SPLIT_BYTES)}",
+                hint=f"give at least {format_size(hosts * MIN_SPLIT_BYTES)}",
             )
         even = -(-size_bytes // _MAX_MAPS)
         aligned = -(-even // _STRIPE_ALIGNMENT_BYTES) * _STRIPE_ALIGNMENT_BYTES
-        return cls(size_bytes // ROW_BYTES, max(_MIN_SPLIT_BYTES, aligned), hosts, hosts)
+        return cls(size_bytes // ROW_BYTES, max(MIN_SPLIT_BYTES, aligned), hosts, hosts)
 
 
 class TeraSort:
@@ -59,12 +70,21 @@ class TeraSort:
         argv = ["teragen", str(self._sizes.rows), self._input]
         self._generated = self._lab.run_job(argv, job_properties(self._sizes))
 
-    def run(self, arm: Arm) -> JobResult:
+    def copy_from(self, made: TeraSort) -> None:
+        """Has the same data, in HDFS."""
+        copy_to_hdfs(self._lab, made._input, self._input, self._sizes.split_bytes)
+        self._generated = made._generated
+
+    def run(self, arm: Arm, *, on_event: OnEvent = lambda _: None) -> JobResult:
         """Sorts it in one way. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         argv = ["terasort", self._input, self._output(arm)]
         properties = job_properties(self._sizes) | dict(arm.properties)
-        return self._lab.run_job(argv, properties, jars=arm.jars)
+        return self._lab.run_job(argv, properties, jars=arm.jars, on_event=on_event)
+
+    def discard(self, arm: Arm) -> None:
+        """Removes what `run` wrote."""
+        remove_tree(self._lab, self._output(arm))
 
     def validate(self, arm: Arm) -> str:
         """The checksum of what `run` wrote, which is removed. Raises VasError if it is wrong.
@@ -74,7 +94,7 @@ class TeraSort:
         output, report = self._output(arm), f"{self._output(arm)}-report"
         self._lab.run_job(["teravalidate", output, report], job_properties(self._sizes))
         assert self._generated is not None, "generate() comes first"
-        checksum = _checksum(self._lab, report, self._generated)
+        checksum = checked_rows(self._lab, report, self._generated)
         remove_tree(self._lab, output)
         remove_tree(self._lab, report)
         self._lab.refuse_broken()
@@ -100,12 +120,14 @@ def job_properties(sizes: Sizes) -> dict[str, str]:
     }
 
 
-def _checksum(lab: Lab, report: str, made: JobResult) -> str:
-    """TeraValidate's checksum, which it prints only for rows in order.
+def checked_rows(lab: Lab, report: str, made: JobResult) -> str:
+    """The checksum in TeraValidate's report, which has one only for rows in order.
 
-    TeraGen counted the same sum, of which a counter keeps the lowest 64 bits.
+    Raises VasError for rows that are not, and for others than those that `made` generated: TeraGen
+    counted the same sum, of which a counter keeps the lowest 64 bits.
     """
-    text = lab.call(["cat", str(inside(lab, report) / "part-r-00000")]).stdout
+    with readable(lab, report) as there:
+        text = lab.call(["cat", str(there / "part-r-00000")]).stdout
     words = text.split()
     if len(words) != 2 or words[0] != "checksum":
         raise VasError(f"TeraValidate found errors:\n{text.strip()}", where=report)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from warnings import catch_warnings
 
 import pytest
 from click.testing import CliRunner
@@ -21,11 +22,12 @@ from vas_core.process import Completed
 from vas_routing.calibrate import iperf, table
 from vas_routing.calibrate.cases import rounds, six_cases
 from vas_routing.calibrate.command import calibrate
+from vas_routing.calibrate.in_lab import InLab
 from vas_routing.calibrate.measure import share_of
 from vas_routing.calibrate.paper import TABLE_4_1_GBPS
 from vas_routing.calibrate.result import Measured, Sample, Verdict, chosen, measured, verdicts
-from vas_routing.calibrate.steering import leg_of
-from vas_routing.links import Leg
+from vas_routing.calibrate.steering import RouteCommands, leg_of
+from vas_routing.links import Leg, Links
 
 IPERF3 = Path(__file__).parent / "iperf3"
 CASES = six_cases(site(), "vm1")
@@ -44,6 +46,21 @@ def found(virtio: list[float], sriov: list[float], path: Leg, number: int = 0) -
     }
     (verdict,) = verdicts(measured(samples), {cases[0].destination: path})
     return verdict
+
+
+@pytest.mark.parametrize("leg", list(Leg))
+@pytest.mark.parametrize("node", ["vm1", "oss1"])
+def test_forced_links_are_written_and_read_without_a_warning(
+    tmp_path: Path, leg: Leg, node: str
+) -> None:
+    paths = Links.model_validate(
+        {"sriov": "up", "virtio": {"oss1": "up"}, "fabric": "10.77.0.0/24"}
+    )
+    commands = RouteCommands(tmp_path, tmp_path, tmp_path)
+    lab = InLab(site(), "vm1", site().hosts[0], {}, {node: paths}, "", tmp_path, commands)
+    forced = lab._forced(node, leg)
+    with catch_warnings(action="error"):
+        assert Links.model_validate_json(forced.model_dump_json()) == forced
 
 
 def test_the_cases_are_those_of_the_table() -> None:

@@ -101,6 +101,18 @@ def test_the_service_address_twice() -> None:
     assert found.fix == "ip address del 10.77.0.11/16 dev eth1"
 
 
+@pytest.mark.parametrize("version", [4, 6])
+def test_the_service_address_on_lo_is_what_vas_put_there(version: int) -> None:
+    own = ip_interface(site(version).hosts[0].address)
+    facts = with_nic(healthy("oss1", version), "lo", addresses=(own,))
+    assert [f.ok for f in findings(facts, "oss1", "service-address", version)] == [True]
+
+
+def test_the_fabrics_network_on_lo_is_not_vas_s() -> None:
+    facts = with_nic(healthy("oss1"), "lo", addresses=(ip_interface("10.77.0.11/24"),))
+    assert [f.ok for f in findings(facts, "oss1", "service-address")] == [False]
+
+
 def test_the_service_address_on_the_bridge() -> None:
     hop = ip_interface("169.254.213.1/24")
     facts = with_nic(healthy("oss1"), "br0", addresses=(ip_interface("10.77.0.11/24"), hop))

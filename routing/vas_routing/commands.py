@@ -179,7 +179,9 @@ def drain(given: Given, leg: str, undo: bool) -> None:
     Examples: vas route drain sriov
               vas route drain sriov --undo
     """
-    observe.legs(given.cluster, given.node, {})  # is it a node of the map?
+    found = observe.legs(given.cluster, given.node, observe.devices())
+    if not undo:
+        found.must_have(Leg(leg))
     drained = read_drained(given.state)
     left = drained - {Leg(leg)} if undo else drained | {Leg(leg)}
     if left == frozenset(Leg):

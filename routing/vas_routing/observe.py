@@ -54,6 +54,13 @@ class Legs:
         device = self.sriov if leg is Leg.SRIOV else self.virtio
         return device is not None and device.carrier
 
+    def must_have(self, leg: Leg) -> None:
+        """Raises VasError where this leg's interface is not there."""
+        name = self.sriov_name if leg is Leg.SRIOV else self.virtio_name
+        if name in self.absent:
+            hint = "is this the node? `--node` says which; the map names its interfaces"
+            raise VasError("no such interface here", where=name, hint=hint)
+
     @property
     def peers(self) -> tuple[str, ...]:
         """The other nodes on the same host."""

@@ -30,7 +30,7 @@ from vas_routing.wish import (
 # IPv6 has forwarding for all devices or none, and switches off more with it; since Linux 6.17 it
 # has this, for one.
 _FORWARDING = {4: "forwarding", 6: "force_forwarding"}
-_LOOPBACK = "lo"
+LOOPBACK = "lo"
 Choices = Mapping[frozenset[str], Leg]
 """The faster leg between two nodes of one host, where it was measured."""
 
@@ -127,7 +127,7 @@ class _Policy:
         # An interface that is set down takes its local routes with it, and so the address.
         yield OwnAddress(
             interface=ip_interface(self.here.me.address),
-            device=_LOOPBACK,
+            device=LOOPBACK,
             reason="the node's address stays its own while its SR-IOV leg is set down",
         )
         if self.here.peers and self.here.virtio not in self.links.absent:

@@ -103,6 +103,19 @@ def test_the_command_is_one_to_copy(site: Path, capsys: pytest.CaptureFixture[st
     assert printed.err == "profile short: as asked\n"
 
 
+def test_a_profile_may_be_a_file(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tuned = write(site / "tuned.xml", {**SHUFFLE, "mapreduce.task.io.sort.mb": "64"})
+    found = dry_run(site, capsys, "--profile", str(tuned), "JAR", "Main", "/in", "/out")
+    assert found["profile"] == str(tuned)
+    properties, command = found["properties"], found["command"]
+    assert isinstance(properties, dict) and isinstance(command, list)
+    assert properties.items() >= profile_properties(str(tuned)).items()
+    assert command[4:6] == ["-conf", str(tuned)]
+    argv = ["submit", "--dry-run", "--profile", "none.xml", str(site / "my.jar"), "Main"]
+    assert run_command(argv) == 2
+    assert "none.xml: cannot be read" in capsys.readouterr().err
+
+
 def test_the_users_word_is_the_last(tmp_path: Path) -> None:
     job = Job(tmp_path / "my.jar", "Main", (), {"b": "option"}, tmp_path / "conf.xml")
     made = plan(job, "short", {"a": "site", "b": "site", "c": "site"}, {"b": "conf", "c": "conf"})

@@ -44,6 +44,20 @@ class MapAttempt:
     finish_ms: int
 
 
+@dataclass(frozen=True)
+class ReduceAttempt:
+    """The successful attempt of one reduce task; times are Unix milliseconds.
+
+    The ends of shuffle and merge are those the application master heard of; 0 for none.
+    """
+
+    task_id: str
+    start_ms: int
+    shuffle_finish_ms: int
+    merge_finish_ms: int
+    finish_ms: int
+
+
 def job_id(application_id: str) -> str:
     """`application_1_2` or `job_1_2` -> `job_1_2`. Raises BadInput for anything else."""
     match = _APPLICATION.fullmatch(application_id)
@@ -92,25 +106,42 @@ class History:
 
     def maps(self, job: str) -> list[MapAttempt]:
         """The successful attempt of each map task."""
-        tasks = _list(self._get(f"mapreduce/jobs/{job}/tasks?type=m")["tasks"], "task")
-        done = [
-            (task["id"], task["successfulAttempt"])
-            for task in tasks
-            if task["state"] == "SUCCEEDED"
+        return [
+            MapAttempt(
+                task_id=task,
+                attempt_id=found["id"],
+                node=found["nodeHttpAddress"].rpartition(":")[0],
+                container_id=found["assignedContainerId"],
+                start_ms=found["startTime"],
+                finish_ms=found["finishTime"],
+            )
+            for task, found in self._successful(job, "m")
         ]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return list(pool.map(lambda task: self._attempt(job, *task), done))
 
-    def _attempt(self, job: str, task: str, attempt: str) -> MapAttempt:
-        found = self._get(f"mapreduce/jobs/{job}/tasks/{task}/attempts/{attempt}")["taskAttempt"]
-        return MapAttempt(
-            task_id=task,
-            attempt_id=attempt,
-            node=found["nodeHttpAddress"].rpartition(":")[0],
-            container_id=found["assignedContainerId"],
-            start_ms=found["startTime"],
-            finish_ms=found["finishTime"],
-        )
+    def reduces(self, job: str) -> list[ReduceAttempt]:
+        """The successful attempt of each reduce task."""
+        return [
+            ReduceAttempt(
+                task_id=task,
+                start_ms=found["startTime"],
+                shuffle_finish_ms=found.get("shuffleFinishTime", 0),
+                merge_finish_ms=found.get("mergeFinishTime", 0),
+                finish_ms=found["finishTime"],
+            )
+            for task, found in self._successful(job, "r")
+        ]
+
+    def _successful(self, job: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
+        """Task id and successful attempt of each map (`m`) or reduce (`r`) task, in order."""
+        tasks = _list(self._get(f"mapreduce/jobs/{job}/tasks?type={kind}")["tasks"], "task")
+        done = [(t["id"], t["successfulAttempt"]) for t in tasks if t["state"] == "SUCCEEDED"]
+
+        def look(task: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+            path = f"mapreduce/jobs/{job}/tasks/{task[0]}/attempts/{task[1]}"
+            return task[0], self._get(path)["taskAttempt"]
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(look, done))
 
     def splits(self, attempts: Sequence[MapAttempt]) -> dict[MapAttempt, Split | None]:
         """Each attempt's split, from its log; None if there is no log or no file split in it."""

@@ -14,7 +14,7 @@ from vas_affinity.apply.outcome import Outcome, Verdict
 from vas_affinity.daemon.decide import Action, Decision, Offer, Seen, State, decide
 from vas_affinity.daemon.disturbances import Disturbances
 from vas_affinity.daemon.load import Load
-from vas_affinity.daemon.memory import read_memory, write_memory
+from vas_affinity.daemon.memory import check_state, read_memory, write_memory
 from vas_affinity.daemon.metrics import Metrics
 from vas_affinity.daemon.planner import Planner
 from vas_affinity.daemon.settings import Settings
@@ -54,7 +54,11 @@ class Daemon:
         self._check_at = 0.0
 
     def run(self) -> None:
-        """Returns at SIGTERM or SIGINT; everything stays where it is."""
+        """Returns at SIGTERM or SIGINT; everything stays where it is.
+
+        Raises VasError where it could not keep what the values were before.
+        """
+        check_state(self._given.host.state)
         selector = selectors.DefaultSelector()
         signals, disturbances = Signals(selector), Disturbances()
         told: Callable[[], None] = lambda: self._on_told(disturbances)  # noqa: E731

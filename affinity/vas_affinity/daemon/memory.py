@@ -6,10 +6,12 @@ Times are of the clock since boot, as a reboot empties the directory.
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from pydantic import TypeAdapter, ValidationError
 
 from vas_affinity.daemon.decide import State
+from vas_core.errors import VasError
 from vas_core.files import write_atomically
 
 _FILE = "daemon.json"
@@ -20,6 +22,17 @@ def write_memory(state: Path, remembered: State) -> None:
     """Replaces the file in a directory."""
     state.mkdir(parents=True, exist_ok=True, mode=0o755)
     write_atomically(state / _FILE, _STATE.dump_json(remembered, indent=2), mode=0o600)
+
+
+def check_state(state: Path) -> None:
+    """Raises VasError where a journal could not be kept in that directory."""
+    try:
+        state.mkdir(parents=True, exist_ok=True, mode=0o755)
+        with TemporaryFile(dir=state):
+            pass
+    except PermissionError as refused:
+        what = f"{refused.strerror}: nothing could be given back"
+        raise VasError(what, where=str(state), hint="run as root, or give --state") from None
 
 
 def read_memory(state: Path) -> State | None:

@@ -16,9 +16,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from vas_affinity.experiment import tuning, views
 from vas_affinity.experiment.conduct import Result, Run, conduct, machine
-from vas_affinity.experiment.design import Arm, arms, order
+from vas_affinity.experiment.design import FEWEST_RUNS, Arm, arms, order
 from vas_affinity.experiment.figure import draw_arms
-from vas_affinity.experiment.workload import Command, Pipeline, Workload, compile_pipeline
+from vas_affinity.experiment.workload import (
+    Command,
+    Pipeline,
+    Workload,
+    check_command,
+    compile_pipeline,
+)
 from vas_affinity.options import cpus_here
 from vas_affinity.pictures.page import check_name, write_picture
 from vas_core.cli import RealRange, json_option, note, print_json
@@ -51,6 +57,7 @@ class Options:
         """The command, or the pipeline, compiled in that directory."""
         chosen = cpus_here(self.cpus)
         if self.command:
+            check_command(self.command)
             return Command(self.command, chosen if self.cpus else None)
         return Pipeline(
             program=Path("pipeline") if dry_run else compile_pipeline(directory),
@@ -64,7 +71,9 @@ class Options:
 
 
 @click.command()
-@click.option("--runs", type=click.IntRange(2), default=12, show_default=True, help="Of each arm.")
+@click.option(
+    "--runs", type=click.IntRange(FEWEST_RUNS), default=12, show_default=True, help="Of each arm."
+)
 @click.option("--seconds", type=RealRange(0.05), default=2.0, show_default=True)
 @click.option("--stages", type=click.IntRange(2, 256), default=6, show_default=True)
 @click.option("--transport", type=click.Choice(["pipe", "futex"]), default="pipe")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from vas_affinity.experiment.statistics import Answer, Arms, contrast, corrected, spread
 
-_FEWEST_RUNS = 2
+FEWEST_RUNS = 3
+"""Of an arm: two are always equally far from their median, which says nothing of the spread."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ def order(all_arms: Sequence[Arm], runs: int, seed: int) -> list[Arm]:
 
 
 def questions(values: Arms) -> list[Answer]:
-    """The tests, corrected for their number. Needs two runs or more of each arm."""
-    if any(len(arm) < _FEWEST_RUNS for arm in values.values()):
+    """The tests, corrected for their number. Needs three runs or more of each arm."""
+    if any(len(arm) < FEWEST_RUNS for arm in values.values()):
         return []
     base = sum(values[BASE.name]) / len(values[BASE.name])
     asked = _pinning(values, base, tuned=False)

@@ -12,6 +12,8 @@ from scipy import stats
 from vas_core.holm import holm
 
 Arms = Mapping[str, Sequence[float]]
+_ROUNDING = 1e-12
+"""Of values by their mean."""
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,18 @@ def spread(question: str, before: Sequence[float], after: Sequence[float]) -> An
     """Brown and Forsythe's test: whether runs of an arm differ more among themselves.
 
     Of values by their arm's mean, as a faster arm differs more in absolute numbers. The effect is
-    the ratio of the relative standard deviations, after by before.
+    the ratio of the relative standard deviations, after by before. Where the deviations from each
+    arm's median are all alike, as those of two runs always are, nothing is known: p is 1.
     """
     one, other = (np.asarray(arm, dtype=float) / float(np.mean(arm)) for arm in (before, after))
     if not one.std() and not other.std():
         return Answer(question, "x", 1.0, None, None, 1.0)
     ratio = float(other.std(ddof=1) / one.std(ddof=1)) if one.std(ddof=1) else math.inf
-    with np.errstate(divide="ignore"):  # each arm's deviations all alike: surely different
-        p = float(stats.levene(one, other, center="median").pvalue)
-    return Answer(question, "x", ratio, None, None, 1.0 if math.isnan(p) else p)
+    deviations = [np.abs(arm - np.median(arm)) for arm in (one, other)]
+    if all(float(np.ptp(found)) <= _ROUNDING for found in deviations):
+        return Answer(question, "x", ratio, None, None, 1.0)
+    p = float(stats.levene(one, other, center="median").pvalue)
+    return Answer(question, "x", ratio, None, None, p)
 
 
 def corrected(tests: Sequence[Answer]) -> list[Answer]:

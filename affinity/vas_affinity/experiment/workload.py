@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Protocol
 from vas_affinity.cpulist import format_cpulist
 from vas_affinity.experiment.design import Arm
 from vas_core.compiler import c_compiler
-from vas_core.errors import VasError
+from vas_core.errors import NotHere, VasError
 from vas_core.process import run
 
 
@@ -90,6 +91,13 @@ class Command:
         with kept_on(cpus):
             done = run(self.argv, env=_environment(arm))
         return last_number(self.argv, done.stdout)
+
+
+def check_command(argv: Sequence[str]) -> None:
+    """Raises NotHere for a program that is not there."""
+    if shutil.which(argv[0]) is None:
+        hint = "give a program on PATH, or its path"
+        raise NotHere(f"no program {argv[0]}", where="affinity experiment", hint=hint)
 
 
 def last_number(argv: Sequence[str], stdout: str) -> float:

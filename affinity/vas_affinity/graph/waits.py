@@ -36,6 +36,8 @@ class Seen:
     writes: Counter[str] = field(default_factory=Counter)
     switches: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
+    refused: bool = False
+    """The kernel does not say what it waits for."""
 
     def look(self, root: Root, channels: Channels) -> bool:
         """Takes a sample. False when the thread ended."""
@@ -47,7 +49,10 @@ class Seen:
         self.looks += 1
         self.switches.append(int(found[1]))
         self.times.append(time.monotonic())
-        self._wait(read_gone(root, f"{base}/syscall") or "", channels)
+        try:
+            self._wait(read_gone(root, f"{base}/syscall") or "", channels)
+        except PermissionError:
+            self.refused = True
         return True
 
     def _wait(self, text: str, channels: Channels) -> None:

@@ -85,6 +85,7 @@ class Watch:
         channels = read_channels(self.root, self.pids)
         with ExitStack() as stack:
             counts = self._start(stack)
+            self._check(counts, channels)
             before = self._io()
             self._loop(seconds, counts, channels, told)
             if counts:
@@ -117,6 +118,18 @@ class Watch:
             return None
         counts.share = min(1.0, _FIRST_SHARE * self.budget)
         return counts
+
+    def _check(self, counts: Counting | None, channels: Channels) -> None:
+        """Raises NotHere where nothing can be known; notes what may not be looked at."""
+        threads = [Seen(pid, tid) for pid in self.pids for tid in tids_of(self.root, pid)]
+        there = [seen for seen in threads if seen.look(self.root, channels)]
+        refused = [seen for seen in there if seen.refused]
+        if refused and len(refused) == len(there) and counts is None:
+            what = "neither wake-ups nor what these threads wait for may be looked at"
+            raise NotHere(what, where="affinity graph", hint="run as root")
+        if refused:
+            why = f"{len(refused)} of {len(there)} may not be looked at: run as root"
+            self.unread.append(Unread(what="what threads wait for", why=why))
 
     def _loop(
         self,

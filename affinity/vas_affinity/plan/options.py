@@ -16,6 +16,7 @@ from vas_affinity.measure.result import measured_distances, read_measurement
 from vas_affinity.options import snapshot_of
 from vas_affinity.placement import Placement
 from vas_affinity.reading import Asked
+from vas_affinity.reading.threads import no_process, process_words
 from vas_affinity.thread_plan import (
     Known,
     Policy,
@@ -111,9 +112,13 @@ def threads_planned(
 ) -> Planned:
     """The plan of the threads of a captured host, or of this one's processes.
 
-    It is `given`, if that is a plan of theirs. Raises BadInput where it is not.
+    It is `given`, if that is a plan of theirs. Raises BadInput where it is not, and NotHere where
+    no process matches.
     """
     snapshot = snapshot_of(source, asked)
+    unread = {one.what for one in snapshot.unread}
+    if asked.processes and unread.issuperset(map(process_words, asked.processes)):
+        raise no_process(asked.processes)
     pids = {thread.pid for thread in snapshot.threads}
     known = Known(
         graph=read_graph(options.graph) if options.graph else {},

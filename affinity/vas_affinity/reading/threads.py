@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from vas_affinity.reading.files import Files
 from vas_affinity.reading.procfs import Process, Task, switches, tasks, uses
 from vas_affinity.snapshot import Role, Thread
-from vas_core.errors import BadInput
+from vas_core.errors import BadInput, NotHere
 
 _STORAGE = re.compile(
     r"ll_(ost|mdt|mgs|cfg|sa)|mdt\d|ost_|ldlm_|ptlrpcd|socknal_|kiblnd_|obd_|osp-|qsd_|lfsck"
@@ -44,7 +44,7 @@ def named(
     for pattern in patterns:
         meant = [p for p in running if p.pid not in callers and _means(pattern, p)]
         if not meant:
-            files.note(f"process {pattern!r}", "nothing runs that matches")
+            files.note(process_words(pattern), "nothing runs that matches")
         chosen |= {process.pid: process for process in meant}
     found = [
         (task, f"{process.program}/{task.name}")
@@ -52,6 +52,16 @@ def named(
         for task in tasks(files, process.pid)
     ]
     return [Known(t, key, _role(t)) for t, key in ordinals(found)], list(chosen.values())
+
+
+def process_words(pattern: str) -> str:
+    """What a pattern that nothing matches is called in a snapshot's `unread`."""
+    return f"process {pattern!r}"
+
+
+def no_process(patterns: Iterable[str]) -> NotHere:
+    """The error where none of these patterns matches."""
+    return NotHere(f"no process matches {', '.join(patterns)}", hint="see ps -e")
 
 
 def ordinals(found: Iterable[tuple[Task, str]]) -> Iterator[tuple[Task, str]]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 from vas_affinity.reading.files import Files
 from vas_affinity.reading.procfs import main_class, processes
-from vas_affinity.reading.threads import named
+from vas_affinity.reading.threads import named, no_process
 from vas_affinity.record.tasks import TaskStat, name_of, read_gone
 from vas_affinity.snapshot import Thread
-from vas_core.errors import NotHere
 from vas_core.root import Root
 
 
@@ -20,7 +19,7 @@ def find_processes(root: Root, patterns: Sequence[str]) -> list[int]:
     files = Files(root)
     _, chosen = named(files, processes(files), patterns)
     if not chosen:
-        raise NotHere(f"no process matches {', '.join(patterns)}", hint="see ps -e")
+        raise no_process(patterns)
     return [process.pid for process in chosen]
 
 

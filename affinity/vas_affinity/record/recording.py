@@ -130,7 +130,7 @@ def load_recording(path: Path) -> Recording:
             "is empty", where=str(path), hint="`vas affinity record` makes one"
         ) from None
     if first.get("format") != FORMAT or first.get("version") != 1:
-        raise BadInput("is no recording", where=str(path), hint="`vas affinity record` makes one")
+        raise _no_recording(path)
     number = 1
     try:
         recording = Recording(Header.model_validate(first))
@@ -142,6 +142,10 @@ def load_recording(path: Path) -> Recording:
     # A recorder that was killed may have introduced a thread that no sample has.
     recording.strings = [string for string in recording.strings if string.times]
     return recording
+
+
+def _no_recording(path: Path) -> BadInput:
+    return BadInput("is no recording", where=str(path), hint="`vas affinity record` makes one")
 
 
 def _take(recording: Recording, line: dict[str, Any]) -> None:
@@ -180,6 +184,8 @@ def _parsed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         except ValueError as wrong:
             if number == len(lines) > 1:
                 return
+            if number == 1:
+                raise _no_recording(path) from wrong
             raise BadInput("is no JSON", where=f"{path}:{number}") from wrong
         if not isinstance(value, dict):
             raise BadInput("is no line of a recording", where=f"{path}:{number}")

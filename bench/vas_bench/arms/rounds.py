@@ -6,13 +6,14 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from vas_bench.statistics.ratio import Ratio, ratio
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 
 _MILLISECONDS = 1000
+Drawn = TypeVar("Drawn")
 
 
 def _written(job: JobResult) -> int:
@@ -80,7 +81,7 @@ def run_seconds(gib: float) -> float:
     return 30 + 45 * gib
 
 
-def draw(arms: Sequence[Arm], *, rounds: int, seed: int) -> list[list[Arm]]:
+def draw(arms: Sequence[Drawn], *, rounds: int, seed: int) -> list[list[Drawn]]:
     """The order of the arms in each round."""
     lots = random.Random(seed)  # noqa: S311 (an order, not a secret)
     return [lots.sample(list(arms), len(arms)) for _ in range(rounds)]

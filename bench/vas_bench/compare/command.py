@@ -53,7 +53,7 @@ def _print(found: Result) -> None:
         (
             change.name,
             f"{change.difference.ratio.value:.3f}",
-            f"{change.difference.ratio.low:.3f} to {change.difference.ratio.high:.3f}",
+            change.difference.ratio.ends,
             change.verdict,
         )
         for change in found.changes

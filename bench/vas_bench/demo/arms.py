@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from vas_core.progress import Step, Steps
@@ -16,28 +17,30 @@ from vas_lab.terasort import Sizes, TeraSort
 _INPUT_BYTES = "BYTES_READ"
 _LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"
 _DIRECTORY = "/demo"
-# What the demo tells beside what every arm is judged by.
-COUNTED: dict[str, Callable[[JobResult], float]] = {
-    "total_maps": lambda job: job.total_maps,
-    "local_input_bytes": lambda job: job.map_counter(_LOCAL_BYTES),
-    "input_bytes": lambda job: job.counter(_INPUT_BYTES),
-}
 # At an arm's end: the input, the maps' output, what the reducers fetched of it, the output.
 COPIES = 4
-WHAT_IT_SHOWS = (
-    "DATA-LOCAL and FROM LOCAL OST show the placement; its worth in time does not show here: all "
-    "OSTs lie on one local disk, so a remote read costs no more than a local one. The shuffle's "
-    "does, but one run proves nothing: `vas bench arms`."
-)
+
+
+def what_it_shows(data_local: str, local_bytes: str) -> str:
+    """What the numbers say and do not say, given the reader's names of two of them."""
+    return (
+        f"{data_local} and {local_bytes} show the placement; its worth in time does not show here: "
+        "all OSTs lie on one local disk, so a remote read costs no more than a local one. The "
+        "shuffle's does, but one run proves nothing: `vas bench arms`."
+    )
+
+
+WHAT_IT_SHOWS = what_it_shows("DATA-LOCAL", "FROM LOCAL OST")
 
 
 @dataclass(frozen=True)
 class Done:
-    """One arm's sort, and TeraValidate's checksum of what it wrote."""
+    """One arm's sort, when it started, and TeraValidate's checksum of what it wrote."""
 
     arm: Arm
     job: JobResult
     checksum: str
+    started: datetime
 
 
 @dataclass(frozen=True)
@@ -112,11 +115,12 @@ def run_arms(lab: Lab, sizes: Sizes, progress: Steps) -> Iterator[Done]:
     with progress.step(GENERATE):
         job.generate()
     for arm in ARMS:
+        started = datetime.now(UTC)
         with progress.step(_sort(arm)):
             sorted_ = job.run(arm)
         with progress.step(_validate(arm)):
             checksum = job.validate(arm)
-        yield Done(arm, sorted_, checksum)
+        yield Done(arm, sorted_, checksum, started)
 
 
 def with_ratios(results: Sequence[ArmResult]) -> list[ArmResult]:

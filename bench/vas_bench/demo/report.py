@@ -3,68 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
-from vas_bench.arms.rounds import MEASURES
-from vas_bench.demo.arms import COUNTED, WHAT_IT_SHOWS, Done
+from vas_bench.arms.measures import job_measures
+from vas_bench.arms.systems import SYSTEM_OF
+from vas_bench.demo.arms import Done, what_it_shows
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.results.environment import environment, lab_versions
 from vas_bench.results.record import Run, make_run
-from vas_bench.results.systems import System
 from vas_core.files import write_atomically
 from vas_core.program import as_called
 from vas_core.root import Root
 from vas_lab.spec import LabSpec
-from vas_lab.terasort import ROW_BYTES, Sizes
+from vas_lab.terasort import Sizes
 
-_SYSTEMS: dict[str, System] = {
-    "YARN-Lustre": "yarn-lustre",
-    "real hosts": "yarn-lustre-hosts",
-    "VAS placement": "vas-locality",
-    "VAS": "vas",
-}
 _TITLE = "VAS demo: TeraSort, four ways, once each"
 
 
 def write_report(spec: LabSpec, done: Sequence[Done], sizes: Sizes, hosts: int) -> Path:
     """Writes results.jsonl and report.html beside the lab's files; returns the page's path."""
-    now = datetime.now(UTC)
-    runs = [
-        _run(each, number, now, sizes, hosts, lab_versions(spec))
-        for number, each in enumerate(done)
-    ]
+    versions = lab_versions(spec.hadoop_lib, spec.java_home)
+    runs = [_run(each, number, sizes, hosts, versions) for number, each in enumerate(done)]
     lines = "".join(run.model_dump_json() + "\n" for run in runs)
     write_atomically(spec.state_dir / "results.jsonl", lines)
-    page = page_of(facts_of(runs, "yarn-lustre-hosts"), _TITLE, [as_called(WHAT_IT_SHOWS)])
+    note = as_called(what_it_shows("Data local maps", "local byte share"))
+    page = page_of(facts_of(runs, "yarn-lustre-hosts"), _TITLE, [note])
     target = spec.state_dir / "report.html"
     write_atomically(target, html(page))
     return target
 
 
-def _run(
-    done: Done, number: int, now: datetime, sizes: Sizes, hosts: int, versions: dict[str, str]
-) -> Run:
-    size_bytes = sizes.rows * ROW_BYTES
+def _run(done: Done, number: int, sizes: Sizes, hosts: int, versions: dict[str, str]) -> Run:
+    size_bytes = sizes.size_bytes
     return make_run(
-        id=f"demo-{now:%Y%m%dT%H%M%SZ}-{number}",
-        time=now,
+        id=f"demo-{done.started:%Y%m%dT%H%M%SZ}-{number}",
+        time=done.started,
         workload="terasort",
-        system=_SYSTEMS[done.arm.name],
+        system=SYSTEM_OF[done.arm.name],
         parameters={"hosts": hosts, "size_bytes": size_bytes, "split_bytes": sizes.split_bytes},
         configuration=dict(done.arm.properties),
         versions=versions,
         environment=environment(Root()),
         command=f"vas demo --size {size_bytes} --hosts {hosts}",
-        measures=_measures(done),
+        measures=job_measures(done.job),
         validation={"ok": True, "check": "TeraValidate", "checksum": done.checksum},
     )
-
-
-def _measures(done: Done) -> dict[str, float]:
-    found = {name: float(measure(done.job)) for name, measure in MEASURES.items()}
-    found |= {name: float(measure(done.job)) for name, measure in COUNTED.items()}
-    found["local_map_share"] = found["data_local_maps"] / max(1.0, found["total_maps"])
-    found["local_byte_share"] = found["local_input_bytes"] / max(1.0, found["input_bytes"])
-    return found

@@ -67,8 +67,7 @@ def _ratios(comparison: Comparison, name: str) -> Figure:
 
 def _ratio_cells(found: Difference) -> tuple[str, ...]:
     it = found.ratio
-    interval = f"{it.low:.3f} to {it.high:.3f}" if it.n > 1 else "-"
-    return f"{it.value:.3f}", interval, str(it.n), f"{found.p:.3g}", found.verdict
+    return f"{it.value:.3f}", it.ends, str(it.n), f"{found.p:.3g}", found.verdict
 
 
 def _words(found: Difference) -> str:
@@ -92,7 +91,7 @@ def _times(comparison: Comparison, name: str) -> Figure:
             (
                 row.name,
                 shown(row.value),
-                f"{shown(row.low)} to {shown(row.high)}",
+                f"{shown(row.low)} to {shown(row.high)}" if len(row.points) > 1 else "-",
                 ", ".join(map(shown, row.points)),
             )
             for row in rows

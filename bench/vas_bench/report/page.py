@@ -21,7 +21,7 @@ from vas_bench.report.scaling_figure import (
 )
 from vas_bench.report.summary import Finding, findings, left_out
 from vas_bench.report.tables import Table
-from vas_bench.report.words import case_words, interval_words, value_words
+from vas_bench.report.words import case_words, interval_words, runs_words, value_words
 from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import Run
@@ -105,12 +105,8 @@ def _measures(comparison: Comparison) -> Table:
         (_measure_words(name), *(_cell(arm, name) for arm in comparison.arms))
         for name in comparison.measures
     )
-    columns = ("measure", *(f"{arm.label}\n{_runs(arm.job.n)}" for arm in comparison.arms))
+    columns = ("measure", *(f"{arm.label}\n{runs_words(arm.job.n)}" for arm in comparison.arms))
     return Table("All measures: median, and 95 % interval", columns, tuple(rows))
-
-
-def _runs(n: int) -> str:
-    return "1 run" if n == 1 else f"{n} runs"
 
 
 def _cell(arm: Arm, name: str) -> str:

@@ -34,6 +34,11 @@ def value_words(measure: str, value: float) -> str:
     return f"{shown(value)} {unit}".rstrip()
 
 
+def runs_words(n: int) -> str:
+    """`1 run`, `2 runs`."""
+    return "1 run" if n == 1 else f"{n} runs"
+
+
 def summary_words(measure: str, found: Summary) -> str:
     """`21.5 s (20.1 to 22.3 s, n=5)`; without an interval for one run."""
     value = value_words(measure, found.median)

@@ -9,7 +9,6 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from vas_core.root import Root
-from vas_lab.spec import LabSpec
 
 _MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 _PROCESSORS = re.compile(r"^processor\s*:", re.MULTILINE)
@@ -34,11 +33,11 @@ def environment(root: Root) -> dict[str, JsonValue]:
     }
 
 
-def lab_versions(spec: LabSpec) -> dict[str, str]:
+def lab_versions(hadoop_lib: Path, java_home: Path) -> dict[str, str]:
     """What runs in a lab: Hadoop, Java, VAS."""
     return {
-        "hadoop": _hadoop(spec.hadoop_lib),
-        "java": _java(spec.java_home),
+        "hadoop": _hadoop(hadoop_lib),
+        "java": _java(java_home),
         "vas": version("vas"),
     }
 

@@ -49,6 +49,8 @@ MEASURES: dict[str, Measure] = {
     "metadata_operations": Measure("", "requests to the metadata server"),
     "failed_maps": Measure("", "map attempts that failed"),
     "failed_reduces": Measure("", "reduce attempts that failed"),
+    "hsph": Measure("TB/h", "terabytes sorted an hour, all phases: not a TPC result", "higher"),
+    "energy_joules": Measure("J", "energy of processors and memory, as RAPL counts it"),
 }
 
 

@@ -68,8 +68,8 @@ class Run(_Model):
 
     The `configuration` (job properties, JVM flags, layout) and `versions` (Hadoop's, Java's, the
     plugins') are hashed with the workload, the system and the parameters: runs whose hashes differ
-    are not the same experiment. `invalid` says why a run must not be counted. A run without
-    `job_seconds` among its measures never ended; it is invalid.
+    are not the same experiment. `round` is its turn in a plan, from 1. `invalid` says why a run
+    must not be counted. A run without `job_seconds` among its measures never ended; it is invalid.
     """
 
     version: Literal[1] = 1
@@ -85,6 +85,7 @@ class Run(_Model):
     environment_fingerprint: Hash
     command: str = ""
     warm_up: bool = False
+    round: Annotated[Count | None, Field(exclude_if=lambda value: value is None)] = None
     invalid: str | None = None
     measures: dict[str, FiniteFloat] = {}
     phases: dict[Name, FiniteFloat] = {}
@@ -114,7 +115,7 @@ class Run(_Model):
 
     @model_validator(mode="after")
     def _honest(self) -> Self:
-        if self.configuration_hash != _hash_of(self.__dict__):
+        if self.configuration_hash != hash_of_configuration(self.__dict__):
             raise ValueError("configuration_hash is not that of the configuration")
         if self.environment_fingerprint != canonical_hash(self.environment):
             raise ValueError("environment_fingerprint is not that of the environment")
@@ -130,7 +131,8 @@ class Run(_Model):
 _HASHED = {"workload", "system", "parameters", "configuration", "versions"}
 
 
-def _hash_of(fields: Mapping[str, Any]) -> str:
+def hash_of_configuration(fields: Mapping[str, Any]) -> str:
+    """A run's `configuration_hash`, of those of its fields that say what was to be done."""
     return canonical_hash({name: fields.get(name, {}) for name in sorted(_HASHED)})
 
 
@@ -138,7 +140,7 @@ def make_run(**fields: Any) -> Run:
     """A run with its two hashes computed. Raises pydantic's ValidationError."""
     environment = fields.get("environment", {})
     hashes = {
-        "configuration_hash": _hash_of(fields),
+        "configuration_hash": hash_of_configuration(fields),
         "environment_fingerprint": canonical_hash(environment),
     }
     return Run.model_validate(hashes | fields)

@@ -53,7 +53,7 @@ def count_files(layout: str, maps: int, directory: Path) -> FileCount:
     with tempfile.TemporaryDirectory(dir=directory, prefix="files-") as name:
         site = Path(name) / "cluster.yaml"
         site.write_text(lab_site_yaml(1), encoding="utf-8")
-        classpath = f"{_workloads()}:{find_hadoop()}/*:{find_plugins()}"
+        classpath = f"{workloads_jar()}:{find_hadoop()}/*:{find_plugins()}"
         flags = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath)
         words = (_MAIN, str(maps), str(REDUCERS), layout, name)
         env = {**os.environ, "VAS_CLUSTER": str(site)}
@@ -75,7 +75,8 @@ def file_row(layout: str, found: FileCount) -> Row:
     return Row(name, each, (each, each), found.maps, limit, met)
 
 
-def _workloads() -> Path:
+def workloads_jar() -> Path:
+    """The jar of the project's own jobs. Raises NotHere before it is built."""
     found = sorted(_WORKLOADS.glob("vas-workloads-*.jar"))
     if not found:
         raise NotHere(

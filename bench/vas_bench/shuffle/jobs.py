@@ -13,7 +13,7 @@ from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
-from vas_lab.trees import inside, remove_tree
+from vas_lab.trees import copy_to_hdfs, inside, readable, remove_tree
 
 DIRECTORY = "/bench"
 MAPS = 8
@@ -21,6 +21,7 @@ REDUCERS = 4
 _ALIGNMENT_BYTES = 64 << 10
 _SMALL_BYTES = 10 << 20
 _LIBRARY = "org.apache.hadoop.mapreduce.lib"
+TEXTS = ("-outKey", "org.apache.hadoop.io.Text", "-outValue", "org.apache.hadoop.io.Text")
 _TEXT_OUTPUT = f"{_LIBRARY}.output.TextOutputFormat"
 
 
@@ -33,28 +34,46 @@ class Data(Compared, Protocol):
 
 @dataclass(frozen=True)
 class Job:
-    """A job of the table. `data` takes the bytes of its input, which `size` has from --size."""
+    """A job of the table. `size` has the bytes of its input from --size; `directory` is its own."""
 
     title: str
-    data: Callable[[Lab, int], Data]
+    directory: str
+    data: Callable[[Lab, Sizes, str], Data]
     size: Callable[[int], int] = lambda size_bytes: size_bytes
+    maps: int = MAPS
+    reducers: int = REDUCERS
     against_tez: bool = False
+
+    def on(self, lab: Lab, size_bytes: int) -> Data:
+        """The job in a lab, at a --size."""
+        sizes = sizes_of(self.size(size_bytes), self.maps, self.reducers)
+        return self.data(lab, sizes, f"{DIRECTORY}/{self.directory}")
 
 
 class Example:
     """One of Hadoop's examples, whose output is right if it is, byte for byte, what stock's is."""
 
     def __init__(
-        self, lab: Lab, name: str, argv: Sequence[str], size_bytes: int, make: Callable[[str], None]
+        self,
+        lab: Lab,
+        directory: str,
+        argv: Sequence[str],
+        sizes: Sizes,
+        make: Callable[[str], None],
     ) -> None:
-        self._lab, self._argv, self._make = lab, argv, make
-        self._directory = f"{DIRECTORY}/{name}"
-        self._properties = job_properties(_sizes(size_bytes, MAPS, REDUCERS))
+        self._lab, self._directory, self._argv, self._make = lab, directory, argv, make
+        self._sizes = sizes
+        self._properties = job_properties(sizes)
 
     def generate(self) -> None:
         """Makes the input, in place of what was in the directory."""
         remove_tree(self._lab, self._directory)
         self._make(f"{self._directory}/input")
+
+    def copy_from(self, made: Example) -> None:
+        """Has the same input, in HDFS."""
+        source, target = f"{made._directory}/input", f"{self._directory}/input"
+        copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
 
     def run(self, arm: Arm) -> JobResult:
         """Runs it in one way. Raises VasError when the lab is broken or the job fails."""
@@ -68,10 +87,10 @@ class Example:
 
         Raises VasError unless every reducer left one and there is something in them.
         """
-        there = str(inside(self._lab, self._output))
-        sums = self._lab.call(["sh", "-euc", _DIGEST, "sh", there]).stdout.split()
+        with readable(self._lab, self._output) as there:
+            sums = self._lab.call(["sh", "-euc", _DIGEST, "sh", str(there)]).stdout.split()
         files, size_bytes, digest = int(sums[0]), int(sums[1]), sums[2]
-        if files != REDUCERS or not size_bytes:
+        if files != self._sizes.reducers or not size_bytes:
             raise VasError(f"{files} files, {size_bytes} bytes in all", where=self._output)
         remove_tree(self._lab, self._output)
         return digest
@@ -84,39 +103,34 @@ class Example:
 _DIGEST = 'cd "$1"; ls part-* | wc -l; cat part-* | wc -c; sha256sum part-* | sha256sum'
 
 
-def _sizes(size_bytes: int, maps: int, reducers: int) -> Sizes:
+def sizes_of(size_bytes: int, maps: int, reducers: int) -> Sizes:
     """Splits that are a map's share, two to a generated file where there are several."""
     split_bytes = -(-size_bytes // maps // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
     return Sizes(size_bytes // ROW_BYTES, split_bytes, max(1, maps // 2), reducers)
 
 
-def _terasort(lab: Lab, size_bytes: int) -> Data:
-    return TeraSort(lab, _sizes(size_bytes, MAPS, REDUCERS), f"{DIRECTORY}/terasort")
-
-
-def _one_map(lab: Lab, size_bytes: int) -> Data:
-    return TeraSort(lab, _sizes(size_bytes, 1, 1), f"{DIRECTORY}/one-map")
-
-
-def _sort(lab: Lab, size_bytes: int) -> Data:
+def sort(lab: Lab, sizes: Sizes, directory: str) -> Example:
+    """Sort of random texts, into text: a sequence file has a random mark."""
     formats = ("-inFormat", f"{_LIBRARY}.input.SequenceFileInputFormat", "-outFormat", _TEXT_OUTPUT)
-    classes = ("-outKey", "org.apache.hadoop.io.Text", "-outValue", "org.apache.hadoop.io.Text")
-    argv = ("sort", "-r", str(REDUCERS), *formats, *classes)
-    return Example(lab, "sort", argv, size_bytes, _random_text(lab, size_bytes))
+    argv = ("sort", "-r", str(sizes.reducers), *formats, *TEXTS)
+    return Example(lab, directory, argv, sizes, random_text(lab, sizes))
 
 
-def _wordcount(lab: Lab, size_bytes: int) -> Data:
-    make = _random_text(lab, size_bytes, "-outFormat", _TEXT_OUTPUT)
-    return Example(lab, "wordcount", ("wordcount",), size_bytes, make)
+def wordcount(
+    lab: Lab, sizes: Sizes, directory: str, program: Sequence[str] = ("wordcount",)
+) -> Example:
+    """WordCount, or a `program` like it, of random text."""
+    make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT)
+    return Example(lab, directory, program, sizes, make)
 
 
-def _random_text(lab: Lab, size_bytes: int, *options: str) -> Callable[[str], None]:
+def random_text(lab: Lab, sizes: Sizes, *options: str) -> Callable[[str], None]:
     """Makes a file for each map."""
     amount = {
-        "mapreduce.randomtextwriter.totalbytes": str(size_bytes),
-        "mapreduce.randomtextwriter.bytespermap": str(size_bytes // MAPS),
+        "mapreduce.randomtextwriter.totalbytes": str(sizes.size_bytes),
+        "mapreduce.randomtextwriter.bytespermap": str(sizes.size_bytes // sizes.maps),
     }
-    properties = job_properties(_sizes(size_bytes, MAPS, REDUCERS)) | amount
+    properties = job_properties(sizes) | amount
 
     def make(directory: str) -> None:
         lab.run_job(["randomtextwriter", *options, directory], properties)
@@ -124,22 +138,25 @@ def _random_text(lab: Lab, size_bytes: int, *options: str) -> Callable[[str], No
     return make
 
 
-def _secondary_sort(lab: Lab, size_bytes: int) -> Data:
-    def make(directory: str) -> None:
-        there = inside(lab, directory)
-        lab.call(["mkdir", "-p", str(there)])
-        for number in range(MAPS):
-            words = (str(there / f"pairs-{number}"), str(size_bytes // MAPS), str(number))
-            lab.call([sys.executable, "-m", "vas_bench.shuffle.pairs", *words])
+def secondary_sort(lab: Lab, sizes: Sizes, directory: str) -> Example:
+    """SecondarySort of random pairs, a file for each map."""
 
-    return Example(lab, "secondarysort", ("secondarysort",), size_bytes, make)
+    def make(inputs: str) -> None:
+        there = inside(lab, inputs)
+        lab.call(["mkdir", "-p", str(there)])
+        for number in range(sizes.maps):
+            words = (str(there / f"pairs-{number}"), str(sizes.size_bytes // sizes.maps))
+            argv = [sys.executable, "-m", "vas_bench.shuffle.pairs", *words, str(number)]
+            lab.call(argv)
+
+    return Example(lab, directory, ("secondarysort",), sizes, make)
 
 
 # SecondarySort's records have 12 bytes: a quarter of the input is as many records as TeraSort's.
 JOBS = {
-    "terasort": Job("TeraSort", _terasort, against_tez=True),
-    "secondarysort": Job("SecondarySort", _secondary_sort, lambda size_bytes: size_bytes // 4),
-    "sort": Job("Sort", _sort),
-    "wordcount": Job("WordCount", _wordcount),
-    "one-map": Job("1 map, 10 MB", _one_map, lambda _: _SMALL_BYTES),
+    "terasort": Job("TeraSort", "terasort", TeraSort, against_tez=True),
+    "secondarysort": Job("SecondarySort", "secondarysort", secondary_sort, lambda size: size // 4),
+    "sort": Job("Sort", "sort", sort),
+    "wordcount": Job("WordCount", "wordcount", wordcount),
+    "one-map": Job("1 map, 10 MB", "one-map", TeraSort, lambda _: _SMALL_BYTES, maps=1, reducers=1),
 }

@@ -163,7 +163,7 @@ def run_all(lab: Lab, plan: Plan, kept: Kept, jars: tuple[Path, ...], progress: 
         missing = [number for number in range(plan.rounds) if not kept.has(job, number)]
         if not missing:
             continue
-        data = JOBS[job].data(lab, JOBS[job].size(plan.size_bytes))
+        data = JOBS[job].on(lab, plan.size_bytes)
         with progress.step(_generate(job)):
             remove_tree(lab, DIRECTORY)
             data.generate()

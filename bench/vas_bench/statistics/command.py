@@ -70,23 +70,8 @@ def _as_json(
     return {
         "base": base,
         "arms": [{"arm": arm, **asdict(it), "cv": it.cv} for arm, it in summaries.items()],
-        "comparisons": [_comparison(it) for it in found],
+        "comparisons": [it.as_json() for it in found],
         "methods": _METHODS,
-    }
-
-
-def _comparison(it: Difference) -> dict[str, Any]:
-    return {
-        "arm": it.pair.arm,
-        "ratio": it.ratio.value,
-        "interval": (it.ratio.low, it.ratio.high),
-        "p": it.p,
-        "p_uncorrected": it.ratio.p,
-        "smallest_p": it.smallest_p,
-        "mean_p": it.mean_p,
-        "significant": it.significant,
-        "gain": asdict(it.gain) if it.gain else None,
-        "verdict": it.verdict,
     }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from vas_bench.statistics.bootstrap import ALPHA
 from vas_bench.statistics.chance import (
@@ -74,6 +75,21 @@ class Difference:
                 f"run {self.enough_runs} of each"
             )
         return f"not significant ({self._evidence})"
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as commands print it with `--json`."""
+        return {
+            "arm": self.pair.arm,
+            "ratio": self.ratio.value,
+            "interval": (self.ratio.low, self.ratio.high),
+            "p": self.p,
+            "p_uncorrected": self.ratio.p,
+            "smallest_p": self.smallest_p,
+            "mean_p": self.mean_p,
+            "significant": self.significant,
+            "gain": asdict(self.gain) if self.gain else None,
+            "verdict": self.verdict,
+        }
 
     @property
     def _change(self) -> str:

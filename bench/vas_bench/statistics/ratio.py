@@ -29,6 +29,11 @@ class Ratio:
     p: float
 
     @property
+    def ends(self) -> str:
+        """`0.580 to 0.660`; `-` for one run, which has no interval."""
+        return f"{self.low:.3f} to {self.high:.3f}" if self.n > 1 else "-"
+
+    @property
     def in_words(self) -> str:
         """`0.62 (0.58 to 0.66, n=5, p=0.008)`, or the same and `not significant`."""
         text = f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f}, n={self.n}, p={self.p:.3f})"

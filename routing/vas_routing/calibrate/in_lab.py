@@ -129,7 +129,8 @@ class InLab:
             down = {peer: State.DOWN for peer in links.virtio if self._joins(node, peer)}
             return links.model_copy(update={"virtio": {**links.virtio, **down}})
         if node == self.source:
-            return links.model_copy(update={"sriov": State.DOWN, "drained": {Leg.SRIOV}})
+            drained = {"sriov": State.DOWN, "drained": frozenset({Leg.SRIOV})}
+            return links.model_copy(update=drained)
         told = {**links.peers_sriov, self.source: State.DOWN}
         return links.model_copy(update={"peers_sriov": told})
 

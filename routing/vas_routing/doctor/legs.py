@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import ip_interface
 
 from vas_routing.doctor.facts import Nic
 from vas_routing.doctor.finding import Finding, bad, good
 from vas_routing.doctor.subject import Subject
+from vas_routing.policy import LOOPBACK
+from vas_routing.wish import Address
 
 
 def examine_legs(who: Subject) -> Iterator[Finding]:
@@ -103,7 +106,7 @@ def _own_vfs(who: Subject) -> list[Nic]:
 
 def _service_address(who: Subject) -> Iterator[Finding]:
     address = who.address
-    nics = [nic for nic in who.facts.nics.values() if address in (a.ip for a in nic.addresses)]
+    nics = [nic for nic in who.facts.nics.values() if _has(nic, address)]
     elsewhere = [nic for nic in nics if nic is not who.sriov]
     if not elsewhere and nics:
         yield good("service-address", who.sriov_name, f"has {address}, and no other does")
@@ -117,6 +120,12 @@ def _service_address(who: Subject) -> Iterator[Finding]:
             what += f" but on {', '.join(nic.name for nic in elsewhere)}"
         fix = "\n".join(filter(None, (_take_away(who, elsewhere), _give(who, elsewhere))))
         yield bad("service-address", who.sriov_name, f"{what}: peers cannot reach it there", fix)
+
+
+def _has(nic: Nic, address: Address) -> bool:
+    # VAS itself gives the address to lo, alone: it stays while its leg is set down (policy.py).
+    vas = ip_interface(address) if nic.name == LOOPBACK else None
+    return any(own.ip == address and own != vas for own in nic.addresses)
 
 
 def _take_away(who: Subject, nics: list[Nic]) -> str:

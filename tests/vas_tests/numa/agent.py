@@ -1,15 +1,18 @@
-"""What runs inside, as process 1: places interrupts and a thread, and says what came of it."""
+"""What runs inside, as process 1: places interrupts and a thread, or runs the experiment."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+import sys
 import traceback
 from pathlib import Path
 from typing import Any
 
 RESULT = "VAS-RESULT "
+EXPERIMENT = "VAS_EXPERIMENT"
+"""The environment variable with options of `vas affinity experiment`, which is then run."""
 STATE = Path("/run/affinity")
 NIC = "eth0"
 
@@ -18,8 +21,9 @@ def main() -> None:
     """Does it all, prints one line, and ends the machine."""
     # The modules and programs are this machine's, and so is their path.
     os.environ["PATH"] = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
+    words = os.environ.get(EXPERIMENT, "").split()
     try:
-        found = _work()
+        found = _experiment(words) if words else _placed()
     except BaseException:
         found = {"failed": traceback.format_exc()}
     print(f"\n{RESULT}{json.dumps(found)}", flush=True)
@@ -27,7 +31,15 @@ def main() -> None:
     subprocess.run(["busybox", "poweroff", "-f"], check=False)
 
 
-def _work() -> dict[str, Any]:
+def _experiment(words: list[str]) -> dict[str, Any]:
+    from vas_core.process import run
+
+    argv = [sys.executable, "-m", "vas_core", "affinity", "experiment", *words, "--json"]
+    found: dict[str, Any] = json.loads(run(argv).stdout)
+    return found
+
+
+def _placed() -> dict[str, Any]:
     from vas_affinity.apply.host import Host
     from vas_affinity.apply.thread import started
     from vas_affinity.placement import Pin, Placement, Target

@@ -11,7 +11,7 @@ from typing import Any
 
 from vas_core.errors import VasError
 from vas_core.polling import poll
-from vas_tests.numa.agent import RESULT
+from vas_tests.numa.agent import EXPERIMENT, RESULT
 from vas_tests.sriov.initramfs import pack
 from vas_tests.sriov.kernel import newest_kernel
 from vas_tests.sriov.machines import QEMU, Boot, machine_words
@@ -50,9 +50,10 @@ def argv(boot: Boot, disk: Path, log: Path) -> list[str]:
     return words
 
 
-def run_inside(directory: Path, timeout_seconds: float) -> dict[str, Any]:
+def run_inside(directory: Path, timeout_seconds: float, *, experiment: str = "") -> dict[str, Any]:
     """Boots it, lets the agent do its work, and returns what that found.
 
+    With options of `vas affinity experiment`, that is its work, and its JSON is returned.
     Raises VasError with the end of the console when it ends, or takes too long, without.
     """
     kernel, busybox = newest_kernel(), shutil.which("busybox")
@@ -62,7 +63,8 @@ def run_inside(directory: Path, timeout_seconds: float) -> dict[str, Any]:
     with disk.open("wb") as file:
         file.truncate(_DISK_BYTES)
     initramfs.write_bytes(pack(kernel, Path(busybox)))
-    boot = Boot(kernel, initramfs, {"VAS_PYTHON": sys.executable, "VAS_AGENT": str(_AGENT)})
+    env = {"VAS_PYTHON": sys.executable, "VAS_AGENT": str(_AGENT), EXPERIMENT: experiment}
+    boot = Boot(kernel, initramfs, env)
     with subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "--", *argv(boot, disk, log)], stdin=subprocess.DEVNULL
     ) as machine:

@@ -10,8 +10,13 @@ PROFILES = ("default", "short", "long", "off")
 
 
 def profile_file(name: str) -> Path:
-    """The file of a profile."""
-    return Path(__file__).with_name(f"{name}.xml")
+    """The file of a profile: one of these, or any whose name ends so that it is one."""
+    return Path(name) if is_file_name(name) else Path(__file__).with_name(f"{name}.xml")
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a profile is named by its own file, `tuned.xml`, and not by one of `PROFILES`."""
+    return name.endswith(".xml")
 
 
 def profile_properties(name: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ from vas_core.sizes import parse_size
 from vas_yarn.lint.configuration import as_mapping, from_options, read_xml
 from vas_yarn.lint.contradiction import Contradiction, number
 from vas_yarn.lint.rules import contradictions
-from vas_yarn.profiles import PROFILES
+from vas_yarn.profiles import PROFILES, is_file_name
 from vas_yarn.submit.inputs import find_input
 from vas_yarn.submit.plan import Job, Plan, leading_options, plan
 from vas_yarn.submit.rule import Choice, choose
@@ -49,13 +49,22 @@ class _Submission:
         }
 
 
+class _Profile(click.Choice[str]):
+    """A profile's name, or a file that is one."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if is_file_name(value):
+            return value
+        return super().convert(value, param, ctx)
+
+
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option(
     "--profile",
-    type=click.Choice(["auto", *PROFILES]),
+    type=_Profile(["auto", *PROFILES]),
     default="auto",
     show_default=True,
-    help="auto: by the size of the input. off: stock's shuffle.",
+    help="Or a FILE.xml. auto: by the size of the input. off: stock's shuffle.",
 )
 @click.option(
     "--conf",

@@ -20,17 +20,23 @@ import org.apache.hadoop.mapreduce.lib.input.KeyValueTextInputFormat;
 import org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
+import org.vas.workloads.heavy.AdjacencyList;
+import org.vas.workloads.heavy.InvertedIndex;
+import org.vas.workloads.heavy.SelfJoin;
+import org.vas.workloads.heavy.SequenceCount;
 import org.vas.workloads.probe.Probe;
+import org.vas.workloads.tool.OneJob;
 
 /** The jobs that are compared, by name. */
 final class Programs {
   /** Makes the job; input, if it needs any, and output are below the directory. */
   interface Program {
-    JobConf job(Path directory) throws IOException;
+    JobConf job(Path directory) throws Exception;
   }
 
   // Stock takes all of it at once, for each map.
   private static final int SORT_MB = 8;
+  private static final int HEAVY_BYTES = 100_000;
   private static final Map<String, Program> ALL = new LinkedHashMap<>();
 
   static {
@@ -39,6 +45,10 @@ final class Programs {
     ALL.put("SecondarySort", Programs::secondarySort);
     ALL.put("TeraSort", Programs::teraSort);
     ALL.put("Sort", Programs::sort);
+    ALL.put("SelfJoin", directory -> heavy(new SelfJoin(), "associations", directory));
+    ALL.put("InvertedIndex", directory -> heavy(new InvertedIndex(), "documents", directory));
+    ALL.put("SequenceCount", directory -> heavy(new SequenceCount(), "documents", directory));
+    ALL.put("AdjacencyList", directory -> heavy(new AdjacencyList(), "edges", directory));
     shape("plain", "");
     shape("one reducer", "job.reduces=1");
     shape("empty maps and partitions", "records=50 keys=6 every-nth-map-is-empty=2 job.reduces=20");
@@ -64,7 +74,7 @@ final class Programs {
     return ALL.keySet();
   }
 
-  static JobConf job(String name, Path directory) throws IOException {
+  static JobConf job(String name, Path directory) throws Exception {
     return ALL.get(name).job(directory);
   }
 
@@ -114,6 +124,16 @@ final class Programs {
     FileInputFormat.addInputPath(job, new org.apache.hadoop.fs.Path(input.toUri()));
     FileOutputFormat.setOutputPath(job, output(directory));
     return job;
+  }
+
+  private static JobConf heavy(OneJob program, String kind, Path directory) throws Exception {
+    Configuration conf = new Configuration();
+    conf.setInt(MRJobConfig.IO_SORT_MB, SORT_MB);
+    conf.setInt(MRJobConfig.NUM_REDUCES, 3);
+    program.setConf(conf);
+    Path input = Generated.files(kind, HEAVY_BYTES, 1, directory);
+    Job job = program.job(new org.apache.hadoop.fs.Path(input.toUri()), output(directory));
+    return new JobConf(job.getConfiguration());
   }
 
   private static JobConf wordCount(Path directory, boolean combine) throws IOException {

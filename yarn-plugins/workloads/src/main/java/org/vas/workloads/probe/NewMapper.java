@@ -5,6 +5,7 @@ import java.util.SplittableRandom;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.Mapper;
+import org.vas.workloads.numbered.NumberedMaps;
 
 /** Emits all records of its map. */
 public final class NewMapper
@@ -13,7 +14,7 @@ public final class NewMapper
   protected void map(NullWritable none, NullWritable nothing, Context context)
       throws IOException, InterruptedException {
     Shape shape = new Shape(context.getConfiguration());
-    int map = ((NewInput.MapNumber) context.getInputSplit()).map();
+    int map = NumberedMaps.number(context.getInputSplit());
     SplittableRandom random = shape.random(map);
     BytesWritable key = new BytesWritable();
     BytesWritable value = new BytesWritable();

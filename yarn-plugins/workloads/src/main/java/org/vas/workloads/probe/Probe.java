@@ -11,6 +11,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
+import org.vas.workloads.numbered.NumberedMaps;
 
 /** {@code Probe [-D probe.X=Y]... OUTPUT}: two right shuffles write the same bytes. */
 public final class Probe extends Configured implements Tool {
@@ -45,7 +46,8 @@ public final class Probe extends Configured implements Tool {
 
   private static JobConf newApi(Configuration conf) throws IOException {
     Job job = Job.getInstance(conf);
-    job.setInputFormatClass(NewInput.Numbers.class);
+    NumberedMaps.setMaps(job.getConfiguration(), ProbeConf.MAPS.get(conf));
+    job.setInputFormatClass(NumberedMaps.class);
     job.setMapperClass(NewMapper.class);
     job.setPartitionerClass(FirstBytePartitioner.class);
     job.setReducerClass(NewReducers.Digest.class);

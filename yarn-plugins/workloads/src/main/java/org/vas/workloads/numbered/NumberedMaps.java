@@ -1,10 +1,11 @@
-package org.vas.workloads.probe;
+package org.vas.workloads.numbered;
 
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.mapreduce.InputFormat;
@@ -13,26 +14,33 @@ import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/** The probe's input for org.apache.hadoop.mapreduce. */
-final class NewInput {
-  private NewInput() {}
+/** One split for each map; there is nothing to read: a map gets one empty record. */
+public final class NumberedMaps extends InputFormat<NullWritable, NullWritable> {
+  private static final String MAPS = "numbered.maps";
 
-  /** One split for each map; there is nothing to read. */
-  public static final class Numbers extends InputFormat<NullWritable, NullWritable> {
-    @Override
-    public List<InputSplit> getSplits(JobContext job) {
-      List<InputSplit> splits = new ArrayList<>();
-      for (int map = 0; map < ProbeConf.MAPS.get(job.getConfiguration()); map++) {
-        splits.add(new MapNumber(map));
-      }
-      return splits;
-    }
+  /** How many maps the job is to have. */
+  public static void setMaps(Configuration conf, int maps) {
+    conf.setInt(MAPS, maps);
+  }
 
-    @Override
-    public RecordReader<NullWritable, NullWritable> createRecordReader(
-        InputSplit split, TaskAttemptContext context) {
-      return new Once();
+  /** The number of the map that has this split, from 0 on. */
+  public static int number(InputSplit split) {
+    return ((MapNumber) split).map;
+  }
+
+  @Override
+  public List<InputSplit> getSplits(JobContext job) {
+    List<InputSplit> splits = new ArrayList<>();
+    for (int map = 0; map < job.getConfiguration().getInt(MAPS, 1); map++) {
+      splits.add(new MapNumber(map));
     }
+    return splits;
+  }
+
+  @Override
+  public RecordReader<NullWritable, NullWritable> createRecordReader(
+      InputSplit split, TaskAttemptContext context) {
+    return new Once();
   }
 
   /** A split that is its map's number. */
@@ -44,10 +52,6 @@ final class NewInput {
 
     MapNumber(int map) {
       this.map = map;
-    }
-
-    int map() {
-      return map;
     }
 
     @Override

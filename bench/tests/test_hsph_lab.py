@@ -1,0 +1,98 @@
+"""The five phases as a lab is told them; the lab is made up, and its jobs end at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from vas_bench.arms.systems import ARM_OF
+from vas_bench.hsph.lab_work import LabWork
+from vas_bench.hsph.metric import PHASES
+from vas_core.errors import VasError
+from vas_core.process import Completed
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_lab.terasort import Sizes
+from vas_yarn.profiles import SHUFFLE
+
+SIZES = Sizes(rows=10, split_bytes=16 << 20, generators=2, reducers=3)
+
+
+class FakeLab:
+    """Its input has two files and its output three, of as many rows as are said."""
+
+    def __init__(self, rows: int = 10, checksum: str = "2a") -> None:
+        self.calls: list[list[str]] = []
+        self.told: list[dict[str, str]] = []
+        self._rows, self._checksum = rows, checksum
+        self.spec = SimpleNamespace(cluster=SimpleNamespace(lustre=SimpleNamespace(mount="/l")))
+
+    def refuse_broken(self) -> None: ...
+
+    def run_job(self, argv: Sequence[str], conf: dict[str, str]) -> JobResult:
+        self.calls.append(list(argv))
+        self.told.append(conf)
+        counted: dict[str, Any] = {"TeraGen": {"CHECKSUM": 0x2A}}
+        times = dict.fromkeys(("seconds", "client_seconds", "wall_seconds"), 1.0)
+        ids = {"application_id": "a", "job_id": "j", "state": "SUCCEEDED"}
+        found = {**ids, **times, "cpu_seconds": 4.0, "counters": counted, "map_counters": {}}
+        return JobResult.model_validate(found)
+
+    def call(self, argv: list[str]) -> Completed:
+        self.calls.append([argv[0], argv[-1]])
+        files = 2 if argv[-1].endswith("/input") else 3
+        listing = "\n".join(["100"] * (files - 1) + [str(100 * (self._rows - files + 1))])
+        out = f"checksum\t{self._checksum}\n" if argv[0] == "cat" else listing
+        return Completed(tuple(argv), 0, out, "")
+
+
+def work(lab: FakeLab) -> LabWork:
+    return LabWork(cast(Lab, lab), SIZES, ARM_OF["vas"], "/d")
+
+
+def play(lab: FakeLab) -> LabWork:
+    made = work(lab)
+    made.clean()
+    for phase in PHASES:
+        made.play(phase)
+    return made
+
+
+def test_each_phase_is_its_program_on_the_system_that_is_measured() -> None:
+    lab = FakeLab()
+    made = play(lab)
+    assert lab.calls == [
+        ["rm", "/l/d"],
+        ["teragen", "10", "/d/input"],
+        ["sh", "/l/d/input"],
+        ["terasort", "/d/input", "/d/output"],
+        ["sh", "/l/d/output"],
+        ["teravalidate", "/d/output", "/d/report"],
+        ["cat", "/l/d/report/part-r-00000"],
+    ]
+    assert all(told.items() >= SHUFFLE.items() for told in lab.told)
+    assert all(told["mapreduce.job.reduces"] == "3" for told in lab.told)
+    assert (made.cpu_seconds, made.checksum) == (12.0, "2a")
+
+
+def test_a_second_run_begins_from_nothing() -> None:
+    lab = FakeLab()
+    made = play(lab)
+    made.clean()
+    assert lab.calls[-1] == ["rm", "/l/d"]
+    assert (made.cpu_seconds, made.checksum) == (0.0, "")
+
+
+def test_rows_that_are_not_there_fail_the_check_and_not_a_later_phase() -> None:
+    lab = FakeLab(rows=9)
+    with pytest.raises(VasError, match="9 rows, 10 were to be written"):
+        play(lab)
+    assert lab.calls[-1] == ["sh", "/l/d/input"]
+
+
+def test_rows_that_were_changed_fail_the_validation() -> None:
+    with pytest.raises(VasError, match="rows were lost or changed: checksum 2b"):
+        play(FakeLab(checksum="2b"))

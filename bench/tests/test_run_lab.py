@@ -1,0 +1,423 @@
+"""What a lab's runs are measured by, from text and numbers that were made up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vas_bench.arms.measures import job_measures
+from vas_bench.results.measures import measure_of
+from vas_bench.results.phases import UNACCOUNTED, close
+from vas_bench.results.record import Locality
+from vas_bench.results.store import read_results
+from vas_bench.run.counters import Counters, device_counters, network_counters, page_cache
+from vas_bench.run.experiments import Experiment, experiments
+from vas_bench.run.lab_site import LabSite, localities
+from vas_bench.run.plan import Plan, WorkloadName
+from vas_bench.run.times import JobTimes, phases_of
+from vas_bench.run.workloads import WORKLOADS
+from vas_core.cli import run_command
+from vas_core.errors import BadInput, VasError
+from vas_core.process import Completed
+from vas_core.root import Root
+from vas_lab.control import Answer, Request
+from vas_lab.disk import LAB_BYTES
+from vas_lab.job import JobResult
+from vas_lab.options import LabOptions
+from vas_lab.paths import PathCounters
+from vas_routing.links import Leg
+from vas_yarn.history import History, MapAttempt, ReduceAttempt
+
+
+def a_map(start_ms: int, finish_ms: int) -> MapAttempt:
+    return MapAttempt("t", "a", "vm1", "c", start_ms, finish_ms)
+
+
+def times(
+    maps: list[tuple[int, int]], reduces: list[tuple[int, int, int, int]], finish: int
+) -> JobTimes:
+    return JobTimes(
+        submit_ms=1000,
+        finish_ms=finish,
+        maps=[a_map(*each) for each in maps],
+        reduces=[ReduceAttempt("t", *each) for each in reduces],
+    )
+
+
+def test_phases_follow_one_another_and_the_rest_is_unaccounted() -> None:
+    job = times(
+        [(5000, 9000), (6000, 12_000)],
+        [(13_000, 14_000, 14_500, 16_000), (13_500, 15_000, 15_200, 17_000)],
+        20_000,
+    )
+    found = phases_of(job)
+    assert found == {"start": 4.0, "map": 7.0, "shuffle": 2.0, "merge": 0.2, "reduce": 1.8}
+    # A second until the first reducer, three until the job's end.
+    assert close(found, 19.0)[UNACCOUNTED] == 4.0
+
+
+def test_a_shuffle_that_maps_hide_takes_no_time() -> None:
+    job = times([(2000, 10_000)], [(3000, 9000, 9500, 11_000)], 11_000)
+    assert phases_of(job) == {"start": 1, "map": 8, "shuffle": 0, "merge": 0, "reduce": 1}
+
+
+def test_without_reducers_there_are_two_phases_and_without_maps_none() -> None:
+    assert phases_of(times([(2000, 3000)], [], 4000)) == {"start": 1, "map": 1}
+    assert phases_of(times([], [], 4000)) == {}
+
+
+_MOMENT = st.integers(0, 50_000)
+
+
+@given(
+    st.lists(st.tuples(_MOMENT, _MOMENT), max_size=4),
+    st.lists(st.tuples(_MOMENT, _MOMENT, _MOMENT, _MOMENT), max_size=4),
+    st.integers(1000, 40_000),
+)
+def test_whatever_clocks_say_phases_never_exceed_the_job(
+    maps: list[tuple[int, int]], reduces: list[tuple[int, int, int, int]], finish: int
+) -> None:
+    job = (finish - 1000) / 1000
+    closed = close(phases_of(times(maps, reduces, finish)), job)
+    assert sum(closed.values()) == pytest.approx(job, abs=0.02)
+
+
+def test_reducers_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {
+        "mapreduce/jobs/job_1_1/tasks?type=r": """{"tasks": {"task": [
+            {"id": "r0", "state": "SUCCEEDED", "successfulAttempt": "r0_1"},
+            {"id": "r1", "state": "KILLED", "successfulAttempt": ""}]}}""",
+        "mapreduce/jobs/job_1_1/tasks/r0/attempts/r0_1": """{"taskAttempt": {
+            "id": "r0_1", "startTime": 1, "shuffleFinishTime": 2, "mergeFinishTime": 3,
+            "finishTime": 4}}""",
+    }
+    monkeypatch.setattr(History, "_read", lambda _, path: answers[path])
+    assert History("http://rm:1").reduces("job_1_1") == [ReduceAttempt("r0", 1, 2, 3, 4)]
+
+
+# Of a virtual disk, Linux 6.1: 17 fields.
+_STAT = (
+    "  773884 74637 25572810 1287078 133345 361813 25280192 185165 0 139168 1513311 0 0 0 0 1 1\n"
+)
+
+
+def test_a_device_counts_in_sectors_of_512_bytes() -> None:
+    assert device_counters(_STAT) == {
+        "device_read_bytes": 25_572_810 * 512,
+        "device_written_bytes": 25_280_192 * 512,
+        "device_requests": 773_884 + 133_345,
+    }
+
+
+def test_interfaces_of_one_name_count_together() -> None:
+    def leg(node: str, device: str, received: int, sent: int) -> PathCounters:
+        numbers = {"rx_bytes": received, "tx_bytes": sent, "rx_packets": 1, "tx_packets": 1}
+        return PathCounters.model_validate(
+            {"node": node, "leg": Leg.SRIOV, "device": device, "carries": "all else", **numbers}
+        )
+
+    found = network_counters([leg("vm1", "vf0", 5, 7), leg("vm2", "vf0", 1, 2)])
+    assert found == {"network_received_bytes/vf0": 6, "network_sent_bytes/vf0": 9}
+
+
+def test_what_came_since_is_of_what_was_there_before() -> None:
+    before, after = Counters({"device_requests": 5}), Counters({"device_requests": 9, "new": 3})
+    assert after.since(before) == {"device_requests": 4.0}
+
+
+def test_the_page_cache(tmp_path: Path) -> None:
+    assert page_cache(Root(tmp_path)) == {}
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 9 kB\nCached:   7 kB\nSwapCached: 3 kB\n")
+    assert page_cache(Root(tmp_path)) == {"page_cache_bytes": 7 * 1024}
+
+
+def test_localities_by_host() -> None:
+    def row(ran_on: str, where: str, length: int | None, local: int) -> dict[str, object]:
+        return {"ran_on": ran_on, "where": where, "length": length, "local_bytes": local}
+
+    found = localities(
+        [
+            row("vm2", "remote", 10, 0),
+            row("vm1", "local", 10, 9),
+            row("vm1", "partner", 10, 0),
+            row("vm1", "unknown", None, 0),
+        ]
+    )
+    assert found == {
+        "vm1": Locality(data_local_maps=1, rack_local_maps=1, local_input_bytes=9, input_bytes=20),
+        "vm2": Locality(other_maps=1, input_bytes=10),
+    }
+
+
+def job(counters: dict[str, dict[str, int]]) -> JobResult:
+    return JobResult(
+        application_id="application_1_1",
+        job_id="job_1_1",
+        state="SUCCEEDED",
+        seconds=9,
+        client_seconds=10,
+        wall_seconds=11,
+        cpu_seconds=12,
+        counters=counters,
+        map_counters={},
+    )
+
+
+def test_a_jobs_measures_are_known_ones_and_add_up() -> None:
+    of_job = {"DATA_LOCAL_MAPS": 3, "TOTAL_LAUNCHED_MAPS": 4, "TOTAL_LAUNCHED_REDUCES": 2}
+    of_job["NUM_FAILED_REDUCES"] = 1
+    found = job_measures(
+        job(
+            {
+                "org.apache.hadoop.mapreduce.JobCounter": of_job,
+                "tasks": {"GC_TIME_MILLIS": 1500, "BYTES_READ": 100},
+            }
+        )
+    )
+    assert all(measure_of(name) for name in found)
+    assert (found["containers_started"], found["gc_seconds"], found["failed_reduces"]) == (
+        7,
+        1.5,
+        1,
+    )
+    assert (found["local_map_share"], found["local_byte_share"]) == (0.75, 0.0)
+
+
+def test_a_job_without_counters_has_times_alone() -> None:
+    assert job_measures(job({})) == {"job_seconds": 9, "client_seconds": 10, "cpu_seconds": 12}
+
+
+def test_there_is_a_way_to_run_and_check_every_workload() -> None:
+    assert set(WORKLOADS) == set(get_args(WorkloadName))
+    assert all(workload.check for workload in WORKLOADS.values())
+    assert all(w.has_input for w in WORKLOADS.values() if w.has_splits)
+
+
+@pytest.mark.machine
+def test_a_lab_refuses_lock_modes_and_sizes_that_do_not_fit(tmp_path: Path) -> None:
+    def check(**parameters: str) -> None:
+        plan = Plan.model_validate(
+            {"name": "p", "workloads": "sort", "systems": "vas", "parameters": parameters}
+        )
+        LabSite(plan, tmp_path, print).check(experiments(plan))
+
+    check()
+    with pytest.raises(BadInput, match="no lock modes"):
+        check(flock="localflock")
+    with pytest.raises(BadInput, match="are free"):
+        check(size="900T")
+
+
+@pytest.mark.machine
+def test_the_room_that_a_workload_takes_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = LAB_BYTES + (5 << 30)
+    monkeypatch.setattr("vas_bench.run.lab_site.free_bytes", lambda _: free)
+
+    def check(workload: str) -> None:
+        parameters = {"size": "1G"}
+        plan = {"name": "p", "workloads": workload, "systems": "vas", "parameters": parameters}
+        checked = Plan.model_validate(plan)
+        LabSite(checked, tmp_path, print).check(experiments(checked))
+
+    check("wordcount")
+    with pytest.raises(BadInput, match="are free"):
+        check("sequencecount")
+
+
+class FakeLab:
+    """A lab whose jobs end at once. `digests` are those of its jobs' outputs, in their order."""
+
+    def __init__(self, options: LabOptions, digests: list[str]) -> None:
+        self.options, self._digests = options, digests
+        self.jobs: list[tuple[str, dict[str, str]]] = []
+        self.is_up, self.is_broken = True, False
+        mount = SimpleNamespace(mount="/run/lustre")
+        self.spec = SimpleNamespace(cluster=SimpleNamespace(lustre=mount))
+
+    def ask(self, _: Request) -> Answer:
+        return Answer()
+
+    def refuse_broken(self) -> None:
+        if self.is_broken:
+            raise VasError("a NodeManager is gone")
+
+    def run_job(self, argv: list[str], conf: dict[str, str], **_: object) -> JobResult:
+        self.jobs.append((argv[0], conf))
+        counters = {"LUSTRE_BYTES_READ": 1 << 40, "CHECKSUM": 5, "BYTES_READ": 9}
+        return job({"all": counters}).model_copy(update={"map_counters": {"all": counters}})
+
+    def call(self, argv: list[str]) -> Completed:
+        out = ""
+        if "sha256sum" in " ".join(argv):
+            out = f"4 100 {self._digests.pop(0)} -"
+        elif "-m" in argv and "vas_bench.run.times" in argv:
+            out = times([(2000, 3000)], [], 9000).model_dump_json()
+        elif "locality" in argv:
+            raise VasError("no logs")
+        return Completed(tuple(argv), 0, out, "")
+
+    def stop(self) -> None:
+        self.is_up = False
+
+
+class Labs:
+    """What stands in for `Lab.start`; keeps all that were started."""
+
+    def __init__(self, *digests: str) -> None:
+        self.digests = list(digests)
+        self.started: list[FakeLab] = []
+
+    def start(self, options: LabOptions) -> FakeLab:
+        self.started.append(FakeLab(options, self.digests))
+        return self.started[-1]
+
+
+@pytest.fixture
+def labs(monkeypatch: pytest.MonkeyPatch) -> Labs:
+    found = Labs("abc", "abc", "other")
+    monkeypatch.setattr("vas_bench.run.lab_site.Lab", found)
+    monkeypatch.setattr("vas_bench.run.lab_site.read_device", lambda *_: {})
+    return found
+
+
+def site_of(directory: Path, said: list[str], **changed: Any) -> tuple[LabSite, list[Experiment]]:
+    usual: dict[str, Any] = {"name": "p", "workloads": "wordcount", "systems": ["vas"]}
+    plan = Plan.model_validate(usual | changed | {"drop_caches": False})
+    return LabSite(plan, directory, said.append), experiments(plan)
+
+
+def test_an_output_is_held_against_stocks_of_the_same_input(tmp_path: Path, labs: Labs) -> None:
+    said: list[str] = []
+    site, (it,) = site_of(tmp_path, said, properties={"a": "b"})
+    verdicts, found = [], None
+    for _ in range(2):
+        site.up(it)
+        site.prepare(it)
+        site.drop_caches()
+        measures = site.run(it)
+        verdicts.append(site.validate(it))
+        found = site.details(it)
+    (lab,) = labs.started
+    assert [name for name, _ in lab.jobs] == ["randomtextwriter", *["wordcount"] * 3]
+    stock, ours = lab.jobs[1][1], lab.jobs[2][1]
+    assert "a" not in stock and ours["a"] == "b"
+    assert "mapreduce.job.map.output.collector.class" in ours.keys() - stock.keys()
+    assert [verdict.validation.ok for verdict in verdicts] == [True, False]
+    assert verdicts[1].wrong == "it is other, stock's abc"
+    assert measures["throughput_bytes_per_second"] == it.size_bytes / 9
+    assert found is not None and found.phases == {"start": 1, "map": 1}
+    assert found.hosts == {} and said[-1] == "not known of job_1_1: no logs"
+
+
+def test_other_hosts_are_another_lab_and_another_jvm_too(tmp_path: Path, labs: Labs) -> None:
+    parameters = {"hosts": [1, 2], "jvm": ["lab", "roomy"]}
+    site, found = site_of(tmp_path, [], workloads="teragen", parameters=parameters)
+    for it in (found[0], found[0], *found[1:]):
+        site.up(it)
+        site.prepare(it)
+    site.down()
+    assert [(lab.options.hosts, bool(lab.options.properties)) for lab in labs.started] == [
+        (1, False),
+        (1, True),
+        (2, False),
+        (2, True),
+    ]
+    assert not any(lab.is_up for lab in labs.started)
+
+
+def test_what_reads_no_splits_has_no_locality(tmp_path: Path, labs: Labs) -> None:
+    site, (it,) = site_of(tmp_path, [], workloads="testdfsio-read")
+    site.up(it)
+    site.prepare(it)
+    measures = site.run(it)
+    assert not {"local_map_share", "data_local_maps"} & set(measures)
+    assert site.details(it).hosts == {}
+    assert [name for name, _ in labs.started[0].jobs] == ["dfsio", "dfsio"]
+
+
+def test_a_broken_lab_fails_the_run(tmp_path: Path, labs: Labs) -> None:
+    site, (it,) = site_of(tmp_path, [])
+    site.up(it)
+    site.prepare(it)
+    labs.started[0].is_broken = True
+    with pytest.raises(VasError, match="NodeManager"):
+        site.run(it)
+    site.down()
+    site.up(it)
+    assert len(labs.started) == 2
+
+
+@pytest.fixture
+def command(tmp_path: Path, labs: Labs, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """`vas bench run` of a plan of four runs, in labs that are none."""
+    jar = tmp_path / "plugins.jar"
+    jar.write_bytes(b"made up")
+    for name in ("find_plugins", "workloads_jar", "find_hadoop", "find_java"):
+        monkeypatch.setattr(f"vas_bench.run.lab_site.{name}", lambda: jar)
+    monkeypatch.setenv("VAS_LABS", str(tmp_path / "labs"))
+    labs.digests[:] = ["abc"] * 100
+    plan = tmp_path / "p.yaml"
+    plan.write_text(
+        "{name: p, workloads: wordcount, systems: [yarn-lustre, vas], rounds: 1, drop_caches: no}"
+    )
+    return ["bench", "run", str(plan), "--out", str(tmp_path / "p.jsonl")]
+
+
+@pytest.mark.machine
+def test_the_whole_command(
+    command: list[str], tmp_path: Path, labs: Labs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "p.html"
+    assert run_command([*command, "--json", "--report", str(report)]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert (found["left"], found["report"]) == ([], str(report))
+    assert [(made["warm_up"], made["invalid"]) for made in found["made"]] == [
+        *[(True, None)] * 2,
+        *[(False, None)] * 2,
+    ]
+    assert "4 runs, 0 INVALID" in err
+    assert not any(lab.is_up for lab in labs.started)
+    runs = read_results(report, say=print)
+    assert runs == read_results(tmp_path / "p.jsonl", say=print)
+    assert runs[0].configuration["page_cache"] == "as the run before left it"
+    assert str(tmp_path) not in runs[0].model_dump_json()
+
+    assert run_command(command) == 2
+    assert "give --resume" in capsys.readouterr().err
+    assert run_command([*command, "--resume", "--dry-run"]) == 0
+    assert capsys.readouterr().err.startswith("0 runs, ")
+    assert run_command([*command, "--resume"]) == 0
+    assert len(labs.started) == 1
+    assert read_results(tmp_path / "p.jsonl", say=print) == runs
+
+
+@pytest.mark.machine
+def test_an_invalid_run_is_said_by_the_exit_status_and_runs_again(
+    command: list[str], tmp_path: Path, labs: Labs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labs.digests[3] = "other"
+    assert run_command(command) == 1
+    assert "1 run INVALID; its output is wrong: it is other, stock's abc" in (
+        capsys.readouterr().err
+    )
+    assert run_command([*command, "--resume", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["made"]) == 1
+    assert sum(run.counts for run in read_results(tmp_path / "p.jsonl", say=print)) == 2
+
+
+@pytest.mark.machine
+def test_a_budget_that_is_too_small_says_what_is_left(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command([*command, "--budget", "1s"]) == 0
+    assert "the budget ended with 4 runs left: go on by --resume" in capsys.readouterr().err

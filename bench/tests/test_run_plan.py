@@ -1,0 +1,244 @@
+"""Plans: what they say, what they refuse, and whose turn it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vas_bench.run.estimate import Estimates, estimated_seconds
+from vas_bench.run.experiments import Identity, experiments
+from vas_bench.run.order import Turn, draw_turns, missing
+from vas_bench.run.plan import Plan, read_plan
+from vas_bench.run.systems import PROFILES, configuration, sizes_of
+from vas_core.cli import run_command
+from vas_core.durations import format_duration, parse_duration
+from vas_core.errors import BadInput
+from vas_lab.spec import REPOSITORY
+
+PLANS = REPOSITORY / "bench/plans"
+
+
+def plan(**changed: Any) -> Plan:
+    usual: dict[str, Any] = {"name": "p", "workloads": "terasort", "systems": ["vas"]}
+    return Plan.model_validate(usual | changed)
+
+
+def identities(of: Plan) -> list[Identity]:
+    return [Identity(each, {"page_cache": "kept"}, {"vas": "0"}) for each in experiments(of)]
+
+
+@pytest.mark.parametrize("file", sorted(PLANS.glob("*.yaml")), ids=lambda file: file.stem)
+def test_the_plans_that_come_along_can_be_read(file: Path) -> None:
+    found = read_plan(file)
+    assert found.name == file.stem
+    assert experiments(found)
+
+
+def test_the_quick_plan_has_four_systems_and_20_minutes() -> None:
+    quick = read_plan(PLANS / "quick.yaml")
+    turns = draw_turns(identities(quick), rounds=quick.rounds, warm_up=quick.warm_up, seed=1)
+    assert len(quick.systems) == 4
+    assert quick.budget == 20 * 60 > sum(estimated_seconds(turns))
+
+
+def test_a_workload_with_more_to_move_is_expected_to_take_longer() -> None:
+    def seconds(workload: str) -> float:
+        (turn,) = draw_turns(identities(plan(workloads=workload)), rounds=1, warm_up=0, seed=1)
+        return sum(estimated_seconds([turn]))
+
+    assert seconds("wordcount") < seconds("selfjoin") < seconds("sequencecount")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("systems: [hdfs]", "systems.0: "),
+        ("systems: [tez]\nworkloads: [sort]", "the whole: sort on tez comes with"),
+        ("systems: [vas, vas]", "systems: names something twice"),
+        ("workloads: []", "workloads: "),
+        ("workloads: grep", "workloads.0: "),
+        ("parameters: {size: 25X}", "parameters.size.0: '25X' is not a size; write it like"),
+        ("parameters: {split: 100000K, size: 1G}", "parameters.split.0: a split is a stripe"),
+        ("parameters: {split: 8M}", "parameters.split.0: give 16 MiB or more"),
+        ("parameters: {split: 1G, size: 512M}", "parameters: a split of 1 GiB is more than"),
+        ("parameters: {hosts: 65}", "parameters.hosts.0: "),
+        ("parameters: {flock: sometimes}", "parameters.flock.0: "),
+        ("parameters: {splt: 1M}", "parameters.splt: "),
+        ("budget: soon", "budget: 'soon' is not a time; write it like"),
+        ("rounds: 0", "rounds: "),
+        ("name: a b", "name: "),
+    ],
+)
+def test_a_bad_key_is_named(
+    tmp_path: Path, text: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = {"name": "name: p", "workloads": "workloads: terasort", "systems": "systems: vas"}
+    keys = {line.partition(":")[0] for line in text.splitlines()}
+    file = tmp_path / "plan.yaml"
+    file.write_text("\n".join([text, *(v for k, v in usual.items() if k not in keys)]))
+    assert run_command(["bench", "run", str(file), "--dry-run"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"vas: {file}: {problem}")
+
+
+def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such file"):
+        read_plan(tmp_path / "none.yaml")
+
+
+def test_experiments_are_the_product() -> None:
+    found = experiments(
+        plan(
+            workloads=["terasort", "sort"],
+            systems=["vas", "yarn-lustre"],
+            parameters={"size": ["64M", "128M"], "codec": ["none", "lz4"]},
+        )
+    )
+    assert len(found) == len(set(found)) == 16
+    assert [each.system for each in found[:2]] == ["yarn-lustre", "vas"]
+    assert found[0].parameters == {
+        "size_bytes": 64 << 20,
+        "split_bytes": 32 << 20,
+        "reducers": 4,
+        "hosts": 4,
+    }
+    assert found[2].parameters["codec"] == "lz4"
+
+
+def test_every_parameter_and_every_property_has_a_hash_of_its_own() -> None:
+    many = plan(
+        systems=["yarn-hdfs", "yarn-lustre", "yarn-lustre-hosts", "tez", "vas-locality", "vas"],
+        parameters={
+            "size": ["64M", "128M"],
+            "split": ["32M", "64M"],
+            "reducers": [2, 4],
+            "hosts": [1, 2],
+            "codec": ["none", "gzip", "lz4"],
+            "jvm": ["lab", "roomy", "c2"],
+        },
+    )
+    hashes = set()
+    for properties in ({}, {"mapreduce.task.io.sort.mb": "64"}):
+        for cache in ("dropped", "kept"):
+            hashes |= {
+                Identity(each, configuration(each, properties, cache), {}).hash
+                for each in experiments(many)
+            }
+    assert len(hashes) == 4 * len(experiments(many)) == 4 * 6 * 16 * 9
+
+
+def test_what_differs_is_in_the_configuration() -> None:
+    (it,) = experiments(plan(parameters={"codec": "lz4", "jvm": "c2"}))
+    properties = configuration(it, {"a": "b"}, "kept")["properties"]
+    assert properties["a"] == "b"
+    assert properties["mapreduce.map.output.compress.codec"].endswith(".Lz4Codec")
+    assert properties["mapreduce.map.java.opts"].endswith("TieredStopAtLevel=4")
+    assert properties["vas.lustre.block-size"] == str(32 << 20)
+    assert PROFILES["roomy"].lab and not PROFILES["c2"].lab
+
+
+def test_hdfs_is_the_jobs_file_system_and_beside_it_runs_are_other_runs() -> None:
+    hdfs, lustre = experiments(plan(systems=["yarn-lustre", "yarn-hdfs"]))
+    assert (hdfs.in_hdfs, lustre.in_hdfs) == (True, False)
+    found = configuration(hdfs, {}, "kept", with_hdfs=True)
+    assert found["lab_daemons"] == ["namenode", "datanode"]
+    assert found["properties"]["fs.defaultFS"] == "hdfs://rm:8020"
+    assert found["properties"]["dfs.blocksize"] == str(32 << 20)
+    alone, beside = (configuration(lustre, {}, "kept", with_hdfs=hdfs) for hdfs in (False, True))
+    assert "lab_daemons" not in alone and alone != beside
+    assert "fs.defaultFS" not in beside["properties"]
+
+
+def test_a_first_turn_on_hdfs_takes_longer_by_the_copy() -> None:
+    def first(system: str) -> float:
+        turns = draw_turns(identities(plan(systems=[system])), rounds=2, warm_up=0, seed=1)
+        seconds = estimated_seconds(turns)
+        return seconds[0] - seconds[1]
+
+    assert first("yarn-hdfs") > first("vas") + 10
+
+
+def test_an_input_is_cut_into_splits() -> None:
+    (it,) = experiments(plan(parameters={"size": "100M", "split": "32M", "reducers": 3}))
+    sizes = sizes_of(it)
+    assert (sizes.maps, sizes.generators, sizes.reducers) == (4, 2, 3)
+    assert 0 <= it.size_bytes - sizes.size_bytes < 100
+
+
+@given(rounds=st.integers(1, 4), warm_up=st.integers(0, 2), seed=st.integers(0, 50))
+def test_every_round_has_every_experiment_once_and_a_lab_once(
+    rounds: int, warm_up: int, seed: int
+) -> None:
+    of = identities(plan(systems=["vas", "yarn-lustre"], parameters={"hosts": [1, 2, 4]}))
+    turns = draw_turns(of, rounds=rounds, warm_up=warm_up, seed=seed)
+    assert turns == draw_turns(of, rounds=rounds, warm_up=warm_up, seed=seed)
+    assert len({turn.key for turn in turns}) == len(turns) == 6 * (rounds + warm_up)
+    assert [turn.warm_up for turn in turns] == [True] * 6 * warm_up + [False] * 6 * rounds
+    for _, round_ in groupby(turns, key=lambda turn: (turn.warm_up, turn.round)):
+        sites = [key for key, _ in groupby(round_, key=lambda turn: turn.experiment.site)]
+        assert len(sites) == 3
+
+
+def test_more_rounds_leave_the_earlier_ones_as_they_were_and_orders_differ() -> None:
+    of = identities(plan(systems=["yarn-lustre", "vas-locality", "vas"]))
+    turns = draw_turns(of, rounds=9, warm_up=1, seed=3)
+    assert turns[:15] == draw_turns(of, rounds=4, warm_up=1, seed=3)
+    firsts = Counter(turn.experiment.system for turn in turns[::3])
+    assert len(firsts) > 1
+
+
+def test_what_is_done_is_not_missing_but_what_is_invalid_is() -> None:
+    turns = draw_turns(identities(plan()), rounds=3, warm_up=1, seed=1)
+    done = [turn_run(turns[0]), turn_run(turns[1]), turn_run(turns[2], invalid="it fell over")]
+    assert missing(turns, done) == turns[2:]
+
+
+def turn_run(turn: Turn, **changed: Any) -> Any:
+    usual: dict[str, Any] = {
+        "id": f"{turn.title}",
+        "time": "2026-01-01T00:00:00Z",
+        "round": turn.round,
+        "warm_up": turn.warm_up,
+        "measures": {"job_seconds": 1.0},
+    }
+    return turn.identity.run(**(usual | changed))
+
+
+def test_a_first_turn_takes_longer_and_what_was_measured_corrects() -> None:
+    turns = draw_turns(identities(plan(parameters={"hosts": [1, 2]})), rounds=2, warm_up=0, seed=1)
+    seconds = estimated_seconds(turns)
+    assert all(each > 60 for each in seconds[:2])
+    found = Estimates(turns)
+    assert found.of(turns[0]) == seconds[0]
+    again = next(t for t in turns[1:] if t.identity == turns[0].identity)
+    before = seconds[0] - min(seconds)
+    found.took(turns[0], before + 7.0)
+    # The second round starts each of the two labs anew: that is not the run's time.
+    assert found.of(again) == before + 7.0
+
+
+def test_titles_are_distinct() -> None:
+    of = identities(plan(parameters={"codec": ["none", "gzip"], "jvm": ["lab", "c2"]}))
+    turns = draw_turns(of, rounds=2, warm_up=2, seed=1)
+    assert len({turn.title for turn in turns}) == len(turns)
+
+
+def test_dry_run_says_every_turn_and_how_long(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["bench", "run", str(PLANS / "quick.yaml"), "--dry-run"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 1 + 24
+    assert err.startswith("24 runs, about ") and "(estimated)" in err
+
+
+def test_times_are_read_and_written() -> None:
+    assert [parse_duration(text) for text in ("90s", "20m", "2 h")] == [90, 1200, 7200]
+    for wrong in ("", "5", "0m", "-1s", "1d", "1.5h"):
+        with pytest.raises(BadInput):
+            parse_duration(wrong)
+    assert (format_duration(45), format_duration(1200)) == ("45 s", "20 min")

@@ -1,0 +1,250 @@
+"""Sessions on a site that is made up: what counts, what is kept, how they end and go on."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from vas_bench.results.record import Run, Validation
+from vas_bench.results.store import Content, Writer, parse
+from vas_bench.run.experiments import Experiment, Identity, experiments
+from vas_bench.run.order import Turn, draw_turns
+from vas_bench.run.plan import Plan
+from vas_bench.run.resume import left_to_do
+from vas_bench.run.session import Details, Ended, Session, Verdict, play_all
+from vas_core.errors import BadInput, VasError
+from vas_core.progress import Step, Steps
+
+PLAN = Plan.model_validate(
+    {"name": "p", "workloads": "terasort", "systems": ["yarn-lustre", "vas"], "rounds": 3}
+)
+HERE = {"kernel": "6.1", "processors": 2}
+TURN_SECONDS = 10.0
+
+
+class Killed(BaseException):
+    """What kill -9 is to a session: nothing after it runs."""
+
+
+@dataclass
+class MadeUp:
+    """A site where a job takes 10 s. What happens to the n-th run, from 1, is in `happens`."""
+
+    happens: Mapping[int, Callable[[MadeUp], None]] = field(default_factory=dict)
+    now: float = 0.0
+    runs: int = 0
+    is_right: bool = True
+    kernel: str = "6.1"
+    calls: list[str] = field(default_factory=list)
+
+    def environment(self) -> dict[str, Any]:
+        return HERE | {"kernel": self.kernel}
+
+    def up(self, experiment: Experiment) -> None:
+        self.calls.append("up")
+
+    def prepare(self, experiment: Experiment) -> None:
+        self.calls.append("prepare")
+
+    def drop_caches(self) -> None:
+        self.calls.append("drop_caches")
+
+    def run(self, experiment: Experiment) -> dict[str, float]:
+        self.calls.append("run")
+        self.runs += 1
+        self.now += TURN_SECONDS
+        self.happens.get(self.runs, lambda _: None)(self)
+        return {"job_seconds": TURN_SECONDS}
+
+    def validate(self, experiment: Experiment) -> Verdict:
+        self.calls.append("validate")
+        right, self.is_right = self.is_right, True
+        made = Validation(ok=right, check="made up", checksum="abc")
+        return Verdict(made, "" if right else "rows were lost")
+
+    def details(self, experiment: Experiment) -> Details:
+        return Details({"map": 6.0})
+
+    def down(self) -> None:
+        self.calls.append("down")
+
+
+def all_turns(plan: Plan = PLAN) -> list[Turn]:
+    of = [Identity(each, {}, {}) for each in experiments(plan)]
+    return draw_turns(of, rounds=plan.rounds, warm_up=plan.warm_up, seed=plan.seed)
+
+
+def play(
+    site: MadeUp,
+    turns: list[Turn],
+    keep: Callable[[Run], None] = lambda _: None,
+    budget: float | None = None,
+) -> Ended:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    session = Session(site, HERE, "p", "vas bench run p.yaml", lambda: later(start, site))
+    steps = Steps(
+        [Step(turn.title, 1.0) for turn in turns], Path("none"), Console(file=io.StringIO())
+    )
+    return play_all(
+        session, turns, keep, progress=steps, budget_seconds=budget, clock=lambda: site.now
+    )
+
+
+def later(start: datetime, site: MadeUp) -> datetime:
+    return start + timedelta(seconds=site.now)
+
+
+def fail(site: MadeUp) -> None:
+    raise VasError("the job ended with status 1:\nno room")
+
+
+def spoil(site: MadeUp) -> None:
+    site.is_right = False
+
+
+def boot(site: MadeUp) -> None:
+    site.kernel = "6.2"
+
+
+def kill(site: MadeUp) -> None:
+    raise Killed
+
+
+def test_every_turn_is_a_run_and_warm_ups_do_not_count() -> None:
+    site = MadeUp()
+    ended = play(site, all_turns())
+    assert ended.left == ()
+    assert [run.counts for run in ended.made] == [False] * 2 + [True] * 6
+    assert [run.warm_up for run in ended.made] == [True] * 2 + [False] * 6
+    assert site.calls == ["up", "prepare", "drop_caches", "run", "validate"] * 8
+    first = ended.made[2]
+    assert first.phases == {"map": 6.0, "unaccounted": 4.0}
+    assert (first.round, first.command) == (1, "vas bench run p.yaml")
+    assert first.validation == Validation(ok=True, check="made up", checksum="abc")
+
+
+def test_a_run_that_fails_says_why_and_its_lab_is_not_the_next_ones() -> None:
+    site = MadeUp({3: fail})
+    ended = play(site, all_turns())
+    assert ended.made[2].invalid == "it failed: the job ended with status 1: no room"
+    assert ended.made[2].measures == {}
+    assert [run.invalid is None for run in ended.made] == [True] * 2 + [False] + [True] * 5
+    assert site.calls.count("down") == 1
+
+
+def test_a_wrong_output_makes_a_run_invalid_and_the_session_goes_on() -> None:
+    ended = play(MadeUp({3: spoil}), all_turns())
+    bad = ended.made[2]
+    assert bad.invalid == "its output is wrong: rows were lost"
+    assert bad.validation is not None and not bad.validation.ok
+    assert sum(run.counts for run in ended.made) == 5
+
+
+def test_a_changed_environment_makes_runs_invalid_from_then_on() -> None:
+    with pytest.raises(VasError, match="3 runs in a row are INVALID"):
+        play(MadeUp({4: boot}), all_turns(), (kept := []).append)
+    assert [run.invalid for run in kept[:3]] == [None] * 3
+    assert kept[3].invalid == "the environment changed: kernel was 6.1 and is 6.2"
+    assert kept[3].environment == HERE
+    assert kept[4].environment["kernel"] == "6.2"
+
+
+def test_one_failure_after_another_ends_the_session() -> None:
+    kept: list[Run] = []
+    with pytest.raises(VasError, match="3 runs in a row") as ended:
+        play(MadeUp({2: fail, 3: spoil, 4: fail}), all_turns(), kept.append)
+    assert "--resume" in str(ended.value)
+    assert len(kept) == 4
+
+
+def test_a_budget_begins_no_run_that_it_would_cut_off() -> None:
+    site = MadeUp()
+    turns = all_turns()
+    # Two warm-ups are estimated, the others as long as these took.
+    ended = play(site, turns, budget=300.0)
+    assert ended.left == ()
+    site = MadeUp({2: lambda site: setattr(site, "now", 200.0)})
+    ended = play(site, turns, budget=225.0)
+    assert len(ended.made) + len(ended.left) == len(turns)
+    assert 2 <= len(ended.made) < len(turns)
+    assert site.now <= 225.0
+    assert ended.left == tuple(turns[len(ended.made) :])
+
+
+def test_no_time_at_all_is_no_run() -> None:
+    ended = play(MadeUp(), all_turns(), budget=1.0)
+    assert (ended.made, len(ended.left)) == ((), 8)
+
+
+@given(st.lists(st.integers(1, 8), max_size=4), st.integers(0, 3))
+def test_killed_and_resumed_as_often_as_one_likes_nothing_is_lost_or_doubled(
+    tmp_path_factory: pytest.TempPathFactory, kills: list[int], seed: int
+) -> None:
+    plan = PLAN.model_copy(update={"seed": seed})
+    file = tmp_path_factory.mktemp("runs") / "runs.jsonl"
+    before: tuple[Run, ...] = ()
+    for at in [*kills, 1000]:
+        with Writer.open(file) as writer:
+            assert writer.content.runs[: len(before)] == before
+            before = writer.content.runs
+            left = left_to_do(all_turns(plan), writer.content, HERE, file=file, resume=True)
+            # Later than the session before: two runs never begin at the same time.
+            with suppress(Killed):
+                play(MadeUp({at: kill}, now=1000.0 * len(before)), left, writer.append)
+        with file.open("ab") as torn:
+            torn.write(b'{"version":1,"id":"to')
+    runs = parse(file.read_bytes()).runs
+    keys = [(run.configuration_hash, run.round, run.warm_up) for run in runs]
+    assert sorted(keys) == sorted(turn.key for turn in all_turns(plan))
+
+
+def test_a_run_that_was_invalid_runs_again_and_stays_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    with Writer.open(file) as writer:
+        play(MadeUp({3: fail}), all_turns(), writer.append)
+    with Writer.open(file) as writer:
+        left = left_to_do(all_turns(), writer.content, HERE, file=file, resume=True)
+        assert [turn.key for turn in left] == [all_turns()[2].key]
+        play(MadeUp(now=5000.0), left, writer.append)
+    runs = parse(file.read_bytes()).runs
+    assert (len(runs), sum(run.counts for run in runs)) == (9, 6)
+
+
+def test_more_rounds_go_on_from_fewer() -> None:
+    made = play(MadeUp(), all_turns()).made
+    more = all_turns(PLAN.model_copy(update={"rounds": 5}))
+    left = left_to_do(more, Content(made), HERE, file=Path("f"), resume=True)
+    assert [turn.round for turn in left] == [4, 4, 5, 5]
+
+
+def test_runs_in_the_file_are_not_gone_on_from_unasked() -> None:
+    made = play(MadeUp(), all_turns()).made
+    with pytest.raises(BadInput, match="there are runs in it; give --resume"):
+        left_to_do(all_turns(), Content(made), HERE, file=Path("f"), resume=False)
+
+
+def test_runs_of_another_environment_are_not_gone_on_from() -> None:
+    made = play(MadeUp(), all_turns()).made
+    there = HERE | {"processors": 4}
+    with pytest.raises(BadInput, match="processors was 2 and is 4"):
+        left_to_do(all_turns(), Content(made), there, file=Path("f"), resume=True)
+    others = all_turns(Plan.model_validate(PLAN.model_dump() | {"systems": ["tez"]}))
+    assert left_to_do(others, Content(made), there, file=Path("f"), resume=True) == others
+
+
+def test_damaged_lines_are_not_gone_on_from(tmp_path: Path) -> None:
+    lines = [run.model_dump_json() for run in play(MadeUp(), all_turns()).made]
+    broken = "\n".join([lines[0], json.dumps({"id": 3}), *lines[1:]]) + "\n"
+    with pytest.raises(BadInput, match="line 2"):
+        left_to_do(all_turns(), parse(broken.encode()), HERE, file=tmp_path, resume=True)

@@ -1,0 +1,161 @@
+"""How workloads make and check their files: programs that play jobs on files of this test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from vas_bench.run.workloads import WORKLOADS, Dfsio
+from vas_bench.shuffle.jobs import Data
+from vas_core.errors import VasError
+from vas_core.process import Completed, run
+from vas_lab.arms import Arm
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_lab.terasort import Sizes
+
+# Two maps, a file each.
+SIZES = Sizes(rows=32 << 15, split_bytes=50 << 20, generators=1, reducers=4)
+ARM = Arm("vas", "VAS", {"a": "b"})
+Job = Callable[[list[str]], None]
+
+
+class FilesLab:
+    """A lab whose mount is a directory; jobs are played, other programs are run."""
+
+    def __init__(self, mount: Path, play: Job) -> None:
+        self.spec = SimpleNamespace(cluster=SimpleNamespace(lustre=SimpleNamespace(mount=mount)))
+        self.jobs: list[tuple[list[str], dict[str, str]]] = []
+        self._play = play
+
+    def refuse_broken(self) -> None:
+        pass
+
+    def call(self, argv: list[str]) -> Completed:
+        return run(argv)
+
+    def run_job(self, argv: list[str], conf: dict[str, str], **_: object) -> JobResult:
+        self.jobs.append((argv, conf))
+        self._play(argv)
+        numbers: dict[str, Any] = dict.fromkeys(
+            ("seconds", "client_seconds", "wall_seconds", "cpu_seconds"), 1
+        )
+        ids = {"application_id": "a", "job_id": "j", "state": "SUCCEEDED"}
+        return JobResult.model_validate(numbers | ids | {"counters": {}, "map_counters": {}})
+
+
+class PlayedDfsio:
+    """What TestDFSIO does with its files; `appended` is what it appends."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.appended = b"01234567"
+
+    def __call__(self, argv: list[str]) -> None:
+        assert argv[2:] == ["-nrFiles", "2", "-size", "8B"]
+        self.directory.mkdir(parents=True, exist_ok=True)
+        for name in ("test_io_0", "test_io_1"):
+            mode, text = ("wb", b"01234567") if argv[1] == "-write" else ("ab", self.appended)
+            with (self.directory / name).open(mode) as out:
+                out.write(text)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    return tmp_path / "io/io_data"
+
+
+@pytest.fixture
+def program(files: Path) -> PlayedDfsio:
+    return PlayedDfsio(files)
+
+
+@pytest.fixture
+def appending(tmp_path: Path, program: PlayedDfsio, monkeypatch: pytest.MonkeyPatch) -> Data:
+    """TestDFSIO's append to two files of eight bytes."""
+    monkeypatch.setattr(Sizes, "size_bytes", 16)
+    monkeypatch.setattr(Sizes, "maps", 2)
+    data = Dfsio(cast(Lab, FilesLab(tmp_path, program)), SIZES, "/io", "append")
+    data.generate()
+    return data
+
+
+def content(files: Path) -> set[bytes]:
+    return {file.read_bytes() for file in files.iterdir()}
+
+
+@pytest.mark.machine
+def test_every_append_is_to_files_as_they_were_written(appending: Data, files: Path) -> None:
+    for _ in range(2):
+        appending.run(ARM)
+        assert content(files) == {b"01234567" * 2}
+        appending.validate(ARM)
+        assert content(files) == {b"01234567"}
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize(
+    ("appended", "problem"),
+    [(b"0123", "24 bytes in the files, 32 were to be written"), (b"0123X567", "differ")],
+)
+def test_a_wrong_append_is_found_and_the_next_one_starts_afresh(
+    appending: Data, program: PlayedDfsio, appended: bytes, problem: str
+) -> None:
+    right, program.appended = program.appended, appended
+    appending.run(ARM)
+    with pytest.raises(VasError, match=problem):
+        appending.validate(ARM)
+    program.appended = right
+    appending.run(ARM)
+    appending.validate(ARM)
+
+
+@pytest.mark.machine
+def test_what_a_failed_append_left_is_cut_off(
+    appending: Data, program: PlayedDfsio, files: Path
+) -> None:
+    def fail(_: list[str]) -> None:
+        (files / "test_io_0").write_bytes(b"01234567012")
+        raise VasError("killed")
+
+    lab = cast(FilesLab, cast(Any, appending)._lab)
+    lab._play = fail
+    with pytest.raises(VasError, match="killed"):
+        appending.run(ARM)
+    lab._play = program
+    appending.run(ARM)
+    appending.validate(ARM)
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize(
+    ("workload", "main", "kind"),
+    [
+        ("selfjoin", "SelfJoin", "associations"),
+        ("invertedindex", "InvertedIndex", "documents"),
+        ("sequencecount", "SequenceCount", "documents"),
+        ("adjacencylist", "AdjacencyList", "edges"),
+    ],
+)
+def test_a_heavy_job_has_a_made_file_for_each_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workload: Any, main: str, kind: str
+) -> None:
+    monkeypatch.setattr("vas_bench.run.heavy.workloads_jar", lambda: Path("/jar"))
+    lab = FilesLab(tmp_path, lambda _: None)
+    data = WORKLOADS[workload].data(cast(Lab, lab), SIZES, "/heavy")
+    data.generate()
+    data.run(ARM)
+    (made, conf), (ran, told) = lab.jobs
+    amount = [str(SIZES.size_bytes), "2", "1"]
+    source = "org.vas.workloads"
+    assert made == ["/jar", f"{source}.data.Generate", kind, *amount, "/heavy/input"]
+    assert ran == ["/jar", f"{source}.heavy.{main}", "/heavy/input", "/heavy/output"]
+    assert "a" not in conf and told["a"] == "b"
+    assert (Path(__file__).parents[2] / _SOURCES / f"heavy/{main}.java").exists()
+
+
+_SOURCES = "yarn-plugins/workloads/src/main/java/org/vas/workloads"

@@ -1,0 +1,35 @@
+"""A job's counters as the measures that results name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from vas_bench.arms.rounds import MEASURES
+from vas_lab.job import JobResult
+
+_TIMES = ("job_seconds", "client_seconds", "cpu_seconds")
+_MILLISECONDS = 1000
+COUNTED: Mapping[str, Callable[[JobResult], float]] = {
+    "total_maps": lambda job: job.total_maps,
+    "local_input_bytes": lambda job: job.map_counter("LUSTRE-LOCAL_BYTES_READ"),
+    "input_bytes": lambda job: job.counter("BYTES_READ"),
+    "gc_seconds": lambda job: job.counter("GC_TIME_MILLIS") / _MILLISECONDS,
+    "failed_maps": lambda job: job.counter("NUM_FAILED_MAPS"),
+    "failed_reduces": lambda job: job.counter("NUM_FAILED_REDUCES"),
+    # Every attempt has a container of its own, and the application master one.
+    "containers_started": lambda job: 1 + job.total_maps + job.counter("TOTAL_LAUNCHED_REDUCES"),
+}
+
+
+def job_measures(job: JobResult) -> dict[str, float]:
+    """All that the job says of itself; its times alone where it has no counters, as on Tez."""
+    if not job.counters:
+        return {name: float(MEASURES[name](job)) for name in _TIMES}
+    found = {name: float(of(job)) for name, of in (MEASURES | dict(COUNTED)).items()}
+    found |= _share(found, "local_map_share", "data_local_maps", "total_maps")
+    return found | _share(found, "local_byte_share", "local_input_bytes", "input_bytes")
+
+
+def _share(found: Mapping[str, float], name: str, part: str, whole: str) -> dict[str, float]:
+    # A map reads a little past its split, to its last record's end.
+    return {name: min(1.0, found[part] / found[whole])} if found[whole] else {}

@@ -1,0 +1,16 @@
+"""The arms of a lab as the systems that results name."""
+
+from __future__ import annotations
+
+from vas_bench.results.systems import System
+from vas_lab.arms import ARMS, Arm
+
+SYSTEM_OF: dict[str, System] = {
+    "YARN-Lustre": "yarn-lustre",
+    "real hosts": "yarn-lustre-hosts",
+    "VAS placement": "vas-locality",
+    "VAS": "vas",
+}
+"""An arm's name -> its system."""
+
+ARM_OF: dict[System, Arm] = {SYSTEM_OF[arm.name]: arm for arm in ARMS}

@@ -1,0 +1,153 @@
+"""`vas bench hsph`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from vas_bench.arms.systems import ARM_OF
+from vas_bench.csvfile import read_table
+from vas_bench.hsph.energy import METERED
+from vas_bench.hsph.lab import play_in_lab, steps
+from vas_bench.hsph.metric import (
+    DIFFERENT_SCALE,
+    NOT_TPC,
+    RECORDS_PER_TB,
+    SCALE_FACTORS,
+    Result,
+    compared,
+)
+from vas_bench.hsph.price import price_list
+from vas_bench.hsph.record import results_of
+from vas_bench.results.options import read_runs, results_path
+from vas_bench.results.record import Run
+from vas_bench.results.store import Writer
+from vas_bench.run.experiments import Experiment, experiments
+from vas_bench.run.plan import Plan, made_plan
+from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.durations import format_duration
+from vas_lab.sites import MAX_HOSTS
+from vas_lab.terasort import ROW_BYTES
+
+# The specification's steps, going on downwards: its smallest data set is too large for a lab.
+_LAB_SCALE_FACTORS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+_CHOICES = [f"{scale:g}" for scale in (*_LAB_SCALE_FACTORS, *SCALE_FACTORS)]
+_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.option(
+    "--scale-factor",
+    type=click.Choice(_CHOICES),
+    default="0.0003",
+    show_default=True,
+    help="TB (10^12 bytes) to be sorted; below 1 for a lab.",
+)
+@click.option("--system", type=click.Choice(list(ARM_OF)), default="vas", show_default=True)
+@click.option("--hosts", type=click.IntRange(1, MAX_HOSTS), default=4, show_default=True)
+@click.option("--split", type=SizeType(), default="32M", show_default=True, help="A map's input.")
+@click.option("--reducers", type=click.IntRange(1), default=4, show_default=True)
+@click.option("--prices", type=results_path, help="CSV: item,count,price,currency. No default.")
+@click.option("--out", type=_file, default="hsph.jsonl", show_default=True, help="Of results.")
+@click.option("--show", type=results_path, help="Print what a file of results holds; run nothing.")
+@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@json_option
+def hsph(
+    scale_factor: str,
+    system: str,
+    hosts: int,
+    split: int,
+    reducers: int,
+    prices: Path | None,
+    out: Path,
+    show: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Five phases, twice: an HSph-like metric, no TPC result.
+
+    Generate, check, sort, check and validate, strictly one after another, with Apache's TeraGen,
+    TeraSort and TeraValidate; then all of it again. The lower metric of the two is the result:
+    scale factor / hours, checks and gaps between phases included. Interrupted or failed, there is
+    no result.
+
+    \b
+    Examples: vas bench hsph
+              vas bench hsph --scale-factor 0.001 --system yarn-lustre --prices prices.csv
+              vas bench hsph --show hsph.jsonl --prices prices.csv --json
+    """
+    scale = float(scale_factor)
+    plan = _plan(system, round(scale * RECORDS_PER_TB) * ROW_BYTES, split, reducers, hosts)
+    (experiment,) = experiments(plan)
+    if dry_run:
+        _say(experiment, as_json)
+        return
+    priced = price_list(read_table(prices)) if prices else None
+    runs = read_runs(show, False) if show else _made(plan, experiment, scale, out)
+    results, rest = results_of(runs, priced)
+    _print(results, rest, as_json)
+    if not show:
+        note(f"both runs: {out}")
+
+
+def _plan(system: str, size_bytes: int, split: int, reducers: int, hosts: int) -> Plan:
+    parameters = {"size": size_bytes, "split": split, "reducers": reducers, "hosts": hosts}
+    # Nothing but files may go between the runs: the page cache stays as it is.
+    return made_plan(
+        name="hsph",
+        workloads="terasort",
+        systems=system,
+        parameters=parameters,
+        drop_caches=False,
+    )
+
+
+def _say(experiment: Experiment, as_json: bool) -> None:
+    found = steps(experiment)
+    total = sum(step.expected_seconds for step in found)
+    if as_json:
+        rows = [{"step": step.name, "seconds": round(step.expected_seconds)} for step in found]
+        print_json({"disclaimer": NOT_TPC, "steps": rows, "estimated_seconds": round(total)})
+        return
+    print_table(("STEP", "SECONDS"), ((s.name, f"{s.expected_seconds:.0f}") for s in found))
+    note(f"about {format_duration(total)} on two quiet cores (estimated); {NOT_TPC}")
+
+
+def _made(plan: Plan, experiment: Experiment, scale: float, out: Path) -> Sequence[Run]:
+    it = experiment
+    sizes = f"--hosts {it.hosts} --split {it.split_bytes} --reducers {it.reducers}"
+    command = f"vas bench hsph --scale-factor {scale:g} --system {it.system} {sizes}"
+    with Writer.open(out) as writer:
+        runs = play_in_lab(plan, experiment, scale, command, note)
+        for run in runs:
+            writer.append(run)
+    return runs
+
+
+def _print(results: Sequence[Result], rest: Sequence[Run], as_json: bool) -> None:
+    for run in rest:
+        note(f"{run.id}: {run.invalid or 'its other run is not there'}; no result")
+    comparisons = _comparisons(results)
+    if as_json:
+        found = [each.as_json() for each in results]
+        print_json({"disclaimer": NOT_TPC, "results": found, "comparisons": comparisons})
+        return
+    for each in results:
+        click.echo("\n".join(each.lines()))
+        if each.reported.joules is not None:
+            note(f"energy: {METERED}")
+    for line in comparisons:
+        click.echo(line)
+
+
+def _comparisons(results: Sequence[Result]) -> list[str]:
+    """Each result against the first of its scale factor."""
+    bases: dict[float, Result] = {}
+    found: list[str] = []
+    for each in results:
+        base = bases.setdefault(each.reported.scale_factor, each)
+        if base is not each:
+            found += compared(each, base)
+    return [*found, *([DIFFERENT_SCALE] * (len(bases) > 1))]

@@ -1,0 +1,63 @@
+"""Two runs in a lab on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vas_bench.hsph.energy import Meter
+from vas_bench.hsph.lab_work import LabWork
+from vas_bench.hsph.metric import PHASES
+from vas_bench.hsph.session import RUNS, Session, expected_seconds, step_name
+from vas_bench.results.record import Run
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.lab_site import LabSite
+from vas_bench.run.plan import Plan
+from vas_bench.run.systems import arm_of, sizes_of
+from vas_core.progress import Step, Steps
+from vas_core.root import Root
+from vas_lab.state import default_directory
+
+_LAB = "bench-hsph"
+_DIRECTORY = "/bench-hsph"
+_START = "start the lab"
+_START_SECONDS = 25.0
+
+
+def steps(experiment: Experiment) -> list[Step]:
+    """What is to be done, and how long it may take."""
+    phases = [
+        Step(step_name(number, phase), expected_seconds(phase, experiment.size_bytes))
+        for number in RUNS
+        for phase in PHASES
+    ]
+    return [Step(_START, _START_SECONDS), *phases]
+
+
+def play_in_lab(
+    plan: Plan,
+    experiment: Experiment,
+    scale_factor: float,
+    command: str,
+    say: Callable[[str], None],
+) -> tuple[Run, Run]:
+    """Starts a lab, plays both runs in it and ends it.
+
+    Raises BadInput where there is no room, NotHere before a build, VasError where there is no
+    result.
+    """
+    directory = default_directory(_LAB)
+    site = LabSite(plan, directory, say)
+    site.check([experiment])
+    learned = directory / "phase-seconds.json"
+    try:
+        with Meter(Root()) as meter, Steps.show(steps(experiment), learned) as progress:
+            with progress.step(_START):
+                site.up(experiment)
+            session = Session(
+                site.identify(experiment), scale_factor, command, site.environment, meter.joules
+            )
+            arm = arm_of(experiment, plan.properties)
+            work = LabWork(site.lab, sizes_of(experiment), arm, _DIRECTORY)
+            return session.play(work, progress.step)
+    finally:
+        site.down()

@@ -1,0 +1,65 @@
+"""The five phases in a lab: Apache's TeraGen, TeraSort and TeraValidate, and our data check."""
+
+from __future__ import annotations
+
+from vas_bench.hsph.data_check import check_data
+from vas_bench.hsph.metric import PHASES
+from vas_lab.arms import Arm
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_lab.terasort import Sizes, checked_rows, job_properties
+from vas_lab.trees import inside, remove_tree
+
+_PART_SIZES = 'stat -c %s "$1"/part-*'
+
+
+class LabWork:
+    """`phases.Work` in a lab, every phase on the system of the arm."""
+
+    def __init__(self, lab: Lab, sizes: Sizes, arm: Arm, directory: str) -> None:
+        self._lab, self._sizes, self._directory = lab, sizes, directory
+        self._properties = job_properties(sizes) | dict(arm.properties)
+        self._input, self._output = f"{directory}/input", f"{directory}/output"
+        self._generated: JobResult | None = None
+        work = (self._generate, self._check_input, self._sort, self._check_output, self._validate)
+        self._phases = dict(zip(PHASES, work, strict=True))
+        self.cpu_seconds = 0.0
+        self.checksum = ""
+
+    def clean(self) -> None:
+        """Removes all files of the run before. Raises VasError when the lab is broken."""
+        remove_tree(self._lab, self._directory)
+        self._lab.refuse_broken()
+        self._generated, self.cpu_seconds, self.checksum = None, 0.0, ""
+
+    def play(self, phase: str) -> None:
+        """One phase. Raises VasError when its job fails, or its data is not what it has to be."""
+        self._phases[phase]()
+
+    def _generate(self) -> None:
+        self._generated = self._run("teragen", str(self._sizes.rows), self._input)
+
+    def _check_input(self) -> None:
+        self._check(self._input, self._sizes.generators)
+
+    def _sort(self) -> None:
+        self._run("terasort", self._input, self._output)
+
+    def _check_output(self) -> None:
+        self._check(self._output, self._sizes.reducers)
+
+    def _validate(self) -> None:
+        report = f"{self._directory}/report"
+        self._run("teravalidate", self._output, report)
+        assert self._generated is not None, "phases come in order"
+        self.checksum = checked_rows(self._lab, report, self._generated)
+
+    def _run(self, *argv: str) -> JobResult:
+        job = self._lab.run_job(argv, self._properties)
+        self.cpu_seconds += job.cpu_seconds
+        return job
+
+    def _check(self, directory: str, files: int) -> None:
+        there = str(inside(self._lab, directory))
+        found = self._lab.call(["sh", "-euc", _PART_SIZES, "sh", there]).stdout.split()
+        check_data([int(size) for size in found], rows=self._sizes.rows, files=files, where=there)

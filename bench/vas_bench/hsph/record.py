@@ -1,0 +1,73 @@
+"""HSph-like runs as lines in a file of results, and results of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from vas_bench.hsph import metric
+from vas_bench.hsph.metric import NOT_TPC, PHASES, Result
+from vas_bench.hsph.phases import Timed
+from vas_bench.hsph.price import PriceList
+from vas_bench.results.measures import JOB_SECONDS
+from vas_bench.results.record import Run, make_run
+from vas_bench.run.experiments import Identity
+
+# Reports show it wherever they name the workload.
+WORKLOAD = "HSph-like, not a TPC result"
+CHECK = "data checks, TeraValidate and its checksum"
+_SCALE = "scale_factor"
+_CONDITIONS = {
+    "metric": NOT_TPC,
+    "between_runs": "files are removed, nothing else",
+    "redundancy": "one copy of everything; TPCx-HS asks for three, or for their like",
+}
+
+
+def session_id(began: str, number: int) -> str:
+    """The id of a session's first or second run."""
+    return f"hsph-{began}-{number}"
+
+
+def recorded(identity: Identity, scale_factor: float, timed: Timed, **others: Any) -> Run:
+    """A run's line; `others` are further fields of it. Raises BadInput as `metric.Run`."""
+    fields = identity.fields | {"workload": WORKLOAD}
+    fields["parameters"] = {_SCALE: scale_factor, **fields["parameters"]}
+    fields["configuration"] |= _CONDITIONS
+    run = metric.Run(scale_factor, timed.total_seconds, timed.phase_seconds)
+    measures = {JOB_SECONDS: run.total_seconds, "hsph": run.hsph, **others.pop("measures", {})}
+    if timed.joules is not None:
+        measures["energy_joules"] = timed.joules
+    return make_run(**fields, measures=measures, phases=timed.phase_seconds, **others)
+
+
+def result_of(first: Run, second: Run, prices: PriceList | None = None) -> Result:
+    """The result of two lines. Raises BadInput if they differ in more than their times."""
+    hosts = first.parameters["hosts"]
+    name = f"{first.system} on {hosts} hosts, {first.time:%Y-%m-%d %H:%M}"
+    return Result(name, _run_of(first), _run_of(second), prices)
+
+
+def results_of(
+    runs: Iterable[Run], prices: PriceList | None = None
+) -> tuple[list[Result], list[Run]]:
+    """All results of a file, oldest first, and the runs that lack their second or do not count."""
+    sessions: dict[str, list[Run]] = {}
+    for run in runs:
+        if run.workload == WORKLOAD:
+            sessions.setdefault(run.id.rpartition("-")[0], []).append(run)
+    whole = [pair for pair in sessions.values() if len(pair) == 2 and all(r.counts for r in pair)]
+    rest = [run for found in sessions.values() if found not in whole for run in found]
+    return [result_of(first, second, prices) for first, second in whole], rest
+
+
+def _run_of(run: Run) -> metric.Run:
+    scale = run.parameters[_SCALE]
+    assert isinstance(scale, int | float), "recorded() made it a number"
+    return metric.Run(
+        scale_factor=scale,
+        total_seconds=run.measures[JOB_SECONDS],
+        phase_seconds={phase: run.phases[phase] for phase in PHASES},
+        configuration=run.configuration_hash,
+        joules=run.measures.get("energy_joules"),
+    )

@@ -1,0 +1,90 @@
+"""fio: its command lines, and what its JSON says. Pure."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from vas_bench.interference.patterns import Direction, Pattern
+from vas_core.errors import VasError
+
+PROGRAM = "fio"
+CLIENTS = 2
+"""They read and write at once, each a file of its own."""
+
+# A client's files stay as they are and in the cache as they are: their blocks were written
+# before, and what another process pushes out of the cache is what is to be seen.
+_ALL = ("--ioengine=psync", "--fallocate=none", "--invalidate=0", "--output-format=json")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Amount(_Model):
+    """What one client read, or wrote: bytes, bytes a second, milliseconds."""
+
+    io_bytes: int
+    bw_bytes: int
+    runtime: int
+
+
+class Client(_Model):
+    """One client; `error` is an errno."""
+
+    jobname: str
+    error: int
+    read: Amount
+    write: Amount
+
+    def amount(self, direction: Direction) -> Amount:
+        """What it did in one direction."""
+        return self.read if direction == "read" else self.write
+
+
+class Report(_Model):
+    """What fio prints, as far as it is needed."""
+
+    jobs: tuple[Client, ...]
+
+
+def _argv(directory: str, files_bytes: int, *options: str) -> list[str]:
+    each = ("--name=client", f"--directory={directory}", f"--numjobs={CLIENTS}")
+    return [PROGRAM, *each, f"--size={files_bytes // CLIENTS}", *_ALL, *options]
+
+
+def writing_files(directory: str, files_bytes: int) -> list[str]:
+    """Makes the clients' files, which are then on the disk."""
+    return _argv(directory, files_bytes, "--rw=write", "--bs=1M", "--end_fsync=1")
+
+
+def reading_once(directory: str, files_bytes: int) -> list[str]:
+    """Reads all files once: a server whose cache holds what its clients work on."""
+    return _argv(directory, files_bytes, "--rw=read", "--bs=1M")
+
+
+def measuring(pattern: Pattern, directory: str, files_bytes: int, seconds: int) -> list[str]:
+    """Reads, or overwrites, the files for so long. A write is on the disk before the next one."""
+    durable = ("--sync=dsync",) if pattern.direction == "write" else ()
+    kind = (f"--rw={pattern.rw}", f"--bs={pattern.block}", *durable)
+    return _argv(directory, files_bytes, *kind, "--time_based", f"--runtime={seconds}")
+
+
+def throughput(stdout: str, direction: Direction) -> float:
+    """Bytes a second of all clients together, from what fio printed.
+
+    Raises VasError for what is no report of it, for a client that failed, and for one that moved
+    nothing.
+    """
+    # Notes of fio's come before its report.
+    start = 0 if stdout.startswith("{") else stdout.find("\n{") + 1
+    try:
+        clients = Report.model_validate_json(stdout[start:]).jobs
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        raise VasError(f"no report of fio's: {first['msg']}", where=PROGRAM) from wrong
+    failed = [client for client in clients if client.error]
+    if failed:
+        raise VasError(f"{failed[0].jobname} failed with errno {failed[0].error}", where=PROGRAM)
+    if not clients or any(not client.amount(direction).io_bytes for client in clients):
+        raise VasError(f"a client's {direction} moved no byte", where=PROGRAM)
+    return float(sum(client.amount(direction).bw_bytes for client in clients))

@@ -1,0 +1,131 @@
+"""What the turns say: each arm's bandwidth over that alone, the guest's over the host's. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from vas_bench.interference.patterns import ALONE, ARMS, PATTERN_NAMES, ArmName, paper
+from vas_bench.interference.turns import Played
+from vas_bench.statistics.compare import Difference, Pair, judge
+from vas_bench.statistics.gain import Better
+
+COLUMNS = ("PATTERN", "ARM", "N", "MIB/S", "CHANGE", "95 % INTERVAL", "PAPER", "VERDICT")
+LOAD_COLUMNS = ("ARM", "N", "JOBS", "JOB SECONDS", "CHANGE", "95 % INTERVAL", "VERDICT")
+_MIB = 1 << 20
+_AGAINST: tuple[tuple[ArmName, ArmName], ...] = (
+    ("host", ALONE),
+    ("guest", ALONE),
+    ("guest", "host"),
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The counted turns, and what is judged of them, all together with one correction.
+
+    `patterns`: pattern, arm and base of a difference in throughput; `load` is the difference in
+    the time of jobs, guest over host.
+    """
+
+    turns: tuple[Played, ...]
+    patterns: tuple[tuple[str, Difference], ...]
+    load: Difference
+
+    def rates(self, pattern: str, arm: ArmName) -> list[float]:
+        """Bytes a second, in order of rounds."""
+        return _rates(self.turns, pattern, arm)
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """For people: each pattern alone, and the others over it; last the guest over the host."""
+        for pattern in PATTERN_NAMES:
+            alone = self.rates(pattern, ALONE)
+            yield (pattern, ALONE, len(alone), f"{median(alone) / _MIB:.1f}", *[""] * 4)
+            for name, it in self.patterns:
+                if name == pattern:
+                    yield self._row(name, it)
+
+    def _row(self, pattern: str, it: Difference) -> tuple[object, ...]:
+        over_alone = it.pair.base == ALONE
+        arm = it.pair.arm if over_alone else f"{it.pair.arm} over {it.pair.base}"
+        rate = f"{median(it.pair.samples) / _MIB:.1f}"
+        said = paper(pattern, it.pair.arm) if over_alone else ""
+        return (pattern, arm, len(it.pair.samples), rate, *_change(it), said, it.verdict)
+
+    def load_rows(self) -> Iterator[tuple[object, ...]]:
+        """For people: the jobs that ran beside."""
+        for arm, judged in (
+            ("host", ("", "", "")),
+            ("guest", (*_change(self.load), self.load.verdict)),
+        ):
+            of_arm = [turn for turn in self.turns if turn.arm == arm]
+            jobs = sum(len(turn.job_seconds) for turn in of_arm)
+            yield (arm, len(of_arm), jobs, f"{median(_times(of_arm, arm)):.1f}", *judged)
+
+    def as_json(self) -> dict[str, Any]:
+        """As `vas bench interference --json` prints it."""
+        return {
+            "arms": ARMS,
+            "turns": [turn.model_dump() for turn in self.turns],
+            "comparisons": [
+                {"pattern": name, "paper": _paper(name, it), **_as_json(it)}
+                for name, it in self.patterns
+            ],
+            "jobs": _as_json(self.load),
+        }
+
+
+def verdict(played: Sequence[Played]) -> Verdict:
+    """Of turns that have every arm. Those of the warm-up are left out."""
+    turns = tuple(sorted((t for t in played if not t.warm_up), key=lambda t: (t.round, t.arm)))
+    named = [(pattern, *arms) for pattern in PATTERN_NAMES for arms in _AGAINST]
+    pairs = [
+        Pair(
+            arm,
+            base,
+            _rates(turns, pattern, arm),
+            _rates(turns, pattern, base),
+            Better.HIGHER,
+            "throughput",
+        )
+        for pattern, arm, base in named
+    ]
+    jobs = Pair("guest", "host", _times(turns, "guest"), _times(turns, "host"))
+    *rates, load = judge([*pairs, jobs])
+    names = [pattern for pattern, _, _ in named]
+    return Verdict(turns, tuple(zip(names, rates, strict=True)), load)
+
+
+def _rates(turns: Sequence[Played], pattern: str, arm: str) -> list[float]:
+    return [turn.bytes_per_second[pattern] for turn in turns if turn.arm == arm]
+
+
+def _times(turns: Sequence[Played], arm: str) -> list[float]:
+    """A turn's jobs are one sample: their median."""
+    return [median(turn.job_seconds) for turn in turns if turn.arm == arm]
+
+
+def _change(it: Difference) -> tuple[str, str]:
+    low, high = (f"{100 * (end - 1):+.1f}" for end in (it.ratio.low, it.ratio.high))
+    return f"{100 * (it.ratio.value - 1):+.1f} %", f"{low} to {high}"
+
+
+def _paper(pattern: str, it: Difference) -> str | None:
+    return paper(pattern, it.pair.arm) if it.pair.base == ALONE else None
+
+
+def _as_json(it: Difference) -> dict[str, Any]:
+    return {
+        "arm": it.pair.arm,
+        "base": it.pair.base,
+        "n": it.ratio.n,
+        "median": median(it.pair.samples),
+        "base_median": median(it.pair.base_samples),
+        "ratio": it.ratio.value,
+        "interval": (it.ratio.low, it.ratio.high),
+        "p": it.p,
+        "significant": it.significant,
+        "verdict": it.verdict,
+    }

@@ -1,0 +1,1 @@
+"""`vas bench run`: a plan of workloads on systems, in turns, into a file of results."""

@@ -1,0 +1,163 @@
+"""`vas bench run`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from vas_bench.report.facts import facts_of
+from vas_bench.report.page import html, page_of
+from vas_bench.report.words import runs_words
+from vas_bench.results.record import Run
+from vas_bench.results.store import Writer, parse
+from vas_bench.run.estimate import estimated_seconds
+from vas_bench.run.experiments import Identity, experiments
+from vas_bench.run.lab_site import LabSite
+from vas_bench.run.order import Turn, draw_turns
+from vas_bench.run.plan import Plan, read_plan
+from vas_bench.run.resume import left_to_do
+from vas_bench.run.session import Ended, Session, play_all
+from vas_core.cli import DurationType, json_option, note, print_json, print_table
+from vas_core.durations import format_duration
+from vas_core.errors import VasError
+from vas_core.files import write_atomically
+from vas_core.progress import Step, Steps
+from vas_lab.state import default_directory
+
+_LAB = "bench-run"
+_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("plan_file", metavar="PLAN.yaml", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=_file, help="The file of results [default: the plan's name.jsonl].")
+@click.option("--resume", is_flag=True, help="Go on from the runs that are in the file.")
+@click.option(
+    "--budget", type=DurationType(), help="Begin no run that would end later: 90s, 20m, 2h."
+)
+@click.option("--report", type=_file, help="Also write a report of all runs in the file (HTML).")
+@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@json_option
+def run(
+    plan_file: Path,
+    out: Path | None,
+    resume: bool,
+    budget: int | None,
+    report: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Run a plan of workloads on systems, in turns.
+
+    Every round runs each experiment once, in an order drawn by lot, and checks what it wrote. A run
+    is a line in the file of results as soon as it ended: a plan that was interrupted goes on by
+    --resume. What is INVALID is said with the reason, counted nowhere, and run again by --resume.
+
+    \b
+    Examples: vas bench run bench/plans/quick.yaml --report quick.html
+              vas bench run bench/plans/locality.yaml --out night.jsonl --budget 8h
+              vas bench run bench/plans/locality.yaml --out night.jsonl --resume
+              vas bench run bench/plans/scaling.yaml --dry-run
+    """
+    plan = read_plan(plan_file)
+    target = out or Path(f"{plan.name}.jsonl")
+    seconds = budget or plan.budget
+    site = LabSite(plan, default_directory(_LAB), note)
+    if dry_run:
+        identify = site.identify if resume else lambda each: Identity(each, {}, {})
+        turns = _turns(plan, [identify(each) for each in experiments(plan)])
+        _say(_left(turns, target, site, resume), as_json)
+        return
+    site.check(experiments(plan))
+    turns = _turns(plan, [site.identify(each) for each in experiments(plan)])
+    with Writer.open(target) as writer:
+        left = left_to_do(turns, writer.content, site.environment(), file=target, resume=resume)
+        command = shlex.join(["vas", "bench", "run", plan_file.name])
+        session = Session(site, site.environment(), plan.name, command)
+        ended = _play(session, site, left, writer, seconds)
+        runs = (*writer.content.runs, *ended.made)
+    written = _report(runs, report, plan) if report else None
+    _print(ended, target, written, as_json)
+
+
+def _turns(plan: Plan, identities: Sequence[Identity]) -> list[Turn]:
+    return draw_turns(identities, rounds=plan.rounds, warm_up=plan.warm_up, seed=plan.seed)
+
+
+def _left(turns: list[Turn], file: Path, site: LabSite, resume: bool) -> list[Turn]:
+    """What would run; the file is only looked at."""
+    if not resume or not file.exists():
+        return turns
+    return left_to_do(turns, parse(file.read_bytes()), site.environment(), file=file, resume=True)
+
+
+def _say(turns: Sequence[Turn], as_json: bool) -> None:
+    seconds = estimated_seconds(turns)
+    rows = list(zip(turns, seconds, strict=True))
+    if as_json:
+        found = [{"turn": turn.title, "seconds": round(each)} for turn, each in rows]
+        print_json({"turns": found, "estimated_seconds": round(sum(seconds))})
+        return
+    print_table(("TURN", "SECONDS"), ((turn.title, f"{each:.0f}") for turn, each in rows))
+    total = format_duration(sum(seconds))
+    note(f"{runs_words(len(turns))}, about {total} on two quiet cores (estimated)")
+
+
+def _play(
+    session: Session, site: LabSite, turns: Sequence[Turn], writer: Writer, budget: int | None
+) -> Ended:
+    steps = [
+        Step(turn.title, seconds)
+        for turn, seconds in zip(turns, estimated_seconds(turns), strict=True)
+    ]
+    learned = default_directory(_LAB) / "run-seconds.json"
+    try:
+        with Steps.show(steps, learned) as progress:
+            return play_all(session, turns, writer.append, progress=progress, budget_seconds=budget)
+    finally:
+        site.down()
+
+
+def _report(runs: Sequence[Run], target: Path, plan: Plan) -> Path | None:
+    if not any(run.counts for run in runs):
+        note("no run counts, so there is no report")
+        return None
+    write_atomically(target, html(page_of(facts_of(runs), f"VAS benchmark: {plan.name}")))
+    return target
+
+
+def _print(ended: Ended, target: Path, report: Path | None, as_json: bool) -> None:
+    invalid = [run for run in ended.made if run.invalid]
+    if as_json:
+        print_json(
+            {
+                "results": str(target),
+                "report": str(report) if report else None,
+                "made": [_as_json(run) for run in ended.made],
+                "left": [turn.title for turn in ended.left],
+            }
+        )
+    note(f"{runs_words(len(ended.made))}, {len(invalid)} INVALID: {target}")
+    if report:
+        note(f"report: {report}")
+    if ended.left:
+        note(f"the budget ended with {runs_words(len(ended.left))} left: go on by --resume")
+    if invalid:
+        raise VasError(
+            f"{runs_words(len(invalid))} INVALID", where=invalid[0].id, hint=invalid[0].invalid
+        )
+
+
+def _as_json(run: Run) -> dict[str, object]:
+    return {
+        "id": run.id,
+        "workload": run.workload,
+        "system": run.system,
+        "round": run.round,
+        "warm_up": run.warm_up,
+        "job_seconds": run.measures.get("job_seconds"),
+        "invalid": run.invalid,
+    }

@@ -1,0 +1,64 @@
+"""What the machine counts beside the job: its block device, its interfaces, its page cache."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.root import Root
+from vas_lab.paths import PathCounters
+
+_SECTOR_BYTES = 512  # in this file, whatever the device's own is (Documentation/block/stat.rst)
+_CACHED = re.compile(r"^Cached:\s*(\d+) kB$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Measures' names -> what has been counted since the start of the machine, or of the lab."""
+
+    counted: Mapping[str, int]
+
+    def since(self, before: Counters) -> dict[str, float]:
+        """What came since then, of what both have."""
+        both = self.counted.keys() & before.counted.keys()
+        return {
+            name: float(self.counted[name] - before.counted[name])
+            for name in self.counted
+            if name in both
+        }
+
+
+def device_counters(text: str) -> dict[str, int]:
+    """A block device's, from its `stat` in sysfs."""
+    fields = [int(word) for word in text.split()]
+    return {
+        "device_read_bytes": fields[2] * _SECTOR_BYTES,
+        "device_written_bytes": fields[6] * _SECTOR_BYTES,
+        "device_requests": fields[0] + fields[4],
+    }
+
+
+def network_counters(paths: Iterable[PathCounters]) -> dict[str, int]:
+    """The guests' interfaces, those of one name together."""
+    total: Counter[str] = Counter()
+    for path in paths:
+        total[f"network_received_bytes/{path.device}"] += path.rx_bytes
+        total[f"network_sent_bytes/{path.device}"] += path.tx_bytes
+    return dict(total)
+
+
+def read_device(root: Root, directory: Path) -> dict[str, int]:
+    """Those of the device that a directory lies on; nothing where it is on none (a tmpfs)."""
+    device = directory.stat().st_dev
+    text = root.read(f"sys/dev/block/{os.major(device)}:{os.minor(device)}/stat")
+    return device_counters(text) if text else {}
+
+
+def page_cache(root: Root) -> dict[str, float]:
+    """All files' pages in memory now."""
+    match = _CACHED.search(root.read("proc/meminfo") or "")
+    return {"page_cache_bytes": float(int(match[1]) * 1024)} if match else {}

@@ -1,0 +1,133 @@
+"""The experiments of a plan: the product of its lists. Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vas_bench.results.record import Parameter, Run, hash_of_configuration, make_run
+from vas_bench.results.systems import System
+from vas_bench.run.plan import Codec, JvmProfile, Plan, WorkloadName, in_order
+from vas_cluster.model import Flock
+from vas_core.sizes import format_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One workload on one system with one set of parameters. Sizes are in bytes."""
+
+    workload: WorkloadName
+    system: System
+    size_bytes: int
+    split_bytes: int
+    reducers: int
+    hosts: int
+    codec: Codec = "none"
+    jvm: JvmProfile = "lab"
+    flock: Flock = Flock.FLOCK
+    properties: tuple[tuple[str, str], ...] = ()
+    """Of its job, beside those that a plan gives to every job."""
+
+    @property
+    def site(self) -> tuple[int, JvmProfile, Flock]:
+        """What a lab has to be started anew for."""
+        return self.hosts, self.jvm, self.flock
+
+    @property
+    def data(self) -> tuple[WorkloadName, int, int, int]:
+        """What decides over the input and the right output."""
+        return self.workload, self.size_bytes, self.split_bytes, self.reducers
+
+    @property
+    def in_hdfs(self) -> bool:
+        """Whether its input and output are there, and not on Lustre."""
+        return self.system == "yarn-hdfs"
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """As a run's line has them: the numbers, and what else is not as usual."""
+        numbers: dict[str, Parameter] = {
+            "size_bytes": self.size_bytes,
+            "split_bytes": self.split_bytes,
+            "reducers": self.reducers,
+            "hosts": self.hosts,
+        }
+        return numbers | self._unusual
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        size, split = format_size(self.size_bytes), format_size(self.split_bytes)
+        rest = "".join(f", {name} {value}" for name, value in self._unusual.items())
+        cut = f"{size} in {split}, {self.reducers} reducers, {self.hosts} hosts"
+        return f"{self.workload} on {self.system} ({cut}{rest})"
+
+    @property
+    def _unusual(self) -> dict[str, Parameter]:
+        values = {"codec": self.codec, "jvm": self.jvm, "flock": self.flock.value}
+        unusual = {name: value for name, value in values.items() if value != _USUAL[name]}
+        return {**unusual, **dict(self.properties)}
+
+
+_USUAL = {"codec": "none", "jvm": "lab", "flock": Flock.FLOCK.value}
+
+
+def experiments(plan: Plan) -> list[Experiment]:
+    """All combinations, those of one system side by side in the order of systems."""
+    lists = plan.parameters
+    combined = itertools.product(
+        plan.workloads,
+        lists.size,
+        lists.split,
+        lists.reducers,
+        lists.hosts,
+        lists.codec,
+        lists.jvm,
+        lists.flock,
+        in_order(plan.systems),
+    )
+    return [
+        Experiment(
+            workload=workload,
+            system=system,
+            size_bytes=size,
+            split_bytes=split,
+            reducers=reducers,
+            hosts=hosts,
+            codec=codec,
+            jvm=jvm,
+            flock=flock,
+        )
+        for workload, size, split, reducers, hosts, codec, jvm, flock, system in combined
+    ]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """An experiment with all that it is made of, and its hash."""
+
+    experiment: Experiment
+    configuration: Mapping[str, Any]
+    versions: Mapping[str, str]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a run that its hash is of."""
+        return {
+            "workload": self.experiment.workload,
+            "system": self.experiment.system,
+            "parameters": self.experiment.parameters,
+            "configuration": dict(self.configuration),
+            "versions": dict(self.versions),
+        }
+
+    @property
+    def hash(self) -> str:
+        """The `configuration_hash` of its runs."""
+        return hash_of_configuration(self.fields)
+
+    def run(self, **others: Any) -> Run:
+        """A run of it."""
+        return make_run(**self.fields, **others)

@@ -1,0 +1,82 @@
+"""Where the maps of a job on HDFS ran, and where their blocks lay.
+
+`python -m vas_bench.run.hdfs_locality JOB`, run in a lab, prints rows as `vas job locality --json`
+does, of the keys that `lab_site.localities` reads.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from vas_cluster import Cluster, load_site
+from vas_lab.hdfs import name_node_web
+from vas_lab.rest import request_json
+from vas_yarn.history import History, Split
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a file: bytes, and the hosts that have a copy."""
+
+    offset: int
+    length: int
+    hosts: frozenset[str]
+
+
+def parse_blocks(answer: Mapping[str, Any]) -> list[Block]:
+    """The blocks of a file, of WebHDFS's answer to GETFILEBLOCKLOCATIONS."""
+    found = answer["BlockLocations"]["BlockLocation"]
+    return [Block(b["offset"], b["length"], frozenset(b["hosts"])) for b in found]
+
+
+def judge(
+    node: str, split: Split | None, blocks: Sequence[Block], cluster: Cluster
+) -> dict[str, object]:
+    """A map's row: it is local to the block that holds its split's start, or not."""
+    if split is None:
+        return {"ran_on": node, "where": "unknown", "length": None, "local_bytes": 0}
+    begin, end = split.offset, split.offset + split.length
+    holders = next((b.hosts for b in blocks if b.offset <= begin < b.offset + b.length), None)
+    local = sum(
+        max(0, min(end, b.offset + b.length) - max(begin, b.offset))
+        for b in blocks
+        if node in b.hosts
+    )
+    where = _where(node, holders, cluster)
+    return {"ran_on": node, "where": where, "length": split.length, "local_bytes": local}
+
+
+def _where(node: str, holders: frozenset[str] | None, cluster: Cluster) -> str:
+    if holders is None:
+        return "unknown"
+    if node in holders:
+        return "local"
+    host = cluster.host_by_guest(node)
+    owners = (cluster.host_by_guest(holder) for holder in holders)
+    partners = {owner.ha_partner for owner in owners if owner}
+    return "partner" if host and host.name in partners else "remote"
+
+
+def look(job: str, cluster: Cluster) -> list[dict[str, object]]:
+    """The rows of a job that ended, of a lab's own servers. Raises VasError when one is silent."""
+    history = History(f"http://{cluster.yarn.resourcemanager.name}:19888")
+    splits = history.splits(history.maps(job))
+    paths = {split.path for split in splits.values() if split}
+    blocks = {path: parse_blocks(request_json(_url(path, cluster))) for path in paths}
+    return [
+        judge(attempt.node, split, blocks[split.path] if split else [], cluster)
+        for attempt, split in splits.items()
+    ]
+
+
+def _url(path: str, cluster: Cluster) -> str:
+    return f"{name_node_web(cluster)}/webhdfs/v1{quote(path)}?op=GETFILEBLOCKLOCATIONS"
+
+
+if __name__ == "__main__":
+    print(json.dumps(look(sys.argv[1], load_site("run it in a lab"))))

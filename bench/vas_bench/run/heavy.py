@@ -1,0 +1,43 @@
+"""The four jobs of the dissertation's 5.2.8 whose maps leave much to shuffle, on made input."""
+
+from __future__ import annotations
+
+from vas_bench.shuffle.counted import workloads_jar
+from vas_bench.shuffle.jobs import Example
+from vas_lab.lab import Lab
+from vas_lab.terasort import Sizes, job_properties
+
+_GENERATOR = "org.vas.workloads.data.Generate"
+_PROGRAMS = "org.vas.workloads.heavy"
+_SEED = 1
+
+
+def self_join(lab: Lab, sizes: Sizes, directory: str) -> Example:
+    """SelfJoin of lists of four items."""
+    return _job(lab, sizes, directory, "SelfJoin", "associations")
+
+
+def inverted_index(lab: Lab, sizes: Sizes, directory: str) -> Example:
+    """InvertedIndex of documents."""
+    return _job(lab, sizes, directory, "InvertedIndex", "documents")
+
+
+def sequence_count(lab: Lab, sizes: Sizes, directory: str) -> Example:
+    """SequenceCount of documents."""
+    return _job(lab, sizes, directory, "SequenceCount", "documents")
+
+
+def adjacency_list(lab: Lab, sizes: Sizes, directory: str) -> Example:
+    """AdjacencyList of a graph's edges."""
+    return _job(lab, sizes, directory, "AdjacencyList", "edges")
+
+
+def _job(lab: Lab, sizes: Sizes, directory: str, program: str, kind: str) -> Example:
+    jar = str(workloads_jar())
+
+    def make(inputs: str) -> None:
+        # A file for each map.
+        amount = (str(sizes.size_bytes), str(sizes.maps), str(_SEED))
+        lab.run_job([jar, _GENERATOR, kind, *amount, inputs], job_properties(sizes))
+
+    return Example(lab, directory, (jar, f"{_PROGRAMS}.{program}"), sizes, make)

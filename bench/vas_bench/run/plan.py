@@ -1,0 +1,160 @@
+"""PLAN.yaml: which workloads run on which systems with which parameters, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from vas_bench.results.systems import SYSTEMS, System
+from vas_cluster.model import Flock
+from vas_core.durations import parse_duration
+from vas_core.errors import BadInput
+from vas_core.settings import first_problem, read_yaml
+from vas_core.sizes import format_size, parse_size
+from vas_lab.sites import MAX_HOSTS
+from vas_lab.terasort import MIN_SPLIT_BYTES
+
+WorkloadName = Literal[
+    "teragen",
+    "terasort",
+    "wordcount",
+    "wordcount-without-combiner",
+    "secondarysort",
+    "sort",
+    "selfjoin",
+    "invertedindex",
+    "sequencecount",
+    "adjacencylist",
+    "testdfsio-write",
+    "testdfsio-read",
+    "testdfsio-append",
+]
+Codec = Literal["none", "gzip", "lz4"]
+JvmProfile = Literal["lab", "roomy", "c2"]
+
+_STRIPE_ALIGNMENT_BYTES = 64 << 10
+_ON_TEZ: tuple[WorkloadName, ...] = ("terasort",)
+Value = TypeVar("Value")
+
+
+def _parsed(parse: Callable[[str], int]) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        try:
+            return parse(value) if isinstance(value, str) else value
+        except BadInput as wrong:
+            raise PydanticCustomError("vas", "{what}", {"what": str(wrong)}) from wrong
+
+    return BeforeValidator(read)
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _distinct(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    if len(set(values)) < len(values):
+        raise _wrong("names something twice")
+    return values
+
+
+def _wrong(what: str) -> PydanticCustomError:
+    return PydanticCustomError("vas", "{what}", {"what": what})
+
+
+def _splittable(split_bytes: int) -> int:
+    if split_bytes % _STRIPE_ALIGNMENT_BYTES:
+        raise _wrong(f"a split is a stripe: give a multiple of {_STRIPE_ALIGNMENT_BYTES >> 10}K")
+    if split_bytes < MIN_SPLIT_BYTES:
+        raise _wrong(f"give {format_size(MIN_SPLIT_BYTES)} or more: smaller stripes are no blocks")
+    return split_bytes
+
+
+Many = Annotated[
+    tuple[Value, ...], BeforeValidator(_as_list), AfterValidator(_distinct), Field(min_length=1)
+]
+Size = Annotated[int, _parsed(parse_size), Field(ge=1 << 20)]
+Split = Annotated[Size, AfterValidator(_splittable)]
+Seconds = Annotated[int, _parsed(parse_duration), Field(ge=1)]
+Hosts = Annotated[int, Field(ge=1, le=MAX_HOSTS)]
+Reducers = Annotated[int, Field(ge=1, le=10_000)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Parameters(_Model):
+    """Each a value or a list of values; runs are made of all combinations."""
+
+    size: Many[Size] = Field(default=(256 << 20,), description="bytes of the input")
+    split: Many[Split] = Field(default=(32 << 20,), description="bytes of a stripe, and of a map")
+    reducers: Many[Reducers] = (4,)
+    hosts: Many[Hosts] = Field(default=(4,), description="storage servers, each with a guest")
+    codec: Many[Codec] = Field(default=("none",), description="of the map output")
+    jvm: Many[JvmProfile] = Field(default=("lab",), description="heaps, containers, compiler")
+    flock: Many[Flock] = Field(default=(Flock.FLOCK,), description="of Lustre's mounts")
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Parameters:
+        if max(self.split) > min(self.size):
+            small, large = format_size(min(self.size)), format_size(max(self.split))
+            raise _wrong(f"a split of {large} is more than an input of {small}")
+        return self
+
+
+class Plan(_Model):
+    """A plan. `properties` are given to every job; `budget` is in seconds."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
+    workloads: Many[WorkloadName]
+    systems: Many[System]
+    parameters: Parameters = Parameters()
+    properties: dict[str, str] = {}
+    rounds: Annotated[int, Field(ge=1)] = 5
+    warm_up: Annotated[int, Field(ge=0, description="rounds that are not counted")] = 1
+    seed: Annotated[int, Field(ge=0)] = 1
+    budget: Seconds | None = None
+    drop_caches: bool = True
+
+    @model_validator(mode="after")
+    def _known_on_tez(self) -> Plan:
+        unknown = [name for name in self.workloads if name not in _ON_TEZ]
+        if "tez" in self.systems and unknown:
+            raise _wrong(f"{unknown[0]} on tez comes with a later version")
+        return self
+
+    @property
+    def with_hdfs(self) -> bool:
+        """Whether its labs have HDFS too, for all systems alike."""
+        return "yarn-hdfs" in self.systems
+
+
+def read_plan(file: Path) -> Plan:
+    """Reads a plan. Raises BadInput that names file, key and what is wrong."""
+    return read_yaml(file, Plan)
+
+
+def made_plan(**fields: Any) -> Plan:
+    """A plan of options instead of a file. Raises BadInput that names the option."""
+    try:
+        return Plan.model_validate(fields)
+    except ValidationError as wrong:
+        where, _, what = first_problem(wrong).removeprefix("parameters.").partition(": ")
+        raise BadInput(what, where=f"--{where.removesuffix('.0')}") from wrong
+
+
+def in_order(systems: tuple[System, ...]) -> list[System]:
+    """The systems as reports show them."""
+    return sorted(systems, key=list(SYSTEMS).index)

@@ -1,0 +1,99 @@
+"""What sets an experiment apart: properties of its job, and of its lab. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from vas_bench.arms.systems import ARM_OF
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.plan import Codec, JvmProfile
+from vas_bench.shuffle.session import PROPERTIES
+from vas_cluster import Cluster, parse_cluster
+from vas_lab.arms import Arm, hdfs_arm
+from vas_lab.configuration import JVM, TASK_HEAP
+from vas_lab.sites import lab_site_yaml
+from vas_lab.terasort import ROW_BYTES, Sizes, job_properties
+
+Properties = Mapping[str, str]
+STOCK = ARM_OF["yarn-lustre-hosts"]
+"""Makes the inputs, and the outputs that others are held against."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Heaps, containers and compiler: what the lab is told at its start, and every job."""
+
+    lab: Properties = field(default_factory=dict)
+    job: Properties = field(default_factory=dict)
+
+
+# The JVM takes the last of two flags that say different things.
+_C2 = f"{TASK_HEAP} -XX:TieredStopAtLevel=4"
+PROFILES: dict[JvmProfile, Profile] = {
+    "lab": Profile(),
+    "roomy": Profile(lab=PROPERTIES),
+    "c2": Profile(job={"mapreduce.map.java.opts": _C2, "mapreduce.reduce.java.opts": _C2}),
+}
+_COMPRESS = "mapreduce.map.output.compress"
+_IO_COMPRESS = "org.apache.hadoop.io.compress"
+_CODECS: dict[Codec, Properties] = {
+    "none": {},
+    "gzip": {_COMPRESS: "true", f"{_COMPRESS}.codec": f"{_IO_COMPRESS}.GzipCodec"},
+    "lz4": {_COMPRESS: "true", f"{_COMPRESS}.codec": f"{_IO_COMPRESS}.Lz4Codec"},
+}
+_ON_TEZ = {"mapreduce.framework.name": "yarn-tez"}
+
+
+def sizes_of(experiment: Experiment) -> Sizes:
+    """How its input is cut: two splits to a generated file, where there are several."""
+    rows = experiment.size_bytes // ROW_BYTES
+    maps = -(-rows * ROW_BYTES // experiment.split_bytes)
+    return Sizes(rows, experiment.split_bytes, max(1, maps // 2), experiment.reducers)
+
+
+def arm_of(experiment: Experiment, properties: Properties, tez: Arm | None = None) -> Arm:
+    """The experiment as the lab runs it; `tez` is the lab's arm of that name."""
+    arm = tez if experiment.system == "tez" else _usual(experiment)
+    assert arm is not None, "tez needs its arm"
+    return replace(arm, properties={**arm.properties, **_chosen(experiment, properties)})
+
+
+def _usual(experiment: Experiment) -> Arm:
+    if experiment.in_hdfs:
+        return hdfs_arm(_lab_cluster(), experiment.split_bytes)
+    return ARM_OF[experiment.system]
+
+
+@cache
+def _lab_cluster() -> Cluster:
+    """What a lab's map says however many hosts it has: names."""
+    return parse_cluster(lab_site_yaml(1), "lab")
+
+
+def configuration(
+    experiment: Experiment, properties: Properties, page_cache: str, *, with_hdfs: bool = False
+) -> dict[str, Any]:
+    """All that an experiment is told, as its run's line has it; no paths of this machine.
+
+    `with_hdfs`: its lab has HDFS's daemons, whether it uses them or not.
+    """
+    own = _ON_TEZ if experiment.system == "tez" else dict(_usual(experiment).properties)
+    beside = {"lab_daemons": ["namenode", "datanode"]} if with_hdfs else {}
+    return beside | {
+        "properties": {
+            **job_properties(sizes_of(experiment)),
+            **own,
+            **_chosen(experiment, properties),
+        },
+        "lab_properties": dict(PROFILES[experiment.jvm].lab),
+        "jvm_flags": list(JVM),
+        "page_cache": page_cache,
+    }
+
+
+def _chosen(experiment: Experiment, properties: Properties) -> dict[str, str]:
+    own = dict(experiment.properties)
+    return {**_CODECS[experiment.codec], **PROFILES[experiment.jvm].job, **properties, **own}

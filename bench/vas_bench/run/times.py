@@ -1,0 +1,74 @@
+"""A job's seconds by phase, from the times of its tasks. Pure.
+
+`python -m vas_bench.run.times JOB`, run in a lab, prints the times that it is from.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from pydantic import BaseModel, ConfigDict
+
+from vas_cluster import load_site
+from vas_yarn.history import History, MapAttempt, ReduceAttempt
+
+
+class JobTimes(BaseModel):
+    """When a job was submitted and ended, and its tasks' successful attempts; Unix milliseconds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    submit_ms: int
+    finish_ms: int
+    maps: list[MapAttempt]
+    reduces: list[ReduceAttempt]
+
+
+class _Cursor:
+    """A moment that only moves forwards, and never past the job's end."""
+
+    def __init__(self, at_ms: int, end_ms: int) -> None:
+        self._at, self._end = at_ms, end_ms
+
+    def until(self, moment_ms: int) -> float:
+        """Seconds from where it was to there."""
+        before = self._at
+        self._at = max(self._at, min(moment_ms, self._end))
+        return (self._at - before) / 1000
+
+
+def phases_of(times: JobTimes) -> dict[str, float]:
+    """Name -> seconds, one phase after another, as the slowest task ends each.
+
+    `start` is up to the first map, `shuffle` what of it the maps do not hide. What is in none (a
+    wait for the first reducer, the job's end) is left out: `results.phases.close` adds it up.
+    """
+    if not times.maps:
+        return {}
+    now = _Cursor(times.submit_ms, times.finish_ms)
+    found = {
+        "start": now.until(min(task.start_ms for task in times.maps)),
+        "map": now.until(max(task.finish_ms for task in times.maps)),
+    }
+    if times.reduces:
+        now.until(min(task.start_ms for task in times.reduces))
+        found["shuffle"] = now.until(max(task.shuffle_finish_ms for task in times.reduces))
+        found["merge"] = now.until(max(task.merge_finish_ms for task in times.reduces))
+        found["reduce"] = now.until(max(task.finish_ms for task in times.reduces))
+    return found
+
+
+def look(history: History, job: str) -> JobTimes:
+    """What a JobHistoryServer says of a job."""
+    summary = history.job(job)
+    return JobTimes(
+        submit_ms=summary["submitTime"],
+        finish_ms=summary["finishTime"],
+        maps=history.maps(job),
+        reduces=history.reduces(job),
+    )
+
+
+if __name__ == "__main__":
+    _master = load_site("run it in a lab").yarn.resourcemanager.name
+    print(look(History(f"http://{_master}:19888"), sys.argv[1]).model_dump_json())

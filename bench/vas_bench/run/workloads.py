@@ -1,0 +1,239 @@
+"""The workloads: how an input is made, what runs on it, and how the output is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, Self
+
+from vas_bench.run.heavy import adjacency_list, inverted_index, self_join, sequence_count
+from vas_bench.run.plan import WorkloadName
+from vas_bench.shuffle.counted import workloads_jar
+from vas_bench.shuffle.jobs import (
+    TEXTS,
+    Data,
+    Example,
+    random_text,
+    secondary_sort,
+    wordcount,
+)
+from vas_core.errors import VasError
+from vas_lab.arms import Arm
+from vas_lab.job import JobResult
+from vas_lab.lab import Lab
+from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
+from vas_lab.trees import copy_to_hdfs, cut_files, readable, remove_tree
+
+_PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
+_VALIDATORS_OUTPUT = "/tmp/sortvalidate"  # noqa: S108 (in the lab's file system, its own choice)
+_TEXT = 'hadoop fs -text "$1/part-*" >"$2"; wc -c <"$2"; sha256sum <"$2"; rm "$2"'
+_READ = ("LUSTRE_BYTES_READ", "HDFS_BYTES_READ")
+_SIZES = 'stat -c %s "$1"/*'
+_HALVES = 'for file in "$1"/*; do cmp -n "$2" -i "0:$2" "$file" "$file"; done'
+
+
+class OnBoth(Data, Protocol):
+    """A job and its input, on Lustre or in HDFS."""
+
+    def copy_from(self, made: Self) -> None:
+        """Has the same input as one on Lustre, in HDFS."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload. With `as_stock` the output is right that is byte for byte stock's.
+
+    `has_input` says whether it reads what the plan's size counts; `has_splits`, whether its map
+    tasks do, each its own split, so that their places can be judged. `copies` is how often the
+    bytes of the input lie on the disk at a run's end, besides the input: map output, what reducers
+    fetched of it, the output, and its copy in a check. `cost` is how much longer a byte of it takes
+    than one of TeraSort's, by the CPU time of stock's tasks.
+    """
+
+    data: Callable[[Lab, Sizes, str], OnBoth]
+    check: str
+    as_stock: bool = False
+    has_input: bool = True
+    has_splits: bool = True
+    copies: int = 4
+    cost: float = 1.0
+
+
+class Sorted(Example):
+    """Sort of random texts as a sequence file, checked by SortValidator and by its text.
+
+    SortValidator sees lost, changed and wrongly partitioned records. It does not see a wrong order
+    (Hadoop 3.5): the key that it remembers is the object that the next one is read into.
+    """
+
+    def __init__(self, lab: Lab, sizes: Sizes, directory: str) -> None:
+        argv = ("sort", "-r", str(sizes.reducers), *TEXTS)
+        super().__init__(lab, directory, argv, sizes, random_text(lab, sizes))
+
+    def validate(self, _: Arm) -> str:
+        """The SHA-256 of the output as text; it is removed. Raises VasError if it is wrong."""
+        source, output = f"{self._directory}/input", self._output
+        argv = ["sortvalidator", "-sortInput", source, "-sortOutput", output]
+        self._lab.run_job(argv, self._properties)
+        remove_tree(self._lab, _VALIDATORS_OUTPUT)
+        text = str(self._lab.spec.temporary / "sorted.txt")
+        found = self._lab.call(["sh", "-euc", _TEXT, "sh", output, text]).stdout.split()
+        remove_tree(self._lab, output)
+        if int(found[0]) == 0:
+            raise VasError("there is nothing in it", where=output)
+        return found[1]
+
+
+class TeraGen:
+    """TeraGen alone: the rows are right if their sum is that of stock's."""
+
+    def __init__(self, lab: Lab, sizes: Sizes, directory: str) -> None:
+        self._lab, self._sizes, self._directory = lab, sizes, directory
+        self._output = f"{directory}/output"
+        self._checksum = self._expected = 0
+
+    def generate(self) -> None:
+        """Makes the rows once, for their checksum."""
+        remove_tree(self._lab, self._directory)
+        self._expected = self._generate({}).counter("CHECKSUM")
+
+    def copy_from(self, made: TeraGen) -> None:
+        """Expects the same rows."""
+        self._expected = made._expected
+
+    def run(self, arm: Arm) -> JobResult:
+        """Makes them in one way. Raises VasError when the lab is broken or the job fails."""
+        self._lab.refuse_broken()
+        made = self._generate(dict(arm.properties))
+        self._checksum = made.counter("CHECKSUM")
+        return made
+
+    def validate(self, _: Arm) -> str:
+        """Their checksum; they are removed. Raises VasError for other or fewer bytes."""
+        size_bytes = bytes_in(self._lab, self._output)
+        remove_tree(self._lab, self._output)
+        if self._checksum != self._expected:
+            raise VasError(f"checksum {self._checksum:x}, stock's is {self._expected:x}")
+        if size_bytes != self._sizes.rows * ROW_BYTES:
+            raise VasError(f"{size_bytes} bytes of {self._sizes.rows} rows")
+        return f"{self._checksum:x}"
+
+    def _generate(self, properties: dict[str, str]) -> JobResult:
+        remove_tree(self._lab, self._output)
+        argv = ["teragen", str(self._sizes.rows), self._output]
+        return self._lab.run_job(argv, job_properties(self._sizes) | properties)
+
+
+class Dfsio:
+    """TestDFSIO's writing, reading or appending: a file for each map, as large as a split.
+
+    Appending doubles the files, which are cut to what they were after each run.
+    """
+
+    def __init__(
+        self, lab: Lab, sizes: Sizes, directory: str, mode: Literal["write", "read", "append"]
+    ) -> None:
+        self._lab, self._directory, self._mode = lab, directory, mode
+        self._sizes, self._files_in = sizes, f"{directory}/io_data"
+        self._files, self._file_bytes = sizes.maps, sizes.size_bytes // sizes.maps
+        self._properties = job_properties(sizes) | {"test.build.data": directory}
+        self._read_bytes = 0
+        self._is_longer = False
+
+    def generate(self) -> None:
+        """Writes the files that are to be read, or appended to."""
+        remove_tree(self._lab, self._directory)
+        if self._mode != "write":
+            self._play("write", {})
+
+    def copy_from(self, made: Dfsio) -> None:
+        """Has the same files to read, or to append to, in HDFS."""
+        if self._mode != "write":
+            source, target = made._files_in, self._files_in
+            copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
+
+    def run(self, arm: Arm) -> JobResult:
+        """Plays its mode. Raises VasError when the lab is broken or the job fails."""
+        self._lab.refuse_broken()
+        if self._is_longer:
+            # By a run that failed: nothing has looked at what it left.
+            self._cut()
+        self._is_longer = self._mode == "append"
+        done = self._play(self._mode, dict(arm.properties))
+        self._read_bytes = sum(done.map_counter(name) for name in _READ)
+        return done
+
+    def validate(self, _: Arm) -> str:
+        """Raises VasError unless all bytes are on the disk, or were read. They have no checksum.
+
+        TestDFSIO appends what it wrote: of a right file both halves are the same.
+        """
+        wanted = self._files * self._file_bytes * (2 if self._mode == "append" else 1)
+        found = bytes_in(self._lab, self._files_in)
+        if self._mode == "write":
+            remove_tree(self._lab, self._files_in)
+        if found != wanted:
+            raise VasError(f"{found} bytes in the files, {wanted} were to be written")
+        if self._mode == "read" and self._read_bytes < wanted:
+            raise VasError(f"{self._read_bytes} bytes were read of {wanted}")
+        if self._mode == "append":
+            self._compare_halves()
+            self._cut()
+        return ""
+
+    def _compare_halves(self) -> None:
+        with readable(self._lab, self._files_in) as there:
+            argv = ["sh", "-euc", _HALVES, "sh", str(there), str(self._file_bytes)]
+            self._lab.call(argv)
+
+    def _cut(self) -> None:
+        cut_files(self._lab, self._files_in, self._file_bytes)
+        self._is_longer = False
+
+    def _play(self, mode: str, properties: dict[str, str]) -> JobResult:
+        amount = ("-nrFiles", str(self._files), "-size", f"{self._file_bytes}B")
+        return self._lab.run_job(["dfsio", f"-{mode}", *amount], self._properties | properties)
+
+
+def bytes_in(lab: Lab, directory: str) -> int:
+    """The bytes of all files of a directory that are no hidden ones."""
+    with readable(lab, directory) as there:
+        return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", str(there)]).stdout.split()))
+
+
+def _without_combiner(lab: Lab, sizes: Sizes, directory: str) -> Example:
+    return wordcount(lab, sizes, directory, (str(workloads_jar()), _PLAIN_WORD_COUNT))
+
+
+_AS_STOCK = "SHA-256 of the output against stock's"
+WORKLOADS: dict[WorkloadName, Workload] = {
+    "teragen": Workload(
+        TeraGen, "TeraGen's checksum, and the bytes", has_input=False, has_splits=False
+    ),
+    "terasort": Workload(TeraSort, "TeraValidate"),
+    "wordcount": Workload(wordcount, _AS_STOCK, as_stock=True),
+    "wordcount-without-combiner": Workload(_without_combiner, _AS_STOCK, as_stock=True),
+    "secondarysort": Workload(secondary_sort, _AS_STOCK, as_stock=True),
+    "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
+    "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True, copies=5, cost=3),
+    "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True, cost=8),
+    "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=16, cost=18),
+    "adjacencylist": Workload(adjacency_list, _AS_STOCK, as_stock=True, copies=7, cost=12),
+    "testdfsio-write": Workload(
+        lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "write"),
+        "bytes in the files",
+        has_input=False,
+        has_splits=False,
+    ),
+    "testdfsio-read": Workload(
+        lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "read"),
+        "bytes in the files, and bytes read",
+        has_splits=False,
+    ),
+    "testdfsio-append": Workload(
+        lambda lab, sizes, directory: Dfsio(lab, sizes, directory, "append"),
+        "bytes in the files, and what was appended against what was there",
+        has_input=False,
+        has_splits=False,
+    ),
+}

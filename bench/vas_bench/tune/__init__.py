@@ -1,0 +1,1 @@
+"""`vas bench tune`: looks for a faster configuration, and recommends only what is significant."""

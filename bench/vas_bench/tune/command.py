@@ -1,0 +1,178 @@
+"""`vas bench tune`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from vas_bench.report.words import runs_words
+from vas_bench.results.record import Run
+from vas_bench.results.store import Writer
+from vas_bench.run.estimate import estimated_seconds
+from vas_bench.run.experiments import Identity
+from vas_bench.run.lab_site import LabSite
+from vas_bench.run.order import Turn
+from vas_bench.run.plan import made_plan
+from vas_bench.run.resume import check_content, check_environments
+from vas_bench.run.session import Session
+from vas_bench.tune.plan import TunePlan, read_tune_plan
+from vas_bench.tune.profile import profile_xml
+from vas_bench.tune.search import Finder, Found, planned
+from vas_bench.tune.space import Space, experiment, space
+from vas_bench.tune.trials import Key, Trials
+from vas_bench.tune.words import as_json as found_as_json
+from vas_bench.tune.words import finals, rows, space_as_json
+from vas_core.cli import DurationType, json_option, note, print_json, print_table
+from vas_core.durations import format_duration
+from vas_core.files import write_atomically
+from vas_core.progress import Step, Steps
+from vas_lab.state import default_directory
+
+_LAB = "bench-tune"
+_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("plan_file", metavar="PLAN.yaml", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=_file, help="The file of results [default: the plan's name.jsonl].")
+@click.option("--profile", type=_file, help="Where to write it [default: the plan's name.xml].")
+@click.option("--resume", is_flag=True, help="Go on from the runs that are in the file.")
+@click.option("--budget", type=DurationType(), help="Begin no run that would end later: 20m, 2h.")
+@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@json_option
+def tune(
+    plan_file: Path,
+    out: Path | None,
+    profile: Path | None,
+    resume: bool,
+    budget: int | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Look for faster job settings; recommend only what is sure.
+
+    Tries combinations of the plan's values by successive halving: all of them with few runs, the
+    fastest with more. Then the last ones run in turns with the baseline, and these new runs alone
+    decide. What is significantly faster, with Holm's correction, becomes a job profile; otherwise
+    none is written.
+
+    \b
+    Examples: vas bench tune bench/plans/tune/terasort-tuned.yaml --dry-run
+              vas bench tune bench/plans/tune/terasort-tuned.yaml --budget 3h
+              vas submit --profile terasort-tuned.xml examples.jar terasort /in /out
+    """
+    plan = read_tune_plan(plan_file)
+    searched = space(plan)
+    for point, why in searched.impossible:
+        note(f"not tried: {searched.name(point)}: {why.key}={why.value}: {why.why}")
+    if dry_run:
+        _say(plan, searched, as_json)
+        return
+    target = out or Path(f"{plan.name}.jsonl")
+    found = _found(plan, searched, target, resume=resume, budget=budget or plan.budget)
+    written = _written(plan, found, profile or Path(f"{plan.name}.xml"))
+    _print(found, target, written, as_json)
+
+
+def _site(plan: TunePlan) -> LabSite:
+    told = made_plan(
+        name=plan.name,
+        workloads=plan.workload,
+        systems=plan.system,
+        properties=plan.properties,
+        drop_caches=plan.drop_caches,
+    )
+    return LabSite(told, default_directory(_LAB), note)
+
+
+def _found(
+    plan: TunePlan, searched: Space, target: Path, *, resume: bool, budget: int | None
+) -> Found:
+    site = _site(plan)
+    points = (searched.baseline, *searched.candidates)
+    site.check([experiment(plan, point) for point in points])
+    identities = {point: site.identify(experiment(plan, point)) for point in points}
+    here = site.environment()
+    with Writer.open(target) as writer:
+        check_content(writer.content, file=target, resume=resume)
+        hashes = {each.hash for each in identities.values()}
+        ours = [run for run in writer.content.runs if run.configuration_hash in hashes]
+        check_environments(ours, here, file=target)
+        command = shlex.join(["vas", "bench", "tune", f"{plan.name}.yaml"])
+        trials = Trials(
+            Session(site, here, plan.name, command),
+            writer.append,
+            _shown,
+            {_key(run): run for run in ours if run.invalid is None},
+            budget,
+        )
+        try:
+            return Finder(plan, searched, identities, trials, note).find()
+        finally:
+            site.down()
+
+
+def _key(run: Run) -> Key:
+    return run.configuration_hash, run.round or 0, run.warm_up
+
+
+@contextmanager
+def _shown(turns: Sequence[Turn]) -> Iterator[Steps]:
+    seconds = estimated_seconds(turns)
+    steps = [Step(turn.title, each) for turn, each in zip(turns, seconds, strict=True)]
+    with Steps.show(steps, default_directory(_LAB) / "run-seconds.json") as progress:
+        yield progress
+
+
+def _say(plan: TunePlan, searched: Space, as_json: bool) -> None:
+    points = (searched.baseline, *searched.candidates)
+    identities = {point: Identity(experiment(plan, point), {}, {}) for point in points}
+    stages = planned(plan, searched, identities)
+    seconds = [sum(estimated_seconds(turns)) for turns in stages]
+    titles = [_title(number, len(stages)) for number in range(len(stages))]
+    if as_json:
+        found = [
+            {"stage": title, "runs": len(turns), "seconds": round(each)}
+            for title, turns, each in zip(titles, stages, seconds, strict=True)
+        ]
+        print_json({**space_as_json(searched), "stages": found})
+        return
+    for point in searched.candidates:
+        click.echo(searched.name(point))
+    click.echo()
+    columns = zip(titles, stages, seconds, strict=True)
+    print_table(("STAGE", "RUNS", "SECONDS"), ((t, len(s), f"{e:.0f}") for t, s, e in columns))
+    total = format_duration(sum(seconds))
+    note(f"{runs_words(sum(map(len, stages)))}, about {total} on two quiet cores (estimated)")
+
+
+def _title(number: int, stages: int) -> str:
+    if number == 0:
+        return "warm-up"
+    return "confirm" if number == stages - 1 else f"rung {number}"
+
+
+def _written(plan: TunePlan, found: Found, target: Path) -> Path | None:
+    if found.recommended is None:
+        return None
+    write_atomically(target, profile_xml(plan, found, found.recommended))
+    return target
+
+
+def _print(found: Found, target: Path, profile: Path | None, as_json: bool) -> None:
+    if as_json:
+        written = {"profile": str(profile) if profile else None, "results": str(target)}
+        print_json(found_as_json(found) | written)
+        return
+    if found.outcomes:
+        print_table(("RUNG", "RUNS", "MEDIAN S", "FATE", "CANDIDATE"), rows(found))
+        click.echo()
+    print_table(("CONFIRMED", "N", "MEDIAN S", "CV", "VERDICT"), finals(found))
+    click.echo(found.verdict.in_words)
+    note(f"all runs: {target}")
+    if profile:
+        note(f"profile: {profile}")

@@ -1,0 +1,164 @@
+"""The configurations that a plan may try. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.plan import JvmProfile
+from vas_bench.run.systems import PROFILES, configuration
+from vas_bench.tune.plan import REDUCERS, SORT_BUFFER, SPLIT, TunePlan
+from vas_core.sizes import format_size
+from vas_lab.configuration import TASK_HEAP
+from vas_lab.sites import TASK_MIB
+from vas_yarn.lint.configuration import as_mapping
+from vas_yarn.lint.contradiction import Contradiction
+from vas_yarn.lint.rules import contradictions
+
+_MIB = 1 << 20
+# What a task has in a lab where its job says nothing.
+_TASKS = {
+    f"mapreduce.{kind}.{key}": value
+    for kind in ("map", "reduce")
+    for key, value in (("java.opts", TASK_HEAP), ("memory.mb", str(TASK_MIB)))
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One configuration of the space. Sizes in bytes; None is Hadoop's own."""
+
+    split: int
+    reducers: int
+    sort_buffer: int | None
+    jvm: JvmProfile
+    properties: tuple[tuple[str, str], ...]
+
+    @property
+    def job(self) -> dict[str, str]:
+        """Properties of its job, beside those that cut the data."""
+        buffer = {} if self.sort_buffer is None else {SORT_BUFFER: str(self.sort_buffer // _MIB)}
+        return {**PROFILES[self.jvm].job, **buffer, **dict(self.properties)}
+
+    @property
+    def all(self) -> dict[str, str]:
+        """The same, and those."""
+        return {SPLIT: str(self.split), REDUCERS: str(self.reducers), **self.job}
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """What was chosen, as people call it."""
+        buffer = "Hadoop's" if self.sort_buffer is None else format_size(self.sort_buffer)
+        own = {"split": format_size(self.split), "reducers": str(self.reducers)}
+        return {**own, "sort buffer": buffer, "jvm": self.jvm, **dict(self.properties)}
+
+    def named(self, baseline: Point) -> str:
+        """What it has that the baseline has not, or in words that it is the baseline."""
+        theirs = baseline.choices
+        found = (f"{k} {v}" for k, v in self.choices.items() if theirs.get(k) != v)
+        return ", ".join(found) or BASELINE
+
+
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class Space:
+    """The baseline, the candidates, and what cannot be, with the reason."""
+
+    baseline: Point
+    candidates: tuple[Point, ...]
+    impossible: tuple[tuple[Point, Contradiction], ...]
+    undrawn: int
+
+    def name(self, point: Point) -> str:
+        """A point in words."""
+        return point.named(self.baseline)
+
+
+def experiment(plan: TunePlan, point: Point) -> Experiment:
+    """The point as something that runs."""
+    return Experiment(
+        workload=plan.workload,
+        system=plan.system,
+        size_bytes=plan.size,
+        split_bytes=point.split,
+        reducers=point.reducers,
+        hosts=plan.hosts,
+        properties=tuple(sorted(point.job.items())),
+    )
+
+
+def space(plan: TunePlan) -> Space:
+    """All combinations but the baseline's own, without those that `vas lint` says cannot be.
+
+    Where more are left than the plan wants, as many are drawn by lot, by the plan's seed.
+    """
+    base = _baseline(plan)
+    usual = set(_contradictions(plan, base))
+    possible, impossible = [], []
+    for point in _combined(plan, base):
+        why = next((c for c in _contradictions(plan, point) if c not in usual), None)
+        if why:
+            impossible.append((point, why))
+        else:
+            possible.append(point)
+    drawn = _drawn(possible, plan.search.candidates, plan.seed)
+    return Space(base, tuple(drawn), tuple(impossible), len(possible) - len(drawn))
+
+
+def _baseline(plan: TunePlan) -> Point:
+    it = plan.baseline
+    return Point(
+        split=it.split,
+        reducers=it.reducers,
+        sort_buffer=it.sort_buffer,
+        jvm=it.jvm,
+        properties=_sorted(it.properties),
+    )
+
+
+def _combined(plan: TunePlan, base: Point) -> list[Point]:
+    it = plan.sweep
+    swept = [[(key, value) for value in values] for key, values in it.properties.items()]
+    combined = itertools.product(
+        it.split or (base.split,),
+        it.reducers or (base.reducers,),
+        it.sort_buffer or (base.sort_buffer,),
+        it.jvm or (base.jvm,),
+        itertools.product(*swept),
+    )
+    found = [
+        Point(
+            split=split,
+            reducers=reducers,
+            sort_buffer=buffer,
+            jvm=jvm,
+            properties=_sorted({**dict(base.properties), **dict(chosen)}),
+        )
+        for split, reducers, buffer, jvm, chosen in combined
+    ]
+    # Two ways to choose the same are one.
+    distinct = {frozenset(point.all.items()): point for point in reversed(found)}
+    distinct.pop(frozenset(base.all.items()), None)
+    return list(reversed(distinct.values()))
+
+
+def _contradictions(plan: TunePlan, point: Point) -> list[Contradiction]:
+    told = configuration(experiment(plan, point), plan.properties, "")["properties"]
+    return contradictions(as_mapping({**_TASKS, **told}), None)
+
+
+def _drawn(points: Sequence[Point], most: int, seed: int) -> list[Point]:
+    if len(points) <= most:
+        return list(points)
+    lots = random.Random(seed)  # noqa: S311 (a choice, not a secret)
+    chosen = sorted(lots.sample(range(len(points)), most))
+    return [points[number] for number in chosen]
+
+
+def _sorted(properties: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(properties.items()))

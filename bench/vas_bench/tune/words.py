@@ -1,0 +1,70 @@
+"""A search and what came of it, for people and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from vas_bench.statistics.summary import summary
+from vas_bench.tune.halving import Outcome
+from vas_bench.tune.search import Found
+from vas_bench.tune.space import Point, Space
+
+
+def rows(found: Found) -> Iterator[tuple[object, ...]]:
+    """Every candidate of every rung: rung, runs of it so far, median seconds, what became of it."""
+    for outcome in found.outcomes:
+        rung = outcome.rung
+        for point, seconds in outcome.ranking:
+            fate = "goes on" if point in outcome.kept else "out"
+            name = found.space.name(point)
+            yield rung.number, rung.before + rung.runs, f"{seconds:.1f}", fate, name
+        for point in outcome.failed:
+            yield rung.number, "", "", "failed", found.space.name(point)
+
+
+def finals(found: Found) -> Iterator[tuple[object, ...]]:
+    """The baseline and each finalist: runs, median seconds, spread, and what is to be said of it.
+
+    The spread says how small a gain these runs can tell from noise.
+    """
+    verdicts = {each.pair.arm: each.verdict for each in found.verdict.differences}
+    for name, values in found.samples.items():
+        it = summary(values)
+        yield name, it.n, f"{it.median:.1f}", f"{100 * it.cv:.1f}%", verdicts.get(name, "")
+
+
+def as_json(found: Found) -> dict[str, Any]:
+    """The space, the rungs, and the comparisons that decided."""
+    verdict = found.verdict
+    return {
+        **space_as_json(found.space),
+        "rungs": [_rung(found.space, outcome) for outcome in found.outcomes],
+        "finalists": [found.space.name(point) for point in found.finalists],
+        "seconds": {name: list(values) for name, values in found.samples.items()},
+        "comparisons": [each.as_json() for each in verdict.differences],
+        "recommended": found.recommended.all if found.recommended else None,
+        "verdict": verdict.in_words,
+    }
+
+
+def space_as_json(space: Space) -> dict[str, Any]:
+    """What is tried, and what cannot be."""
+    return {
+        "baseline": space.baseline.choices,
+        "candidates": [space.name(point) for point in space.candidates],
+        "not_drawn": space.undrawn,
+        "impossible": [
+            {"candidate": space.name(point), **why.as_json()} for point, why in space.impossible
+        ],
+    }
+
+
+def _rung(space: Space, outcome: Outcome[Point]) -> dict[str, Any]:
+    return {
+        "number": outcome.rung.number,
+        "new_runs_of_each": outcome.rung.runs,
+        "median_seconds": {space.name(point): value for point, value in outcome.ranking},
+        "failed": [space.name(point) for point in outcome.failed],
+        "kept": [space.name(point) for point in outcome.kept],
+    }

@@ -1,0 +1,20 @@
+package org.vas.workloads.data;
+
+import java.util.SplittableRandom;
+
+/** Lines of {@code FROM}, a tab, and {@code TO}: nodes have about nine edges on the average. */
+final class Edges implements Lines {
+  private static final long BYTES_FOR_EACH_NODE = 128;
+
+  private final long nodes;
+
+  Edges(long bytes) {
+    nodes = Math.max(1, bytes / BYTES_FOR_EACH_NODE);
+  }
+
+  @Override
+  public String next(SplittableRandom random, int file, long number) {
+    long from = random.nextLong(nodes);
+    return from + "\t" + Kind.skewed(random, nodes);
+  }
+}

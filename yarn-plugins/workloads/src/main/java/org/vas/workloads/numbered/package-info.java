@@ -1,0 +1,2 @@
+/** Input that is nothing but the maps' numbers. */
+package org.vas.workloads.numbered;

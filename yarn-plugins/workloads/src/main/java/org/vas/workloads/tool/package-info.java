@@ -1,0 +1,2 @@
+/** What the project's own jobs have in common. */
+package org.vas.workloads.tool;
