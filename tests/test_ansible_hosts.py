@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,6 +14,8 @@ from vas_core.polling import poll
 from vas_tests.checks import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
+from vas_tests.hosts.cycle import cycle, play_role, role_playbook
+from vas_tests.hosts.site import MAP
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
 pytestmark = [
@@ -24,18 +25,12 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="hosts in namespaces need root"),
     pytest.mark.skipif(bool(_LACKS), reason=f"not installed: {', '.join(_LACKS)}"),
 ]
-
-_PLAY = """
-- name: The role {role}
-  hosts: {hosts}
-  become: true
-  roles:
-    - role: {role}
-"""
+_ALL = "vas_oss:vas_guests"
+Variables = dict[str, object]
 
 
 @pytest.fixture(scope="module")
-def archives() -> dict[str, str]:
+def archives() -> Variables:
     """What the controller hands to nodes."""
     build = REPOSITORY / "build" / "hosts"
     wheels, hadoop = build / "vas-wheels.tar", build / "vas-hadoop.tar"
@@ -50,68 +45,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield made
 
 
-def cycle(site: Site, role: str, hosts: str, variables: dict[str, object]) -> None:
-    """Present, again, check, absent: and then everything as it was before."""
-    playbook = REPOSITORY / "ansible" / f".test-{role}.yml"
-    playbook.write_text(_PLAY.format(role=role, hosts=hosts))
-    names = [name for name, host in site.hosts.items() if name in _members(site, hosts)]
-    try:
-        before = {name: look(site.hosts[name]) for name in names}
-        state = {f"vas_{role}_state": "present"}
-        would = site.play(playbook, variables | state, "--check")
-        assert all(would.changed[name] > 0 for name in names), would.text
-        done = site.play(playbook, variables | state, "--diff")
-        assert all(done.changed[name] > 0 for name in names), done.text
-        for words in ((), ("--check", "--diff")):
-            again = site.play(playbook, variables | state, *words)
-            assert all(again.changed[name] == 0 for name in names), again.text
-        gone = {f"vas_{role}_state": "absent"}
-        site.play(playbook, variables | gone, "--check")
-        site.play(playbook, variables | gone)
-        assert all(v == 0 for v in site.play(playbook, variables | gone).changed.values())
-        for name in names:
-            assert differences(before[name], look(site.hosts[name])) == "", f"{role} on {name}"
-    finally:
-        playbook.unlink()
-
-
-def _members(site: Site, hosts: str) -> list[str]:
-    groups = {
-        "vas_oss": [host.name for host in site.cluster.hosts],
-        "vas_guests": [guest.name for guest in site.cluster.guests()],
-    }
-    return [name for group in hosts.split(":") for name in groups[group]]
-
-
-def test_the_program(site: Site, archives: dict[str, str]) -> None:
-    cycle(site, "program", "vas_oss", dict(archives))
-
-
-def test_a_run_that_is_killed_is_repaired_by_the_next(site: Site, archives: dict[str, str]) -> None:
-    oss1 = site.hosts["oss1"]
-    before = look(oss1)
-    playbook = REPOSITORY / "ansible" / ".test-killed.yml"
-    playbook.write_text(_PLAY.format(role="program", hosts="vas_oss"))
-
-    def half_made() -> bool:
-        return oss1.run("sh", "-c", "ls /opt/vas/venv-*/bin/pip", check=False).status == 0
-
-    try:
-        process = site.start(playbook, archives)
-        try:
-            poll(half_made, lambda made: made, 200.0, "an environment in the making")
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        assert oss1.run("sh", "-c", "ls /opt/vas/*/.complete", check=False).status != 0
-        assert site.play(playbook, archives).changed["oss1"] > 0
-        assert oss1.run("vas", "cluster", "check").status == 0
-        site.play(playbook, archives | {"vas_program_state": "absent"})
-        assert differences(before, look(oss1)) == ""
-    finally:
-        playbook.unlink()
-
-
 def test_the_base_of_guests(site: Site) -> None:
     cycle(site, "guest_base", "vas_guests", {})
 
@@ -121,39 +54,52 @@ def test_the_mount_of_lustre(site: Site) -> None:
     cycle(site, "lustre_client", "vas_guests", {"vas_lustre_client_started": False})
 
 
-@pytest.fixture
-def program(site: Site, archives: dict[str, str]) -> Iterator[dict[str, object]]:
-    """The program, on all hosts, for roles that need it."""
-    playbook = REPOSITORY / "ansible" / ".test-with-program.yml"
-    playbook.write_text(_PLAY.format(role="program", hosts="vas_oss:vas_guests"))
-    variables: dict[str, object] = dict(archives)
-    try:
-        site.play(playbook, variables)
-        yield variables
-        site.play(playbook, variables | {"vas_program_state": "absent"})
-    finally:
-        playbook.unlink()
-
-
-def test_the_route_switcher(site: Site, program: dict[str, object]) -> None:
-    cycle(site, "route_switcher", "vas_oss:vas_guests", program)
-
-
-def test_the_placement(site: Site, program: dict[str, object]) -> None:
-    cycle(site, "affinity", "vas_oss", program)
-
-
-def test_yarn(site: Site, archives: dict[str, str]) -> None:
+def test_yarn(site: Site, archives: Variables) -> None:
     """The daemons run and answer; the mount is a plain directory, which needs no layouts."""
-    site.hosts["vm1"].run("mkdir", "-p", "/scratch")
-    site.hosts["vm1"].run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
-    site.hosts["vm1"].run("sh", "-c", "echo 10.213.0.21 vm1 >>/etc/hosts")
-    site.hosts["vm1"].run("mkdir", "-p", "/etc/vas")
-    site.hosts["vm1"].run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{_map()}\nX\n")
+    vm1 = site.hosts["vm1"]
+    vm1.run("mkdir", "-p", "/scratch", "/etc/vas")
+    vm1.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
+    vm1.run("sh", "-c", "echo 10.213.0.21 vm1 >>/etc/hosts")
+    vm1.run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{MAP.read_text()}\nX\n")
     properties = {"vas.layout.required": "false"}
-    variables = dict(archives) | {"vas_hadoop_properties": properties}
-    cycle(site, "hadoop", "vas_guests", variables)
+    cycle(site, "hadoop", "vas_guests", archives | {"vas_hadoop_properties": properties})
 
 
-def _map() -> str:
-    return Path(REPOSITORY / "tests/vas_tests/hosts/site.yaml").read_text()
+def test_a_run_that_is_killed_is_repaired_by_the_next(site: Site, archives: Variables) -> None:
+    oss1 = site.hosts["oss1"]
+    before = look(oss1)
+    playbook = role_playbook(site, "program", "vas_oss")
+
+    def half_made() -> bool:
+        return oss1.run("sh", "-c", "ls /opt/vas/venv-*/bin/pip", check=False).status == 0
+
+    process = site.start(playbook, archives)
+    try:
+        poll(half_made, lambda made: made, 200.0, "an environment in the making")
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert oss1.run("sh", "-c", "ls /opt/vas/*/.complete", check=False).status != 0
+    assert site.play(playbook, archives).changed["oss1"] > 0
+    assert oss1.run("vas", "cluster", "check").status == 0
+    site.play(playbook, archives | {"vas_program_state": "absent"})
+    assert differences(before, look(oss1)) == ""
+
+
+def test_the_program(site: Site, archives: Variables) -> None:
+    cycle(site, "program", "vas_oss", archives)
+
+
+@pytest.fixture(scope="module")
+def program(site: Site, archives: Variables) -> Variables:
+    """The program, on all hosts, for the roles that need it."""
+    play_role(site, "program", _ALL, archives)
+    return archives
+
+
+def test_the_route_switcher(site: Site, program: Variables) -> None:
+    cycle(site, "route_switcher", _ALL, program)
+
+
+def test_the_placement(site: Site, program: Variables) -> None:
+    cycle(site, "affinity", "vas_oss", program)

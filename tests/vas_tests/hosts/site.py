@@ -31,6 +31,10 @@ class Played:
     text: str
     changed: dict[str, int]
 
+    def changes(self) -> int:
+        """How many tasks changed something, on all hosts."""
+        return sum(self.changed.values())
+
 
 @dataclass
 class Site:
