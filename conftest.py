@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Iterator
 
+# Before pytest makes a module `ansible` of the folder, to hold ansible/tests in.
+import ansible  # noqa: F401
 import pytest
 from hypothesis import HealthCheck, settings
 

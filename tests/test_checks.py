@@ -30,7 +30,9 @@ def test_the_plugins_compile_against_every_hadoop_that_the_readme_names(
 
 def test_the_fast_run_has_java_and_no_daemon() -> None:
     fast = [check.name for check in chosen_checks(Extent.FAST)]
-    assert fast == ["ruff", "ruff format", "mypy", "shellcheck", "python", "java layout"]
+    assert fast == [
+        *("ruff", "ruff format", "mypy", "shellcheck", "yamllint", "python", "java layout")
+    ]
 
 
 @pytest.mark.machine

@@ -9,7 +9,8 @@ import pytest
 from vas_bench.placement.simulator import Job, Placement, simulate
 from vas_core.cli import run_command
 from vas_core.process import CommandFailed
-from vas_lab.spec import find_java, find_plugins
+from vas_lab.spec import find_java
+from vas_yarn.jars import find_plugins
 
 pytestmark = pytest.mark.slow
 

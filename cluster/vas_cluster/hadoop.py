@@ -12,6 +12,13 @@ from xml.etree import ElementTree
 
 from vas_cluster.model import Cluster
 
+_FILES = {
+    "capacity-scheduler.xml": ("yarn.scheduler.capacity.",),
+    "hdfs-site.xml": ("dfs.",),
+    "mapred-site.xml": ("mapreduce.", "yarn.app.mapreduce."),
+    "yarn-site.xml": ("yarn.",),
+}
+
 
 def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
     """Hadoop property -> value, for core-site, yarn-site and capacity-scheduler together."""
@@ -39,6 +46,15 @@ def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
         properties[f"{prefix}.capacity"] = str(queue.capacity)
         properties[f"{prefix}.acl_submit_applications"] = ",".join(queue.users) or "*"
     return properties
+
+
+def by_file(properties: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Sorts properties into the files that Hadoop's daemons read them from."""
+    files: dict[str, dict[str, str]] = {name: {} for name in (*_FILES, "core-site.xml")}
+    for key, value in properties.items():
+        name = next((n for n, prefixes in _FILES.items() if key.startswith(prefixes)), None)
+        files[name or "core-site.xml"][key] = value
+    return files
 
 
 def configuration_xml(properties: Mapping[str, str]) -> str:

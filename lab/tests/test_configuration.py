@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from vas_cluster.hadoop import by_file
 from vas_core.errors import BadInput
 from vas_core.process import run
-from vas_lab.configuration import by_file, child_arguments, configuration, hadoop_program
+from vas_lab.configuration import child_arguments, configuration, hadoop_program
 from vas_lab.daemons import yarn_daemons
 from vas_lab.enter import into_lab, into_node, with_environment
 from vas_lab.job import JobResult, add_counters, program

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vas_cluster.hadoop import hadoop_properties
+from vas_cluster.hadoop import by_file, hadoop_properties
 from vas_lab.hdfs import hdfs_properties
 from vas_lab.sites import AM_MIB, TASK_MIB
 from vas_lab.spec import LabSpec
@@ -20,12 +20,6 @@ from vas_yarn.cds.archive import jvm_flags as cds_flags
 # What every child of a NodeManager needs of its environment to see the mount as a Lustre.
 LAB_VARIABLES = ("LD_PRELOAD", "VAS_LAB_MOUNT", "VAS_LAB_MDS", "VAS_CLUSTER", "PATH")
 _YARN_VARIABLES = ("JAVA_HOME", "HADOOP_CONF_DIR", "CLASSPATH_PREPEND_DISTCACHE", "LANG", "TZ")
-_FILES = {
-    "capacity-scheduler.xml": ("yarn.scheduler.capacity.",),
-    "hdfs-site.xml": ("dfs.",),
-    "mapred-site.xml": ("mapreduce.", "yarn.app.mapreduce."),
-    "yarn-site.xml": ("yarn.",),
-}
 # Short lives on few cores: no C2, C1 where a method runs twice as often as it would wait for, no
 # parallel collector, nothing written to /tmp. Without Hadoop's native library every chmod is a
 # process: vfork saves the JDK's helper in between.
@@ -48,15 +42,6 @@ def configuration(spec: LabSpec) -> dict[str, Properties]:
     hdfs = hdfs_properties(spec) if spec.hdfs else {}
     ours = _core(spec) | _yarn(spec) | _mapreduce(spec) | hdfs
     return by_file(from_map | ours | spec.properties)
-
-
-def by_file(properties: Mapping[str, str]) -> dict[str, Properties]:
-    """Sorts properties into the files that Hadoop's daemons read them from."""
-    files: dict[str, Properties] = {name: {} for name in (*_FILES, "core-site.xml")}
-    for key, value in properties.items():
-        name = next((n for n, prefixes in _FILES.items() if key.startswith(prefixes)), None)
-        files[name or "core-site.xml"][key] = value
-    return files
 
 
 def _without_plugins(properties: Mapping[str, str]) -> Properties:

@@ -14,8 +14,6 @@ from vas_core.errors import NotHere, VasError
 from vas_yarn.cds.archive import Archive, Ingredients
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-HADOOP_LIB = REPOSITORY / "yarn-plugins/hadoop/target/lib"
-PLUGINS = REPOSITORY / "yarn-plugins/dist/target"
 # One for all labs of this clone: their nodes share the jars.
 CDS = REPOSITORY / "build/cds"
 
@@ -113,23 +111,6 @@ class LabSpec(BaseModel):
     def node_dir(self, node: str) -> Path:
         """A node's local disk: YARN's local and log directories."""
         return self.state_dir / "nodes" / node
-
-
-def find_hadoop() -> Path:
-    """The directory of Hadoop's jars. Raises NotHere before they are fetched."""
-    if not any(HADOOP_LIB.glob("hadoop-common-*.jar")):
-        raise NotHere(
-            "Hadoop's jars are not there", where=str(HADOOP_LIB), hint="run `./vas build`"
-        )
-    return HADOOP_LIB
-
-
-def find_plugins() -> Path:
-    """The plugins' jar. Raises NotHere before it is built."""
-    found = sorted(PLUGINS.glob("vas-yarn-plugins-*.jar"))
-    if not found:
-        raise NotHere("the plugins are not built", where=str(PLUGINS), hint="run `./vas build`")
-    return found[-1]
 
 
 def find_java() -> Path:

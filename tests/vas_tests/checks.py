@@ -70,6 +70,9 @@ def _compiles_against(version: str) -> Check:
 
 _SHELLCHECK = str(Path(sys.executable).with_name("shellcheck"))
 
+# There, where ansible.cfg says what the modules and filters are.
+_ANSIBLE_LINT = ("env", "-C", "ansible", *_python("ansiblelint", "-q"))
+
 _LONG_JAVA = (
     *(*MAVEN, "-pl", "workloads", "-am", "-Dvas.tests.excluded=none", "-Dgroups=long"),
     *("-Dsurefire.failIfNoSpecifiedTests=false", "test"),
@@ -83,10 +86,12 @@ CHECKS = (
     Check("ruff format", _python("ruff", "format", "--check", ".")),
     Check("mypy", _python("mypy")),
     Check("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
+    Check("yamllint", _python("yamllint", "-c", "ansible/.yamllint", "ansible")),
     Check("python", _python("pytest", "-q", "-m", "not slow")),
     Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
     Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
+    Check("ansible-lint", _ANSIBLE_LINT, Extent.USUAL),
     Check("lab", _python(*_LAB, "slow and not long"), Extent.USUAL),
     Check("java, at length", _LONG_JAVA, Extent.CI),
     Check("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),

@@ -32,10 +32,11 @@ from vas_core.sizes import format_size
 from vas_lab.disk import check_disk, free_bytes
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_lab.spec import find_hadoop, find_java, find_plugins
+from vas_lab.spec import find_java
 from vas_lab.state import default_directory
 from vas_lab.terasort import Sizes as Cut
 from vas_lab.terasort import TeraSort
+from vas_yarn.jars import find_hadoop, find_plugins
 
 _LAB = "interference"
 _START, _PREPARE = "start the lab", "make the job's input and the clients' files"

@@ -8,7 +8,8 @@ import click
 
 from vas_bench.placement.simulator import Job, Placement, simulate
 from vas_core.cli import json_option, note, print_json, print_table
-from vas_lab.spec import find_java, find_plugins
+from vas_lab.spec import find_java
+from vas_yarn.jars import find_plugins
 
 
 @click.command()

@@ -37,9 +37,10 @@ from vas_lab.hdfs import hdfs_root
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_lab.spec import find_hadoop, find_java, find_plugins
+from vas_lab.spec import find_java
 from vas_lab.state import is_running
 from vas_lab.trees import remove_tree
+from vas_yarn.jars import find_hadoop, find_plugins
 
 DIRECTORY = "/bench-run"
 _DROP_CACHES = "proc/sys/vm/drop_caches"

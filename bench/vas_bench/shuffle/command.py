@@ -27,8 +27,8 @@ from vas_core.progress import Steps
 from vas_lab.disk import check_disk, free_bytes
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_lab.spec import find_plugins
 from vas_lab.state import default_directory
+from vas_yarn.jars import find_plugins
 
 _FILES = "files"
 # The input, map output written and fetched, what stock spills of it again, the output.

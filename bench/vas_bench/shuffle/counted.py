@@ -17,7 +17,8 @@ from vas_bench.shuffle.rows import Row
 from vas_core.errors import NotHere
 from vas_core.process import run
 from vas_lab.sites import lab_site_yaml
-from vas_lab.spec import REPOSITORY, find_hadoop, find_java, find_plugins
+from vas_lab.spec import REPOSITORY, find_java
+from vas_yarn.jars import find_hadoop, find_plugins
 
 REDUCERS = 200
 _WORKLOADS = REPOSITORY / "yarn-plugins/workloads/target"

@@ -1,0 +1,65 @@
+"""The filters `vas_inventory_findings` and `vas_machine_findings`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+DOCUMENTATION = """
+name: vas_checks
+short_description: What is wrong before anything is changed
+description: Thin over C(vas_ansible.checks); each finding is one line with its fix.
+"""
+
+
+def vas_inventory_findings(
+    cluster_file: str,
+    hostvars: Mapping[str, Any],
+    nodes: list[str],
+    roles: str,
+    known: list[str],
+    removed: dict[str, str],
+) -> list[str]:
+    """A line for each problem of a site's variables. `roles`: the directory of the roles."""
+    from vas_ansible.checks import examine_inventory
+    from vas_cluster import load_cluster
+
+    by_node = {node: _own(hostvars[node]) for node in nodes}
+    options = {*known, *_options(Path(roles))}
+    found = examine_inventory(load_cluster(Path(cluster_file)), by_node, options, removed)
+    return [finding.line() for finding in found]
+
+
+def _own(variables: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: variables[name] for name in variables if name.startswith("vas_")}
+
+
+def _options(roles: Path) -> Iterator[str]:
+    for file in roles.glob("*/meta/argument_specs.yml"):
+        yield from yaml.safe_load(file.read_text())["argument_specs"]["main"]["options"]
+
+
+def vas_machine_findings(
+    cluster_file: str, node: str, facts: str, settings: dict[str, Any]
+) -> list[str]:
+    """A line for each problem of a machine. `facts`: what `vas_facts` read, as JSON."""
+    from vas_ansible.checks import Facts, examine_machine
+    from vas_cluster import load_cluster
+
+    read = Facts.model_validate_json(facts)
+    found = examine_machine(load_cluster(Path(cluster_file)), node, read, settings)
+    return [finding.line() for finding in found]
+
+
+class FilterModule:
+    """What Ansible asks for."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Name -> function."""
+        return {
+            "vas_inventory_findings": vas_inventory_findings,
+            "vas_machine_findings": vas_machine_findings,
+        }

@@ -1,0 +1,117 @@
+"""The inventory plugin: a site's map, cluster.yaml, as hosts, groups and variables."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleParserError
+from ansible.plugins.inventory import BaseInventoryPlugin
+
+DOCUMENTATION = """
+name: vas_cluster
+short_description: The machines of cluster.yaml
+description:
+  - Reads a site's map, which C(vas cluster check) accepts, and makes hosts and groups of it.
+  - Groups are C(vas_oss), C(vas_guests) and C(vas_resourcemanager).
+  - The file's name has to end in C(vas.yml) or C(vas.yaml).
+options:
+  plugin:
+    description: It is always C(vas_cluster).
+    required: true
+    choices: [vas_cluster]
+  file:
+    description: The map, beside this file if it is no absolute path.
+    type: path
+    default: $VAS_CLUSTER, else /etc/vas/cluster.yaml
+  connect:
+    description: Whether SSH goes to the map's addresses or to its names.
+    choices: [address, name]
+    default: address
+"""
+
+EXAMPLES = """
+plugin: vas_cluster
+file: cluster.yaml
+"""
+
+
+class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
+    """Thin over `vas_ansible.inventory`."""
+
+    NAME = "vas_cluster"
+
+    def verify_file(self, path: str) -> bool:
+        """Whether the file is meant for this plugin, by its name."""
+        return bool(super().verify_file(path)) and path.endswith(("vas.yml", "vas.yaml"))
+
+    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
+        """Fills the inventory. Raises AnsibleParserError with a line per problem of the map."""
+        super().parse(inventory, loader, path, cache)
+        given = loader.load_from_file(path, cache="none") or {}
+        unknown = sorted(set(given) - {"plugin", "file", "connect"})
+        if unknown:
+            raise AnsibleParserError(
+                f"{path}: unknown key {unknown[0]}; file and connect are known"
+            )
+        connect = given.get("connect", "address")
+        if connect not in ("address", "name"):
+            raise AnsibleParserError(f"{path}: connect: {connect!r} is neither address nor name")
+        self._fill(_map_beside(path, given.get("file")), by_name=connect == "name")
+
+    def _fill(self, file: Path, *, by_name: bool) -> None:
+        try:
+            from vas_ansible.inventory import Group, nodes_of
+            from vas_cluster import ClusterProblems, load_cluster
+        except ImportError as missing:
+            fix = (
+                "run ansible-playbook of VAS's own environment, .venv/bin, or install vas beside it"
+            )
+            raise AnsibleParserError(f"{missing}; {fix}") from missing
+        try:
+            cluster = load_cluster(file)
+        except ClusterProblems as wrong:
+            raise AnsibleParserError(str(wrong)) from wrong
+        if Path(sys.argv[0]).name == "ansible-playbook":
+            hold(file)
+        for group in Group:
+            self.inventory.add_group(group.value)
+        for node in nodes_of(cluster):
+            for group in node.groups:
+                self.inventory.add_host(node.name, group=group.value)
+            reached = node.name if by_name else node.address
+            for key, value in {"ansible_host": reached, **node.variables}.items():
+                self.inventory.set_variable(node.name, key, value)
+        everything = {
+            "vas_cluster": cluster.model_dump(mode="json", exclude_none=True),
+            "vas_cluster_file": str(file),
+        }
+        for key, value in everything.items():
+            self.inventory.set_variable("all", key, value)
+
+
+_held: list[int] = []
+
+
+def hold(file: Path) -> None:
+    """Keeps other playbooks off this map until this process and its children end.
+
+    Raises AnsibleParserError while another one is at work.
+    """
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as busy:
+        os.close(descriptor)
+        what = f"{file}: another ansible-playbook is at work on this site; wait for its end"
+        raise AnsibleParserError(what) from busy
+    _held.append(descriptor)
+
+
+def _map_beside(path: str, named: str | None) -> Path:
+    if named:
+        return (Path(path).parent / Path(named).expanduser()).resolve()
+    return Path(os.environ.get("VAS_CLUSTER") or "/etc/vas/cluster.yaml").absolute()

@@ -1,0 +1,32 @@
+"""How a module calls `vas`: a list of arguments, its JSON, its exit statuses. Python 3.9."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+DONE, DIFFERENT = 0, 3
+PROGRAM = {"type": "path", "default": "/usr/bin/vas"}
+
+
+def is_there(module: Any) -> bool:
+    """Whether the node has the program: not yet, in check mode, and not any more after it went."""
+    return os.access(module.params["program"], os.X_OK)
+
+
+def ask(module: Any, arguments: list[str], accepted: tuple[int, ...] = (DONE,)) -> tuple[int, Any]:
+    """Exit status and JSON of `vas ARGUMENTS --json`; ends the module for any other status."""
+    argv = [module.params["program"], *arguments, "--json"]
+    status, stdout, stderr = module.run_command(argv)
+    if status not in accepted:
+        module.fail_json(msg=stderr.strip() or stdout.strip(), cmd=argv, rc=status)
+    try:
+        return status, json.loads(stdout)
+    except ValueError:
+        module.fail_json(msg="it printed no JSON", cmd=argv, stdout=stdout, stderr=stderr)
+
+
+def options(given: dict[str, Any]) -> list[str]:
+    """`--key=value` for what is given."""
+    return [f"--{key}={value}" for key, value in given.items() if value not in (None, "")]

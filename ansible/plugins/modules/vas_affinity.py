@@ -1,0 +1,167 @@
+#!/usr/bin/python
+"""The Ansible module `vas_affinity`, thin over `vas affinity`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.vas import DIFFERENT, DONE, PROGRAM, ask, is_there, options
+
+DOCUMENTATION = """
+module: vas_affinity
+short_description: Which CPUs a storage server's guests get
+description:
+  - Plans where a storage server's guests run, compares the server with the plan, or gives every
+    value back. A plan is made anew only when what it was made for has changed, as two snapshots
+    of one machine are never alike.
+options:
+  state:
+    description:
+      - C(planned) writes a plan, C(verified) compares and fails where they differ, C(absent)
+        rolls back. Stop vas-affinityd before the last.
+    choices: [planned, verified, absent]
+    default: planned
+  plan:
+    description: The plan's file on the node.
+    type: path
+    default: /etc/vas/placement.json
+  cluster:
+    description: The site's map on the node.
+    type: path
+    default: /etc/vas/cluster.yaml
+  host:
+    description: The node's name in the map.
+    type: str
+    required: true
+  oss_share:
+    description: The share of the cores that the storage server keeps.
+    type: float
+  junk_siblings:
+    description: Whether the siblings of the guests' cores are left without work.
+    type: bool
+    default: false
+  inputs:
+    description: What the plan is made for; when it has changed, so does the plan.
+    type: dict
+    default: {}
+  force:
+    description: Whether the plan is made anew in any case.
+    type: bool
+    default: false
+  program:
+    description: Where vas is.
+    type: path
+    default: /usr/bin/vas
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+author: the VAS project
+"""
+
+EXAMPLES = """
+- name: Ensure there is a plan for the guests
+  vas_affinity:
+    host: "{{ inventory_hostname }}"
+    inputs: "{{ vas_host }}"
+"""
+
+RETURN = """
+notes:
+  description: What the plan says of itself, such as memory that a node lacks.
+  type: list
+  elements: str
+  returned: when planned
+outcomes:
+  description: Each value that differs, or was given back, as C(vas affinity --json) has it.
+  type: list
+  elements: dict
+  returned: when verified or absent
+"""
+
+_ARGUMENTS = {
+    "state": {"choices": ["planned", "verified", "absent"], "default": "planned"},
+    "plan": {"type": "path", "default": "/etc/vas/placement.json"},
+    "cluster": {"type": "path", "default": "/etc/vas/cluster.yaml"},
+    "host": {"type": "str", "required": True},
+    "oss_share": {"type": "float"},
+    "junk_siblings": {"type": "bool", "default": False},
+    "inputs": {"type": "dict", "default": {}},
+    "force": {"type": "bool", "default": False},
+    "program": PROGRAM,
+}
+_GIVEN_BACK = ("restored", "to restore")
+_DIFFERS = ("different", "failed")
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=_ARGUMENTS, supports_check_mode=True)
+    state = module.params["state"]
+    if not is_there(module):
+        _end_without(module, state)
+    if state == "planned":
+        _planned(module)
+    _verified(module) if state == "verified" else _absent(module)
+
+
+def _planned(module: Any) -> None:
+    plan = Path(module.params["plan"])
+    made_for = plan.with_suffix(".inputs")
+    wished = _digest(module) + "\n"
+    before = plan.read_text() if plan.exists() else ""
+    as_wished = made_for.exists() and made_for.read_text() == wished
+    if before and as_wished and not module.params["force"]:
+        module.exit_json(changed=False, notes=json.loads(before).get("notes", []))
+    if not Path(module.params["cluster"]).exists() and module.check_mode:
+        module.exit_json(changed=True, notes=[], msg="the map is not there yet")
+    site = {"cluster": module.params["cluster"], "host": module.params["host"]}
+    arguments = options({**site, "oss-share": module.params["oss_share"]})
+    arguments += ["--junk-siblings"] if module.params["junk_siblings"] else []
+    arguments += [] if module.check_mode else [f"--out={plan}"]
+    _, found = ask(module, ["affinity", "plan", *arguments])
+    if not module.check_mode:
+        made_for.write_text(wished)
+    diff = {"before": before, "after": json.dumps(found, indent=2) + "\n"}
+    module.exit_json(changed=True, notes=found.get("notes", []), diff=diff)
+
+
+def _digest(module: Any) -> str:
+    made_of = {key: module.params[key] for key in ("inputs", "oss_share", "junk_siblings")}
+    return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
+
+
+def _verified(module: Any) -> None:
+    arguments = ["affinity", "verify", module.params["plan"], f"--host={module.params['host']}"]
+    status, found = ask(module, arguments, (DONE, 1, DIFFERENT))
+    wrong = [outcome for outcome in found["outcomes"] if outcome["verdict"] in _DIFFERS]
+    if status != DONE:
+        what = "; ".join(f"{o['what']}: wanted {o['wanted']}, is {o['now']}" for o in wrong)
+        module.fail_json(msg=f"the server differs from its plan: {what}", outcomes=wrong)
+    module.exit_json(changed=False, outcomes=[])
+
+
+def _absent(module: Any) -> None:
+    dry = ["--dry-run"] if module.check_mode else []
+    arguments = ["affinity", "rollback", f"--host={module.params['host']}", *dry]
+    outcomes = ask(module, arguments)[1]["outcomes"]
+    changed = any(outcome["verdict"] in _GIVEN_BACK for outcome in outcomes)
+    lines = "".join(f"{o['what']}: {o['now']}\n" for o in outcomes)
+    module.exit_json(changed=changed, outcomes=outcomes, diff={"before": "", "after": lines})
+
+
+def _end_without(module: Any, state: str) -> None:
+    """Without the program: nothing of it is there; in check mode it would be installed before."""
+    if state == "absent":
+        module.exit_json(changed=False, outcomes=[])
+    if module.check_mode:
+        module.exit_json(changed=state == "planned", msg="vas is not installed yet")
+    module.fail_json(msg=f"{module.params['program']}: no such program; run the role `program`")
+
+
+if __name__ == "__main__":
+    main()

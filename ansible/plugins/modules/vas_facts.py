@@ -1,0 +1,148 @@
+#!/usr/bin/python
+"""The Ansible module `vas_facts`: what `hostcheck` judges. It reads, and changes nothing."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import platform
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+DOCUMENTATION = """
+module: vas_facts
+short_description: What hostcheck judges of a machine
+description:
+  - Reads the kernel, memory, interfaces, virtual functions, clock and names of a machine. Needs
+    nothing but the distribution's Python, as no check may need a change before it.
+options:
+  names:
+    description: Names whose addresses are looked up.
+    type: list
+    elements: str
+    default: []
+attributes:
+  check_mode:
+    support: full
+author: the VAS project
+"""
+
+EXAMPLES = """
+- name: Ensure the machine is known
+  vas_facts:
+    names: "{{ groups['vas_oss'] }}"
+"""
+
+RETURN = """
+vas_facts:
+  description: As C(vas_ansible.checks.Facts) has them.
+  type: dict
+  returned: always
+"""
+
+_SYS = Path("/sys")
+
+
+def main() -> None:
+    arguments = {"names": {"type": "list", "elements": "str", "default": []}}
+    module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
+    kernel = platform.release()
+    memory = _memory()
+    facts = {
+        "hostname": socket.gethostname(),
+        "kernel": kernel,
+        "headers": Path(f"/lib/modules/{kernel}/build").exists(),
+        "kvm": Path("/dev/kvm").exists(),
+        "iommu_groups": len(_names(_SYS / "kernel/iommu_groups")),
+        "memory_bytes": memory["MemTotal"] << 10,
+        "huge_bytes": (memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)) << 10,
+        "cpus": os.cpu_count() or 1,
+        "interfaces": _interfaces(module),
+        "routes": _routes(module),
+        "names": {name: _resolved(name) for name in module.params["names"]},
+        "synchronised": _synchronised(module),
+        "lustre": _text(_SYS / "fs/lustre/version"),
+        "ofed": _text(_SYS / "module/mlx5_core/version"),
+    }
+    module.exit_json(changed=False, vas_facts=facts)
+
+
+def _names(directory: Path) -> list[str]:
+    return sorted(entry.name for entry in directory.iterdir()) if directory.is_dir() else []
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text().strip() if path.exists() else None
+
+
+def _number(path: Path) -> int | None:
+    text = _text(path)
+    return int(text) if text and text.isdigit() else None
+
+
+def _memory() -> dict[str, int]:
+    lines = (line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    return {key: int(value.split()[0]) for key, value in lines}
+
+
+def _interfaces(module: Any) -> dict[str, dict[str, Any]]:
+    addresses = {
+        link["ifname"]: [a["local"] for a in link.get("addr_info", []) if "local" in a]
+        for link in _ip(module, "address", "show")
+        if "ifname" in link
+    }
+    net = _SYS / "class/net"
+    return {
+        name: {
+            "mtu": _number(net / name / "mtu") or 0,
+            "addresses": addresses.get(name, []),
+            "vfs_total": _number(net / name / "device/sriov_totalvfs"),
+            "vfs": _number(net / name / "device/sriov_numvfs"),
+        }
+        for name in _names(net)
+        if (net / name / "mtu").exists()
+    }
+
+
+def _routes(module: Any) -> list[str]:
+    """Networks that it has a route to, in any table, but VAS's own (protocol 213)."""
+    found = [*_ip(module, "route", "show", "table", "all"), *_ip(module, "-6", "route", "show")]
+    unicast = (r for r in found if r.get("type", "unicast") == "unicast")
+    kept = (r["dst"] for r in unicast if r.get("protocol") != "213")
+    return sorted({to for to in kept if _is_network(to)})
+
+
+def _is_network(text: str) -> bool:
+    try:
+        return ipaddress.ip_network(text).prefixlen > 0
+    except ValueError:
+        return False
+
+
+def _ip(module: Any, *words: str) -> list[dict[str, Any]]:
+    status, stdout, _ = module.run_command(["ip", "-j", *words])
+    return json.loads(stdout or "[]") if status == 0 else []
+
+
+def _resolved(name: str) -> list[str]:
+    try:
+        return sorted({str(found[4][0]) for found in socket.getaddrinfo(name, None)})
+    except OSError:
+        return []
+
+
+def _synchronised(module: Any) -> bool | None:
+    if shutil.which("timedatectl") is None:
+        return None
+    argv = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
+    status, stdout, _ = module.run_command(argv)
+    return stdout.strip() == "yes" if status == 0 else None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""A site's Hadoop configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from vas_ansible.hadoop import Choices, site_files
+from vas_cluster import load_cluster
+from vas_core.errors import BadInput
+
+SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
+
+
+def properties(text: str) -> dict[str, str]:
+    root = ElementTree.fromstring(text)
+    return {p.findtext("name", ""): p.findtext("value", "") for p in root}
+
+
+def test_a_guest_gives_yarn_what_it_does_not_need_itself() -> None:
+    files = site_files(SITE, "vas01.hpc.example", Choices(reserved="4GiB"))
+    assert sorted(files) == [
+        "capacity-scheduler.xml",
+        "core-site.xml",
+        "hdfs-site.xml",
+        "mapred-site.xml",
+        "yarn-site.xml",
+    ]
+    yarn = properties(files["yarn-site.xml"])
+    assert yarn["yarn.nodemanager.resource.memory-mb"] == str(60 * 1024)
+    assert yarn["yarn.nodemanager.resource.cpu-vcores"] == "16"
+    assert yarn["yarn.resourcemanager.hostname"] == "yarn-rm.hpc.example"
+    queues = properties(files["capacity-scheduler.xml"])
+    key = "yarn.scheduler.capacity.root.production.acl_submit_applications"
+    assert queues[key] == "genomics,climate"
+
+
+def test_the_manager_alone_has_no_nodemanager() -> None:
+    yarn = properties(site_files(SITE, "yarn-rm.hpc.example", Choices())["yarn-site.xml"])
+    assert "yarn.nodemanager.resource.memory-mb" not in yarn
+    assert yarn["yarn.resourcemanager.recovery.enabled"] == "true"
+
+
+def test_the_site_has_the_last_word() -> None:
+    choices = Choices(properties={"yarn.webapp.ui2.enable": "true"})
+    yarn = properties(site_files(SITE, "vas01.hpc.example", choices)["yarn-site.xml"])
+    assert yarn["yarn.webapp.ui2.enable"] == "true"
+
+
+def test_a_guest_without_memory_for_containers_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"vas01.*64GiB less 64GiB.*vas_hadoop_reserved"):
+        site_files(SITE, "vas01.hpc.example", Choices(reserved="64GiB"))
+
+
+def test_containers_run_as_their_users_with_the_setuid_program_only() -> None:
+    plain, secure = (
+        properties(site_files(SITE, "vas01.hpc.example", choices)["yarn-site.xml"])
+        for choices in (Choices(), Choices(executor=True, realm="HPC.EXAMPLE"))
+    )
+    key = "yarn.nodemanager.container-executor.class"
+    assert key not in plain
+    assert secure[key].endswith(".LinuxContainerExecutor")
+    assert secure["yarn.nodemanager.principal"] == "nm/_HOST@HPC.EXAMPLE"

@@ -1,0 +1,91 @@
+"""Each role's options are documented, have defaults, are used; tasks say what they ensure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from vas_ansible.readme import ROLES, defaults_of, options_of, readme
+
+NAMES = sorted(role.name for role in ROLES.iterdir())
+# They judge, and change nothing.
+CHECKS = ("hostcheck", "preflight", "verify")
+
+
+@pytest.fixture(params=NAMES)
+def role(request: pytest.FixtureRequest) -> Path:
+    return ROLES / str(request.param)
+
+
+def texts(role: Path, *directories: str) -> str:
+    files = (f for d in directories for f in sorted((role / d).rglob("*")) if f.is_file())
+    return "\n".join(file.read_text() for file in files)
+
+
+def tasks(role: Path) -> Iterator[dict[str, Any]]:
+    """Every task of a role, those in blocks too."""
+    waiting = [t for f in sorted((role / "tasks").glob("*.yml")) for t in _read(f)]
+    while waiting:
+        task = waiting.pop()
+        yield task
+        waiting += task.get("block", [])
+
+
+def _read(file: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load(file.read_text()))
+
+
+def test_every_option_has_its_default_and_its_documentation(role: Path) -> None:
+    options, defaults = options_of(role), defaults_of(role)
+    assert set(options) == set(defaults)
+    for name, option in options.items():
+        assert option["description"], name
+        if "default" in option:
+            assert option["default"] == defaults[name], name
+
+
+def test_every_option_is_used_and_none_is_used_that_is_not_there(role: Path) -> None:
+    directories = ("tasks", "vars", "handlers", "templates")
+    used = "".join(texts(ROLES / name, *directories) for name in NAMES)
+    mentioned = set(re.findall(rf"(?<!_)\bvas_{role.name}_\w+", used))
+    assert mentioned - {f"vas_{role.name}_state"} == set(options_of(role)) - {
+        f"vas_{role.name}_state"
+    }
+
+
+def test_what_is_the_role_s_own_is_called_so(role: Path) -> None:
+    assert all(name.startswith(f"vas_{role.name}_") for name in options_of(role))
+    own = role / "vars/main.yml"
+    names = set(yaml.safe_load(own.read_text())) if own.exists() else set()
+    names |= {task["register"] for task in tasks(role) if "register" in task}
+    assert all(name.startswith(f"__vas_{role.name}_") for name in names), names
+
+
+def test_tasks_say_what_they_ensure(role: Path) -> None:
+    for task in tasks(role):
+        name = task["name"]
+        assert name.startswith(("Ensure ", "Find ")), name
+
+
+def test_it_can_be_taken_away(role: Path) -> None:
+    if role.name in CHECKS:
+        pytest.skip("it changes nothing")
+    assert options_of(role)[f"vas_{role.name}_state"]["choices"] == ["present", "absent"]
+    assert (role / "tasks/present.yml").exists()
+    assert (role / "tasks/absent.yml").exists()
+
+
+def test_its_readme_has_the_options_of_today(role: Path) -> None:
+    assert (role / "README.md").read_text() == readme(role), "run python -m vas_ansible.readme"
+
+
+def test_no_secret_is_logged() -> None:
+    for name in NAMES:
+        for task in tasks(ROLES / name):
+            if "keytab" in str(task.get("ansible.builtin.copy", "")):
+                assert task.get("no_log") is True, task["name"]

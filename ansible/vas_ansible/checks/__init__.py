@@ -1,0 +1,8 @@
+"""What is wrong before anything is changed: with the inventory, and with each machine. Pure."""
+
+from vas_ansible.checks.facts import Facts
+from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.inventory import examine_inventory
+from vas_ansible.checks.machine import examine_machine
+
+__all__ = ["Facts", "Finding", "examine_inventory", "examine_machine"]

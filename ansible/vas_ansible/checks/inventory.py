@@ -1,0 +1,91 @@
+"""What is wrong with an inventory, without a look at any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from vas_ansible.checks.finding import Finding
+from vas_ansible.hadoop import Choices, site_files
+from vas_cluster import Cluster
+from vas_core.errors import VasError
+
+# Set by the inventory plugin.
+_MADE = {"vas_cluster", "vas_cluster_file", "vas_host", "vas_guest", "vas_guest_host"}
+_MADE |= {"vas_guest_nics"}
+_TYPO_EDITS = 3
+Variables = Mapping[str, object]
+
+
+def examine_inventory(
+    cluster: Cluster,
+    by_node: Mapping[str, Variables],
+    known: Collection[str],
+    removed: Mapping[str, str],
+) -> list[Finding]:
+    """Every problem of the variables that a site set.
+
+    `known`: every option of a role; `removed`: options that once were, with what to do instead.
+    """
+    found = [*_manager(cluster)]
+    for node, variables in by_node.items():
+        found += _unknown(node, variables, known, removed)
+        found += _memory(cluster, node, variables)
+        found += _kerberos(node, variables)
+    return _once(found)
+
+
+def _manager(cluster: Cluster) -> Iterator[Finding]:
+    name = cluster.yarn.resourcemanager.name
+    if cluster.host(name):
+        what = "the ResourceManager would need Lustre's client on a storage server"
+        fix = "name a guest or a machine of its own in yarn.resourcemanager"
+        yield Finding(name, "resourcemanager", what, fix)
+
+
+def _unknown(
+    node: str, variables: Variables, known: Collection[str], removed: Mapping[str, str]
+) -> Iterator[Finding]:
+    for name in sorted(variables):
+        if not name.startswith("vas_") or name in known or name in _MADE:
+            continue
+        if name in removed:
+            yield Finding(node, name, "is not an option any more", removed[name])
+            continue
+        close = process.extractOne(
+            name, sorted(known), scorer=Levenshtein.distance, score_cutoff=_TYPO_EDITS
+        )
+        fix = f"did you mean {close[0]}?" if close else "see docs/provisioning.md for the options"
+        yield Finding(node, name, "is no option of any role", fix)
+
+
+def _memory(cluster: Cluster, node: str, variables: Variables) -> Iterator[Finding]:
+    if cluster.host_by_guest(node) is None:
+        return
+    reserved = str(variables.get("vas_hadoop_reserved", Choices().reserved))
+    try:
+        site_files(cluster, node, Choices(reserved=reserved))
+    except VasError as wrong:
+        yield Finding(node, "vas_hadoop_reserved", wrong.what, wrong.hint or "correct it")
+
+
+def _kerberos(node: str, variables: Variables) -> Iterator[Finding]:
+    if not variables.get("vas_hadoop_kerberos_realm"):
+        return
+    if not variables.get("vas_hadoop_kerberos_keytabs"):
+        fix = "name the controller's directory with the keytabs"
+        yield Finding(node, "vas_hadoop_kerberos_keytabs", "a realm without keytabs", fix)
+    if not variables.get("vas_hadoop_container_executor"):
+        what = "secure mode needs containers to run as their users"
+        fix = "name Hadoop's program container-executor, built for these nodes"
+        yield Finding(node, "vas_hadoop_container_executor", what, fix)
+
+
+def _once(found: list[Finding]) -> list[Finding]:
+    """A variable of all nodes is one finding, of the first of them."""
+    seen: dict[tuple[str, str, str], Finding] = {}
+    for finding in found:
+        seen.setdefault((finding.check, finding.what, finding.fix), finding)
+    return list(seen.values())

@@ -1,0 +1,141 @@
+"""What on a machine would stop the roles, or harm what it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
+
+from vas_ansible.checks.facts import Facts
+from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.lustre import unfit
+from vas_cluster import Cluster, Guest, Host
+from vas_cluster.virtio import host_interface
+from vas_core.sizes import format_size
+
+# What a storage server keeps: a quarter, as the plans of `vas affinity` do, and 8 GiB at least.
+_OSS_SHARE = 4
+_OSS_LEAST_BYTES = 8 << 30
+_VIRTIO = "virtio0"
+
+
+def examine_machine(
+    cluster: Cluster, node: str, facts: Facts, settings: Mapping[str, object]
+) -> list[Finding]:
+    """Everything that is wrong with a machine of the map. `settings`: the inventory's variables."""
+    found = [*_everywhere(node, facts)]
+    if host := cluster.host(node):
+        found += [*_host(host, facts), *_names(cluster, node, facts)]
+    if parent := cluster.host_by_guest(node):
+        found += [*_guest(parent, cluster.guest(node), facts), *_lustre(node, facts, settings)]
+        if settings.get("vas_guest_base_hosts") is False:
+            found += _names(cluster, node, facts)
+    return found
+
+
+def _everywhere(node: str, facts: Facts) -> Iterator[Finding]:
+    if facts.hostname.partition(".")[0] != node.partition(".")[0]:
+        what = f"the machine calls itself {facts.hostname}"
+        yield Finding(node, "name", what, f"hostnamectl set-hostname {node}, or correct the map")
+    if facts.synchronised is False:
+        fix = "start chronyd there; leases and Kerberos need one time"
+        yield Finding(node, "time", "the clock is not synchronised", fix)
+
+
+def _host(host: Host, facts: Facts) -> Iterator[Finding]:
+    pf = facts.interfaces.get(host.nics.pf)
+    if pf is None:
+        fix = "correct hosts[].nics.pf in the map, or the cable"
+        yield Finding(host.name, "pf", f"has no interface {host.nics.pf}", fix)
+    elif host.address not in pf.addresses:
+        what = f"{host.nics.pf} has not the address {host.address}"
+        yield Finding(host.name, "pf", what, "give it that address, or correct the map")
+    yield from _legs(host.name, facts, (host.nics.pf, host.nics.bridge))
+    yield from _bridge_network(host, facts)
+    if host.guests:
+        yield from _virtualisation(host, facts)
+        yield from _room(host, facts)
+
+
+def _virtualisation(host: Host, facts: Facts) -> Iterator[Finding]:
+    if not facts.kvm:
+        fix = "enable virtualisation in the firmware, and load kvm_intel or kvm_amd"
+        yield Finding(host.name, "kvm", "has no /dev/kvm", fix)
+    if facts.iommu_groups == 0:
+        fix = "enable VT-d or AMD-Vi in the firmware; on Intel boot with intel_iommu=on iommu=pt"
+        yield Finding(host.name, "iommu", "the IOMMU is off", fix)
+    pf = facts.interfaces.get(host.nics.pf)
+    if pf and (pf.vfs_total or 0) < len(host.guests):
+        what = f"{host.nics.pf} has {pf.vfs_total or 0} virtual functions for {len(host.guests)}"
+        fix = "enable SR-IOV in the firmware and in the adapter's own (mlxconfig, devlink)"
+        yield Finding(host.name, "vfs", f"{what} guests", fix)
+
+
+def _room(host: Host, facts: Facts) -> Iterator[Finding]:
+    """Guests take no memory that the page cache of an OSS needs, and no core of its own."""
+    asked = sum(guest.memory_bytes for guest in host.guests)
+    kept = max(facts.memory_bytes // _OSS_SHARE, _OSS_LEAST_BYTES)
+    if asked > facts.memory_bytes - kept:
+        what = f"guests ask for {format_size(asked)} of {format_size(facts.memory_bytes)}, of"
+        what += f" which {format_size(kept)} are the storage server's"
+        yield Finding(host.name, "memory", what, "lower hosts[].guests[].memory in the map")
+    vcpus, left = sum(g.vcpus for g in host.guests), facts.cpus - max(1, facts.cpus // _OSS_SHARE)
+    if vcpus > left:
+        what = f"guests ask for {vcpus} CPUs of {facts.cpus}, {left} are not the storage server's"
+        yield Finding(host.name, "cpus", what, "lower hosts[].guests[].vcpus in the map")
+
+
+def _bridge_network(host: Host, facts: Facts) -> Iterator[Finding]:
+    network = host_interface().network
+    own = facts.interfaces.get(host.nics.bridge)
+    for to in facts.routes:
+        theirs = ip_network(to)
+        if theirs.version == network.version and theirs.overlaps(network) and own is None:
+            what = f"there is a route to {to}, and VAS's bridge has {network}"
+            yield Finding(host.name, "subnet", what, "take that route away: it is link-local")
+
+
+def _guest(parent: Host, guest: Guest, facts: Facts) -> Iterator[Finding]:
+    vf = facts.interfaces.get(parent.nics.vf)
+    if vf is None:
+        fix = "see that its host gave it one (`virsh dumpxml`), and the name in the map"
+        yield Finding(guest.name, "vf", f"has no interface {parent.nics.vf}", fix)
+    elif guest.address not in vf.addresses:
+        what = f"{parent.nics.vf} has not the address {guest.address}"
+        yield Finding(guest.name, "vf", what, "see its cloud-init, or correct the map")
+    yield from _legs(guest.name, facts, (parent.nics.vf, _VIRTIO))
+    # The kernel keeps some for itself.
+    if facts.memory_bytes < guest.memory_bytes * 9 // 10:
+        what = f"has {format_size(facts.memory_bytes)}, and the map says {guest.memory}"
+        yield Finding(guest.name, "memory", what, "restart it with its present definition")
+
+
+def _legs(node: str, facts: Facts, legs: tuple[str, ...]) -> Iterator[Finding]:
+    sizes = {leg: facts.interfaces[leg].mtu for leg in legs if leg in facts.interfaces}
+    if len(set(sizes.values())) > 1:
+        what = "the legs' MTUs differ: " + ", ".join(f"{leg} {mtu}" for leg, mtu in sizes.items())
+        fix = "make them equal: long packets vanish when the path switches"
+        yield Finding(node, "mtu", what, fix)
+
+
+def _names(cluster: Cluster, node: str, facts: Facts) -> Iterator[Finding]:
+    known = {host.name: host.address for host in cluster.hosts}
+    known |= {guest.name: guest.address for guest in cluster.guests()}
+    for name, address in known.items():
+        found = facts.names.get(name)
+        if found and address not in found:
+            what = f"{name} is {' and '.join(found)} here, and {address} in the map"
+            yield Finding(node, "dns", what, "correct the name server, /etc/hosts, or the map")
+
+
+def _lustre(node: str, facts: Facts, settings: Mapping[str, object]) -> Iterator[Finding]:
+    version = str(settings.get("vas_lustre_client_version") or facts.lustre or "")
+    if version and (why := unfit(version, facts.kernel)):
+        fix = "boot an older kernel of the distribution, or take a newer Lustre"
+        yield Finding(node, "lustre", f"{why}; this is {facts.kernel}", fix)
+    if settings.get("vas_lustre_client_modules") == "dkms" and not facts.headers:
+        fix = f"install the headers of {facts.kernel}, or boot the kernel that has them"
+        yield Finding(node, "headers", f"no headers of the running kernel {facts.kernel}", fix)
+    if facts.ofed and settings.get("vas_lustre_client_modules") == "kmod":
+        what = f"OFED {facts.ofed} replaces the kernel's InfiniBand, which built modules are for"
+        fix = "take vas_lustre_client_modules: dkms, or modules built for that OFED"
+        yield Finding(node, "ofed", what, fix)

@@ -1,0 +1,131 @@
+"""A site's Hadoop configuration: what the map implies, and what a site of its own chooses. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vas_cluster import Cluster
+from vas_cluster.hadoop import by_file, configuration_xml, hadoop_properties
+from vas_core.errors import BadInput
+from vas_core.sizes import parse_size
+
+Properties = dict[str, str]
+CONFIGURATION = "/etc/vas/hadoop"
+PROGRAMS = "/usr/lib/vas"
+STATE = "/var/lib/yarn"
+LOGS = "/var/log/yarn"
+_EXECUTOR = "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"
+_STORE = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What the map does not say.
+
+    `reserved`: what of a guest's memory is its own, like 2GiB. `executor`: whether containers run
+    as their users, by Hadoop's setuid program. `realm`: Kerberos', or none.
+    """
+
+    cluster_file: Path = Path("/etc/vas/cluster.yaml")
+    reserved: str = "2GiB"
+    executor: bool = False
+    realm: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
+    """File name -> Hadoop XML for a node of the map, or its ResourceManager.
+
+    Raises BadInput where a guest has no memory left for containers.
+    """
+    properties = hadoop_properties(cluster, choices.cluster_file)
+    properties |= _everywhere(cluster) | _manager() | _node(cluster, node, choices)
+    properties |= _executor() if choices.executor else {}
+    properties |= _kerberos(choices.realm) if choices.realm else {}
+    files = by_file(properties | dict(choices.properties))
+    return {name: configuration_xml(dict(sorted(files[name].items()))) for name in sorted(files)}
+
+
+def _everywhere(cluster: Cluster) -> Properties:
+    manager = cluster.yarn.resourcemanager.name
+    class_path = f"{CONFIGURATION},{PROGRAMS}/hadoop/*,{PROGRAMS}/plugins/*"
+    return {
+        "hadoop.tmp.dir": f"{STATE}/temporary",
+        "mapreduce.framework.name": "yarn",
+        "mapreduce.application.classpath": f"{PROGRAMS}/hadoop/*,{PROGRAMS}/plugins/*",
+        "mapreduce.jobhistory.address": f"{manager}:10020",
+        "mapreduce.jobhistory.webapp.address": f"{manager}:19888",
+        "yarn.app.mapreduce.am.staging-dir": "/yarn/staging",
+        "yarn.application.classpath": class_path,
+        "yarn.log-aggregation-enable": "true",
+        "yarn.log.server.url": f"http://{manager}:19888/jobhistory/logs",
+        "yarn.nodemanager.remote-app-log-dir": "/yarn/logs",
+    }
+
+
+def _manager() -> Properties:
+    stores = f"file://{STATE}/resourcemanager"
+    return {
+        "yarn.resourcemanager.recovery.enabled": "true",
+        "yarn.resourcemanager.store.class": _STORE,
+        "yarn.resourcemanager.fs.state-store.uri": stores,
+        # Left alone, these two lie in /tmp.
+        "yarn.node-attribute.fs-store.root-dir": f"{stores}/attributes",
+        "yarn.node-labels.fs-store.root-dir": f"{stores}/labels",
+        "yarn.webapp.ui2.enable": "false",
+    }
+
+
+def _node(cluster: Cluster, node: str, choices: Choices) -> Properties:
+    if cluster.host_by_guest(node) is None:
+        return {}
+    guest = cluster.guest(node)
+    left = guest.memory_bytes - parse_size(choices.reserved)
+    if left < 1 << 30:
+        what = f"{guest.memory} less {choices.reserved} leaves less than 1GiB for containers"
+        raise BadInput(what, where=node, hint="lower vas_hadoop_reserved, or raise its memory")
+    return {
+        "yarn.nodemanager.hostname": node,
+        "yarn.nodemanager.address": "${yarn.nodemanager.hostname}:8041",
+        "yarn.nodemanager.local-dirs": f"{STATE}/local",
+        "yarn.nodemanager.log-dirs": f"{LOGS}/containers",
+        "yarn.nodemanager.resource.memory-mb": str(left >> 20),
+        "yarn.nodemanager.resource.cpu-vcores": str(guest.vcpus),
+        # A JVM reserves far more addresses than it uses.
+        "yarn.nodemanager.vmem-check-enabled": "false",
+    }
+
+
+def _executor() -> Properties:
+    prefix = "yarn.nodemanager.linux-container-executor"
+    return {
+        "yarn.nodemanager.container-executor.class": _EXECUTOR,
+        f"{prefix}.path": f"{PROGRAMS}/container-executor",
+        f"{prefix}.group": "hadoop",
+        f"{prefix}.nonsecure-mode.limit-users": "false",
+        "yarn.nodemanager.resource.cpu.enabled": "true",
+        "yarn.nodemanager.resource.memory.enabled": "true",
+        f"{prefix}.cgroups.v2.enabled": "true",
+        f"{prefix}.cgroups.mount": "false",
+        f"{prefix}.cgroups.hierarchy": "/hadoop-yarn",
+    }
+
+
+def _kerberos(realm: str) -> Properties:
+    """Hadoop's secure mode; the KDC and the keytabs are the site's."""
+    daemons = {
+        "yarn.resourcemanager": "rm",
+        "yarn.nodemanager": "nm",
+        "mapreduce.jobhistory": "jhs",
+    }
+    secure = {
+        "hadoop.security.authentication": "kerberos",
+        "hadoop.security.authorization": "true",
+        "hadoop.rpc.protection": "privacy",
+    }
+    for prefix, name in daemons.items():
+        secure[f"{prefix}.principal"] = f"{name}/_HOST@{realm}"
+        secure[f"{prefix}.keytab"] = f"{CONFIGURATION}/{name}.keytab"
+    return secure

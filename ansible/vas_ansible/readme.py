@@ -1,0 +1,64 @@
+"""The table of a role's options in its README, made of its argument_specs.yml.
+
+`python -m vas_ansible.readme` writes them all anew; a test compares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROLES = Path(__file__).resolve().parents[1] / "roles"
+_START, _END = "<!-- options -->", "<!-- end of options -->"
+
+
+def options_of(role: Path) -> dict[str, dict[str, Any]]:
+    """Option -> its specification."""
+    specs = yaml.safe_load((role / "meta/argument_specs.yml").read_text())
+    return dict(specs["argument_specs"]["main"]["options"] or {})
+
+
+def defaults_of(role: Path) -> dict[str, object]:
+    """Option -> default, as defaults/main.yml has them."""
+    file = role / "defaults/main.yml"
+    return dict(yaml.safe_load(file.read_text()) or {}) if file.exists() else {}
+
+
+def readme(role: Path) -> str:
+    """The README: what stands in it, and the table as it is to be."""
+    before, _, rest = (role / "README.md").read_text().partition(_START)
+    after = rest.partition(_END)[2]
+    return f"{before}{_START}\n{_table(role)}{_END}{after}"
+
+
+def _table(role: Path) -> str:
+    rows = "".join(
+        f"| `{name}` | {_shown(option)} | {_text(option['description'])} |\n"
+        for name, option in options_of(role).items()
+    )
+    return f"| option | default | |\n|---|---|---|\n{rows}" if rows else "It has no options.\n"
+
+
+def _shown(option: dict[str, Any]) -> str:
+    if "default" not in option:
+        return ""
+    value = option["default"]
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"`{text}`" if text else "none"
+
+
+def _text(description: str | list[str]) -> str:
+    text = " ".join(description) if isinstance(description, list) else description
+    return text.replace("C(", "`").replace(")", "`") if "C(" in text else text
+
+
+def main() -> None:
+    """Writes every README anew."""
+    for role in sorted(ROLES.iterdir()):
+        (role / "README.md").write_text(readme(role))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Every role on real hosts: made true, again without a change, checked, taken away, as before."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from vas_ansible.archives import archive_hadoop, archive_wheels
+from vas_core.polling import poll
+from vas_tests.checks import REPOSITORY
+from vas_tests.hosts import Site, site_of_hosts
+from vas_tests.hosts.compare import differences, look
+from vas_tests.hosts.cycle import cycle, play_role, role_playbook
+from vas_tests.hosts.site import MAP
+
+_LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.slow,
+    pytest.mark.timeout(1200),
+    pytest.mark.skipif(os.geteuid() != 0, reason="hosts in namespaces need root"),
+    pytest.mark.skipif(bool(_LACKS), reason=f"not installed: {', '.join(_LACKS)}"),
+]
+_ALL = "vas_oss:vas_guests"
+Variables = dict[str, object]
+
+
+@pytest.fixture(scope="module")
+def archives() -> Variables:
+    """What the controller hands to nodes."""
+    build = REPOSITORY / "build" / "hosts"
+    wheels, hadoop = build / "vas-wheels.tar", build / "vas-hadoop.tar"
+    archive_wheels(wheels)
+    archive_hadoop(hadoop)
+    return {"vas_program_archive": str(wheels), "vas_hadoop_archive": str(hadoop)}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with site_of_hosts(tmp_path_factory.mktemp("site")) as made:
+        yield made
+
+
+def test_the_base_of_guests(site: Site) -> None:
+    cycle(site, "guest_base", "vas_guests", {})
+
+
+def test_the_mount_of_lustre(site: Site) -> None:
+    # There is no Lustre here: its unit is written and enabled, and not started.
+    cycle(site, "lustre_client", "vas_guests", {"vas_lustre_client_started": False})
+
+
+def test_yarn(site: Site, archives: Variables) -> None:
+    """The daemons run and answer; the mount is a plain directory, which needs no layouts."""
+    vm1 = site.hosts["vm1"]
+    vm1.run("mkdir", "-p", "/scratch", "/etc/vas")
+    vm1.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
+    vm1.run("sh", "-c", "echo 10.213.0.21 vm1 >>/etc/hosts")
+    vm1.run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{MAP.read_text()}\nX\n")
+    properties = {"vas.layout.required": "false"}
+    cycle(site, "hadoop", "vas_guests", archives | {"vas_hadoop_properties": properties})
+
+
+def test_a_run_that_is_killed_is_repaired_by_the_next(site: Site, archives: Variables) -> None:
+    oss1 = site.hosts["oss1"]
+    before = look(oss1)
+    playbook = role_playbook(site, "program", "vas_oss")
+
+    def half_made() -> bool:
+        return oss1.run("sh", "-c", "ls /opt/vas/venv-*/bin/pip", check=False).status == 0
+
+    process = site.start(playbook, archives)
+    try:
+        poll(half_made, lambda made: made, 200.0, "an environment in the making")
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert oss1.run("sh", "-c", "ls /opt/vas/*/.complete", check=False).status != 0
+    assert site.play(playbook, archives).changed["oss1"] > 0
+    assert oss1.run("vas", "cluster", "check").status == 0
+    site.play(playbook, archives | {"vas_program_state": "absent"})
+    assert differences(before, look(oss1)) == ""
+
+
+def test_the_program(site: Site, archives: Variables) -> None:
+    cycle(site, "program", "vas_oss", archives)
+
+
+@pytest.fixture(scope="module")
+def program(site: Site, archives: Variables) -> Variables:
+    """The program, on all hosts, for the roles that need it."""
+    play_role(site, "program", _ALL, archives)
+    return archives
+
+
+def test_the_route_switcher(site: Site, program: Variables) -> None:
+    cycle(site, "route_switcher", _ALL, program)
+
+
+def test_the_placement(site: Site, program: Variables) -> None:
+    cycle(site, "affinity", "vas_oss", program)

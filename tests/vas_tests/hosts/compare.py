@@ -1,0 +1,78 @@
+"""What a host is like, to compare with what it was."""
+
+from __future__ import annotations
+
+from vas_tests.hosts.host import Host
+
+# What changes by itself, or by the look at it: caches, logs, clocks, Ansible's own directory.
+_PASSED_OVER = (
+    *("/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp", "/var/log", "/var/cache"),
+    *("/var/lib/apt", "/var/lib/dpkg", "/var/lib/systemd", "/root/.ansible", "/root/.cache"),
+    *("/etc/ld.so.cache", "/etc/.pwd.lock", "/etc/mtab"),
+)
+_BACKUPS = ("/etc/passwd-", "/etc/group-", "/etc/shadow-", "/etc/gshadow-", "/etc/subuid-")
+_LOOK = """
+import hashlib, os, stat, sys
+passed_over = set(sys.argv[1:])
+for top, directories, files in os.walk("/"):
+    directories[:] = sorted(
+        d for d in directories
+        if os.path.join(top, d) not in passed_over and d != "__pycache__"
+    )
+    for name in directories + files:
+        path = os.path.join(top, name)
+        if path in passed_over:
+            continue
+        found = os.lstat(path)
+        kind = stat.filemode(found.st_mode)
+        what = ""
+        if stat.S_ISREG(found.st_mode):
+            what = hashlib.sha256(open(path, "rb").read()).hexdigest()[:16]
+        elif stat.S_ISLNK(found.st_mode):
+            what = os.readlink(path)
+        print(path, kind, found.st_uid, found.st_gid, what, sep="\\t")
+"""
+_COMMANDS = {
+    "packages": ("dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\\n"),
+    "units": ("systemctl", "list-unit-files", "--no-legend", "--plain"),
+    "running": ("systemctl", "list-units", "--type=service", "--state=active", "--no-legend"),
+    "rules": ("ip", "rule", "show"),
+    "routes": ("ip", "route", "show", "table", "all"),
+    "addresses": ("ip", "-o", "address", "show"),
+    "sysctls": ("sysctl", "-a"),
+    "users": ("getent", "passwd"),
+    "groups": ("getent", "group"),
+}
+# Counters, and what is drawn anew at each reading.
+_LIVELY: tuple[str, ...] = (
+    "kernel.random",
+    "fs.dentry",
+    "fs.file-nr",
+    "fs.inode",
+    "kernel.ns_last",
+    "kernel.pty",
+)
+_LIVELY += ("kernel.acct", "fs.quota", "net.netfilter", "dev.cdrom", "kernel.shmall", "vm.stat")
+Picture = dict[str, set[str]]
+
+
+def look(host: Host) -> Picture:
+    """Files, packages, units, routes, sysctls and users, each as a set of lines."""
+    found = {kind: _lines(host, argv) for kind, argv in _COMMANDS.items()}
+    found["sysctls"] = {line for line in found["sysctls"] if not line.startswith(_LIVELY)}
+    words = (*_PASSED_OVER, *_BACKUPS)
+    found["files"] = _lines(host, ("/usr/bin/python3", "-I", "-c", _LOOK, *words))
+    return found
+
+
+def _lines(host: Host, argv: tuple[str, ...]) -> set[str]:
+    return set(host.run(*argv, check=False).stdout.splitlines())
+
+
+def differences(before: Picture, after: Picture) -> str:
+    """What came (+) and what went (-), a line each; empty if nothing did."""
+    lines = []
+    for kind in before:
+        lines += [f"+ {kind}: {line}" for line in sorted(after[kind] - before[kind])]
+        lines += [f"- {kind}: {line}" for line in sorted(before[kind] - after[kind])]
+    return "\n".join(lines)

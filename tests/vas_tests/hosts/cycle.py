@@ -1,0 +1,61 @@
+"""A role from first to last: made true, again without a change, checked, taken away, as before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from vas_tests.hosts.compare import differences, look
+from vas_tests.hosts.site import Played, Site
+
+_PLAY = """---
+- name: The role {role}
+  hosts: {hosts}
+  become: true
+  roles:
+    - role: {role}
+"""
+
+
+def play_role(
+    site: Site, role: str, hosts: str, variables: Mapping[str, object], *words: str
+) -> Played:
+    """Runs one role on a pattern of hosts."""
+    return site.play(role_playbook(site, role, hosts), variables, *words)
+
+
+def role_playbook(site: Site, role: str, hosts: str) -> Path:
+    """A playbook of one role, among the site's own files."""
+    playbook = site.directory / f"{role}.yml"
+    playbook.write_text(_PLAY.format(role=role, hosts=hosts))
+    return playbook
+
+
+def cycle(site: Site, role: str, hosts: str, variables: Mapping[str, object]) -> None:
+    """Present, again, check, absent: and then everything as it was before."""
+    names = _members(site, hosts)
+    before = {name: look(site.hosts[name]) for name in names}
+    present = {**variables, f"vas_{role}_state": "present"}
+    absent = {**variables, f"vas_{role}_state": "absent"}
+
+    for words in (("--check",), ("--diff",)):
+        done = play_role(site, role, hosts, present, *words)
+        assert all(done.changed[name] > 0 for name in names), done.text
+    for words in ((), ("--check", "--diff")):
+        again = play_role(site, role, hosts, present, *words)
+        assert again.changes() == 0, again.text
+    would = play_role(site, role, hosts, absent, "--check")
+    assert all(would.changed[name] > 0 for name in names), would.text
+    play_role(site, role, hosts, absent)
+    again = play_role(site, role, hosts, absent)
+    assert again.changes() == 0, again.text
+    for name in names:
+        assert differences(before[name], look(site.hosts[name])) == "", f"{role} on {name}"
+
+
+def _members(site: Site, hosts: str) -> list[str]:
+    groups = {
+        "vas_oss": [host.name for host in site.cluster.hosts],
+        "vas_guests": [guest.name for guest in site.cluster.guests()],
+    }
+    return [name for group in hosts.split(":") for name in groups[group]]

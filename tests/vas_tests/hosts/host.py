@@ -1,0 +1,87 @@
+"""One host: its namespaces, and programs in them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vas_core.errors import VasError
+from vas_core.polling import poll
+from vas_core.process import Completed, run
+
+_START = Path(__file__).with_name("start.sh")
+_UP_SECONDS = 90.0
+
+
+@dataclass
+class Host:
+    """A machine of the test's site."""
+
+    name: str
+    _process: subprocess.Popen[bytes] = field(repr=False)
+
+    @classmethod
+    def start(cls, name: str, tree: Path, key: Path) -> Host:
+        """Starts it; its interfaces are there at once, its systemd after `wait`."""
+        kinds = ["--net", "--mount", "--pid", "--uts", "--ipc", "--cgroup"]
+        argv = ["unshare", *kinds, "--fork", "--kill-child", "--"]
+        argv += ["sh", str(_START), str(tree), name, str(key)]
+        null = subprocess.DEVNULL
+        process = subprocess.Popen(argv, stdin=null, stdout=null, stderr=subprocess.PIPE)
+        return cls(name, process)
+
+    @property
+    def net(self) -> int:
+        """A process whose network namespace is the host's."""
+        return self._process.pid
+
+    def wait(self) -> None:
+        """Waits until its systemd has started everything. Raises VasError."""
+
+        def state() -> str:
+            if self._process.poll() is not None:
+                assert self._process.stderr
+                raise VasError(f"did not start: {self._process.stderr.read().decode()}")
+            if self._first is None or not _is_systemd(self._first):
+                return "no systemd yet"
+            return self.run("systemctl", "is-system-running", check=False).stdout.strip()
+
+        ended = ("running", "degraded")
+        found = poll(state, lambda s: s in ended, _UP_SECONDS, f"{self.name} to be up")
+        if found != "running":
+            failed = self.run("systemctl", "--failed", "--no-legend", check=False).stdout
+            raise VasError(f"{self.name} is {found}: {failed}")
+
+    @property
+    def _first(self) -> int | None:
+        """Its process 1, as seen from here."""
+        pid = self._process.pid
+        words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return int(words[0]) if words else None
+
+    def run(self, *argv: str | Path, check: bool = True) -> Completed:
+        """Runs a program in it, as root."""
+        inside = ["nsenter", f"--target={self._first}", "--all", "--"]
+        clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
+        return run([*inside, *argv], check=check, env=clean)
+
+    def in_net(self, *argv: str) -> None:
+        """Runs a program of this machine's in its network."""
+        run(["nsenter", f"--target={self.net}", "--net", "--", *argv])
+
+    def kill(self) -> None:
+        """Ends it as a power failure does."""
+        if self._process.poll() is None and self._first:
+            os.kill(self._first, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+
+
+def _is_systemd(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() == "systemd"
+    except FileNotFoundError:
+        return False

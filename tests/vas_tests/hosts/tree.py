@@ -1,0 +1,62 @@
+"""The file tree that every host stands on: Debian 12, made once and never written to again."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vas_core.process import run
+from vas_tests.checks import REPOSITORY
+
+_BUILD = REPOSITORY / "build" / "hosts"
+# What a storage server has before VAS comes: a minimal Debian that one can log in to.
+_PACKAGES = (
+    *("systemd-sysv", "dbus", "openssh-server", "sudo", "python3", "iproute2", "procps"),
+    *("ca-certificates", "kmod", "less"),
+    *("libvirt-daemon-system", "libvirt-clients", "libvirt-daemon-driver-qemu"),
+)
+# What roles install. Hosts reach no mirror: apt finds these in its cache.
+_CACHED = ("python3-venv", "openjdk-17-jre-headless", "chrony")
+_TIMEOUT_SECONDS = 600
+
+
+def tree() -> Path:
+    """The tree's directory; makes it if it is not there (about a minute)."""
+    known = hashlib.sha256(repr((_PACKAGES, _CACHED)).encode()).hexdigest()[:12]
+    made = _BUILD / f"debian-12-{known}"
+    _BUILD.mkdir(parents=True, exist_ok=True)
+    with _locked(_BUILD / "lock"):
+        if not made.exists():
+            _make(made)
+    return made
+
+
+def _make(made: Path) -> None:
+    unfinished = made.with_name(f".{made.name}.new")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    download = "apt-get -q -y --no-install-recommends --download-only install"
+    argv = [
+        *("mmdebstrap", "--mode=root", "--variant=apt", f"--include={','.join(_PACKAGES)}"),
+        *("--skip=cleanup/apt", "--aptopt=Apt::Install-Recommends false"),
+        f'--customize-hook=chroot "$1" {download} {" ".join(_CACHED)}',
+        # Each host makes keys and an identity of its own.
+        '--customize-hook=rm -f "$1"/etc/ssh/ssh_host_*; : >"$1/etc/machine-id"',
+        *("bookworm", str(unfinished)),
+    ]
+    run(argv, timeout_seconds=_TIMEOUT_SECONDS)
+    unfinished.rename(made)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
