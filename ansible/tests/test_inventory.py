@@ -37,7 +37,7 @@ def test_a_guest_knows_its_host_and_its_legs() -> None:
     nodes = {node.name: node for node in nodes_of(load_cluster(EXAMPLES / "four-oss.yaml"))}
     said = nodes["vas02.hpc.example"].variables
     assert said["vas_guest_host"] == "oss02.hpc.example"
-    assert said["vas_guest_nics"] == {"vf": "ens1f0v0", "virtio": "virtio0"}
+    assert said["vas_nics"] == {"vf": "ens1f0v0", "virtio": "virtio0"}
 
 
 @pytest.mark.machine  # importing Ansible looks for a controller of jobs

@@ -14,7 +14,7 @@ from vas_core.errors import VasError
 
 # Set by the inventory plugin.
 _MADE = {"vas_cluster", "vas_cluster_file", "vas_host", "vas_guest", "vas_guest_host"}
-_MADE |= {"vas_guest_nics"}
+_MADE |= {"vas_nics"}
 _TYPO_EDITS = 3
 Variables = Mapping[str, object]
 
