@@ -136,6 +136,7 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
     assert vas(daemon, site, "remove") == 0
     assert daemon.virsh("list", "--all", "--name").split() == []
     assert (site / "vm1.qcow2").exists() and not (site / "seed/vm1.iso").exists()
+    assert not list(site.glob("vm1-console.log*"))
 
 
 def test_a_guest_that_does_not_boot_is_shown_by_its_console(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -178,3 +179,25 @@ def test_what_it_prints_is_kept_where_the_settings_say() -> None:
     log = made(GuestSettings(consoles="/var/log/guests")).find("devices/console/log")
     assert log is not None
     assert log.get("file") == "/var/log/guests/vas01.hpc.example-console.log"
+
+
+def test_without_virtual_functions_the_fabric_is_a_bridge() -> None:
+    settings = GuestSettings(virtual_function=False, fabric_bridge="fabric0")
+    macs = cluster().guest("vas01.hpc.example").macs
+    nics = [
+        (nic.find("mac").get("address"), nic.find("source").get("bridge"))  # type: ignore[union-attr]
+        for nic in made(settings).iterfind("devices/interface")
+    ]
+    assert nics == [(macs.vf, "fabric0"), (macs.virtio, "vasbr0")]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({}, "fabric_bridge needs virtual_function: false"),
+        ({"virtual_function": False, "vlan": 4}, "of that VLAN"),
+    ],
+)
+def test_a_fabric_that_cannot_be_is_refused(more: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        GuestSettings(fabric_bridge="fabric0", **more)

@@ -132,7 +132,9 @@ def _devices(devices: Xml.Element, cluster: Cluster, guest: Guest, settings: Gue
     assert host is not None, "a guest of the map has a host"
     if settings.virtual_function:
         devices.append(_virtual_function(guest, network_name(host), settings.vlan))
-    devices.append(_virtio_nic(guest, host.nics.bridge))
+    elif settings.fabric_bridge:
+        devices.append(_virtio_nic(guest.macs.vf, settings.fabric_bridge))
+    devices.append(_virtio_nic(guest.macs.virtio, host.nics.bridge))
     devices.append(_console(console_file(guest, settings)))
     devices.extend(_small_devices())
 
@@ -174,9 +176,9 @@ def _virtual_function(guest: Guest, network: str, vlan: int | None) -> Xml.Eleme
     return element
 
 
-def _virtio_nic(guest: Guest, bridge: str) -> Xml.Element:
+def _virtio_nic(mac: str, bridge: str) -> Xml.Element:
     element = Xml.Element("interface", type="bridge")
-    Xml.SubElement(element, "mac", address=guest.macs.virtio)
+    Xml.SubElement(element, "mac", address=mac)
     Xml.SubElement(element, "source", bridge=bridge)
     Xml.SubElement(element, "model", type="virtio")
     return element

@@ -145,9 +145,9 @@ class Host:
         return _ANSWERS
 
     def remove(self, wish: Wish) -> bool:
-        """Forgets a guest that is shut down, and its seed; disks stay. False if none was there.
+        """Forgets a guest that is shut down, its seed and what it printed; its disks stay.
 
-        Raises BadInput while it runs.
+        False if none was there. Raises BadInput while it runs.
         """
         there = self.is_there(wish)
         if there and self.is_running(wish):
@@ -156,6 +156,9 @@ class Host:
         if wish.uuid in self._listed("list", "--all"):
             self._do("undefine", wish.uuid, "--nvram")
         wish.seed_file.unlink(missing_ok=True)
+        console = Path(console_file(wish.guest, wish.settings))
+        for log in console.parent.glob(f"{console.name}*"):  # virtlogd keeps older ones
+            log.unlink()
         return there
 
     def _refuse_a_stranger(self, wish: Wish) -> None:

@@ -49,7 +49,7 @@ def _user_data(
     cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings, more: More
 ) -> dict[str, Any]:
     files = {"/etc/vas/cluster.yaml": map_text, "/etc/hosts": hosts_file(cluster)}
-    if settings.virtual_function:
+    if settings.on_fabric:
         vf = _nic(cluster, guest)
         # Without a carrier vas-routed routes around the VF: the address has to stay.
         files[f"/etc/systemd/network/10-cloud-init-{vf}.network.d/vas.conf"] = (
@@ -93,7 +93,7 @@ def _names(name: str) -> str:
 
 def _network(cluster: Cluster, guest: Guest, settings: GuestSettings) -> dict[str, Any]:
     """The VF's address. The virtio NIC is left to vas-routed, which knows it by its MAC."""
-    if not settings.virtual_function:
+    if not settings.on_fabric:
         return {"version": 2, "ethernets": {}}
     name = _nic(cluster, guest)
     vf: dict[str, Any] = {

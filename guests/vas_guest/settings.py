@@ -32,7 +32,9 @@ class GuestSettings(BaseModel):
     initrd: AbsolutePath | None = None
     kernel_command_line: str | None = None
     virtual_function: bool = True
-    """False where there is no SR-IOV: then the data fabric is not reached, as in a test."""
+    """False where there is no SR-IOV."""
+    fabric_bridge: str | None = None
+    """A bridge of the storage server that is on the data fabric, in place of a virtual function."""
     trust: bool = False
     """Whether a guest may change its VF's MAC or go promiscuous: the adapter's `trust`."""
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
@@ -50,7 +52,16 @@ class GuestSettings(BaseModel):
     def _whole(self) -> Self:
         if (self.initrd or self.kernel_command_line) and not self.kernel:
             raise ValueError("initrd and kernel_command_line need kernel")
+        if self.virtual_function and self.fabric_bridge:
+            raise ValueError("fabric_bridge needs virtual_function: false")
+        if self.vlan and not self.virtual_function:
+            raise ValueError("vlan is of a virtual function: make the bridge one of that VLAN")
         return self
+
+    @property
+    def on_fabric(self) -> bool:
+        """Whether the guest has a NIC on the data fabric."""
+        return self.virtual_function or self.fabric_bridge is not None
 
 
 def read_settings(file: Path) -> GuestSettings:

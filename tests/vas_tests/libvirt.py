@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from vas_cluster.virtio import host_interface
@@ -29,10 +30,10 @@ _PROGRAMS = {
     "ip": "iproute2",
 }
 _START_SECONDS = 60.0
-# As the example maps call it.
-BRIDGE = "virbr0"
+# The host-only one, as the example maps call it.
+BRIDGES = (("virbr0", str(host_interface())),)
 
-# Arguments: the directory, the bridge and its address. `libvirt-qemu` and `qemu` are
+# Arguments: the directory, then bridges, each with an address. `libvirt-qemu` and `qemu` are
 # the users that distributions build libvirt with: their packages make them, or nobody does.
 _SCRIPT = """
 set -eu
@@ -53,9 +54,12 @@ printf '%s\\n' 'user = "root"' 'group = "root"' 'security_driver = "none"' 'name
 printf '%s\\n' 'auth_unix_rw = "none"' 'auth_unix_ro = "none"' 'unix_sock_group = "root"' \\
     >/etc/libvirt/libvirtd.conf
 ip link set lo up
-ip link add "$2" type bridge forward_delay 0
-ip address add "$3" dev "$2"
-ip link set "$2" up
+shift
+while [ $# -gt 0 ]; do
+    ip link show "$1" 2>/dev/null || ip link add "$1" up type bridge forward_delay 0
+    ip address add "$2" dev "$1"
+    shift 2
+done
 virtlogd -d
 libvirtd
 """
@@ -97,9 +101,13 @@ class Libvirt:
     uri: str
     pid: int
 
-    def inside(self, *argv: str, check: bool = True) -> Completed:
-        """Runs a program where the guests' bridge is."""
-        return run(["nsenter", f"--net=/proc/{self.pid}/ns/net", *argv], check=check)
+    def entering(self, *argv: str) -> list[str]:
+        """The command line that runs a program where the guests' bridges are."""
+        return ["nsenter", f"--net=/proc/{self.pid}/ns/net", *argv]
+
+    def inside(self, *argv: str, check: bool = True, stdin: str | None = None) -> Completed:
+        """Runs a program there."""
+        return run(self.entering(*argv), check=check, stdin=stdin)
 
     def virsh(self, *words: str, stdin: str | None = None) -> str:
         """What virsh prints."""
@@ -134,13 +142,16 @@ def threads(uuid: str) -> dict[str, int]:
 
 
 @contextmanager
-def running(directory: Path) -> Iterator[Libvirt]:
-    """Starts a daemon; ends it with all that it started. `directory` gets its files."""
+def running(directory: Path, bridges: Sequence[tuple[str, str]] = BRIDGES) -> Iterator[Libvirt]:
+    """Starts a daemon; ends it with all that it started. `directory` gets its files.
+
+    `bridges`: name, and address with its prefix; one may have several.
+    """
     argv = ["unshare", "--mount", "--net", "--pid", "--mount-proc", "--fork", "--kill-child"]
     log = directory / "libvirtd.log"
     with log.open("wb") as output:
         daemon = subprocess.Popen(
-            [*argv, "sh", "-c", _SCRIPT, "sh", str(directory), BRIDGE, str(host_interface())],
+            [*argv, "sh", "-c", _SCRIPT, "sh", str(directory), *chain(*bridges)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

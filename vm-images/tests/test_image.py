@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
+from vas_core.process import run
 from vas_core.seed import read_seed
-from vas_image.box.pack import pack_box
+from vas_image.box.pack import box_vagrantfile, pack_box
 from vas_image.definition import System
 from vas_image.image import BILL, DISK, INITRD, KERNEL, Image, check_sums, read_image, write_image
 
@@ -67,9 +70,13 @@ def test_a_box_has_what_vagrant_wants(tmp_path: Path) -> None:
     assert KEY in read_seed(tmp_path / "seed.iso")["user-data"]
 
 
-def test_a_disk_without_a_boot_loader_is_no_box(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no boot loader"):
-        pack_box(image(tmp_path, boots=False), tmp_path / "a.box", KEY)
+def test_a_disk_without_a_boot_loader_has_its_kernel_beside_it(tmp_path: Path) -> None:
+    box = tmp_path / "a.box"
+    about = pack_box(image(tmp_path, boots=False), box, KEY)
+    with tarfile.open(box) as archive:
+        assert archive.getnames()[-3:] == [KERNEL, INITRD, "box.img"]
+    assert 'libvirt.cmd_line = "root=LABEL=vas-root ' in box_vagrantfile(about)
+    assert "OVMF" not in box_vagrantfile(about)
 
 
 @pytest.mark.parametrize(
@@ -79,3 +86,22 @@ def test_a_private_key_is_not_packed(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadInput, match="no public SSH key"):
         pack_box(image(tmp_path), tmp_path / "a.box", text)
     assert not (tmp_path / "a.box").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("vagrant") is None, reason="no vagrant (package vagrant)")
+@pytest.mark.parametrize("boots", [True, False])
+def test_vagrant_takes_the_box_and_reads_its_settings(tmp_path: Path, boots: bool) -> None:
+    box, home = tmp_path / "a.box", tmp_path / "home"
+    pack_box(image(tmp_path, boots=boots), box, KEY)
+    text = 'Vagrant.configure("2") { |config| config.vm.box = "vas/guest" }'
+    (tmp_path / "Vagrantfile").write_text(text)
+    env = {**os.environ, "VAGRANT_HOME": str(home), "VAGRANT_CHECKPOINT_DISABLE": "1"}
+    run(["vagrant", "box", "add", "--name", "vas/guest", box], env=env, cwd=tmp_path)
+    env["VAS_SSH_KEY"] = str(tmp_path / "key")
+    done = run(["vagrant", "validate"], env=env, cwd=tmp_path, check=False)
+    assert f"must exist: {tmp_path}/key" in done.stderr  # the box's own Vagrantfile is read
+    (tmp_path / "key").touch()
+    run(["vagrant", "validate"], env=env, cwd=tmp_path)
+    beside = home / "boxes/vas-VAGRANTSLASH-guest/0/libvirt" / KERNEL
+    assert beside.exists() is not boots

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.files import write_atomically
-from vas_core.process import run
+from vas_core.process import CommandFailed, run
 from vas_core.progress import Step, Steps
 from vas_image.assembly import HADOOP, PLUGINS, WHEELS, assemble
 from vas_image.definition import DEFINITION, Definition, System, read_definition
@@ -120,7 +120,12 @@ def _check_builder(builder: Builder) -> None:
 def _run_builder(order: Order, tree: Path, made: Path) -> None:
     quick = _quick(order, tree, made)
     more = mmdebstrap_environment(quick, DEFINITION) if order.builder is Builder.QUICK else {}
-    run(command_of(order, tree, made), env={**os.environ, **more}, cwd=made)
+    try:
+        run(command_of(order, tree, made), env={**os.environ, **more}, cwd=made)
+    except CommandFailed as failed:
+        log = order.output.with_name(f"{order.output.name}.log")
+        log.write_text(failed.completed.stdout + failed.completed.stderr)
+        raise VasError(str(failed), where=order.builder, hint=f"all of it is in {log}") from None
 
 
 def _pack(order: Order, tree: Path, made: Path) -> Image:

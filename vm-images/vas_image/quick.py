@@ -13,7 +13,8 @@ from vas_core.errors import BadInput
 from vas_image.definition import Definition, System
 
 HOOK = Path(__file__).with_name("quick_hook.sh")
-_UNWANTED = ("doc/*", "man/*", "locale/*", "info/*")
+# Not man/*: Java's package fails to install without the directory man/man1.
+_UNWANTED = ("doc/*", "man/*/*", "locale/*", "info/*")
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ NAME = "vas/guest"
 def box(directory: Path, key: Path, output: Path | None) -> None:
     """Pack an image as a Vagrant box for libvirt.
 
-    The image has to boot by itself (mkosi). `vagrant box add` needs no network for it. Nobody can
-    log in to an image: the box has a seed that lets one key in.
+    `vagrant box add` needs no network for it. Nobody can log in to an image: the box has a seed
+    that lets one key in.
 
     \b
     Example: vas image box build/image/debian-12-mkosi --key ~/.ssh/id_ed25519.pub

@@ -16,14 +16,14 @@ from pathlib import Path
 
 from vas_core.errors import BadInput
 from vas_core.seed import write_seed
-from vas_image.image import DISK, Image, read_image
+from vas_image.image import DISK, INITRD, KERNEL, Image, read_image
 
 _GIB = 1 << 30
 _USER = "vas"
 _PUBLIC_KEY = re.compile(r"(ssh|ecdsa|sk)-[\w@.-]+ [A-Za-z0-9+/=]+( [^\n]*)?")
 _SEED = "seed.iso"
-# The box's own Vagrantfile: UEFI, as the disk has no other boot loader; no synced folder, which
-# would copy the user's clone into every guest. VAS_SSH_KEY is the private half of the seed's key.
+# The box's own Vagrantfile; no synced folder, which would copy the user's clone into every guest.
+# VAS_SSH_KEY is the private half of the seed's key.
 _VAGRANTFILE = """\
 Vagrant.configure("2") do |config|
   config.ssh.username = "vas"
@@ -31,36 +31,51 @@ Vagrant.configure("2") do |config|
   config.ssh.private_key_path = ENV.fetch("VAS_SSH_KEY", File.expand_path("~/.ssh/id_ed25519"))
   config.vm.synced_folder ".", "/vagrant", disabled: true
   config.vm.provider :libvirt do |libvirt|
-    libvirt.loader = ENV.fetch("VAS_OVMF", "/usr/share/OVMF/OVMF_CODE.fd")
+{boot}
     libvirt.machine_type = "q35"
     seed = File.expand_path("seed.iso", __dir__)
     libvirt.storage :file, device: :cdrom, bus: :sata, type: "raw", path: seed
   end
 end
 """
+_UEFI = 'libvirt.loader = ENV.fetch("VAS_OVMF", "/usr/share/OVMF/OVMF_CODE.fd")'
 
 
 def pack_box(directory: Path, box: Path, key: str) -> Image:
-    """Writes the box of an image that boots by itself, for the owner of a public SSH key.
+    """Writes the box of an image, for the owner of a public SSH key.
 
-    Raises BadInput for an image that does not, and for what is no public key.
+    Raises BadInput for what is no public key.
     """
     if not _PUBLIC_KEY.fullmatch(key.strip()):
         hint = "give the file that ends in .pub"
         raise BadInput("is no public SSH key", where="--key", hint=hint)
     image = read_image(directory)
-    if not image.boots_by_itself:
-        hint = "build it with mkosi: `vas image build --builder mkosi`"
-        raise BadInput("has no boot loader", where=str(directory), hint=hint)
     epoch = image.source_date_epoch
     with tarfile.open(box, "w:gz", compresslevel=1) as archive:  # the disk is compressed
         _add(archive, "metadata.json", json.dumps(box_metadata(image)).encode(), epoch)
-        _add(archive, "Vagrantfile", _VAGRANTFILE.encode(), epoch)
+        _add(archive, "Vagrantfile", box_vagrantfile(image).encode(), epoch)
         with tempfile.TemporaryDirectory(prefix="vas-box-") as work:
             write_seed(Path(work, _SEED), box_seed(key.strip()))
             _add(archive, _SEED, Path(work, _SEED).read_bytes(), epoch)
-        archive.add(directory / DISK, "box.img", filter=lambda member: _plain(member, epoch))
+        files = {} if image.boots_by_itself else {KERNEL: KERNEL, INITRD: INITRD}
+        for name, inside in (files | {DISK: "box.img"}).items():
+            archive.add(directory / name, inside, filter=lambda member: _plain(member, epoch))
     return image
+
+
+def box_vagrantfile(image: Image) -> str:
+    """The box's own: by UEFI, or by the kernel that lies beside a disk without a boot loader."""
+    return _VAGRANTFILE.replace("{boot}", "\n".join(f"    {line}" for line in _boot(image)))
+
+
+def _boot(image: Image) -> list[str]:
+    if image.boots_by_itself:
+        return [_UEFI]
+    return [
+        f'libvirt.kernel = File.expand_path("{KERNEL}", __dir__)',
+        f'libvirt.initrd = File.expand_path("{INITRD}", __dir__)',
+        f"libvirt.cmd_line = {json.dumps(f'root={image.root} {image.kernel_command_line}')}",
+    ]
 
 
 def box_metadata(image: Image) -> dict[str, object]:
