@@ -15,7 +15,6 @@ from vas_tests.checks import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import cycle, play_role, role_playbook
-from vas_tests.hosts.site import MAP
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
 pytestmark = [
@@ -26,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(bool(_LACKS), reason=f"not installed: {', '.join(_LACKS)}"),
 ]
 _ALL = "vas_oss:vas_guests"
+_YARN = "vas_guests:vas_resourcemanager"
 Variables = dict[str, object]
 
 
@@ -46,7 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def test_the_base_of_guests(site: Site) -> None:
-    cycle(site, "guest_base", "vas_guests", {})
+    cycle(site, "guest_base", _YARN, {})
 
 
 def test_the_mount_of_lustre(site: Site) -> None:
@@ -55,14 +55,7 @@ def test_the_mount_of_lustre(site: Site) -> None:
 
 
 def test_yarn(site: Site, archives: Variables) -> None:
-    """The daemons run and answer; the mount is a plain directory, which needs no layouts."""
-    vm1 = site.hosts["vm1"]
-    vm1.run("mkdir", "-p", "/scratch", "/etc/vas")
-    vm1.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
-    vm1.run("sh", "-c", "echo 10.213.0.21 vm1 >>/etc/hosts")
-    vm1.run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{MAP.read_text()}\nX\n")
-    properties = {"vas.layout.required": "false"}
-    cycle(site, "hadoop", "vas_guests", archives | {"vas_hadoop_properties": properties})
+    cycle(site, "hadoop", _YARN, archives | _mounted(site))
 
 
 def test_a_run_that_is_killed_is_repaired_by_the_next(site: Site, archives: Variables) -> None:
@@ -88,6 +81,17 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(site: Site, archives: Vari
 
 def test_the_program(site: Site, archives: Variables) -> None:
     cycle(site, "program", "vas_oss", archives)
+
+
+def _mounted(site: Site) -> Variables:
+    """What YARN needs of other roles, and a plain directory for the mount, without layouts."""
+    for name in ("rm1", "vm1"):
+        host = site.hosts[name]
+        host.run("mkdir", "-p", "/scratch", "/etc/vas")
+        host.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
+        host.run("sh", "-c", "printf '10.213.0.21 vm1\\n10.213.0.31 rm1\\n' >>/etc/hosts")
+        host.run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{site.map.read_text()}\nX\n")
+    return {"vas_hadoop_properties": {"vas.layout.required": "false"}}
 
 
 @pytest.fixture(scope="module")

@@ -68,6 +68,8 @@ def _everywhere(cluster: Cluster) -> Properties:
 def _manager() -> Properties:
     stores = f"file://{STATE}/resourcemanager"
     return {
+        "yarn.admin.acl": "yarn",
+        "yarn.resourcemanager.nodes.exclude-path": f"{CONFIGURATION}/exclude",
         "yarn.resourcemanager.recovery.enabled": "true",
         "yarn.resourcemanager.store.class": _STORE,
         "yarn.resourcemanager.fs.state-store.uri": stores,

@@ -57,5 +57,6 @@ def _members(site: Site, hosts: str) -> list[str]:
     groups = {
         "vas_oss": [host.name for host in site.cluster.hosts],
         "vas_guests": [guest.name for guest in site.cluster.guests()],
+        "vas_resourcemanager": [site.cluster.yarn.resourcemanager.name],
     }
     return [name for group in hosts.split(":") for name in groups[group]]

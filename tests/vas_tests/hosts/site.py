@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from vas_tests.checks import REPOSITORY
 from vas_tests.hosts.host import Host
 from vas_tests.hosts.tree import tree
 
-MAP = Path(__file__).with_name("site.yaml")
+_MAP = Path(__file__).with_name("site.yaml")
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
 _PLAY_SECONDS = 600
 
@@ -44,6 +45,11 @@ class Site:
     cluster: Cluster
     hosts: dict[str, Host]
     _controller: int
+
+    @property
+    def map(self) -> Path:
+        """The controller's map: a copy, beside which playbooks may write."""
+        return self.directory / "cluster.yaml"
 
     def play(
         self,
@@ -90,7 +96,7 @@ class Site:
 
     def _inventory(self) -> Path:
         file = self.directory / "vas.yml"
-        file.write_text(f"plugin: vas_cluster\nfile: {MAP}\n")
+        file.write_text(f"plugin: vas_cluster\nfile: {self.map}\n")
         return file
 
     def _environment(self) -> dict[str, str]:
@@ -108,7 +114,8 @@ class Site:
 @contextmanager
 def site_of_hosts(directory: Path) -> Iterator[Site]:
     """The site of `site.yaml`, up; ended however the test ends."""
-    cluster = load_cluster(MAP)
+    cluster = load_cluster(_MAP)
+    shutil.copy(_MAP, directory / "cluster.yaml")
     key = directory / "key"
     run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key])
     base = tree()
@@ -117,6 +124,7 @@ def site_of_hosts(directory: Path) -> Iterator[Site]:
         stack.callback(_end, controller)
         names = [host.name for host in cluster.hosts]
         names += [guest.name for guest in cluster.guests()]
+        names.append(cluster.yarn.resourcemanager.name)
         hosts = {}
         for name in names:
             hosts[name] = Host.start(name, base, key.with_suffix(".pub"))
@@ -146,17 +154,17 @@ def _join(controller: int, cluster: Cluster, hosts: Mapping[str, Host]) -> None:
         ("link", "set", "fabric", "up"),
     ):
         run([*there, *words])
-    ports = 0
+    legs = [(cluster.yarn.resourcemanager.name, "eth0", cluster.resourcemanager_address)]
+    legs += [(host.name, host.nics.pf, host.address) for host in cluster.hosts]
+    legs += [(g.name, host.nics.vf, g.address) for host in cluster.hosts for g in host.guests]
+    for port, (name, leg, address) in enumerate(legs):
+        on = hosts[name]
+        peer = ("peer", "name", leg, "netns", str(on.net))
+        run([*there, "link", "add", f"port{port}", "type", "veth", *peer])
+        run([*there, "link", "set", f"port{port}", "master", "fabric", "up"])
+        on.in_net("ip", "address", "add", f"{address}/24", "dev", leg)
+        on.in_net("ip", "link", "set", leg, "up")
     for host in cluster.hosts:
-        legs = [(hosts[host.name], host.nics.pf, host.address)]
-        legs += [(hosts[guest.name], host.nics.vf, guest.address) for guest in host.guests]
-        for on, leg, address in legs:
-            ports += 1
-            peer = ("peer", "name", leg, "netns", str(on.net))
-            run([*there, "link", "add", f"port{ports}", "type", "veth", *peer])
-            run([*there, "link", "set", f"port{ports}", "master", "fabric", "up"])
-            on.in_net("ip", "address", "add", f"{address}/24", "dev", leg)
-            on.in_net("ip", "link", "set", leg, "up")
         hosts[host.name].in_net("ip", "link", "add", host.nics.bridge, "type", "bridge")
         hosts[host.name].in_net("ip", "link", "set", host.nics.bridge, "up")
         for number, guest in enumerate(host.guests):
