@@ -52,6 +52,7 @@ def _everywhere(cluster: Cluster) -> Properties:
     manager = cluster.yarn.resourcemanager.name
     class_path = f"{CONFIGURATION},{PROGRAMS}/hadoop/*,{PROGRAMS}/plugins/*"
     return {
+        "hadoop.prometheus.endpoint.enabled": "true",
         "hadoop.tmp.dir": f"{STATE}/temporary",
         "mapreduce.framework.name": "yarn",
         "mapreduce.application.classpath": f"{PROGRAMS}/hadoop/*,{PROGRAMS}/plugins/*",
