@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from vas_tests.checks import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import cycle, play_role, role_playbook
-from vas_tests.hosts.site import MAP
+from vas_tests.hosts.host import Host
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
 pytestmark = [
@@ -26,6 +27,7 @@ pytestmark = [
     pytest.mark.skipif(bool(_LACKS), reason=f"not installed: {', '.join(_LACKS)}"),
 ]
 _ALL = "vas_oss:vas_guests"
+_YARN = "vas_guests:vas_resourcemanager"
 Variables = dict[str, object]
 
 
@@ -46,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def test_the_base_of_guests(site: Site) -> None:
-    cycle(site, "guest_base", "vas_guests", {})
+    cycle(site, "guest_base", _YARN, {})
 
 
 def test_the_mount_of_lustre(site: Site) -> None:
@@ -55,30 +57,25 @@ def test_the_mount_of_lustre(site: Site) -> None:
 
 
 def test_yarn(site: Site, archives: Variables) -> None:
-    """The daemons run and answer; the mount is a plain directory, which needs no layouts."""
-    vm1 = site.hosts["vm1"]
-    vm1.run("mkdir", "-p", "/scratch", "/etc/vas")
-    vm1.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
-    vm1.run("sh", "-c", "echo 10.213.0.21 vm1 >>/etc/hosts")
-    vm1.run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{MAP.read_text()}\nX\n")
-    properties = {"vas.layout.required": "false"}
-    cycle(site, "hadoop", "vas_guests", archives | {"vas_hadoop_properties": properties})
+    cycle(site, "hadoop", _YARN, archives | _mounted(site))
 
 
-def test_a_run_that_is_killed_is_repaired_by_the_next(site: Site, archives: Variables) -> None:
+def _environment_in_the_making(host: Host) -> bool:
+    return host.run("sh", "-c", "ls /opt/vas/venv-*/bin/pip", check=False).status == 0
+
+
+def test_a_run_that_is_interrupted_is_repaired_by_the_next(site: Site, archives: Variables) -> None:
     oss1 = site.hosts["oss1"]
     before = look(oss1)
     playbook = role_playbook(site, "program", "vas_oss")
-
-    def half_made() -> bool:
-        return oss1.run("sh", "-c", "ls /opt/vas/venv-*/bin/pip", check=False).status == 0
-
     process = site.start(playbook, archives)
     try:
-        poll(half_made, lambda made: made, 200.0, "an environment in the making")
+        poll(lambda: _environment_in_the_making(oss1), bool, 200.0, "an environment")
+        second = site.play(playbook, archives, check=False)
+        assert "another ansible-playbook is at work on this site" in second.errors
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(60)
     assert oss1.run("sh", "-c", "ls /opt/vas/*/.complete", check=False).status != 0
     assert site.play(playbook, archives).changed["oss1"] > 0
     assert oss1.run("vas", "cluster", "check").status == 0
@@ -86,8 +83,54 @@ def test_a_run_that_is_killed_is_repaired_by_the_next(site: Site, archives: Vari
     assert differences(before, look(oss1)) == ""
 
 
+@pytest.mark.nightly
+def test_a_machine_that_dies_meanwhile_is_repaired_by_the_next(
+    site: Site, archives: Variables
+) -> None:
+    before = look(site.hosts["vm1"])
+    playbook = role_playbook(site, "program", "vas_guests")
+    process = site.start(playbook, archives)
+    poll(lambda: _environment_in_the_making(site.hosts["vm1"]), bool, 200.0, "an environment")
+    site.hosts["vm1"].kill()
+    assert process.wait(120) != 0
+    site.start_again("vm1")
+    assert site.play(playbook, archives).changed["vm1"] > 0
+    assert site.hosts["vm1"].run("vas", "cluster", "check").status == 0
+    site.play(playbook, archives | {"vas_program_state": "absent"})
+    assert differences(before, look(site.hosts["vm1"])) == ""
+
+
+def test_a_repository_that_does_not_answer_is_said_and_taken_back(
+    site: Site, tmp_path: Path
+) -> None:
+    vm1 = site.hosts["vm1"]
+    before = look(vm1)
+    key = tmp_path / "key.asc"
+    key.write_text("no key\n")
+    repository = {"url": "http://10.213.0.99/lustre", "key": str(key)}
+    variables = {"vas_lustre_client_repository": repository, "vas_lustre_client_started": False}
+    playbook = role_playbook(site, "lustre_client", "vas_guests")
+    failed = site.play(playbook, variables, check=False)
+    assert "lustre-client-utils" in failed.text
+    assert "failed=1" in failed.text
+    site.play(playbook, {"vas_lustre_client_state": "absent"})
+    assert differences(before, look(vm1)) == ""
+
+
+@pytest.mark.nightly
 def test_the_program(site: Site, archives: Variables) -> None:
     cycle(site, "program", "vas_oss", archives)
+
+
+def _mounted(site: Site) -> Variables:
+    """What YARN needs of other roles, and a plain directory for the mount, without layouts."""
+    for name in ("rm1", "vm1"):
+        host = site.hosts[name]
+        host.run("mkdir", "-p", "/scratch", "/etc/vas")
+        host.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
+        host.run("sh", "-c", "printf '10.213.0.21 vm1\\n10.213.0.31 rm1\\n' >>/etc/hosts")
+        host.run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{site.map.read_text()}\nX\n")
+    return {"vas_hadoop_properties": {"vas.layout.required": "false"}}
 
 
 @pytest.fixture(scope="module")

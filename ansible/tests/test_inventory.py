@@ -8,8 +8,9 @@ import pytest
 from ansible.errors import AnsibleParserError
 from modules import load
 
-from vas_ansible.inventory import Group, nodes_of
+from vas_ansible.inventory import Group, evacuated_hosts, nodes_of
 from vas_cluster import load_cluster, parse_cluster
+from vas_core.errors import BadInput
 
 EXAMPLES = Path(__file__).parents[2] / "cluster" / "examples"
 
@@ -31,6 +32,15 @@ def test_a_manager_that_is_a_host_is_no_machine_of_its_own() -> None:
     nodes = {node.name: node for node in nodes_of(cluster)}
     assert len(nodes) == 8
     assert nodes["oss02.hpc.example"].groups == (Group.OSS, Group.MANAGER)
+
+
+def test_what_was_evacuated_is_marked_with_its_guests() -> None:
+    cluster = load_cluster(EXAMPLES / "four-oss.yaml")
+    evacuated = evacuated_hosts(cluster, "oss02.hpc.example\n")
+    marked = [node.name for node in nodes_of(cluster, evacuated) if Group.EVACUATED in node.groups]
+    assert marked == ["oss02.hpc.example", "vas02.hpc.example"]
+    with pytest.raises(BadInput, match=r"oss9: is no storage server"):
+        evacuated_hosts(cluster, "oss9")
 
 
 def test_a_guest_knows_its_host_and_its_legs() -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 import click
 
 from vas_ansible.archives import archive_hadoop, archive_wheels
+from vas_ansible.monitoring import monitoring_files
+from vas_cluster import load_cluster
+from vas_cluster.loading import default_path
 from vas_core.cli import note
 
 _file = click.argument("file", type=click.Path(path_type=Path))
@@ -45,3 +48,27 @@ def hadoop(file: Path) -> None:
     """
     count = archive_hadoop(file)
     note(f"{file}: {count} jars; set vas_hadoop_archive to it")
+
+
+@provision.command()
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option(
+    "--cluster",
+    "cluster_file",
+    type=click.Path(path_type=Path),
+    default=default_path,
+    help="The site's map; $VAS_CLUSTER or /etc/vas/cluster.yaml.",
+)
+def monitoring(directory: Path, cluster_file: Path) -> None:
+    """Write Prometheus' targets and rules, and a dashboard.
+
+    The role `monitoring` writes the same to /etc/prometheus/vas.
+
+    \b
+    Example: vas provision monitoring build/monitoring
+    """
+    files = monitoring_files(load_cluster(cluster_file))
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (directory / name).write_text(text)
+    note(f"{directory}: {', '.join(files)}; scrape.yml is what prometheus.yml has to say")

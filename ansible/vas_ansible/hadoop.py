@@ -52,6 +52,7 @@ def _everywhere(cluster: Cluster) -> Properties:
     manager = cluster.yarn.resourcemanager.name
     class_path = f"{CONFIGURATION},{PROGRAMS}/hadoop/*,{PROGRAMS}/plugins/*"
     return {
+        "hadoop.prometheus.endpoint.enabled": "true",
         "hadoop.tmp.dir": f"{STATE}/temporary",
         "mapreduce.framework.name": "yarn",
         "mapreduce.application.classpath": f"{PROGRAMS}/hadoop/*,{PROGRAMS}/plugins/*",
@@ -68,6 +69,8 @@ def _everywhere(cluster: Cluster) -> Properties:
 def _manager() -> Properties:
     stores = f"file://{STATE}/resourcemanager"
     return {
+        "yarn.admin.acl": "yarn",
+        "yarn.resourcemanager.nodes.exclude-path": f"{CONFIGURATION}/exclude",
         "yarn.resourcemanager.recovery.enabled": "true",
         "yarn.resourcemanager.store.class": _STORE,
         "yarn.resourcemanager.fs.state-store.uri": stores,

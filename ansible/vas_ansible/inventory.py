@@ -5,11 +5,12 @@ The map is the only place where a machine is named; the plugin `vas_cluster` han
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from vas_cluster import Cluster, Host
+from vas_core.errors import BadInput
 
 
 class Group(StrEnum):
@@ -19,6 +20,10 @@ class Group(StrEnum):
     """Storage servers."""
     GUESTS = "vas_guests"
     """The virtual machines on them."""
+    EVACUATED = "vas_evacuated"
+    """Storage servers that evacuate.yml freed, and their guests: site.yml leaves them alone."""
+    MONITORING = "vas_monitoring"
+    """Where Prometheus runs: a site's own inventory file names it, the map does not."""
     MANAGER = "vas_resourcemanager"
     """Where YARN's ResourceManager runs: a host or guest of the map, or a machine of its own."""
 
@@ -33,9 +38,26 @@ class Node:
     variables: dict[str, object] = field(default_factory=dict)
 
 
-def nodes_of(cluster: Cluster) -> list[Node]:
+def evacuated_hosts(cluster: Cluster, mark: str) -> frozenset[str]:
+    """The storage servers named in the file beside the map, one a line.
+
+    Raises BadInput for a name that the map does not have.
+    """
+    names = frozenset(mark.split())
+    unknown = sorted(names - {host.name for host in cluster.hosts})
+    if unknown:
+        hint = "remove that line: evacuate.yml and readmit.yml write this file"
+        raise BadInput("is no storage server of the map", where=unknown[0], hint=hint)
+    return names
+
+
+def nodes_of(cluster: Cluster, evacuated: Collection[str] = ()) -> list[Node]:
     """Every machine of the map, storage servers first, each once."""
-    found = [node for host in cluster.hosts for node in _on(cluster, host)]
+    found = [
+        _left_alone(node) if host.name in evacuated else node
+        for host in cluster.hosts
+        for node in _on(cluster, host)
+    ]
     manager = cluster.yarn.resourcemanager
     if not any(node.name == manager.name for node in found):
         found.append(Node(manager.name, cluster.resourcemanager_address, (Group.MANAGER,)))
@@ -53,6 +75,10 @@ def _on(cluster: Cluster, host: Host) -> Iterator[Node]:
             "vas_nics": {"vf": host.nics.vf, "virtio": "virtio0"},
         }
         yield Node(guest.name, guest.address, _groups(cluster, guest.name, Group.GUESTS), said)
+
+
+def _left_alone(node: Node) -> Node:
+    return replace(node, groups=(*node.groups, Group.EVACUATED))
 
 
 def _groups(cluster: Cluster, name: str, first: Group) -> tuple[Group, ...]:

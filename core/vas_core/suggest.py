@@ -11,10 +11,18 @@ _TYPO_EDITS = 2
 _SHOWN = 20
 
 
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known name that is a typing error of up to two letters away, if any."""
+    found = process.extractOne(
+        word, list(known), scorer=Levenshtein.distance, score_cutoff=_TYPO_EDITS
+    )
+    return found[0] if found else None
+
+
 def suggestion(word: str, known: Iterable[str], what: str) -> str:
-    """`did you mean X?` for a typing error of up to two letters, else the first 20 known ones."""
+    """`did you mean X?`, else the first 20 known ones."""
     names = list(known)
-    close = process.extractOne(word, names, scorer=Levenshtein.distance, score_cutoff=_TYPO_EDITS)
+    close = closest(word, names)
     if close:
-        return f"did you mean {close[0]}?"
+        return f"did you mean {close}?"
     return f"{what}: {', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"

@@ -16,7 +16,9 @@ name: vas_cluster
 short_description: The machines of cluster.yaml
 description:
   - Reads a site's map, which C(vas cluster check) accepts, and makes hosts and groups of it.
-  - Groups are C(vas_oss), C(vas_guests) and C(vas_resourcemanager).
+  - Groups are C(vas_oss), C(vas_guests) and C(vas_resourcemanager); C(vas_evacuated) are the
+    storage servers named in the file beside the map, C(cluster.yaml.evacuated), with their guests.
+  - C(vas_monitoring) is empty here; a file of the site's own may name machines in it.
   - The file's name has to end in C(vas.yml) or C(vas.yaml).
 options:
   plugin:
@@ -64,8 +66,9 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
 
     def _fill(self, file: Path, *, by_name: bool) -> None:
         try:
-            from vas_ansible.inventory import Group, nodes_of
+            from vas_ansible.inventory import Group, evacuated_hosts, nodes_of
             from vas_cluster import ClusterProblems, load_cluster
+            from vas_core.errors import BadInput
         except ImportError as missing:
             fix = (
                 "run ansible-playbook of VAS's own environment, .venv/bin, or install vas beside it"
@@ -73,13 +76,15 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             raise AnsibleParserError(f"{missing}; {fix}") from missing
         try:
             cluster = load_cluster(file)
-        except ClusterProblems as wrong:
+            mark = file.with_name(f"{file.name}.evacuated")
+            evacuated = evacuated_hosts(cluster, mark.read_text() if mark.exists() else "")
+        except (ClusterProblems, BadInput) as wrong:
             raise AnsibleParserError(str(wrong)) from wrong
         if Path(sys.argv[0]).name == "ansible-playbook":
             hold(file)
         for group in Group:
             self.inventory.add_group(group.value)
-        for node in nodes_of(cluster):
+        for node in nodes_of(cluster, evacuated):
             for group in node.groups:
                 self.inventory.add_host(node.name, group=group.value)
             reached = node.name if by_name else node.address

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from rapidfuzz import process
-from rapidfuzz.distance import Levenshtein
-
 from vas_ansible.checks.finding import Finding
 from vas_ansible.hadoop import Choices, site_files
 from vas_cluster import Cluster
 from vas_core.errors import VasError
+from vas_core.suggest import closest
 
 # Set by the inventory plugin.
-_MADE = {"vas_cluster", "vas_cluster_file", "vas_host", "vas_guest", "vas_guest_host"}
-_MADE |= {"vas_nics"}
-_TYPO_EDITS = 3
+_MADE = {"vas_cluster", "vas_cluster_file", "vas_host", "vas_guest", "vas_guest_host", "vas_nics"}
 Variables = Mapping[str, object]
 
 
@@ -54,10 +50,8 @@ def _unknown(
         if name in removed:
             yield Finding(node, name, "is not an option any more", removed[name])
             continue
-        close = process.extractOne(
-            name, sorted(known), scorer=Levenshtein.distance, score_cutoff=_TYPO_EDITS
-        )
-        fix = f"did you mean {close[0]}?" if close else "see docs/provisioning.md for the options"
+        close = closest(name, sorted(known))
+        fix = f"did you mean {close}?" if close else "see docs/provisioning.md for the options"
         yield Finding(node, name, "is no option of any role", fix)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from vas_tests.hosts.compare import differences, look
@@ -33,17 +34,25 @@ def role_playbook(site: Site, role: str, hosts: str) -> Path:
 
 def cycle(site: Site, role: str, hosts: str, variables: Mapping[str, object]) -> None:
     """Present, again, check, absent: and then everything as it was before."""
+    with made_true(site, role, hosts, variables):
+        pass
+
+
+@contextmanager
+def made_true(site: Site, role: str, hosts: str, variables: Mapping[str, object]) -> Iterator[None]:
+    """A cycle with something else to look at while the role is in force."""
     names = _members(site, hosts)
     before = {name: look(site.hosts[name]) for name in names}
     present = {**variables, f"vas_{role}_state": "present"}
     absent = {**variables, f"vas_{role}_state": "absent"}
 
-    for words in (("--check",), ("--diff",)):
-        done = play_role(site, role, hosts, present, *words)
+    for word in ("--check", "--diff"):
+        done = play_role(site, role, hosts, present, word)
         assert all(done.changed[name] > 0 for name in names), done.text
     for words in ((), ("--check", "--diff")):
         again = play_role(site, role, hosts, present, *words)
         assert again.changes() == 0, again.text
+    yield
     would = play_role(site, role, hosts, absent, "--check")
     assert all(would.changed[name] > 0 for name in names), would.text
     play_role(site, role, hosts, absent)
@@ -57,5 +66,6 @@ def _members(site: Site, hosts: str) -> list[str]:
     groups = {
         "vas_oss": [host.name for host in site.cluster.hosts],
         "vas_guests": [guest.name for guest in site.cluster.guests()],
+        "vas_resourcemanager": [site.cluster.yarn.resourcemanager.name],
     }
     return [name for group in hosts.split(":") for name in groups[group]]

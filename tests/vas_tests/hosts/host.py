@@ -21,17 +21,21 @@ class Host:
     """A machine of the test's site."""
 
     name: str
+    _disk: Path
     _process: subprocess.Popen[bytes] = field(repr=False)
 
     @classmethod
-    def start(cls, name: str, tree: Path, key: Path) -> Host:
-        """Starts it; its interfaces are there at once, its systemd after `wait`."""
+    def start(cls, name: str, tree: Path, key: Path, disk: Path) -> Host:
+        """Starts it, with what is on its disk from before, if it was there before.
+
+        Its namespaces are there at once, its systemd after `wait`.
+        """
         kinds = ["--net", "--mount", "--pid", "--uts", "--ipc", "--cgroup"]
         argv = ["unshare", *kinds, "--fork", "--kill-child", "--"]
-        argv += ["sh", str(_START), str(tree), name, str(key)]
+        argv += ["sh", str(_START), str(tree), name, str(key), str(disk)]
         null = subprocess.DEVNULL
         process = subprocess.Popen(argv, stdin=null, stdout=null, stderr=subprocess.PIPE)
-        return cls(name, process)
+        return cls(name, disk, process)
 
     @property
     def net(self) -> int:

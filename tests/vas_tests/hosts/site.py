@@ -1,25 +1,27 @@
-"""A site of hosts: their network, and Ansible beside them on it."""
+"""A site of hosts, and Ansible beside them on their network."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from vas_cluster import Cluster, load_cluster
-from vas_core.polling import poll
 from vas_core.process import run
 from vas_tests.checks import REPOSITORY
 from vas_tests.hosts.host import Host
+from vas_tests.hosts.network import make_fabric, plug, unplugged, wait_for_namespaces
 from vas_tests.hosts.tree import tree
 
-MAP = Path(__file__).with_name("site.yaml")
+_MAP = Path(__file__).with_name("site.yaml")
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
 _PLAY_SECONDS = 600
 
@@ -29,6 +31,7 @@ class Played:
     """What a playbook did: its output, and how many tasks changed something on each host."""
 
     text: str
+    errors: str
     changed: dict[str, int]
 
     def changes(self) -> int:
@@ -44,6 +47,31 @@ class Site:
     cluster: Cluster
     hosts: dict[str, Host]
     _controller: int
+    _disks: Path
+
+    @property
+    def map(self) -> Path:
+        """The controller's map: a copy, beside which playbooks may write."""
+        return self.directory / "cluster.yaml"
+
+    def host(self, name: str) -> Host:
+        """Starts a host, with the disk it had."""
+        disk = self._disks / name
+        disk.mkdir(exist_ok=True)
+        return Host.start(name, tree(), self.directory / "key.pub", disk)
+
+    def start_again(self, name: str) -> None:
+        """Starts a guest, or the ResourceManager's machine, after its `kill`."""
+        unplugged(self._controller, name)
+        self.hosts[name] = self.host(name)
+        wait_for_namespaces([self.hosts[name].net])
+        plug(self._controller, self.cluster, self.hosts, name)
+        self.hosts[name].wait()
+
+    def end(self) -> None:
+        """Ends every host, as a power failure does."""
+        for host in self.hosts.values():
+            host.kill()
 
     def play(
         self,
@@ -59,7 +87,9 @@ class Site:
             env=self._environment(),
             timeout_seconds=_PLAY_SECONDS,
         )
-        return Played(done.stdout, {m[1]: int(m[3]) for m in _RECAP.finditer(done.stdout)})
+        return Played(
+            done.stdout, done.stderr, {m[1]: int(m[3]) for m in _RECAP.finditer(done.stdout)}
+        )
 
     def start(self, playbook: Path, variables: Mapping[str, object]) -> subprocess.Popen[bytes]:
         """Starts a playbook, for who wants to end it."""
@@ -90,7 +120,7 @@ class Site:
 
     def _inventory(self) -> Path:
         file = self.directory / "vas.yml"
-        file.write_text(f"plugin: vas_cluster\nfile: {MAP}\n")
+        file.write_text(f"plugin: vas_cluster\nfile: {self.map}\n")
         return file
 
     def _environment(self) -> dict[str, str]:
@@ -108,63 +138,29 @@ class Site:
 @contextmanager
 def site_of_hosts(directory: Path) -> Iterator[Site]:
     """The site of `site.yaml`, up; ended however the test ends."""
-    cluster = load_cluster(MAP)
+    cluster = load_cluster(_MAP)
+    shutil.copy(_MAP, directory / "cluster.yaml")
     key = directory / "key"
     run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key])
-    base = tree()
+    names = [host.name for host in cluster.hosts]
+    names += [guest.name for guest in cluster.guests()]
+    names.append(cluster.yarn.resourcemanager.name)
     with ExitStack() as stack:
+        # In memory, as packages are written with many a sync.
+        disks = Path(stack.enter_context(TemporaryDirectory(prefix="vas-hosts-", dir="/dev/shm")))
         controller = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         stack.callback(_end, controller)
-        names = [host.name for host in cluster.hosts]
-        names += [guest.name for guest in cluster.guests()]
-        hosts = {}
+        site = Site(directory, cluster, {}, controller.pid, disks)
+        stack.callback(site.end)
         for name in names:
-            hosts[name] = Host.start(name, base, key.with_suffix(".pub"))
-            stack.callback(hosts[name].kill)
-        _wait_for_namespaces([controller.pid, *(host.net for host in hosts.values())])
-        _join(controller.pid, cluster, hosts)
-        for host in hosts.values():
+            site.hosts[name] = site.host(name)
+        wait_for_namespaces([controller.pid, *(host.net for host in site.hosts.values())])
+        make_fabric(controller.pid)
+        for name in names:
+            plug(controller.pid, cluster, site.hosts, name)
+        for host in site.hosts.values():
             host.wait()
-        yield Site(directory, cluster, hosts, controller.pid)
-
-
-def _wait_for_namespaces(pids: list[int]) -> None:
-    own = Path("/proc/self/ns/net").readlink()
-
-    def shared() -> list[int]:
-        return [pid for pid in pids if Path(f"/proc/{pid}/ns/net").readlink() == own]
-
-    poll(shared, lambda left: not left, 20.0, "namespaces")
-
-
-def _join(controller: int, cluster: Cluster, hosts: Mapping[str, Host]) -> None:
-    """The data fabric is a bridge at the controller; each guest also has its host's bridge."""
-    there = ("nsenter", f"--target={controller}", "--net", "--", "ip")
-    for words in (
-        ("link", "add", "fabric", "type", "bridge"),
-        ("address", "add", "10.213.0.1/24", "dev", "fabric"),
-        ("link", "set", "fabric", "up"),
-    ):
-        run([*there, *words])
-    ports = 0
-    for host in cluster.hosts:
-        legs = [(hosts[host.name], host.nics.pf, host.address)]
-        legs += [(hosts[guest.name], host.nics.vf, guest.address) for guest in host.guests]
-        for on, leg, address in legs:
-            ports += 1
-            peer = ("peer", "name", leg, "netns", str(on.net))
-            run([*there, "link", "add", f"port{ports}", "type", "veth", *peer])
-            run([*there, "link", "set", f"port{ports}", "master", "fabric", "up"])
-            on.in_net("ip", "address", "add", f"{address}/24", "dev", leg)
-            on.in_net("ip", "link", "set", leg, "up")
-        hosts[host.name].in_net("ip", "link", "add", host.nics.bridge, "type", "bridge")
-        hosts[host.name].in_net("ip", "link", "set", host.nics.bridge, "up")
-        for number, guest in enumerate(host.guests):
-            tap, on = f"tap{number}", hosts[guest.name]
-            nic = ("peer", "name", "virtio0", "address", guest.macs.virtio, "netns", str(on.net))
-            hosts[host.name].in_net("ip", "link", "add", tap, "type", "veth", *nic)
-            hosts[host.name].in_net("ip", "link", "set", tap, "master", host.nics.bridge, "up")
-            on.in_net("ip", "link", "set", "virtio0", "up")
+        yield site
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

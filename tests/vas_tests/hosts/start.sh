@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes a host of the namespaces that it is started in: start.sh TREE NAME KEY. Its files are the
-# tree's, and what it writes is in memory; it ends with its process 1.
+# Makes a host of the namespaces that it is started in: start.sh TREE NAME KEY DISK. Its files are
+# the tree's, and what it writes is on DISK, a directory; it ends with its process 1.
 set -eu
-tree=$1 name=$2 key=$3
+tree=$1 name=$2 key=$3 disk=$4
 mount --make-rprivate /
 mount -t tmpfs -o mode=0755 tmpfs /mnt
-mkdir /mnt/upper /mnt/work /mnt/root
-mount -t overlay -o "lowerdir=$tree,upperdir=/mnt/upper,workdir=/mnt/work" overlay /mnt/root
+mkdir -p "$disk/upper" "$disk/work" /mnt/root
+mount -t overlay -o "lowerdir=$tree,upperdir=$disk/upper,workdir=$disk/work" overlay /mnt/root
 cd /mnt/root
 
 # What is not a namespace's own is this machine's: parameters, interrupts. Both are out of reach.
@@ -36,8 +36,10 @@ mount -t tmpfs -o mode=0755 tmpfs run
 mount -t tmpfs -o mode=1777 tmpfs tmp
 
 hostname "$name"
-echo "$name" >etc/hostname
-printf '127.0.0.1 localhost\n' >etc/hosts
+if [ ! -e "$disk/upper/etc/hostname" ]; then
+    echo "$name" >etc/hostname
+    printf '127.0.0.1 localhost\n' >etc/hosts
+fi
 mkdir -p root/.ssh run/sshd
 cp "$key" root/.ssh/authorized_keys
 chmod 0700 root root/.ssh

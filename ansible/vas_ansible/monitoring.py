@@ -1,0 +1,217 @@
+"""What Prometheus and Grafana need of a site. Pure: the map in, files out.
+
+The endpoints are the daemons' own; a metric that a rule or panel names is one that a daemon has,
+which a test holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import yaml
+
+from vas_cluster import Cluster
+
+ROUTED, AFFINITYD = 9213, 9214
+_DIRECTORY = "/etc/prometheus/vas"
+_FOR = "5m"
+
+
+@dataclass(frozen=True)
+class Alert:
+    """A rule: what must not be so, for how long, and what to do about it."""
+
+    name: str
+    expression: str
+    summary: str
+    severity: str = "warning"
+    lasting: str = _FOR
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A graph: its title, its unit in Grafana's words, and legend -> expression."""
+
+    title: str
+    unit: str
+    lines: dict[str, str]
+
+
+ALERTS = (
+    Alert(
+        "VasDaemonSilent",
+        'up{site!="",job=~"vas-.*|yarn-.*"} == 0',
+        "{{ $labels.job }} on {{ $labels.instance }} does not answer: systemctl status there",
+        "critical",
+    ),
+    Alert(
+        "VasNodesLost",
+        "cluster_metrics_num_lost_n_ms > 0 or cluster_metrics_num_unhealthy_n_ms > 0",
+        "YARN has lost guests, or they are unhealthy: yarn node -list -all",
+        "critical",
+    ),
+    Alert(
+        "VasPathDown",
+        "vas_route_path_up == 0",
+        "{{ $labels.instance }}: the {{ $labels.leg }} leg is down: vas route doctor there",
+    ),
+    Alert(
+        "VasNotByVirtio",
+        'vas_route_path_in_use{leg="virtio"} == 0',
+        "{{ $labels.instance }} reaches {{ $labels.peer }} on its own host by SR-IOV",
+    ),
+    Alert(
+        "VasRouteRefused",
+        "increase(vas_route_failures_total[15m]) > 0",
+        "{{ $labels.instance }}: the kernel refused a route: journalctl -u vas-routed",
+        lasting="0m",
+    ),
+    Alert(
+        "VasPlacementNotInForce",
+        "vas_affinity_plan_in_force == 0",
+        "{{ $labels.instance }} has no plan in force: vas affinity verify there",
+    ),
+    Alert(
+        "VasPlacementTakenBack",
+        "vas_affinity_held_off == 1",
+        "{{ $labels.instance }}: a move hurt the watched service and was taken back",
+        lasting="0m",
+    ),
+    Alert(
+        "VasPlacementFails",
+        "increase(vas_affinity_failures_total[15m]) > 0",
+        "{{ $labels.instance }}: {{ $labels.of }} fails: journalctl -u vas-affinityd",
+        lasting="0m",
+    ),
+)
+
+PANELS = (
+    Panel(
+        "Guests in YARN",
+        "short",
+        {
+            "active": "cluster_metrics_num_active_n_ms",
+            "leaving": "cluster_metrics_num_decommissioning_n_ms",
+            "lost": "cluster_metrics_num_lost_n_ms",
+        },
+    ),
+    Panel(
+        "Containers per guest",
+        "short",
+        {"{{instance}}": "node_manager_metrics_containers_running"},
+    ),
+    Panel(
+        "Own host by virtio",
+        "bool_yes_no",
+        {"{{instance}} to {{peer}}": 'vas_route_path_in_use{leg="virtio"}'},
+    ),
+    Panel("Round trip", "s", {"{{instance}} {{leg}} {{peer}}": "vas_route_probe_rtt_seconds"}),
+    Panel(
+        "Switches of a path",
+        "short",
+        {"{{instance}} to {{to}}: {{cause}}": "increase(vas_route_switches_total[5m])"},
+    ),
+    Panel(
+        "Outage at a switch, 95 %",
+        "s",
+        {
+            "{{instance}}": "histogram_quantile(0.95, sum by (le, instance) "
+            "(rate(vas_route_outage_seconds_bucket[15m])))"
+        },
+    ),
+    Panel("Placed values by state", "short", {"{{instance}} {{state}}": "vas_affinity_values"}),
+    Panel("CPUs in use", "percentunit", {"{{instance}}": "vas_affinity_busy_ratio"}),
+)
+
+
+def monitoring_files(cluster: Cluster) -> dict[str, str]:
+    """File name -> text: targets and rules for Prometheus, the dashboard for Grafana.
+
+    `scrape.yml` is the part of prometheus.yml that names the others.
+    """
+    return {
+        "dashboard.json": json.dumps(dashboard(), indent=2) + "\n",
+        "rules.yml": yaml.safe_dump(rules(), sort_keys=False),
+        "scrape.yml": yaml.safe_dump(scrape(), sort_keys=False),
+        "targets.json": json.dumps(list(targets(cluster)), indent=2) + "\n",
+    }
+
+
+def scrape() -> dict[str, object]:
+    """What a site adds to its prometheus.yml."""
+    job = {"job_name": "vas", "file_sd_configs": [{"files": [f"{_DIRECTORY}/targets.json"]}]}
+    return {"rule_files": [f"{_DIRECTORY}/rules.yml"], "scrape_configs": [job]}
+
+
+def targets(cluster: Cluster) -> Iterator[dict[str, object]]:
+    """Every endpoint of the site's daemons, as Prometheus' file_sd_configs has them."""
+    guests = cluster.guests()
+    legs = {host.name: host.address for host in cluster.hosts}
+    servers = {host.name: host.address for host in cluster.hosts if host.guests}
+    nodes = {guest.name: guest.address for guest in guests}
+    manager = cluster.yarn.resourcemanager.name
+    yield from _job(cluster, "vas-routed", ROUTED, "/metrics", legs | nodes)
+    yield from _job(cluster, "vas-affinityd", AFFINITYD, "/metrics", servers)
+    yield from _job(cluster, "yarn-nodemanager", 8042, "/prom", nodes)
+    at = {manager: cluster.resourcemanager_address}
+    yield from _job(cluster, "yarn-resourcemanager", 8088, "/prom", at)
+    yield from _job(cluster, "yarn-jobhistory", 19888, "/prom", at)
+
+
+def _job(
+    cluster: Cluster, job: str, port: int, path: str, nodes: dict[str, str]
+) -> Iterator[dict[str, object]]:
+    """A target for each node: asked at its address, called by its name."""
+    for name, address in nodes.items():
+        at = f"[{address}]" if ":" in address else address
+        labels = {"job": job, "instance": name, "site": cluster.site, "__metrics_path__": path}
+        yield {"targets": [f"{at}:{port}"], "labels": labels}
+
+
+def rules() -> dict[str, object]:
+    """Prometheus' alerting rules."""
+    found = [
+        {
+            "alert": alert.name,
+            "expr": alert.expression,
+            "for": alert.lasting,
+            "labels": {"severity": alert.severity},
+            "annotations": {"summary": alert.summary},
+        }
+        for alert in ALERTS
+    ]
+    return {"groups": [{"name": "vas", "rules": found}]}
+
+
+def dashboard() -> dict[str, object]:
+    """Grafana's dashboard, two panels a row."""
+    source = {"type": "prometheus", "uid": "${datasource}"}
+    chosen = {"name": "datasource", "type": "datasource", "query": "prometheus"}
+    return {
+        "uid": "vas-site",
+        "title": "VAS",
+        "tags": ["vas"],
+        "schemaVersion": 39,
+        "refresh": "30s",
+        "time": {"from": "now-6h", "to": "now"},
+        "templating": {"list": [chosen]},
+        "panels": [_panel(number, panel, source) for number, panel in enumerate(PANELS)],
+    }
+
+
+def _panel(number: int, panel: Panel, source: dict[str, str]) -> dict[str, object]:
+    expressions = enumerate(panel.lines.items())
+    return {
+        "id": number + 1,
+        "type": "timeseries",
+        "title": panel.title,
+        "datasource": source,
+        "gridPos": {"x": 12 * (number % 2), "y": 8 * (number // 2), "w": 12, "h": 8},
+        "fieldConfig": {"defaults": {"unit": panel.unit}, "overrides": []},
+        "targets": [
+            {"refId": chr(ord("A") + i), "expr": expression, "legendFormat": legend}
+            for i, (legend, expression) in expressions
+        ],
+    }

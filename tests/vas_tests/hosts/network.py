@@ -1,0 +1,75 @@
+"""The network of a site's hosts: a bridge for the data fabric, and one on each storage server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from vas_cluster import Cluster, Host
+from vas_core.polling import poll
+from vas_core.process import run
+from vas_tests.hosts.host import Host as Machine
+
+
+def wait_for_namespaces(pids: list[int]) -> None:
+    """Waits until processes have a network of their own."""
+    own = Path("/proc/self/ns/net").readlink()
+
+    def shared() -> list[int]:
+        return [pid for pid in pids if Path(f"/proc/{pid}/ns/net").readlink() == own]
+
+    poll(shared, lambda left: not left, 20.0, "namespaces")
+
+
+def make_fabric(controller: int) -> None:
+    """The data fabric is a bridge at the controller."""
+    _ip(controller, "link", "add", "fabric", "type", "bridge")
+    _ip(controller, "address", "add", "10.213.0.1/24", "dev", "fabric")
+    _ip(controller, "link", "set", "fabric", "up")
+
+
+def plug(controller: int, cluster: Cluster, machines: Mapping[str, Machine], name: str) -> None:
+    """Gives a machine its interfaces; a storage server's come before its guests'."""
+    there = machines[name]
+    served = {host.name: host for host in cluster.hosts}
+    host = cluster.host_by_guest(name)
+    if name in served:
+        _leg(controller, there, served[name].nics.pf, served[name].address)
+        there.in_net("ip", "link", "add", served[name].nics.bridge, "type", "bridge")
+        there.in_net("ip", "link", "set", served[name].nics.bridge, "up")
+    elif host is None:
+        _leg(controller, there, "eth0", cluster.resourcemanager_address)
+    else:
+        _leg(controller, there, host.nics.vf, cluster.guest(name).address)
+        _virtio(host, machines[host.name], cluster, there)
+
+
+def unplugged(controller: int, name: str) -> None:
+    """Waits until the kernel has taken away the leg of a machine that ended."""
+    argv = [*_inside(controller), "link", "show", f"to-{name}"]
+    poll(lambda: run(argv, check=False).status, bool, 30.0, f"the end of {name}'s leg")
+
+
+def _leg(controller: int, there: Machine, leg: str, address: str) -> None:
+    port = f"to-{there.name}"
+    peer = ("peer", "name", leg, "netns", str(there.net))
+    _ip(controller, "link", "add", port, "type", "veth", *peer)
+    _ip(controller, "link", "set", port, "master", "fabric", "up")
+    there.in_net("ip", "address", "add", f"{address}/24", "dev", leg)
+    there.in_net("ip", "link", "set", leg, "up")
+
+
+def _virtio(host: Host, server: Machine, cluster: Cluster, there: Machine) -> None:
+    tap, mac = f"tap-{there.name}", cluster.guest(there.name).macs.virtio
+    nic = ("peer", "name", "virtio0", "address", mac, "netns", str(there.net))
+    server.in_net("ip", "link", "add", tap, "type", "veth", *nic)
+    server.in_net("ip", "link", "set", tap, "master", host.nics.bridge, "up")
+    there.in_net("ip", "link", "set", "virtio0", "up")
+
+
+def _ip(controller: int, *words: str) -> None:
+    run([*_inside(controller), *words])
+
+
+def _inside(controller: int) -> list[str]:
+    return ["nsenter", f"--target={controller}", "--net", "--", "ip"]
