@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from vas_bench.arms.measures import job_measures
+from vas_bench.page_cache import drop, may_drop
 from vas_bench.results.environment import environment, lab_versions
 from vas_bench.results.record import Locality, Validation
 from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
@@ -42,7 +43,6 @@ from vas_lab.state import is_running
 from vas_lab.trees import remove_tree
 
 DIRECTORY = "/bench-run"
-_DROP_CACHES = "proc/sys/vm/drop_caches"
 _BUILD_CHARS = 12
 # A lab whose starter was killed ends a moment later.
 _OLD_LAB_SECONDS = 60.0
@@ -76,7 +76,7 @@ class LabSite:
         self._up: Up | None = None
         self._last: JobResult | None = None
         self._jars: tuple[Path, ...] = ()
-        self._drops = plan.drop_caches and os.access(self._root.path(_DROP_CACHES), os.W_OK)
+        self._drops = plan.drop_caches and may_drop(self._root)
         self._versions: dict[str, str] = {}
 
     def check(self, experiments: Sequence[Experiment]) -> None:
@@ -159,14 +159,10 @@ class LabSite:
 
     def drop_caches(self) -> None:
         """Writes what is to be written, and empties the page cache where the kernel lets us."""
-        os.sync()
-        if not self._drops:
-            return
-        try:
-            self._root.path(_DROP_CACHES).write_text("1\n")
-        except OSError as refused:
-            hint = "set drop_caches: false"
-            raise VasError(str(refused.strerror), where=f"/{_DROP_CACHES}", hint=hint) from refused
+        if self._drops:
+            drop(self._root, hint="set drop_caches: false")
+        else:
+            os.sync()
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job; what it, the device and the interfaces counted."""
