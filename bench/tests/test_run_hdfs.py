@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from made_up_jobs import a_job
 
 from vas_bench.run import hdfs_locality
 from vas_bench.run.experiments import experiments
@@ -89,17 +90,7 @@ class FakeLab:
     def run_job(self, argv: list[str], conf: dict[str, str], **_: object) -> JobResult:
         self.jobs.append((argv, conf))
         counters = {"all": {"BYTES_READ": 9, "HDFS_BYTES_READ": 9}}
-        return JobResult(
-            application_id="application_1_1",
-            job_id="job_1_1",
-            state="SUCCEEDED",
-            seconds=9,
-            client_seconds=10,
-            wall_seconds=11,
-            cpu_seconds=12,
-            counters=counters,
-            map_counters=counters,
-        )
+        return a_job(counters, counters)
 
     def call(self, argv: list[str], *, node: str | None = None) -> Completed:
         self.calls.append((node, " ".join(argv)))
