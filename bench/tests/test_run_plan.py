@@ -59,7 +59,7 @@ def test_a_workload_with_more_to_move_is_expected_to_take_longer() -> None:
     ("text", "problem"),
     [
         ("systems: [hdfs]", "systems.0: "),
-        ("systems: [tez]\nworkloads: [sort]", "the whole: sort on tez comes with"),
+        ("run_limit: 0s", "run_limit: '0s' is not a time"),
         ("systems: [vas, vas]", "systems: names something twice"),
         ("workloads: []", "workloads: "),
         ("workloads: grep", "workloads.0: "),

@@ -64,7 +64,7 @@ def run(
     """
     plan = read_plan(plan_file)
     target = out or Path(f"{plan.name}.jsonl")
-    seconds = budget or plan.budget
+    plan = plan.model_copy(update={"budget": budget or plan.budget})
     site = LabSite(plan, default_directory(_LAB), note)
     if dry_run:
         identify = site.identify if resume else lambda each: Identity(each, {}, {})
@@ -77,7 +77,7 @@ def run(
         left = left_to_do(turns, writer.content, site.environment(), file=target, resume=resume)
         command = shlex.join(["vas", "bench", "run", plan_file.name])
         session = Session(site, site.environment(), plan.name, command)
-        ended = _play(session, site, left, writer, seconds)
+        ended = _play(session, site, left, writer, plan.budget)
         runs = (*writer.content.runs, *ended.made)
     written = _report(runs, report, plan) if report else None
     _print(ended, target, written, as_json)

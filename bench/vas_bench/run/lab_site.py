@@ -126,6 +126,7 @@ class LabSite:
             hosts=experiment.hosts,
             properties=PROFILES[experiment.jvm].lab,
             hdfs=self._plan.with_hdfs,
+            job_limit_seconds=self._plan.limit_seconds,
         )
         lab = Lab.start(options)
         self._up = Up(lab, experiment.site, tez_arm(lab, self._jars) if self._jars else None)
