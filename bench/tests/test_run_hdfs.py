@@ -181,7 +181,7 @@ def test_rows_of_a_job_are_from_its_history_and_the_namenode(
     monkeypatch.setattr(History, "maps", lambda *_: maps)
     monkeypatch.setattr(History, "splits", lambda *_: splits)
     monkeypatch.setattr(hdfs_locality, "request_json", answer)
-    rows = hdfs_locality.look("job_1_1", cluster)
+    rows = hdfs_locality.look(History("http://rm:19888"), "job_1_1", cluster)
     assert [row["where"] for row in rows] == ["local", "unknown"]
     where = "http://rm:9870/webhdfs/v1/bench-run/a%20file?op=GETFILEBLOCKLOCATIONS"
     assert asked == [where]

@@ -13,9 +13,11 @@ from made_up_jobs import a_job, times
 from vas_bench.results.record import Locality
 from vas_bench.results.store import read_results
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.lab_site import LabSite, localities
+from vas_bench.run.jobs import localities
+from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import Plan, WorkloadName
 from vas_bench.run.workloads import WORKLOADS
+from vas_cluster import parse_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
@@ -23,6 +25,7 @@ from vas_lab.control import Answer, Request
 from vas_lab.disk import LAB_BYTES
 from vas_lab.job import JobResult
 from vas_lab.options import LabOptions
+from vas_lab.sites import lab_site_yaml
 
 
 def test_localities_by_host() -> None:
@@ -89,8 +92,8 @@ class FakeLab:
         self.options, self._digests = options, digests
         self.jobs: list[tuple[str, dict[str, str]]] = []
         self.is_up, self.is_broken = True, False
-        mount = SimpleNamespace(mount="/run/lustre")
-        self.spec = SimpleNamespace(cluster=SimpleNamespace(lustre=mount))
+        cluster = parse_cluster(lab_site_yaml(options.hosts), "lab")
+        self.spec = SimpleNamespace(cluster=cluster)
 
     def ask(self, _: Request) -> Answer:
         return Answer()
