@@ -154,7 +154,7 @@ class Lab:
         started = f"{time.strftime('%H%M%S')}-{time.time_ns() % 10**9:09d}"
         log = self.spec.logs / f"client-{started}-{Path(argv[0]).name}.log"
         request = JobRequest(
-            main=program(self.spec, tuple(argv)),
+            main=program(tuple(argv), self.spec.logs),
             properties=dict(conf or {}),
             log=log,
             jars=tuple(jars),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pydantic import JsonValue
 
 from vas_bench.arms.measures import job_measures
 from vas_bench.page_cache import drop, may_drop
-from vas_bench.results.environment import environment, lab_versions
+from vas_bench.results.environment import build_of, environment, lab_versions
 from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
 from vas_bench.run.experiments import Experiment, Identity
 from vas_bench.run.jobs import Jobs, meant
@@ -39,7 +38,6 @@ from vas_lab.state import is_running
 from vas_lab.trees import remove_tree
 
 DIRECTORY = "/bench-run"
-_BUILD_CHARS = 12
 # A lab whose starter was killed ends a moment later.
 _OLD_LAB_SECONDS = 60.0
 
@@ -66,6 +64,16 @@ class LabSite:
         self._drops = plan.drop_caches and may_drop(self._root)
         self._versions: dict[str, str] = {}
 
+    @property
+    def plan(self) -> Plan:
+        """The plan: a lab is what it asks for."""
+        return self._plan
+
+    @property
+    def learned(self) -> Path:
+        """Where it is kept how long runs take in labs."""
+        return self._directory / "run-seconds.json"
+
     def check(self, experiments: Sequence[Experiment]) -> None:
         """Raises BadInput for what no lab can be, or has no room for; fetches Tez if it is wanted.
 
@@ -84,7 +92,7 @@ class LabSite:
     def identify(self, experiment: Experiment) -> Identity:
         """An experiment with its configuration and versions. Raises NotHere before a build."""
         if not self._versions:
-            build = _build(find_plugins(), workloads_jar())
+            build = build_of(find_plugins(), workloads_jar())
             self._versions = lab_versions(find_hadoop(), find_java()) | {"plugins": build}
         tez = {"tez": tez_version()} if experiment.system == "tez" else {}
         cache = "dropped before the run" if self._drops else "as the run before left it"
@@ -178,12 +186,6 @@ class LabSite:
         paths = lab.ask(Request(ask="status")).paths
         device = read_device(self._root, self._directory)
         return Counters(device | network_counters(paths))
-
-
-def _build(*jars: Path) -> str:
-    """Tells one build of jars from another."""
-    digests = [hashlib.sha256(jar.read_bytes()).digest() for jar in jars]
-    return hashlib.sha256(b"".join(digests)).hexdigest()[:_BUILD_CHARS]
 
 
 def _check_room(experiments: Sequence[Experiment], free: int) -> None:
