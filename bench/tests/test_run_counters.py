@@ -58,6 +58,7 @@ def test_a_jobs_measures_are_known_ones_and_add_up() -> None:
             {
                 "org.apache.hadoop.mapreduce.JobCounter": of_job,
                 "tasks": {"GC_TIME_MILLIS": 1500, "BYTES_READ": 100},
+                "files": {"LUSTRE_READ_OPS": 5, "LUSTRE_WRITE_OPS": 2, "HDFS_LARGE_READ_OPS": 1},
             }
         )
     )
@@ -67,6 +68,7 @@ def test_a_jobs_measures_are_known_ones_and_add_up() -> None:
         1.5,
         1,
     )
+    assert found["metadata_operations"] == 8
     assert (found["local_map_share"], found["local_byte_share"]) == (0.75, 0.0)
 
 

@@ -80,6 +80,9 @@ class FakeLab:
             cluster=parse_cluster(lab_site_yaml(options.hosts), "lab"), temporary=temporary
         )
 
+    def metadata_requests(self) -> int:
+        return 7 * len(self.jobs)
+
     def refuse_broken(self) -> None: ...
 
     def stop(self) -> None: ...

@@ -98,6 +98,9 @@ class FakeLab:
     def ask(self, _: Request) -> Answer:
         return Answer()
 
+    def metadata_requests(self) -> int:
+        return 7 * len(self.jobs)
+
     def refuse_broken(self) -> None:
         if self.is_broken:
             raise VasError("a NodeManager is gone")
@@ -166,6 +169,7 @@ def test_an_output_is_held_against_stocks_of_the_same_input(tmp_path: Path, labs
     assert [verdict.validation.ok for verdict in verdicts] == [True, False]
     assert verdicts[1].wrong == "it is other, stock's abc"
     assert measures["throughput_bytes_per_second"] == it.size_bytes / 9
+    assert measures["metadata_requests"] == 7
     assert found is not None and found.phases == {"start": 1, "map": 1}
     assert found.hosts == {} and said[-1] == "not known of job_1_1: no logs"
 

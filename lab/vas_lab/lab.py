@@ -19,13 +19,14 @@ from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
 from vas_core.process import Completed, run
 from vas_core.root import Root
-from vas_lab.control import Answer, Request, ask
+from vas_lab.control import Answer, Request, ask, socket_path
 from vas_lab.disk import disk_error, says_full
 from vas_lab.ending import SUPERVISOR, end_lab, end_tied
 from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
 from vas_lab.events import DETACH, read_events
 from vas_lab.health import Problem, find_problems
 from vas_lab.job import JobRequest, JobResult, program
+from vas_lab.mds import client as mds
 from vas_lab.options import LabOptions, prepare
 from vas_lab.place import OnEvent
 from vas_lab.procfs import children
@@ -135,6 +136,18 @@ class Lab:
     def ask(self, request: Request) -> Answer:
         """Asks the supervisor: daemons, nodes, signals, failover of an OST."""
         return ask(self.spec.state_dir, request)
+
+    def metadata_requests(self) -> int:
+        """What the stand-in's MDS has been asked since its start: files made, layouts.
+
+        Opens, looks and removals do not reach it. Raises VasError when it does not answer.
+        """
+        try:
+            with socket_path(self.spec.lustre_state, "mds.sock") as path:
+                return int(mds.call(Path(path), "asked")["asked"])
+        except OSError as silent:
+            where = f"lab {self.spec.name}"
+            raise VasError(f"the MDS does not answer: {silent}", where=where) from silent
 
     def run_job(
         self,

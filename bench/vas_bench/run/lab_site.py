@@ -185,7 +185,8 @@ class LabSite:
     def _counted(self, lab: Lab) -> Counters:
         paths = lab.ask(Request(ask="status")).paths
         device = read_device(self._root, self._directory)
-        return Counters(device | network_counters(paths))
+        asked = {"metadata_requests": lab.metadata_requests()}
+        return Counters(device | network_counters(paths) | asked)
 
 
 def _check_room(experiments: Sequence[Experiment], free: int) -> None:
