@@ -95,7 +95,7 @@ class FakeLab:
         counters = {"all": {"BYTES_READ": 9, "HDFS_BYTES_READ": 9}}
         return a_job(counters, counters)
 
-    def call(self, argv: list[str], *, node: str | None = None) -> Completed:
+    def call(self, argv: list[str], *, node: str | None = None, **_: object) -> Completed:
         self.calls.append((node, " ".join(argv)))
         out = ""
         if argv[0] == "ls":

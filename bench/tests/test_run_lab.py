@@ -110,7 +110,7 @@ class FakeLab:
         counters = {"LUSTRE_BYTES_READ": 1 << 40, "CHECKSUM": 5, "BYTES_READ": 9}
         return a_job({"all": counters}, {"all": counters})
 
-    def call(self, argv: list[str]) -> Completed:
+    def call(self, argv: list[str], **_: object) -> Completed:
         out = ""
         if "sha256sum" in " ".join(argv):
             out = f"4 100 {self._digests.pop(0)} -"

@@ -15,6 +15,14 @@ _ON_NAMES = tuple(
     for scheme in ("LUSTRE", "HDFS")
     for kind in ("READ", "LARGE_READ", "WRITE")
 )
+
+
+def _containers(job: JobResult) -> int:
+    """The application master's, and MapReduce's of each attempt; Tez uses its own again."""
+    attempts = job.total_maps + job.counter("TOTAL_LAUNCHED_REDUCES")
+    return 1 + (job.counter("CONTAINERS_LAUNCHED") or attempts)
+
+
 COUNTED: Mapping[str, Callable[[JobResult], float]] = {
     "total_maps": lambda job: job.total_maps,
     "local_input_bytes": lambda job: job.map_counter("LUSTRE-LOCAL_BYTES_READ"),
@@ -23,8 +31,7 @@ COUNTED: Mapping[str, Callable[[JobResult], float]] = {
     "gc_seconds": lambda job: job.counter("GC_TIME_MILLIS") / _MILLISECONDS,
     "failed_maps": lambda job: job.counter("NUM_FAILED_MAPS"),
     "failed_reduces": lambda job: job.counter("NUM_FAILED_REDUCES"),
-    # Every attempt has a container of its own, and the application master one.
-    "containers_started": lambda job: 1 + job.total_maps + job.counter("TOTAL_LAUNCHED_REDUCES"),
+    "containers_started": _containers,
 }
 
 

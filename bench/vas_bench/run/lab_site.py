@@ -18,6 +18,9 @@ from vas_bench.run.jobs import Jobs, meant
 from vas_bench.run.plan import Plan
 from vas_bench.run.session import Details, Verdict
 from vas_bench.run.systems import PROFILES, arm_of, configuration
+from vas_bench.run.tez_history import TezHistory
+from vas_bench.run.tez_place import WithTez
+from vas_bench.run.times import phases_of
 from vas_bench.run.workloads import WORKLOADS
 from vas_bench.shuffle.counted import workloads_jar
 from vas_bench.shuffle.tez import fetch_tez, tez_arm, tez_version
@@ -44,12 +47,13 @@ _OLD_LAB_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Up:
-    """A lab that is up: whose it is, and its jobs."""
+    """A lab that is up: whose it is, its jobs, and where they run."""
 
     lab: Lab
     site: object
     tez: Arm | None
     jobs: Jobs
+    place: WithTez
 
 
 class LabSite:
@@ -60,6 +64,7 @@ class LabSite:
         self._root = Root()
         self._up: Up | None = None
         self._last: JobResult | None = None
+        self._of_tez: TezHistory | None = None
         self._jars: tuple[Path, ...] = ()
         self._drops = plan.drop_caches and may_drop(self._root)
         self._versions: dict[str, str] = {}
@@ -83,7 +88,7 @@ class LabSite:
             raise BadInput(
                 "a lab's stand-in for Lustre plays no lock modes",
                 where="parameters.flock",
-                hint="leave it out: it is for a real site, which comes with a later version",
+                hint="leave it out: it is for a real site (--cluster)",
             )
         _check_room(experiments, free_bytes(self._directory))
         if any(each.system == "tez" for each in experiments):
@@ -124,8 +129,10 @@ class LabSite:
             job_limit_seconds=self._plan.limit_seconds,
         )
         lab = Lab.start(options)
-        jobs = Jobs(lab, DIRECTORY, self._say, hdfs_root(lab.spec.cluster))
-        self._up = Up(lab, experiment.site, tez_arm(lab, self._jars) if self._jars else None, jobs)
+        place = WithTez(lab)
+        jobs = Jobs(place, DIRECTORY, self._say, hdfs_root(lab.spec.cluster))
+        tez = tez_arm(lab, self._jars) if self._jars else None
+        self._up = Up(lab, experiment.site, tez, jobs, place)
         remove_tree(lab, DIRECTORY)
 
     def prepare(self, experiment: Experiment) -> None:
@@ -145,6 +152,7 @@ class LabSite:
         before = self._counted(up.lab)
         self._last = None
         job = up.jobs.run(experiment, arm)
+        self._of_tez = up.place.last
         cache = page_cache(self._root)
         # What the job has written is the device's to write now, and counted as the job's.
         os.sync()
@@ -157,11 +165,13 @@ class LabSite:
         return self._there.jobs.validate(experiment, self._arm(experiment))
 
     def details(self, experiment: Experiment) -> Details:
-        """Phases and locality of the last run; nothing of Tez's, which keeps another history."""
-        job = self._last
-        if job is None or not job.counters:
+        """Phases and locality of the last run; of Tez's phases alone, it keeps no map's split."""
+        up, job = self._there, self._last
+        if job is None:
             return Details()
-        return self._there.jobs.details(experiment, job)
+        if experiment.system == "tez":
+            return Details(phases_of(self._of_tez.times())) if self._of_tez else Details()
+        return up.jobs.details(experiment, job)
 
     def down(self) -> None:
         """Ends the lab, if one is up."""

@@ -64,6 +64,7 @@ def tez_arm(lab: Lab, jars: tuple[Path, ...]) -> Arm:
         "tez.am.tez-ui.webservice.enable": "false",
         "tez.am.container.reuse.enabled": "true",
         "tez.simple.history.logging.dir": HISTORY,
+        "tez.am.sleep.time.before.exit.millis": "1000",
         "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
         "mapreduce.admin.map.child.java.opts": every_jvm,
         "mapreduce.admin.reduce.child.java.opts": every_jvm,
