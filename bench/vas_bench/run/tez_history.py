@@ -28,8 +28,6 @@ class Attempt:
 
     id: str
     status: str
-    node: str
-    container: str
     start_ms: int
     finish_ms: int
     counters: Counters
@@ -114,8 +112,6 @@ def _attempt(event: Mapping[str, Any]) -> Attempt:
     return Attempt(
         id=event["entity"],
         status=told["status"],
-        node=str(told.get("nodeId", "")).partition(":")[0],
-        container=str(told.get("containerId", "")),
         start_ms=told["startTime"],
         finish_ms=told["endTime"],
         counters=_counters(told),
@@ -154,7 +150,8 @@ def _failed(attempts: Iterable[Attempt]) -> int:
 
 
 def _as_map(it: Attempt) -> MapAttempt:
-    return MapAttempt(it.id, it.id, it.node, it.container, it.start_ms, it.finish_ms)
+    # Where it ran stands in no event that says how it ended.
+    return MapAttempt(it.id, it.id, "", "", it.start_ms, it.finish_ms)
 
 
 def _as_reduce(it: Attempt) -> ReduceAttempt:
