@@ -94,6 +94,7 @@ class SitePlace:
     ) -> JobResult:
         """Runs a Hadoop program to its end. Interrupted, or out of time, it kills its jobs."""
         temporary = self.spec.temporary
+        temporary.mkdir(parents=True, exist_ok=True)
         main = program(tuple(argv), temporary)
         log = temporary / f"client-{time.strftime('%H%M%S')}-{time.time_ns() % 10**9:09d}.log"
         with self._configuration.changed(conf or {}, temporary) as directory:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -66,12 +65,11 @@ class ClusterSite:
         if options.drops != "none" and not options.reach:
             hint = "say by --reach how to get onto its nodes"
             raise BadInput("page caches are emptied on nodes", where="--may-drop-caches", hint=hint)
-        self._temporary = tempfile.TemporaryDirectory(prefix="vas-bench-")
         self._place = SitePlace(
             self._cluster,
             options.cluster_file,
             self._conf,
-            Path(self._temporary.name),
+            self.learned.parent / "tmp",
             plan.limit_seconds,
         )
         self._jobs: Jobs | None = None
