@@ -141,7 +141,7 @@ def test_a_site_that_lacks_a_node_is_broken(
     files: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], problem: str | None
 ) -> None:
     monkeypatch.setattr(YarnRest, "nodes", lambda _: states)
-    found = opened(files)._place
+    found = opened(files).place
     if problem is None:
         found.refuse_broken()
         assert found.running == ["vm1", "vm2"]
@@ -168,7 +168,7 @@ def test_a_program_is_run_by_the_sites_own_hadoop(
     hadoop.chmod(0o755)
     monkeypatch.setenv("PATH", f"{files}:/usr/bin:/bin")
     monkeypatch.delenv("HADOOP_CLASSPATH", raising=False)
-    found = opened(files)._place
+    found = opened(files).place
     result = found.run_job(["teragen", "10", "/user/ann/rows"], {"mapreduce.job.maps": "7"})
     assert isinstance(result, JobResult)
     assert result.state == "NO JOB"

@@ -27,6 +27,7 @@ from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.root import Root
+from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.state import default_directory
 from vas_lab.trees import remove_tree
@@ -65,7 +66,7 @@ class ClusterSite:
         if options.drops != "none" and not options.reach:
             hint = "say by --reach how to get onto its nodes"
             raise BadInput("page caches are emptied on nodes", where="--may-drop-caches", hint=hint)
-        self._place = SitePlace(
+        self.place = SitePlace(
             self._cluster,
             options.cluster_file,
             self._conf,
@@ -85,6 +86,10 @@ class ClusterSite:
         """Where it is kept how long runs take on this site."""
         return default_directory(f"bench-run-{self._cluster.site}") / "run-seconds.json"
 
+    def arm(self, experiment: Experiment) -> Arm:
+        """The experiment as jobs are told."""
+        return arm_of(experiment, self._plan.properties, hdfs=self._conf.hdfs)
+
     def check(self, experiments: Sequence[Experiment]) -> None:
         """Raises BadInput for what this site is not, VasError where it is broken."""
         if any(each.system == "tez" for each in experiments):
@@ -101,7 +106,7 @@ class ClusterSite:
             hint = "run this where Lustre is mounted"
             raise BadInput("is not there", where=str(mount), hint=hint)
         check_lock_mode(self._root, self._cluster)
-        self._place.refuse_broken()
+        self.place.refuse_broken()
 
     def identify(self, experiment: Experiment) -> Identity:
         """An experiment with its configuration and versions."""
@@ -117,7 +122,7 @@ class ClusterSite:
 
     def environment(self) -> Mapping[str, JsonValue]:
         """The machine that submits, and the nodes that YARN can use now."""
-        names: list[JsonValue] = list(self._place.running)
+        names: list[JsonValue] = list(self.place.running)
         return {**environment(self._root), "running_nodes": names}
 
     def up(self, experiment: Experiment) -> None:
@@ -126,7 +131,7 @@ class ClusterSite:
             return
         history = ("--history", self._conf.history(self._cluster))
         self._clear()
-        self._jobs = Jobs(self._place, self._directory, self._say, self._conf.hdfs, history)
+        self._jobs = Jobs(self.place, self.directory, self._say, self._conf.hdfs, history)
 
     def prepare(self, experiment: Experiment) -> None:
         """Makes the input, and stock's output where others are held against that."""
@@ -140,7 +145,7 @@ class ClusterSite:
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job; what it counted, and its nodes."""
-        arm = arm_of(experiment, self._plan.properties, hdfs=self._conf.hdfs)
+        arm = self.arm(experiment)
         before, _ = self._nodes.look()
         self._last = None
         job = self._there.run(experiment, arm)
@@ -156,8 +161,7 @@ class ClusterSite:
 
     def validate(self, experiment: Experiment) -> Verdict:
         """Checks the output and removes it."""
-        arm = arm_of(experiment, self._plan.properties, hdfs=self._conf.hdfs)
-        return self._there.validate(experiment, arm)
+        return self._there.validate(experiment, self.arm(experiment))
 
     def details(self, experiment: Experiment) -> Details:
         """Phases and locality of the last run."""
@@ -170,13 +174,13 @@ class ClusterSite:
             self._clear()
 
     def _clear(self) -> None:
-        remove_tree(self._place, self._directory)
+        remove_tree(self.place, self.directory)
         if self._plan.with_hdfs:
-            remove_tree(self._place, f"{self._conf.hdfs}{self._directory}")
+            remove_tree(self.place, f"{self._conf.hdfs}{self.directory}")
 
     @property
-    def _directory(self) -> str:
-        # Of its own below what is named: it is removed with all that is in it.
+    def directory(self) -> str:
+        """Where its data go: below what was named, and removed with all that is in it."""
         return str(PurePosixPath("/", self._options.directory, f"vas-bench-{self._plan.name}"))
 
     @property
