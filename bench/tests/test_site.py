@@ -224,3 +224,34 @@ def test_dry_run_on_a_site_asks_nobody(files: Path, capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     assert "2 hosts" in out
     assert "1 run, about" in err
+
+
+_TUNE = "{name: t, hosts: 1, sweep: {sort_buffer: [64M, 512M]}}"
+
+
+def test_a_search_on_a_site_has_its_guests_and_its_heaps(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = files / "t.yaml"
+    plan.write_text(_TUNE)
+    opts = {f"mapreduce.{kind}.java.opts": "-Xmx1500m" for kind in ("map", "reduce")}
+    memory = {f"mapreduce.{kind}.memory.mb": "2048" for kind in ("map", "reduce")}
+    (files / "conf/mapred-site.xml").write_text(configuration_xml(opts | memory))
+    named = ["--cluster", str(files / "site.yaml"), "--hadoop-conf", str(files / "conf")]
+    assert run_command(["bench", "tune", str(plan), "--dry-run", *named]) == 0
+    out, err = capsys.readouterr()
+    assert "sort buffer 512 MiB" in out
+    assert "not tried" not in err
+    # The same in a lab, whose tasks have no room for it.
+    assert run_command(["bench", "tune", str(plan), "--dry-run"]) == 0
+    assert "not tried: sort buffer 512 MiB" in capsys.readouterr().err
+
+
+def test_a_labs_profiles_are_not_searched_on_a_site(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = files / "t.yaml"
+    plan.write_text("{name: t, sweep: {jvm: [lab, c2]}}")
+    named = ["--cluster", str(files / "site.yaml"), "--hadoop-conf", str(files / "conf")]
+    assert run_command(["bench", "tune", str(plan), "--dry-run", *named]) == 2
+    assert "jvm: these are a lab's profiles" in capsys.readouterr().err

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import click
 
@@ -15,12 +14,13 @@ from vas_bench.report.words import runs_words
 from vas_bench.results.record import Run
 from vas_bench.results.store import Writer, parse
 from vas_bench.run.estimate import estimated_seconds
-from vas_bench.run.experiments import Experiment, Identity, experiments
+from vas_bench.run.experiments import Identity, experiments
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.order import Turn, draw_turns
 from vas_bench.run.plan import Plan, read_plan
+from vas_bench.run.planned import PlannedSite
 from vas_bench.run.resume import left_to_do
-from vas_bench.run.session import Ended, Session, Site, play_all
+from vas_bench.run.session import Ended, Session, play_all
 from vas_bench.site.options import site_options
 from vas_bench.site.site import ClusterSite, SiteOptions
 from vas_core.cli import DurationType, json_option, note, print_json, print_table
@@ -88,24 +88,6 @@ def run(
         runs = (*writer.content.runs, *ended.made)
     written = _report(runs, report, plan) if report else None
     _print(ended, target, written, as_json)
-
-
-class PlannedSite(Site, Protocol):
-    """A site that a whole plan can run on."""
-
-    @property
-    def plan(self) -> Plan:
-        """The plan, with what the site decides."""
-
-    @property
-    def learned(self) -> Path:
-        """Where it is kept how long runs take here."""
-
-    def check(self, experiments: Sequence[Experiment]) -> None:
-        """Raises VasError for what cannot run here."""
-
-    def identify(self, experiment: Experiment) -> Identity:
-        """An experiment with its configuration and versions."""
 
 
 def _lab_site(plan: Plan) -> LabSite:

@@ -86,6 +86,11 @@ class ClusterSite:
         """Where it is kept how long runs take on this site."""
         return default_directory(f"bench-run-{self._cluster.site}") / "run-seconds.json"
 
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What the site's Hadoop configuration says."""
+        return self._conf.properties
+
     def arm(self, experiment: Experiment) -> Arm:
         """The experiment as jobs are told."""
         return arm_of(experiment, self._plan.properties, hdfs=self._conf.hdfs)
