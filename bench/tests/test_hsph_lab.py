@@ -129,7 +129,7 @@ class FakeSite:
         return Identity(experiment, {"site": "ours"}, {})
 
     def environment(self) -> dict[str, Any]:
-        return {"running_nodes": ["vm1"]}
+        return {"lost_nodes": []}
 
 
 def test_on_a_site_nothing_is_started_and_what_is_not_known_is_left_out(

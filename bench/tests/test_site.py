@@ -135,16 +135,17 @@ def test_another_configuration_of_the_site_is_another_experiment(
         ({"vm1": "RUNNING", "vm2.site.example": "RUNNING"}, None),
         ({"vm1": "RUNNING", "vm2": "LOST"}, "YARN has no running node on vm2"),
         ({"vm1": "RUNNING"}, "YARN has no running node on vm2"),
+        (dict.fromkeys(("vm1", "vm2", "vm9"), "RUNNING"), "the map has no guest vm9, YARN has"),
     ],
 )
-def test_a_site_that_lacks_a_node_is_broken(
+def test_a_site_whose_nodes_are_not_the_maps_is_broken(
     files: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], problem: str | None
 ) -> None:
     monkeypatch.setattr(YarnRest, "nodes", lambda _: states)
     found = opened(files).place
     if problem is None:
         found.refuse_broken()
-        assert found.running == ["vm1", "vm2"]
+        assert found.nodes() == ([], [])
         return
     with pytest.raises(VasError, match=problem):
         found.refuse_broken()

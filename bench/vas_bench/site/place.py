@@ -63,20 +63,22 @@ class SitePlace:
             "HADOOP_ROOT_LOGGER": "INFO,console",
         }
 
-    @property
-    def running(self) -> list[str]:
-        """The nodes that YARN can use now, by the map's names, sorted."""
-        states = self._yarn.nodes()
-        name_of = self.spec.cluster.name_of
-        return sorted(name_of(name) for name, state in states.items() if state == _RUNNING)
+    def nodes(self) -> tuple[list[str], list[str]]:
+        """The map's guests that YARN cannot use now, and what it uses besides the map's."""
+        found = {name for name, state in self._yarn.nodes().items() if state == _RUNNING}
+        running = {self.spec.cluster.name_of(name) for name in found}
+        guests = {guest.name for guest in self.spec.cluster.guests()}
+        return sorted(guests - running), sorted(running - guests)
 
     def refuse_broken(self) -> None:
-        """Raises VasError when YARN cannot use one of the map's guests."""
-        running = self.running
-        lost = [guest.name for guest in self.spec.cluster.guests() if guest.name not in running]
+        """Raises VasError when YARN's nodes are not the map's guests."""
+        lost, others = self.nodes()
         if lost:
             hint = "see the NodeManager's log there"
             raise VasError(f"YARN has no running node on {', '.join(lost)}", hint=hint)
+        if others:
+            hint = "jobs would run there too: add them to the map, or stop them"
+            raise VasError(f"the map has no guest {', '.join(others)}, YARN has", hint=hint)
 
     def call(
         self, argv: Sequence[str], *, node: str | None = None, check: bool = True

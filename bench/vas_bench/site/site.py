@@ -126,9 +126,10 @@ class ClusterSite:
         return Identity(experiment, told | ours, self._versions())
 
     def environment(self) -> Mapping[str, JsonValue]:
-        """The machine that submits, and the nodes that YARN can use now."""
-        names: list[JsonValue] = list(self.place.running)
-        return {**environment(self._root), "running_nodes": names}
+        """The machine that submits, and in what YARN's nodes are not the map's guests now."""
+        lost, others = self.place.nodes()
+        names: dict[str, JsonValue] = {"lost_nodes": [*lost], "other_nodes": [*others]}
+        return {**environment(self._root), **names}
 
     def up(self, experiment: Experiment) -> None:
         """Nothing is started; what an interrupted session left is removed."""
