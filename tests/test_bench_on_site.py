@@ -21,7 +21,7 @@ from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.in_lab import inside, resource_manager
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 REPOSITORY = Path(__file__).parents[1]
 SYSTEMS = ["yarn-hdfs", "yarn-lustre", "vas"]
