@@ -44,7 +44,7 @@ def test_every_workload_runs_on_tez_and_is_found_right(tmp_path: Path) -> None:
         assert maps >= 1, name
         # The application master's, and no more than one for each task.
         assert 2 <= each.measures["containers_started"] <= 1 + maps + 2 * 2, name
-        assert list(each.phases)[0] == "start"
+        assert next(iter(each.phases)) == "start"
         assert sum(each.phases.values()) == pytest.approx(each.measures["job_seconds"], abs=0.05)
         if WORKLOADS[name].has_splits:
             assert each.measures["local_byte_share"] > 0, name
