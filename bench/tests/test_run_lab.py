@@ -21,6 +21,7 @@ from vas_cluster import parse_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
+from vas_lab.arms import Arm
 from vas_lab.control import Answer, Request
 from vas_lab.disk import LAB_BYTES
 from vas_lab.job import JobResult
@@ -85,6 +86,9 @@ def test_the_room_that_a_workload_takes_is_its_own(
         check("sequencecount")
 
 
+TEZ_HISTORY = (Path(__file__).parent / "tez/wordcount-history.txt").read_text()
+
+
 class FakeLab:
     """A lab whose jobs end at once. `digests` are those of its jobs' outputs, in their order."""
 
@@ -107,6 +111,8 @@ class FakeLab:
 
     def run_job(self, argv: list[str], conf: dict[str, str], **_: object) -> JobResult:
         self.jobs.append((argv[0], conf))
+        if conf.get("mapreduce.framework.name") == "yarn-tez":
+            return a_job({})
         counters = {"LUSTRE_BYTES_READ": 1 << 40, "CHECKSUM": 5, "BYTES_READ": 9}
         return a_job({"all": counters}, {"all": counters})
 
@@ -118,6 +124,8 @@ class FakeLab:
             out = times([(2000, 3000)], [], 9000).model_dump_json()
         elif "locality" in argv:
             raise VasError("no logs")
+        elif argv[0] == "cat":
+            out = TEZ_HISTORY
         return Completed(tuple(argv), 0, out, "")
 
     def stop(self) -> None:
@@ -174,6 +182,29 @@ def test_an_output_is_held_against_stocks_of_the_same_input(tmp_path: Path, labs
     assert found.hosts == {} and said[-1] == "not known of job_1_1: no logs"
 
 
+def test_a_job_on_tez_is_measured_and_split_by_its_own_history(
+    tmp_path: Path, labs: Labs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_tez = Arm("Tez", "", {"mapreduce.framework.name": "yarn-tez"})
+    monkeypatch.setattr("vas_bench.run.lab_site.fetch_tez", lambda _: (tmp_path / "tez.jar",))
+    monkeypatch.setattr("vas_bench.run.lab_site.tez_arm", lambda *_: on_tez)
+    monkeypatch.setattr("vas_bench.run.lab_site._check_room", lambda *_: None)
+    said: list[str] = []
+    site, (it,) = site_of(tmp_path, said, systems=["tez"])
+    site.check([it])
+    site.up(it)
+    site.prepare(it)
+    measures = site.run(it)
+    # Its check runs other jobs, which are not the last one that was measured.
+    assert site.validate(it).validation.ok
+    details = site.details(it)
+    assert measures["containers_started"] == 5
+    assert measures["job_seconds"] == pytest.approx(30.27)
+    assert list(details.phases) == ["start", "map", "shuffle", "merge", "reduce"]
+    assert details.hosts == {}
+    assert not any("not known" in text for text in said)
+
+
 def test_other_hosts_are_another_lab_and_another_jvm_too(tmp_path: Path, labs: Labs) -> None:
     parameters = {"hosts": [1, 2], "jvm": ["lab", "roomy"]}
     site, found = site_of(tmp_path, [], workloads="teragen", parameters=parameters)
@@ -181,6 +212,7 @@ def test_other_hosts_are_another_lab_and_another_jvm_too(tmp_path: Path, labs: L
         site.up(it)
         site.prepare(it)
     site.down()
+    assert all(lab.options.job_limit_seconds == site.plan.limit_seconds for lab in labs.started)
     assert [(lab.options.hosts, bool(lab.options.properties)) for lab in labs.started] == [
         (1, False),
         (1, True),

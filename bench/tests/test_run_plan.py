@@ -164,6 +164,17 @@ def test_a_first_turn_on_hdfs_takes_longer_by_the_copy() -> None:
     assert first("yarn-hdfs") > first("vas") + 10
 
 
+def test_no_job_may_take_longer_than_its_limit_nor_than_the_budget() -> None:
+    def limit(**told: str) -> int:
+        fields = {"name": "p", "workloads": "sort", "systems": "vas"} | told
+        return Plan.model_validate(fields).limit_seconds
+
+    assert limit() == 1800
+    assert limit(run_limit="2h") == 7200
+    assert limit(run_limit="2h", budget="20m") == 1200
+    assert limit(run_limit="90s", budget="20m") == 90
+
+
 def test_an_input_is_cut_into_splits() -> None:
     (it,) = experiments(plan(parameters={"size": "100M", "split": "32M", "reducers": 3}))
     sizes = sizes_of(it)

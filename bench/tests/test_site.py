@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_jobs import a_job
 
+from vas_bench.results.measures import measure_of
+from vas_bench.run.counters import Counters
 from vas_bench.run.experiments import experiments
+from vas_bench.run.jobs import Jobs
 from vas_bench.run.plan import Plan
 from vas_bench.site import place
 from vas_bench.site import site as site_module
@@ -189,6 +193,41 @@ def test_a_program_is_run_by_the_sites_own_hadoop(
         jar.unlink()
     with pytest.raises(NotHere, match="set HADOOP_HOME to a whole Hadoop"):
         place.program_jars()
+
+
+class Looks:
+    """Nodes that have counted more each time."""
+
+    def __init__(self, counted: dict[str, int]) -> None:
+        self._counted, self._times = counted, 0
+
+    def look(self) -> tuple[Counters, dict[str, float]]:
+        self._times += 1
+        now = {name: value * self._times for name, value in self._counted.items()}
+        return Counters(now), {"page_cache_bytes": 5.0} if now else {}
+
+
+@pytest.mark.parametrize(
+    ("counted", "cpu_seconds"),
+    [({"cpu_microseconds": 2_500_000, "metadata_requests": 7}, 2.5), ({}, None)],
+)
+def test_what_nodes_counted_is_the_runs_and_what_they_did_not_is_missing(
+    files: Path, monkeypatch: pytest.MonkeyPatch, counted: dict[str, int], cpu_seconds: float | None
+) -> None:
+    monkeypatch.setattr(site_module, "remove_tree", lambda *_: None)
+    job = a_job({"tasks": {"BYTES_READ": 10, "CPU_MILLISECONDS": 1000}})
+    monkeypatch.setattr(Jobs, "run", lambda *_: job.model_copy(update={"cpu_seconds": 0}))
+    site = opened(files)
+    looks: Any = Looks(counted)
+    site._nodes = looks
+    (experiment,) = experiments(site.plan)
+    site.up(experiment)
+    found = dict(site.run(experiment))
+    assert all(measure_of(name) for name in found)
+    assert found.get("cpu_seconds") == cpu_seconds
+    assert found.get("metadata_requests") == counted.get("metadata_requests")
+    assert ("page_cache_bytes" in found) == bool(counted)
+    assert (found["job_seconds"], found["task_cpu_seconds"]) == (9, 1)
 
 
 def test_what_it_made_is_removed_and_nothing_beside_it(
