@@ -91,6 +91,15 @@ def test_what_cannot_run_there_is_said_before_anything_starts(
         site.check(experiments(site.plan))
 
 
+def test_a_directory_is_below_the_mount(files: Path) -> None:
+    options = SiteOptions(
+        cluster_file=files / "site.yaml", hadoop_conf=files / "conf", directory="/a/../../b"
+    )
+    plan = Plan.model_validate({"name": "p", "workloads": "terasort", "systems": "vas"})
+    with pytest.raises(BadInput, match="leads upwards"):
+        ClusterSite(plan, options, print)
+
+
 def test_a_localflock_site_runs_plans_that_ask_for_nothing_else(files: Path) -> None:
     text = lab_site_yaml(2).replace("lustre:", "lustre:\n  flock: localflock", 1)
     (files / "site.yaml").write_text(text)

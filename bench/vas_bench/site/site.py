@@ -63,9 +63,7 @@ class ClusterSite:
         self._conf = SiteConfiguration.read(directory)
         self._plan = _fitting(plan, self._cluster, say)
         self._nodes = Nodes(self._cluster, options.reach)
-        if options.drops != "none" and not options.reach:
-            hint = "say by --reach how to get onto its nodes"
-            raise BadInput("page caches are emptied on nodes", where="--may-drop-caches", hint=hint)
+        _check_options(options)
         self.place = SitePlace(
             self._cluster,
             options.cluster_file,
@@ -159,10 +157,9 @@ class ClusterSite:
         after, caches = self._nodes.look()
         found = job_measures(job) | after.since(before) | caches
         # The client knows nothing of the CPU on other machines.
-        used = found.pop("cpu_microseconds", None)
-        found["cpu_seconds"] = 0 if used is None else used / _MICROSECONDS
-        if used is None:
-            del found["cpu_seconds"]
+        del found["cpu_seconds"]
+        if (used := found.pop("cpu_microseconds", None)) is not None:
+            found["cpu_seconds"] = used / _MICROSECONDS
         return meant(experiment, found)
 
     def validate(self, experiment: Experiment) -> Verdict:
@@ -209,6 +206,15 @@ class ClusterSite:
         plugins = [jar for jar in jars if _PLUGINS.fullmatch(jar.name)]
         java = Path(os.environ.get("JAVA_HOME", "/usr"))
         return lab_versions(core, java) | {"plugins": build_of(*plugins, workloads_jar())}
+
+
+def _check_options(options: SiteOptions) -> None:
+    if options.drops != "none" and not options.reach:
+        hint = "say by --reach how to get onto its nodes"
+        raise BadInput("page caches are emptied on nodes", where="--may-drop-caches", hint=hint)
+    if ".." in PurePosixPath(options.directory).parts:
+        hint = "name it from the mount on"
+        raise BadInput(f"{options.directory} leads upwards", where="--directory", hint=hint)
 
 
 def _fitting(plan: Plan, cluster: Cluster, say: Callable[[str], None]) -> Plan:
