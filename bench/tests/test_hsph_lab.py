@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from vas_bench.arms.systems import ARM_OF
+from vas_bench.hsph.lab import play_on_site
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
+from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.run.plan import Plan
+from vas_bench.site.site import SiteOptions
 from vas_core.errors import VasError
 from vas_core.process import Completed
+from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.terasort import Sizes
@@ -24,7 +30,8 @@ SIZES = Sizes(rows=10, split_bytes=16 << 20, generators=2, reducers=3)
 class FakeLab:
     """Its input has two files and its output three, of as many rows as are said."""
 
-    def __init__(self, rows: int = 10, checksum: str = "2a") -> None:
+    def __init__(self, rows: int = 10, checksum: str = "2a", cpu: float = 4.0) -> None:
+        self._cpu = cpu
         self.calls: list[list[str]] = []
         self.told: list[dict[str, str]] = []
         self._rows, self._checksum = rows, checksum
@@ -38,7 +45,7 @@ class FakeLab:
         counted: dict[str, Any] = {"TeraGen": {"CHECKSUM": 0x2A}}
         times = dict.fromkeys(("seconds", "client_seconds", "wall_seconds"), 1.0)
         ids = {"application_id": "a", "job_id": "j", "state": "SUCCEEDED"}
-        found = {**ids, **times, "cpu_seconds": 4.0, "counters": counted, "map_counters": {}}
+        found = {**ids, **times, "cpu_seconds": self._cpu, "counters": counted, "map_counters": {}}
         return JobResult.model_validate(found)
 
     def call(self, argv: list[str]) -> Completed:
@@ -96,3 +103,56 @@ def test_rows_that_are_not_there_fail_the_check_and_not_a_later_phase() -> None:
 def test_rows_that_were_changed_fail_the_validation() -> None:
     with pytest.raises(VasError, match="rows were lost or changed: checksum 2b"):
         play(FakeLab(checksum="2b"))
+
+
+class FakeSite:
+    """A site that is there; its client knows nothing of its nodes' CPU."""
+
+    def __init__(self, plan: Plan, options: SiteOptions, _: object) -> None:
+        self.plan, self.done = plan, [str(options.cluster_file)]
+        self.learned = options.cluster_file.parent / "learned.json"
+        self.directory, self.place = "/user/ann/vas-bench-hsph", FakeLab(rows=10_000, cpu=0)
+
+    def check(self, _: object) -> None:
+        self.done.append("check")
+
+    def up(self, _: object) -> None:
+        self.done.append("up")
+
+    def down(self) -> None:
+        self.done.append("down")
+
+    def arm(self, experiment: Experiment) -> Arm:
+        return ARM_OF[experiment.system]
+
+    def identify(self, experiment: Experiment) -> Identity:
+        return Identity(experiment, {"site": "ours"}, {})
+
+    def environment(self) -> dict[str, Any]:
+        return {"lost_nodes": []}
+
+
+def test_on_a_site_nothing_is_started_and_what_is_not_known_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sites: list[FakeSite] = []
+
+    def opened(*words: Any) -> FakeSite:
+        sites.append(FakeSite(*words))
+        return sites[-1]
+
+    monkeypatch.setattr("vas_bench.hsph.lab.ClusterSite", opened)
+    monkeypatch.setattr("vas_bench.hsph.lab_work.check_data", lambda *_, **__: None)
+    parameters = {"size": "16M", "split": "16M", "reducers": 1, "hosts": 1}
+    fields = {"name": "hsph", "workloads": "terasort", "systems": "vas"}
+    plan = Plan.model_validate(fields | {"parameters": parameters})
+    options = SiteOptions(cluster_file=tmp_path / "site.yaml")
+    first, second = play_on_site(plan, options, 0.0001, "vas bench hsph", print)
+    (site,) = sites
+    assert site.done == [str(options.cluster_file), "check", "up", "down"]
+    assert (first.round, second.round) == (1, 2)
+    assert "cpu_seconds" not in first.measures
+    assert "energy_joules" not in first.measures
+    redundancy = "the site's own; TPCx-HS asks for three, or for their like"
+    assert first.configuration["redundancy"] == redundancy
+    assert site.place.calls[0] == ["rm", "/l/user/ann/vas-bench-hsph/hsph"]

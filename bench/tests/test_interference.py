@@ -26,7 +26,7 @@ from vas_lab.arms import ARMS as LAB_ARMS
 from vas_lab.arms import Arm
 from vas_lab.events import Event
 from vas_lab.job import JobResult
-from vas_lab.lab import OnEvent
+from vas_lab.place import OnEvent
 
 REPORT = (Path(__file__).parent / "fio/random-write.json").read_text()
 WRITE = next(each for each in PATTERNS if each.name == "random write")

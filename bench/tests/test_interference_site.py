@@ -20,7 +20,7 @@ from vas_core.process import Completed
 from vas_core.root import Root
 from vas_lab.arms import Arm
 from vas_lab.events import Event
-from vas_lab.lab import OnEvent
+from vas_lab.place import OnEvent
 
 SIZES = Sizes(host_bytes=4 << 30, guest_bytes=3 << 30, files_bytes=64 << 20, guest_cpus=1)
 NODE_MANAGERS = {"nodemanager-vm1": 5, "nodemanager-vm2": 6}

@@ -79,6 +79,19 @@ def test_two_configurations_of_one_system_are_two_arms() -> None:
     assert [" on " in arm.label for arm in comparison.arms] == [True, True]
 
 
+def test_a_run_far_out_is_flagged_and_stays_in_every_figure() -> None:
+    seconds = [20.0, 20.1, 20.2, 20.3, 99.0]
+    runs = [
+        made_up_run(number, measures={"job_seconds": each}, phases={})
+        for number, each in enumerate(seconds)
+    ]
+    figure = next(page_of(facts_of(runs), "t").figures)
+    (row,) = [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
+    assert (row["outliers"], row["n"], row["median s"]) == ("99", "5", "20.2")
+    assert row["runs in s"].endswith(", 99")
+    assert row["spread (CV)"] == "98.2 %"
+
+
 def test_arms_of_different_machines_are_said_to_be() -> None:
     runs = [made_up_run(1), made_up_run(2, system="tez", environment={"cpus": 64})]
     assert "They ran in 2 environments" in _told(runs)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from made_up_jobs import a_job
 
 from vas_bench.run import hdfs_locality
 from vas_bench.run.experiments import experiments
@@ -79,6 +80,9 @@ class FakeLab:
             cluster=parse_cluster(lab_site_yaml(options.hosts), "lab"), temporary=temporary
         )
 
+    def metadata_requests(self) -> int:
+        return 7 * len(self.jobs)
+
     def refuse_broken(self) -> None: ...
 
     def stop(self) -> None: ...
@@ -89,19 +93,9 @@ class FakeLab:
     def run_job(self, argv: list[str], conf: dict[str, str], **_: object) -> JobResult:
         self.jobs.append((argv, conf))
         counters = {"all": {"BYTES_READ": 9, "HDFS_BYTES_READ": 9}}
-        return JobResult(
-            application_id="application_1_1",
-            job_id="job_1_1",
-            state="SUCCEEDED",
-            seconds=9,
-            client_seconds=10,
-            wall_seconds=11,
-            cpu_seconds=12,
-            counters=counters,
-            map_counters=counters,
-        )
+        return a_job(counters, counters)
 
-    def call(self, argv: list[str], *, node: str | None = None) -> Completed:
+    def call(self, argv: list[str], *, node: str | None = None, **_: object) -> Completed:
         self.calls.append((node, " ".join(argv)))
         out = ""
         if argv[0] == "ls":
@@ -190,7 +184,7 @@ def test_rows_of_a_job_are_from_its_history_and_the_namenode(
     monkeypatch.setattr(History, "maps", lambda *_: maps)
     monkeypatch.setattr(History, "splits", lambda *_: splits)
     monkeypatch.setattr(hdfs_locality, "request_json", answer)
-    rows = hdfs_locality.look("job_1_1", cluster)
+    rows = hdfs_locality.look(History("http://rm:19888"), "job_1_1", cluster)
     assert [row["where"] for row in rows] == ["local", "unknown"]
     where = "http://rm:9870/webhdfs/v1/bench-run/a%20file?op=GETFILEBLOCKLOCATIONS"
     assert asked == [where]

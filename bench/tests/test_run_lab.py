@@ -8,134 +8,25 @@ from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from made_up_jobs import a_job, times
 
-from vas_bench.arms.measures import job_measures
-from vas_bench.results.measures import measure_of
-from vas_bench.results.phases import UNACCOUNTED, close
 from vas_bench.results.record import Locality
 from vas_bench.results.store import read_results
-from vas_bench.run.counters import Counters, device_counters, network_counters, page_cache
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.lab_site import LabSite, localities
+from vas_bench.run.jobs import localities
+from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import Plan, WorkloadName
-from vas_bench.run.times import JobTimes, phases_of
 from vas_bench.run.workloads import WORKLOADS
+from vas_cluster import parse_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
-from vas_core.root import Root
+from vas_lab.arms import Arm
 from vas_lab.control import Answer, Request
 from vas_lab.disk import LAB_BYTES
 from vas_lab.job import JobResult
 from vas_lab.options import LabOptions
-from vas_lab.paths import PathCounters
-from vas_routing.links import Leg
-from vas_yarn.history import History, MapAttempt, ReduceAttempt
-
-
-def a_map(start_ms: int, finish_ms: int) -> MapAttempt:
-    return MapAttempt("t", "a", "vm1", "c", start_ms, finish_ms)
-
-
-def times(
-    maps: list[tuple[int, int]], reduces: list[tuple[int, int, int, int]], finish: int
-) -> JobTimes:
-    return JobTimes(
-        submit_ms=1000,
-        finish_ms=finish,
-        maps=[a_map(*each) for each in maps],
-        reduces=[ReduceAttempt("t", *each) for each in reduces],
-    )
-
-
-def test_phases_follow_one_another_and_the_rest_is_unaccounted() -> None:
-    job = times(
-        [(5000, 9000), (6000, 12_000)],
-        [(13_000, 14_000, 14_500, 16_000), (13_500, 15_000, 15_200, 17_000)],
-        20_000,
-    )
-    found = phases_of(job)
-    assert found == {"start": 4.0, "map": 7.0, "shuffle": 2.0, "merge": 0.2, "reduce": 1.8}
-    # A second until the first reducer, three until the job's end.
-    assert close(found, 19.0)[UNACCOUNTED] == 4.0
-
-
-def test_a_shuffle_that_maps_hide_takes_no_time() -> None:
-    job = times([(2000, 10_000)], [(3000, 9000, 9500, 11_000)], 11_000)
-    assert phases_of(job) == {"start": 1, "map": 8, "shuffle": 0, "merge": 0, "reduce": 1}
-
-
-def test_without_reducers_there_are_two_phases_and_without_maps_none() -> None:
-    assert phases_of(times([(2000, 3000)], [], 4000)) == {"start": 1, "map": 1}
-    assert phases_of(times([], [], 4000)) == {}
-
-
-_MOMENT = st.integers(0, 50_000)
-
-
-@given(
-    st.lists(st.tuples(_MOMENT, _MOMENT), max_size=4),
-    st.lists(st.tuples(_MOMENT, _MOMENT, _MOMENT, _MOMENT), max_size=4),
-    st.integers(1000, 40_000),
-)
-def test_whatever_clocks_say_phases_never_exceed_the_job(
-    maps: list[tuple[int, int]], reduces: list[tuple[int, int, int, int]], finish: int
-) -> None:
-    job = (finish - 1000) / 1000
-    closed = close(phases_of(times(maps, reduces, finish)), job)
-    assert sum(closed.values()) == pytest.approx(job, abs=0.02)
-
-
-def test_reducers_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = {
-        "mapreduce/jobs/job_1_1/tasks?type=r": """{"tasks": {"task": [
-            {"id": "r0", "state": "SUCCEEDED", "successfulAttempt": "r0_1"},
-            {"id": "r1", "state": "KILLED", "successfulAttempt": ""}]}}""",
-        "mapreduce/jobs/job_1_1/tasks/r0/attempts/r0_1": """{"taskAttempt": {
-            "id": "r0_1", "startTime": 1, "shuffleFinishTime": 2, "mergeFinishTime": 3,
-            "finishTime": 4}}""",
-    }
-    monkeypatch.setattr(History, "_read", lambda _, path: answers[path])
-    assert History("http://rm:1").reduces("job_1_1") == [ReduceAttempt("r0", 1, 2, 3, 4)]
-
-
-# Of a virtual disk, Linux 6.1: 17 fields.
-_STAT = (
-    "  773884 74637 25572810 1287078 133345 361813 25280192 185165 0 139168 1513311 0 0 0 0 1 1\n"
-)
-
-
-def test_a_device_counts_in_sectors_of_512_bytes() -> None:
-    assert device_counters(_STAT) == {
-        "device_read_bytes": 25_572_810 * 512,
-        "device_written_bytes": 25_280_192 * 512,
-        "device_requests": 773_884 + 133_345,
-    }
-
-
-def test_interfaces_of_one_name_count_together() -> None:
-    def leg(node: str, device: str, received: int, sent: int) -> PathCounters:
-        numbers = {"rx_bytes": received, "tx_bytes": sent, "rx_packets": 1, "tx_packets": 1}
-        return PathCounters.model_validate(
-            {"node": node, "leg": Leg.SRIOV, "device": device, "carries": "all else", **numbers}
-        )
-
-    found = network_counters([leg("vm1", "vf0", 5, 7), leg("vm2", "vf0", 1, 2)])
-    assert found == {"network_received_bytes/vf0": 6, "network_sent_bytes/vf0": 9}
-
-
-def test_what_came_since_is_of_what_was_there_before() -> None:
-    before, after = Counters({"device_requests": 5}), Counters({"device_requests": 9, "new": 3})
-    assert after.since(before) == {"device_requests": 4.0}
-
-
-def test_the_page_cache(tmp_path: Path) -> None:
-    assert page_cache(Root(tmp_path)) == {}
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/meminfo").write_text("MemTotal: 9 kB\nCached:   7 kB\nSwapCached: 3 kB\n")
-    assert page_cache(Root(tmp_path)) == {"page_cache_bytes": 7 * 1024}
+from vas_lab.sites import lab_site_yaml
 
 
 def test_localities_by_host() -> None:
@@ -154,44 +45,6 @@ def test_localities_by_host() -> None:
         "vm1": Locality(data_local_maps=1, rack_local_maps=1, local_input_bytes=9, input_bytes=20),
         "vm2": Locality(other_maps=1, input_bytes=10),
     }
-
-
-def job(counters: dict[str, dict[str, int]]) -> JobResult:
-    return JobResult(
-        application_id="application_1_1",
-        job_id="job_1_1",
-        state="SUCCEEDED",
-        seconds=9,
-        client_seconds=10,
-        wall_seconds=11,
-        cpu_seconds=12,
-        counters=counters,
-        map_counters={},
-    )
-
-
-def test_a_jobs_measures_are_known_ones_and_add_up() -> None:
-    of_job = {"DATA_LOCAL_MAPS": 3, "TOTAL_LAUNCHED_MAPS": 4, "TOTAL_LAUNCHED_REDUCES": 2}
-    of_job["NUM_FAILED_REDUCES"] = 1
-    found = job_measures(
-        job(
-            {
-                "org.apache.hadoop.mapreduce.JobCounter": of_job,
-                "tasks": {"GC_TIME_MILLIS": 1500, "BYTES_READ": 100},
-            }
-        )
-    )
-    assert all(measure_of(name) for name in found)
-    assert (found["containers_started"], found["gc_seconds"], found["failed_reduces"]) == (
-        7,
-        1.5,
-        1,
-    )
-    assert (found["local_map_share"], found["local_byte_share"]) == (0.75, 0.0)
-
-
-def test_a_job_without_counters_has_times_alone() -> None:
-    assert job_measures(job({})) == {"job_seconds": 9, "client_seconds": 10, "cpu_seconds": 12}
 
 
 def test_there_is_a_way_to_run_and_check_every_workload() -> None:
@@ -233,6 +86,9 @@ def test_the_room_that_a_workload_takes_is_its_own(
         check("sequencecount")
 
 
+TEZ_HISTORY = (Path(__file__).parent / "tez/wordcount-history.txt").read_text()
+
+
 class FakeLab:
     """A lab whose jobs end at once. `digests` are those of its jobs' outputs, in their order."""
 
@@ -240,11 +96,14 @@ class FakeLab:
         self.options, self._digests = options, digests
         self.jobs: list[tuple[str, dict[str, str]]] = []
         self.is_up, self.is_broken = True, False
-        mount = SimpleNamespace(mount="/run/lustre")
-        self.spec = SimpleNamespace(cluster=SimpleNamespace(lustre=mount))
+        cluster = parse_cluster(lab_site_yaml(options.hosts), "lab")
+        self.spec = SimpleNamespace(cluster=cluster)
 
     def ask(self, _: Request) -> Answer:
         return Answer()
+
+    def metadata_requests(self) -> int:
+        return 7 * len(self.jobs)
 
     def refuse_broken(self) -> None:
         if self.is_broken:
@@ -252,10 +111,12 @@ class FakeLab:
 
     def run_job(self, argv: list[str], conf: dict[str, str], **_: object) -> JobResult:
         self.jobs.append((argv[0], conf))
+        if conf.get("mapreduce.framework.name") == "yarn-tez":
+            return a_job({})
         counters = {"LUSTRE_BYTES_READ": 1 << 40, "CHECKSUM": 5, "BYTES_READ": 9}
-        return job({"all": counters}).model_copy(update={"map_counters": {"all": counters}})
+        return a_job({"all": counters}, {"all": counters})
 
-    def call(self, argv: list[str]) -> Completed:
+    def call(self, argv: list[str], **_: object) -> Completed:
         out = ""
         if "sha256sum" in " ".join(argv):
             out = f"4 100 {self._digests.pop(0)} -"
@@ -263,6 +124,8 @@ class FakeLab:
             out = times([(2000, 3000)], [], 9000).model_dump_json()
         elif "locality" in argv:
             raise VasError("no logs")
+        elif argv[0] == "cat":
+            out = TEZ_HISTORY
         return Completed(tuple(argv), 0, out, "")
 
     def stop(self) -> None:
@@ -314,8 +177,32 @@ def test_an_output_is_held_against_stocks_of_the_same_input(tmp_path: Path, labs
     assert [verdict.validation.ok for verdict in verdicts] == [True, False]
     assert verdicts[1].wrong == "it is other, stock's abc"
     assert measures["throughput_bytes_per_second"] == it.size_bytes / 9
+    assert measures["metadata_requests"] == 7
     assert found is not None and found.phases == {"start": 1, "map": 1}
     assert found.hosts == {} and said[-1] == "not known of job_1_1: no logs"
+
+
+def test_a_job_on_tez_is_measured_and_split_by_its_own_history(
+    tmp_path: Path, labs: Labs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_tez = Arm("Tez", "", {"mapreduce.framework.name": "yarn-tez"})
+    monkeypatch.setattr("vas_bench.run.lab_site.fetch_tez", lambda _: (tmp_path / "tez.jar",))
+    monkeypatch.setattr("vas_bench.run.lab_site.tez_arm", lambda *_: on_tez)
+    monkeypatch.setattr("vas_bench.run.lab_site._check_room", lambda *_: None)
+    said: list[str] = []
+    site, (it,) = site_of(tmp_path, said, systems=["tez"])
+    site.check([it])
+    site.up(it)
+    site.prepare(it)
+    measures = site.run(it)
+    # Its check runs other jobs, which are not the last one that was measured.
+    assert site.validate(it).validation.ok
+    details = site.details(it)
+    assert measures["containers_started"] == 5
+    assert measures["job_seconds"] == pytest.approx(30.27)
+    assert list(details.phases) == ["start", "map", "shuffle", "merge", "reduce"]
+    assert details.hosts == {}
+    assert not any("not known" in text for text in said)
 
 
 def test_other_hosts_are_another_lab_and_another_jvm_too(tmp_path: Path, labs: Labs) -> None:
@@ -325,6 +212,7 @@ def test_other_hosts_are_another_lab_and_another_jvm_too(tmp_path: Path, labs: L
         site.up(it)
         site.prepare(it)
     site.down()
+    assert all(lab.options.job_limit_seconds == site.plan.limit_seconds for lab in labs.started)
     assert [(lab.options.hosts, bool(lab.options.properties)) for lab in labs.started] == [
         (1, False),
         (1, True),

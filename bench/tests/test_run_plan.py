@@ -59,7 +59,7 @@ def test_a_workload_with_more_to_move_is_expected_to_take_longer() -> None:
     ("text", "problem"),
     [
         ("systems: [hdfs]", "systems.0: "),
-        ("systems: [tez]\nworkloads: [sort]", "the whole: sort on tez comes with"),
+        ("run_limit: 0s", "run_limit: '0s' is not a time"),
         ("systems: [vas, vas]", "systems: names something twice"),
         ("workloads: []", "workloads: "),
         ("workloads: grep", "workloads.0: "),
@@ -162,6 +162,17 @@ def test_a_first_turn_on_hdfs_takes_longer_by_the_copy() -> None:
         return seconds[0] - seconds[1]
 
     assert first("yarn-hdfs") > first("vas") + 10
+
+
+def test_no_job_may_take_longer_than_its_limit_nor_than_the_budget() -> None:
+    def limit(**told: str) -> int:
+        fields = {"name": "p", "workloads": "sort", "systems": "vas"} | told
+        return Plan.model_validate(fields).limit_seconds
+
+    assert limit() == 1800
+    assert limit(run_limit="2h") == 7200
+    assert limit(run_limit="2h", budget="20m") == 1200
+    assert limit(run_limit="90s", budget="20m") == 90
 
 
 def test_an_input_is_cut_into_splits() -> None:

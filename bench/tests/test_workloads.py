@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from vas_bench.run.plan import WorkloadName
 from vas_bench.run.workloads import WORKLOADS, Dfsio
 from vas_bench.shuffle.jobs import Data
 from vas_core.errors import VasError
@@ -30,6 +31,7 @@ class FilesLab:
     def __init__(self, mount: Path, play: Job) -> None:
         self.spec = SimpleNamespace(cluster=SimpleNamespace(lustre=SimpleNamespace(mount=mount)))
         self.jobs: list[tuple[list[str], dict[str, str]]] = []
+        self.jars: list[tuple[Path, ...]] = []
         self._play = play
 
     def refuse_broken(self) -> None:
@@ -38,8 +40,11 @@ class FilesLab:
     def call(self, argv: list[str]) -> Completed:
         return run(argv)
 
-    def run_job(self, argv: list[str], conf: dict[str, str], **_: object) -> JobResult:
+    def run_job(
+        self, argv: list[str], conf: dict[str, str], jars: tuple[Path, ...] = (), **_: object
+    ) -> JobResult:
         self.jobs.append((argv, conf))
+        self.jars.append(jars)
         self._play(argv)
         numbers: dict[str, Any] = dict.fromkeys(
             ("seconds", "client_seconds", "wall_seconds", "cpu_seconds"), 1
@@ -159,3 +164,19 @@ def test_a_heavy_job_has_a_made_file_for_each_map(
 
 
 _SOURCES = "yarn-plugins/workloads/src/main/java/org/vas/workloads"
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("name", list(WORKLOADS))
+def test_the_run_that_is_measured_has_the_jars_of_its_framework(
+    name: WorkloadName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jar = tmp_path / "tez.jar"
+    monkeypatch.setattr("vas_bench.run.heavy.workloads_jar", lambda: tmp_path / "workloads.jar")
+    monkeypatch.setattr("vas_bench.run.workloads.workloads_jar", lambda: tmp_path / "w.jar")
+    lab = FilesLab(tmp_path, lambda _: None)
+    data = WORKLOADS[name].data(cast(Lab, lab), SIZES, "/d")
+    data.run(Arm("Tez", "", {"mapreduce.framework.name": "yarn-tez"}, (jar,)))
+    ((_, told),) = lab.jobs
+    assert lab.jars == [(jar,)]
+    assert told["mapreduce.framework.name"] == "yarn-tez"

@@ -136,12 +136,12 @@ def test_variables_of_the_lab_are_set_behind_its_border() -> None:
 def test_programs_are_examples_dfsio_or_jars(spec: LabSpec, tmp_path: Path) -> None:
     jar = tmp_path / "my.jar"
     jar.touch()
-    assert program(spec, ("pi", "1", "2"))[1:] == ("pi", "1", "2")
-    assert program(spec, ("dfsio", "-clean"))[1] == "-clean"
-    assert program(spec, (str(jar), "Main"))[1:] == (str(jar), "Main")
+    assert program(("pi", "1", "2"), spec.logs)[1:] == ("pi", "1", "2")
+    assert program(("dfsio", "-clean"), spec.logs)[1] == "-clean"
+    assert program((str(jar), "Main"), spec.logs)[1:] == (str(jar), "Main")
     for wrong in ((), ("terrasort",), (str(tmp_path / "none.jar"),)):
         with pytest.raises(BadInput):
-            program(spec, wrong)
+            program(wrong, spec.logs)
 
 
 @pytest.mark.parametrize("name", ["terasort", "wordcount", "secondarysort", "dfsio"])
@@ -149,7 +149,7 @@ def test_workflows_stay_in_their_directory(spec: LabSpec, name: str) -> None:
     made_up = workflow(name, 1 << 20)
     assert made_up is not None
     for step in made_up.steps:
-        program(spec, step)
+        program(step, spec.logs)
         assert all(word.startswith(made_up.directory) for word in step if word.startswith("/"))
     assert made_up.steps[-1][0] in (name, "teravalidate")
     assert workflow("pi", 1) is None

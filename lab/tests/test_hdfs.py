@@ -16,7 +16,7 @@ from vas_lab import readiness
 from vas_lab.arms import hdfs_arm
 from vas_lab.configuration import configuration
 from vas_lab.daemons import hdfs_daemons
-from vas_lab.hdfs import STATE_PATH, WEB_APPS, live_data_nodes, names_directory
+from vas_lab.hdfs import STATE_PATH, WEB_APPS, hdfs_root, live_data_nodes, names_directory
 from vas_lab.inside import write_files
 from vas_lab.lab import Lab
 from vas_lab.readiness import Readiness
@@ -85,7 +85,7 @@ def test_the_web_interfaces_have_what_their_jar_lacks(spec: LabSpec) -> None:
 
 
 def test_a_job_is_on_hdfs_and_yarn_places_it(spec: LabSpec) -> None:
-    arm = hdfs_arm(spec.cluster, 16 << 20)
+    arm = hdfs_arm(hdfs_root(spec.cluster), 16 << 20)
     assert arm.properties["fs.defaultFS"] == "hdfs://rm:8020"
     assert arm.properties["dfs.blocksize"] == str(16 << 20)
     assert arm.properties["mapreduce.job.tags"] == "vas-placement-off"

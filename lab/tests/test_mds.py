@@ -183,6 +183,14 @@ def test_fill_follows_the_files_and_new_ones_avoid_it(tmp_path: Path) -> None:
     assert firsts[2] + firsts[3] > 45
 
 
+def test_what_is_asked_of_files_is_counted(tmp_path: Path) -> None:
+    service = Service(site(tmp_path))
+    set_layout(service, tmp_path / "data/a", stripes(0, 1))
+    set_layout(service, tmp_path / "data/b", stripes(0, 1))
+    service.answer({"op": "df"}, None)
+    assert service.answer({"op": "asked"}, None) == {"asked": 2}
+
+
 def test_ballast_plays_an_unbalanced_system(tmp_path: Path) -> None:
     service = Service(site(tmp_path))
     (tmp_path / "ost/OST0002/ballast").write_text("1GiB\n")

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vas_cluster import Cluster
 from vas_lab.hdfs import job_properties
 from vas_yarn.profiles import SHUFFLE
 
@@ -43,6 +42,6 @@ ARMS = (
 BASE = "real hosts"
 
 
-def hdfs_arm(cluster: Cluster, block_bytes: int) -> Arm:
-    """YARN's own scheduler and shuffle on HDFS, in a lab that has it."""
-    return Arm("YARN-HDFS", "on HDFS", _PLACEMENT_OFF | job_properties(cluster, block_bytes))
+def hdfs_arm(root: str, block_bytes: int) -> Arm:
+    """YARN's own scheduler and shuffle on the HDFS whose paths begin so."""
+    return Arm("YARN-HDFS", "on HDFS", _PLACEMENT_OFF | job_properties(root, block_bytes))

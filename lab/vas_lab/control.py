@@ -49,7 +49,7 @@ class Answer(BaseModel):
 
 def ask(state_dir: Path, request: Request) -> Answer:
     """Asks the supervisor of a lab. Raises BadInput when it refuses, VasError when it is gone."""
-    with _socket_path(state_dir) as path, socket.socket(socket.AF_UNIX) as connection:
+    with socket_path(state_dir) as path, socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(_TIMEOUT_SECONDS)
         try:
             connection.connect(path)
@@ -65,7 +65,7 @@ def ask(state_dir: Path, request: Request) -> Answer:
 def listen(state_dir: Path) -> socket.socket:
     """The supervisor's end, not inherited by children."""
     (state_dir / SOCKET).unlink(missing_ok=True)
-    with _socket_path(state_dir) as path:
+    with socket_path(state_dir) as path:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)
     listener.listen()
@@ -88,10 +88,10 @@ def receive(connection: socket.socket) -> Request:
 
 
 @contextmanager
-def _socket_path(state_dir: Path) -> Iterator[str]:
-    # A socket's path has at most 107 bytes, a state directory's may have more.
-    descriptor = os.open(state_dir, os.O_RDONLY | os.O_DIRECTORY)
+def socket_path(directory: Path, name: str = SOCKET) -> Iterator[str]:
+    """A short path of a socket: it may have 107 bytes, and a state directory's may have more."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        yield f"/proc/self/fd/{descriptor}/{SOCKET}"
+        yield f"/proc/self/fd/{descriptor}/{name}"
     finally:
         os.close(descriptor)

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from vas_lab.events import Event
-from vas_lab.lab import OnEvent
+from vas_lab.place import OnEvent
 
 
 class Display:

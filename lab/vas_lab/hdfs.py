@@ -67,13 +67,13 @@ def hdfs_properties(spec: LabSpec) -> dict[str, str]:
     }
 
 
-def job_properties(cluster: Cluster, block_bytes: int) -> dict[str, str]:
+def job_properties(root: str, block_bytes: int) -> dict[str, str]:
     """What puts a job on HDFS: its staging and whatever has no scheme, in blocks of this size.
 
     Hadoop itself writes the job's history into the cluster's default file system.
     """
     return {
-        "fs.defaultFS": hdfs_root(cluster),
+        "fs.defaultFS": root,
         "dfs.replication": "1",
         "dfs.blocksize": str(block_bytes),
         "dfs.client.read.shortcircuit": "false",

@@ -8,7 +8,6 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from vas_core.errors import BadInput
-from vas_lab.spec import LabSpec
 
 Counters = dict[str, dict[str, int]]
 _JOB_GROUP = "org.apache.hadoop.mapreduce.JobCounter"
@@ -100,10 +99,10 @@ class JobResult(BaseModel):
         return self.counters.get(_JOB_GROUP, {}).get(name, 0)
 
 
-def program(spec: LabSpec, argv: tuple[str, ...]) -> tuple[str, ...]:
+def program(argv: tuple[str, ...], logs: Path) -> tuple[str, ...]:
     """The main class and arguments of `terasort IN OUT`, `dfsio ...` or `FILE.jar ...`.
 
-    Raises BadInput for anything else.
+    What a program reports besides goes into `logs`. Raises BadInput for anything else.
     """
     if not argv:
         raise BadInput("no program given", hint=f"one of {', '.join(PROGRAMS)}, or a jar")
@@ -112,7 +111,7 @@ def program(spec: LabSpec, argv: tuple[str, ...]) -> tuple[str, ...]:
         return (_EXAMPLES, name, *arguments)
     if name == "dfsio":
         # Its report goes beside the logs, not to whatever directory one is in.
-        return (_DFSIO, *arguments, "-resFile", str(spec.logs / "TestDFSIO.txt"))
+        return (_DFSIO, *arguments, "-resFile", str(logs / "TestDFSIO.txt"))
     if name == "sortvalidator":
         return (_SORT_VALIDATOR, *arguments)
     if name.endswith(".jar") and Path(name).is_file():

@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,20 +19,21 @@ from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
 from vas_core.process import Completed, run
 from vas_core.root import Root
-from vas_lab.control import Answer, Request, ask
+from vas_lab.control import Answer, Request, ask, socket_path
 from vas_lab.disk import disk_error, says_full
 from vas_lab.ending import SUPERVISOR, end_lab, end_tied
 from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
-from vas_lab.events import DETACH, Event, read_events
+from vas_lab.events import DETACH, read_events
 from vas_lab.health import Problem, find_problems
 from vas_lab.job import JobRequest, JobResult, program
+from vas_lab.mds import client as mds
 from vas_lab.options import LabOptions, prepare
+from vas_lab.place import OnEvent
 from vas_lab.procfs import children
 from vas_lab.spec import LabSpec
 from vas_lab.state import Running, hold, is_running, name_option, running_file
 from vas_lab.topology import plan_topology
 
-OnEvent = Callable[[Event], None]
 _CANCEL_TIMEOUT_SECONDS = 60.0
 
 
@@ -136,6 +137,18 @@ class Lab:
         """Asks the supervisor: daemons, nodes, signals, failover of an OST."""
         return ask(self.spec.state_dir, request)
 
+    def metadata_requests(self) -> int:
+        """What the stand-in's MDS has been asked since its start: files made, layouts.
+
+        Opens, looks and removals do not reach it. Raises VasError when it does not answer.
+        """
+        try:
+            with socket_path(self.spec.lustre_state, "mds.sock") as path:
+                return int(mds.call(Path(path), "asked")["asked"])
+        except OSError as silent:
+            where = f"lab {self.spec.name}"
+            raise VasError(f"the MDS does not answer: {silent}", where=where) from silent
+
     def run_job(
         self,
         argv: Sequence[str],
@@ -154,7 +167,7 @@ class Lab:
         started = f"{time.strftime('%H%M%S')}-{time.time_ns() % 10**9:09d}"
         log = self.spec.logs / f"client-{started}-{Path(argv[0]).name}.log"
         request = JobRequest(
-            main=program(self.spec, tuple(argv)),
+            main=program(tuple(argv), self.spec.logs),
             properties=dict(conf or {}),
             log=log,
             jars=tuple(jars),

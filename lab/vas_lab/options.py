@@ -26,7 +26,7 @@ class LabOptions:
     """A lab of `hosts` alike storage servers, or of the site in `cluster_file`.
 
     `properties` override Hadoop's configuration; `plain` leaves the VAS plugins out, `hdfs` adds
-    HDFS's daemons.
+    HDFS's daemons. A job that has not ended after `job_limit_seconds` is killed.
     """
 
     state_dir: Path
@@ -34,6 +34,7 @@ class LabOptions:
     cluster_file: Path | None = None
     plain: bool = False
     hdfs: bool = False
+    job_limit_seconds: float | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -56,6 +57,7 @@ def prepare(options: LabOptions) -> LabSpec:
         user_namespace=user_namespaces(),
         properties=dict(options.properties),
         hdfs=options.hdfs,
+        job_limit_seconds=options.job_limit_seconds,
     )
     spec.archive.build(spec.ingredients)
     write_atomically(spec.cluster_file, text)

@@ -14,8 +14,8 @@ _TIMEOUT_SECONDS = 5.0
 class YarnRest:
     """The ResourceManager's web interface, by its address."""
 
-    def __init__(self, address: str) -> None:
-        self._base = f"http://{f'[{address}]' if ':' in address else address}:8088/ws/v1/cluster"
+    def __init__(self, address: str, port: int = 8088) -> None:
+        self._base = f"http://{f'[{address}]' if ':' in address else address}:{port}/ws/v1/cluster"
 
     def nodes(self) -> dict[str, str]:
         """Node name -> state (NEW, RUNNING, UNHEALTHY, LOST, ...)."""

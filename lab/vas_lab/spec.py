@@ -31,6 +31,7 @@ class LabSpec(BaseModel):
     user_namespace: bool
     properties: dict[str, str] = {}
     hdfs: bool = False
+    job_limit_seconds: float | None = None
 
     @property
     def cluster_file(self) -> Path:

@@ -8,7 +8,7 @@ from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
-from vas_lab.lab import Lab, OnEvent
+from vas_lab.place import OnEvent, Place
 from vas_lab.trees import copy_to_hdfs, readable, remove_tree
 
 ROW_BYTES = 100
@@ -59,7 +59,7 @@ class Sizes:
 class TeraSort:
     """One data set of a lab, to be sorted once for each arm and as often as one likes."""
 
-    def __init__(self, lab: Lab, sizes: Sizes, directory: str) -> None:
+    def __init__(self, lab: Place, sizes: Sizes, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
         self._input = f"{directory}/input"
         self._generated: JobResult | None = None
@@ -120,7 +120,7 @@ def job_properties(sizes: Sizes) -> dict[str, str]:
     }
 
 
-def checked_rows(lab: Lab, report: str, made: JobResult) -> str:
+def checked_rows(lab: Place, report: str, made: JobResult) -> str:
     """The checksum in TeraValidate's report, which has one only for rows in order.
 
     Raises VasError for rows that are not, and for others than those that `made` generated: TeraGen

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from vas_lab.lab import Lab
+from vas_lab.place import Place
 
 _FS = ("hadoop", "fs")
 _CUT = 'truncate -s "$2" "$1"/*'
 
 
-def inside(lab: Lab, path: str) -> Path:
+def inside(lab: Place, path: str) -> Path:
     """Where a path, as jobs write it, is for programs in the lab."""
     return Path(lab.spec.cluster.lustre.mount) / path.lstrip("/")
 
@@ -23,7 +23,7 @@ def in_hdfs(path: str) -> bool:
     return path.startswith("hdfs://")
 
 
-def remove_tree(lab: Lab, path: str) -> None:
+def remove_tree(lab: Place, path: str) -> None:
     """Removes what is there, if anything is."""
     if in_hdfs(path):
         lab.call([*_FS, "-rm", "-r", "-f", "-skipTrash", path])
@@ -31,7 +31,7 @@ def remove_tree(lab: Lab, path: str) -> None:
         lab.call(["rm", "-rf", "--", str(inside(lab, path))])
 
 
-def cut_files(lab: Lab, path: str, size_bytes: int) -> None:
+def cut_files(lab: Place, path: str, size_bytes: int) -> None:
     """Makes all files of a directory so long, which they were before they were appended to."""
     if in_hdfs(path):
         lab.call([*_FS, "-truncate", "-w", str(size_bytes), f"{path}/*"])
@@ -40,7 +40,7 @@ def cut_files(lab: Lab, path: str, size_bytes: int) -> None:
 
 
 @contextmanager
-def readable(lab: Lab, path: str) -> Iterator[Path]:
+def readable(lab: Place, path: str) -> Iterator[Path]:
     """A directory for programs in the lab to read; of one in HDFS, a copy for as long."""
     if not in_hdfs(path):
         yield inside(lab, path)
@@ -50,7 +50,7 @@ def readable(lab: Lab, path: str) -> Iterator[Path]:
         yield Path(name) / PurePosixPath(path).name
 
 
-def copy_to_hdfs(lab: Lab, source: str, target: str, block_bytes: int) -> None:
+def copy_to_hdfs(lab: Place, source: str, target: str, block_bytes: int) -> None:
     """Copies the files of a directory below the mount, without hidden ones, into one of HDFS.
 
     Every guest writes its share of them: a file's blocks are on the DataNode beside its writer.

@@ -9,15 +9,29 @@ from vas_lab.job import JobResult
 
 _TIMES = ("job_seconds", "client_seconds", "cpu_seconds")
 _MILLISECONDS = 1000
+# Hadoop's file systems count these; what a JVM does past them, shuffle files included, is not here.
+_ON_NAMES = tuple(
+    f"{scheme}_{kind}_OPS"
+    for scheme in ("LUSTRE", "HDFS")
+    for kind in ("READ", "LARGE_READ", "WRITE")
+)
+
+
+def _containers(job: JobResult) -> int:
+    """The application master's, and MapReduce's of each attempt; Tez uses its own again."""
+    attempts = job.total_maps + job.counter("TOTAL_LAUNCHED_REDUCES")
+    return 1 + (job.counter("CONTAINERS_LAUNCHED") or attempts)
+
+
 COUNTED: Mapping[str, Callable[[JobResult], float]] = {
     "total_maps": lambda job: job.total_maps,
     "local_input_bytes": lambda job: job.map_counter("LUSTRE-LOCAL_BYTES_READ"),
     "input_bytes": lambda job: job.counter("BYTES_READ"),
+    "metadata_operations": lambda job: sum(job.counter(name) for name in _ON_NAMES),
     "gc_seconds": lambda job: job.counter("GC_TIME_MILLIS") / _MILLISECONDS,
     "failed_maps": lambda job: job.counter("NUM_FAILED_MAPS"),
     "failed_reduces": lambda job: job.counter("NUM_FAILED_REDUCES"),
-    # Every attempt has a container of its own, and the application master one.
-    "containers_started": lambda job: 1 + job.total_maps + job.counter("TOTAL_LAUNCHED_REDUCES"),
+    "containers_started": _containers,
 }
 
 

@@ -10,7 +10,7 @@ import click
 from vas_bench.arms.systems import ARM_OF
 from vas_bench.csvfile import read_table
 from vas_bench.hsph.energy import METERED
-from vas_bench.hsph.lab import play_in_lab, steps
+from vas_bench.hsph.lab import phase_steps, play_in_lab, play_on_site, steps
 from vas_bench.hsph.metric import (
     DIFFERENT_SCALE,
     NOT_TPC,
@@ -26,14 +26,18 @@ from vas_bench.results.record import Run
 from vas_bench.results.store import Writer
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.plan import Plan, made_plan
+from vas_bench.site.options import site_options
+from vas_bench.site.site import SiteOptions
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
+from vas_core.progress import Step
 from vas_lab.sites import MAX_HOSTS
 from vas_lab.terasort import ROW_BYTES
 
 # The specification's steps, going on downwards: its smallest data set is too large for a lab.
 _LAB_SCALE_FACTORS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 _CHOICES = [f"{scale:g}" for scale in (*_LAB_SCALE_FACTORS, *SCALE_FACTORS)]
+_WEEK_SECONDS = 7 * 24 * 3600
 _file = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -52,6 +56,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @click.option("--prices", type=results_path, help="CSV: item,count,price,currency. No default.")
 @click.option("--out", type=_file, default="hsph.jsonl", show_default=True, help="Of results.")
 @click.option("--show", type=results_path, help="Print what a file of results holds; run nothing.")
+@site_options
 @click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
 @json_option
 def hsph(
@@ -63,6 +68,7 @@ def hsph(
     prices: Path | None,
     out: Path,
     show: Path | None,
+    site: SiteOptions | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -76,16 +82,17 @@ def hsph(
     \b
     Examples: vas bench hsph
               vas bench hsph --scale-factor 0.001 --system yarn-lustre --prices prices.csv
+              vas bench hsph --scale-factor 1 --cluster /etc/vas/cluster.yaml --directory /user/ann
               vas bench hsph --show hsph.jsonl --prices prices.csv --json
     """
     scale = float(scale_factor)
     plan = _plan(system, round(scale * RECORDS_PER_TB) * ROW_BYTES, split, reducers, hosts)
     (experiment,) = experiments(plan)
     if dry_run:
-        _say(experiment, as_json)
+        _say(phase_steps(experiment) if site else steps(experiment), as_json)
         return
     priced = price_list(read_table(prices)) if prices else None
-    runs = read_runs(show, False) if show else _made(plan, experiment, scale, out)
+    runs = read_runs(show, False) if show else _made(plan, experiment, scale, out, site)
     results, rest = results_of(runs, priced)
     _print(results, rest, as_json)
     if not show:
@@ -101,11 +108,12 @@ def _plan(system: str, size_bytes: int, split: int, reducers: int, hosts: int) -
         systems=system,
         parameters=parameters,
         drop_caches=False,
+        # A result takes what it takes.
+        run_limit=_WEEK_SECONDS,
     )
 
 
-def _say(experiment: Experiment, as_json: bool) -> None:
-    found = steps(experiment)
+def _say(found: Sequence[Step], as_json: bool) -> None:
     total = sum(step.expected_seconds for step in found)
     if as_json:
         rows = [{"step": step.name, "seconds": round(step.expected_seconds)} for step in found]
@@ -115,12 +123,18 @@ def _say(experiment: Experiment, as_json: bool) -> None:
     note(f"about {format_duration(total)} on two quiet cores (estimated); {NOT_TPC}")
 
 
-def _made(plan: Plan, experiment: Experiment, scale: float, out: Path) -> Sequence[Run]:
+def _made(
+    plan: Plan, experiment: Experiment, scale: float, out: Path, site: SiteOptions | None
+) -> Sequence[Run]:
     it = experiment
-    sizes = f"--hosts {it.hosts} --split {it.split_bytes} --reducers {it.reducers}"
+    where = f"--cluster {site.cluster_file.name}" if site else f"--hosts {it.hosts}"
+    sizes = f"{where} --split {it.split_bytes} --reducers {it.reducers}"
     command = f"vas bench hsph --scale-factor {scale:g} --system {it.system} {sizes}"
     with Writer.open(out) as writer:
-        runs = play_in_lab(plan, experiment, scale, command, note)
+        if site:
+            runs = play_on_site(plan, site, scale, command, note)
+        else:
+            runs = play_in_lab(plan, experiment, scale, command, note)
         for run in runs:
             writer.append(run)
     return runs

@@ -1,4 +1,4 @@
-"""Two runs in a lab on this machine."""
+"""Two runs, in a lab on this machine or on a site."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
 from vas_bench.hsph.session import RUNS, Session, expected_seconds, step_name
 from vas_bench.results.record import Run
-from vas_bench.run.experiments import Experiment
+from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import Plan
 from vas_bench.run.systems import arm_of, sizes_of
+from vas_bench.site.site import ClusterSite, SiteOptions
 from vas_core.progress import Step, Steps
 from vas_core.root import Root
 from vas_lab.state import default_directory
@@ -24,13 +25,17 @@ _START_SECONDS = 25.0
 
 
 def steps(experiment: Experiment) -> list[Step]:
-    """What is to be done, and how long it may take."""
-    phases = [
+    """What is to be done in a lab, and how long it may take."""
+    return [Step(_START, _START_SECONDS), *phase_steps(experiment)]
+
+
+def phase_steps(experiment: Experiment) -> list[Step]:
+    """The same on a site, where nothing is started."""
+    return [
         Step(step_name(number, phase), expected_seconds(phase, experiment.size_bytes))
         for number in RUNS
         for phase in PHASES
     ]
-    return [Step(_START, _START_SECONDS), *phases]
 
 
 def play_in_lab(
@@ -58,6 +63,32 @@ def play_in_lab(
             )
             arm = arm_of(experiment, plan.properties)
             work = LabWork(site.lab, sizes_of(experiment), arm, _DIRECTORY)
+            return session.play(work, progress.step)
+    finally:
+        site.down()
+
+
+def play_on_site(
+    plan: Plan,
+    options: SiteOptions,
+    scale_factor: float,
+    command: str,
+    say: Callable[[str], None],
+) -> tuple[Run, Run]:
+    """Plays both runs on a site. No energy: its nodes' meters are not read from here.
+
+    Raises BadInput for what the site is not, VasError where there is no result.
+    """
+    site = ClusterSite(plan, options, say)
+    (experiment,) = experiments(site.plan)
+    site.check([experiment])
+    learned = site.learned.parent / "phase-seconds.json"
+    try:
+        with Steps.show(phase_steps(experiment), learned) as progress:
+            site.up(experiment)
+            session = Session(site.identify(experiment), scale_factor, command, site.environment)
+            sizes, directory = sizes_of(experiment), f"{site.directory}/hsph"
+            work = LabWork(site.place, sizes, site.arm(experiment), directory)
             return session.play(work, progress.step)
     finally:
         site.down()

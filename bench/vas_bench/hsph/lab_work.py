@@ -1,4 +1,4 @@
-"""The five phases in a lab: Apache's TeraGen, TeraSort and TeraValidate, and our data check."""
+"""The five phases at a place: Apache's TeraGen, TeraSort and TeraValidate, and our data check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from vas_bench.hsph.data_check import check_data
 from vas_bench.hsph.metric import PHASES
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
-from vas_lab.lab import Lab
+from vas_lab.place import Place
 from vas_lab.terasort import Sizes, checked_rows, job_properties
 from vas_lab.trees import inside, remove_tree
 
@@ -14,9 +14,9 @@ _PART_SIZES = 'stat -c %s "$1"/part-*'
 
 
 class LabWork:
-    """`phases.Work` in a lab, every phase on the system of the arm."""
+    """`phases.Work` in a lab or on a site, every phase on the system of the arm."""
 
-    def __init__(self, lab: Lab, sizes: Sizes, arm: Arm, directory: str) -> None:
+    def __init__(self, lab: Place, sizes: Sizes, arm: Arm, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
         self._properties = job_properties(sizes) | dict(arm.properties)
         self._input, self._output = f"{directory}/input", f"{directory}/output"

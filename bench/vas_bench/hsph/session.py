@@ -30,7 +30,7 @@ class CheckedWork(Work, Protocol):
 
     @property
     def cpu_seconds(self) -> float:
-        """Of all three jobs."""
+        """Of all three jobs; 0 where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Session:
             round=number,
             command=self.command,
             environment=dict(here),
-            measures={"cpu_seconds": work.cpu_seconds},
+            measures={"cpu_seconds": work.cpu_seconds} if work.cpu_seconds else {},
             validation=Validation(ok=True, check=CHECK, checksum=work.checksum),
         )
 

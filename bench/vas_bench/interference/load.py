@@ -12,7 +12,7 @@ from vas_core.polling import poll
 from vas_lab.arms import Arm
 from vas_lab.events import Event
 from vas_lab.job import JobResult
-from vas_lab.lab import OnEvent
+from vas_lab.place import OnEvent
 
 _START_SECONDS = 180.0
 _MAPS = ": map "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from vas_bench import page_cache
 from vas_bench.interference import fio
 from vas_bench.interference.cgroups import GroupName, Groups
 from vas_bench.interference.load import in_a_loop
@@ -13,7 +13,6 @@ from vas_bench.interference.patterns import ALONE, PATTERNS, ArmName
 from vas_bench.interference.processes import outside
 from vas_bench.interference.sizes import Sizes
 from vas_bench.interference.turns import Played, Turn
-from vas_core.errors import NotHere
 from vas_core.process import run
 from vas_core.root import Root
 from vas_lab.arms import Arm
@@ -25,7 +24,6 @@ from vas_lab.trees import inside, remove_tree
 
 DIRECTORY = "/interference"
 _CLIENTS = f"{DIRECTORY}/clients"
-_DROP_CACHES = "proc/sys/vm/drop_caches"
 # Beyond what a measurement is to take: fio's start, and its files' opening.
 _SPARE_SECONDS = 120.0
 _BY_NAME = {pattern.name: pattern for pattern in PATTERNS}
@@ -55,7 +53,7 @@ class Site:
     def play(self, turn: Turn) -> Played:
         """One turn, from an empty page cache on. Raises VasError when anything of it fails."""
         self.groups.move(_GROUP_OF[turn.arm], self._node_managers())
-        self._drop_caches()
+        page_cache.drop(self.root)
         self._fio(fio.reading_once(self._clients, self.sizes.files_bytes))
         with self._beside(turn.arm) as job_seconds:
             found = {name: self._measure(name) for name in turn.patterns}
@@ -91,14 +89,3 @@ class Site:
         daemons = self.lab.ask(Request(ask="status")).daemons
         inner = [it.pid for it in daemons if it.name in named and it.pid is not None]
         return outside(self.root, self.lab.running.supervisor, inner)
-
-    def _drop_caches(self) -> None:
-        os.sync()
-        try:
-            self.root.path(_DROP_CACHES).write_text("1\n")
-        except OSError as refused:
-            raise NotHere(
-                f"the page cache cannot be emptied: {refused.strerror}",
-                where=f"/{_DROP_CACHES}",
-                hint="run as root of the machine",
-            ) from refused

@@ -86,17 +86,41 @@ def _times(comparison: Comparison, name: str) -> Figure:
         title,
         "A point is a run, the bar their median, the line across it its 95 % interval.",
         lambda width: intervals(title, told, rows, Axis("seconds"), width),
-        ("system", "median s", "95 % interval", "runs in s"),
-        tuple(
-            (
-                row.name,
-                shown(row.value),
-                f"{shown(row.low)} to {shown(row.high)}" if len(row.points) > 1 else "-",
-                ", ".join(map(shown, row.points)),
-            )
-            for row in rows
-        ),
+        _TIME_COLUMNS,
+        tuple(_time_cells(arm) for arm in comparison.arms),
     )
+
+
+_TIME_COLUMNS = (
+    "system",
+    "n",
+    "median s",
+    "95 % interval",
+    "mean s",
+    "95 % interval of the mean",
+    "spread (CV)",
+    "outliers",
+    "runs in s",
+)
+
+
+def _time_cells(arm: Arm) -> tuple[str, ...]:
+    job = arm.job
+    return (
+        arm.label,
+        str(job.n),
+        shown(job.median),
+        _ends(job.median_interval),
+        shown(job.mean),
+        _ends(job.mean_interval),
+        f"{100 * job.cv:.1f} %" if job.n > 1 else "-",
+        ", ".join(map(shown, job.outliers)) or "none",
+        ", ".join(map(shown, arm.group.values(JOB_SECONDS))),
+    )
+
+
+def _ends(interval: tuple[float, float] | None) -> str:
+    return f"{shown(interval[0])} to {shown(interval[1])}" if interval else "-"
 
 
 def _time(arm: Arm) -> Row:

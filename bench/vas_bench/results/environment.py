@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +16,7 @@ _PROCESSORS = re.compile(r"^processor\s*:", re.MULTILINE)
 _MEMORY = re.compile(r"^MemTotal:\s*(\d+) kB$", re.MULTILINE)
 _JAVA = re.compile(r'^JAVA_VERSION="(.+)"$', re.MULTILINE)
 _HADOOP = re.compile(r"hadoop-common-(\d.*)\.jar")
+_BUILD_CHARS = 12
 # The kernel keeps a little more or less for itself from one start to the next.
 _MEMORY_GRAIN_BYTES = 64 << 20
 
@@ -34,12 +36,18 @@ def environment(root: Root) -> dict[str, JsonValue]:
 
 
 def lab_versions(hadoop_lib: Path, java_home: Path) -> dict[str, str]:
-    """What runs in a lab: Hadoop, Java, VAS."""
+    """What runs there: Hadoop, Java, VAS."""
     return {
         "hadoop": _hadoop(hadoop_lib),
         "java": _java(java_home),
         "vas": version("vas"),
     }
+
+
+def build_of(*jars: Path) -> str:
+    """Tells one build of jars from another."""
+    digests = [hashlib.sha256(jar.read_bytes()).digest() for jar in jars]
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:_BUILD_CHARS]
 
 
 def _hadoop(directory: Path) -> str:

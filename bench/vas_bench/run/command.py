@@ -18,8 +18,11 @@ from vas_bench.run.experiments import Identity, experiments
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.order import Turn, draw_turns
 from vas_bench.run.plan import Plan, read_plan
+from vas_bench.run.planned import PlannedSite
 from vas_bench.run.resume import left_to_do
 from vas_bench.run.session import Ended, Session, play_all
+from vas_bench.site.options import site_options
+from vas_bench.site.site import ClusterSite, SiteOptions
 from vas_core.cli import DurationType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
 from vas_core.errors import VasError
@@ -39,6 +42,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
     "--budget", type=DurationType(), help="Begin no run that would end later: 90s, 20m, 2h."
 )
 @click.option("--report", type=_file, help="Also write a report of all runs in the file (HTML).")
+@site_options
 @click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
 @json_option
 def run(
@@ -47,6 +51,7 @@ def run(
     resume: bool,
     budget: int | None,
     report: Path | None,
+    site: SiteOptions | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -55,39 +60,50 @@ def run(
     Every round runs each experiment once, in an order drawn by lot, and checks what it wrote. A run
     is a line in the file of results as soon as it ended: a plan that was interrupted goes on by
     --resume. What is INVALID is said with the reason, counted nowhere, and run again by --resume.
+    A lab on this machine is made for it, or a site is used that is there.
 
     \b
     Examples: vas bench run bench/plans/quick.yaml --report quick.html
               vas bench run bench/plans/locality.yaml --out night.jsonl --budget 8h
               vas bench run bench/plans/locality.yaml --out night.jsonl --resume
               vas bench run bench/plans/scaling.yaml --dry-run
+              vas bench run PLAN.yaml --cluster /etc/vas/cluster.yaml --directory /user/ann
     """
     plan = read_plan(plan_file)
+    plan = plan.model_copy(update={"budget": budget or plan.budget})
     target = out or Path(f"{plan.name}.jsonl")
-    seconds = budget or plan.budget
-    site = LabSite(plan, default_directory(_LAB), note)
+    here: PlannedSite = ClusterSite(plan, site, note) if site else _lab_site(plan)
+    plan = here.plan
     if dry_run:
-        identify = site.identify if resume else lambda each: Identity(each, {}, {})
+        identify = here.identify if resume else lambda each: Identity(each, {}, {})
         turns = _turns(plan, [identify(each) for each in experiments(plan)])
-        _say(_left(turns, target, site, resume), as_json)
+        _say(_left(turns, target, here, resume), as_json)
         return
-    site.check(experiments(plan))
-    turns = _turns(plan, [site.identify(each) for each in experiments(plan)])
+    here.check(experiments(plan))
+    turns = _turns(plan, [here.identify(each) for each in experiments(plan)])
     with Writer.open(target) as writer:
-        left = left_to_do(turns, writer.content, site.environment(), file=target, resume=resume)
-        command = shlex.join(["vas", "bench", "run", plan_file.name])
-        session = Session(site, site.environment(), plan.name, command)
-        ended = _play(session, site, left, writer, seconds)
+        left = left_to_do(turns, writer.content, here.environment(), file=target, resume=resume)
+        session = Session(here, here.environment(), plan.name, _command(plan_file, site))
+        ended = _play(session, here, left, writer, plan.budget)
         runs = (*writer.content.runs, *ended.made)
     written = _report(runs, report, plan) if report else None
     _print(ended, target, written, as_json)
+
+
+def _lab_site(plan: Plan) -> LabSite:
+    return LabSite(plan, default_directory(_LAB), note)
+
+
+def _command(plan_file: Path, site: SiteOptions | None) -> str:
+    where = ["--cluster", site.cluster_file.name] if site else []
+    return shlex.join(["vas", "bench", "run", plan_file.name, *where])
 
 
 def _turns(plan: Plan, identities: Sequence[Identity]) -> list[Turn]:
     return draw_turns(identities, rounds=plan.rounds, warm_up=plan.warm_up, seed=plan.seed)
 
 
-def _left(turns: list[Turn], file: Path, site: LabSite, resume: bool) -> list[Turn]:
+def _left(turns: list[Turn], file: Path, site: PlannedSite, resume: bool) -> list[Turn]:
     """What would run; the file is only looked at."""
     if not resume or not file.exists():
         return turns
@@ -107,15 +123,14 @@ def _say(turns: Sequence[Turn], as_json: bool) -> None:
 
 
 def _play(
-    session: Session, site: LabSite, turns: Sequence[Turn], writer: Writer, budget: int | None
+    session: Session, site: PlannedSite, turns: Sequence[Turn], writer: Writer, budget: int | None
 ) -> Ended:
     steps = [
         Step(turn.title, seconds)
         for turn, seconds in zip(turns, estimated_seconds(turns), strict=True)
     ]
-    learned = default_directory(_LAB) / "run-seconds.json"
     try:
-        with Steps.show(steps, learned) as progress:
+        with Steps.show(steps, site.learned) as progress:
             return play_all(session, turns, writer.append, progress=progress, budget_seconds=budget)
     finally:
         site.down()

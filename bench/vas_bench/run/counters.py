@@ -58,7 +58,13 @@ def read_device(root: Root, directory: Path) -> dict[str, int]:
     return device_counters(text) if text else {}
 
 
+def cached_bytes(meminfo: str) -> int | None:
+    """All files' pages in memory, as /proc/meminfo has them."""
+    match = _CACHED.search(meminfo)
+    return int(match[1]) * 1024 if match else None
+
+
 def page_cache(root: Root) -> dict[str, float]:
-    """All files' pages in memory now."""
-    match = _CACHED.search(root.read("proc/meminfo") or "")
-    return {"page_cache_bytes": float(int(match[1]) * 1024)} if match else {}
+    """Those of this machine now."""
+    found = cached_bytes(root.read("proc/meminfo") or "")
+    return {} if found is None else {"page_cache_bytes": float(found)}

@@ -7,12 +7,12 @@ does, of the keys that `lab_site.localities` reads.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from vas_bench.run.times import asked
 from vas_cluster import Cluster, load_site
 from vas_lab.hdfs import name_node_web
 from vas_lab.rest import request_json
@@ -62,9 +62,8 @@ def _where(node: str, holders: frozenset[str] | None, cluster: Cluster) -> str:
     return "partner" if host and host.name in partners else "remote"
 
 
-def look(job: str, cluster: Cluster) -> list[dict[str, object]]:
-    """The rows of a job that ended, of a lab's own servers. Raises VasError when one is silent."""
-    history = History(f"http://{cluster.yarn.resourcemanager.name}:19888")
+def look(history: History, job: str, cluster: Cluster) -> list[dict[str, object]]:
+    """The rows of a job that ended. Raises VasError when a server is silent."""
     splits = history.splits(history.maps(job))
     paths = {split.path for split in splits.values() if split}
     blocks = {path: parse_blocks(request_json(_url(path, cluster))) for path in paths}
@@ -79,4 +78,4 @@ def _url(path: str, cluster: Cluster) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps(look(sys.argv[1], load_site("run it in a lab"))))
+    print(json.dumps(look(*asked(), load_site("run it in a lab"))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vas_bench.shuffle.counted import workloads_jar
 from vas_bench.shuffle.jobs import Example
-from vas_lab.lab import Lab
+from vas_lab.place import Place
 from vas_lab.terasort import Sizes, job_properties
 
 _GENERATOR = "org.vas.workloads.data.Generate"
@@ -12,27 +12,27 @@ _PROGRAMS = "org.vas.workloads.heavy"
 _SEED = 1
 
 
-def self_join(lab: Lab, sizes: Sizes, directory: str) -> Example:
+def self_join(lab: Place, sizes: Sizes, directory: str) -> Example:
     """SelfJoin of lists of four items."""
     return _job(lab, sizes, directory, "SelfJoin", "associations")
 
 
-def inverted_index(lab: Lab, sizes: Sizes, directory: str) -> Example:
+def inverted_index(lab: Place, sizes: Sizes, directory: str) -> Example:
     """InvertedIndex of documents."""
     return _job(lab, sizes, directory, "InvertedIndex", "documents")
 
 
-def sequence_count(lab: Lab, sizes: Sizes, directory: str) -> Example:
+def sequence_count(lab: Place, sizes: Sizes, directory: str) -> Example:
     """SequenceCount of documents."""
     return _job(lab, sizes, directory, "SequenceCount", "documents")
 
 
-def adjacency_list(lab: Lab, sizes: Sizes, directory: str) -> Example:
+def adjacency_list(lab: Place, sizes: Sizes, directory: str) -> Example:
     """AdjacencyList of a graph's edges."""
     return _job(lab, sizes, directory, "AdjacencyList", "edges")
 
 
-def _job(lab: Lab, sizes: Sizes, directory: str, program: str, kind: str) -> Example:
+def _job(lab: Place, sizes: Sizes, directory: str, program: str, kind: str) -> Example:
     jar = str(workloads_jar())
 
     def make(inputs: str) -> None:

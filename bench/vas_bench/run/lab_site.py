@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import JsonValue
 
 from vas_bench.arms.measures import job_measures
-from vas_bench.results.environment import environment, lab_versions
-from vas_bench.results.record import Locality, Validation
+from vas_bench.page_cache import drop, may_drop
+from vas_bench.results.environment import build_of, environment, lab_versions
 from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
 from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.run.jobs import Jobs, meant
 from vas_bench.run.plan import Plan
 from vas_bench.run.session import Details, Verdict
-from vas_bench.run.systems import PROFILES, STOCK, arm_of, configuration, sizes_of
-from vas_bench.run.times import JobTimes, phases_of
-from vas_bench.run.workloads import WORKLOADS, OnBoth, Workload
+from vas_bench.run.systems import PROFILES, arm_of, configuration
+from vas_bench.run.tez_history import TezHistory
+from vas_bench.run.tez_place import WithTez
+from vas_bench.run.times import phases_of
+from vas_bench.run.workloads import WORKLOADS
 from vas_bench.shuffle.counted import workloads_jar
 from vas_bench.shuffle.tez import fetch_tez, tez_arm, tez_version
 from vas_cluster.model import Flock
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import BadInput
 from vas_core.polling import poll
 from vas_core.root import Root
 from vas_core.sizes import format_size
@@ -43,29 +42,19 @@ from vas_lab.trees import remove_tree
 from vas_yarn.jars import find_hadoop, find_plugins
 
 DIRECTORY = "/bench-run"
-_DROP_CACHES = "proc/sys/vm/drop_caches"
-_BUILD_CHARS = 12
 # A lab whose starter was killed ends a moment later.
 _OLD_LAB_SECONDS = 60.0
-# Of jobs without splits these would say where tasks ran that read nothing there.
-_OF_LUSTRE = ("local_input_bytes", "local_byte_share")
-_OF_SPLITS = ("data_local_maps", "local_map_share", "local_input_bytes", "local_byte_share")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Up:
-    """A lab that is up: whose it is, its inputs, and what outputs have to be."""
+    """A lab that is up: whose it is, its jobs, and where they run."""
 
     lab: Lab
     site: object
     tez: Arm | None
-    data: dict[object, OnBoth] = field(default_factory=dict)
-    in_hdfs: dict[object, OnBoth] = field(default_factory=dict)
-    expected: dict[object, str] = field(default_factory=dict)
-
-    def of(self, experiment: Experiment) -> OnBoth:
-        """An experiment's job, where its system has the data."""
-        return (self.in_hdfs if experiment.in_hdfs else self.data)[experiment.data]
+    jobs: Jobs
+    place: WithTez
 
 
 class LabSite:
@@ -76,9 +65,20 @@ class LabSite:
         self._root = Root()
         self._up: Up | None = None
         self._last: JobResult | None = None
+        self._of_tez: TezHistory | None = None
         self._jars: tuple[Path, ...] = ()
-        self._drops = plan.drop_caches and os.access(self._root.path(_DROP_CACHES), os.W_OK)
+        self._drops = plan.drop_caches and may_drop(self._root)
         self._versions: dict[str, str] = {}
+
+    @property
+    def plan(self) -> Plan:
+        """The plan: a lab is what it asks for."""
+        return self._plan
+
+    @property
+    def learned(self) -> Path:
+        """Where it is kept how long runs take in labs."""
+        return self._directory / "run-seconds.json"
 
     def check(self, experiments: Sequence[Experiment]) -> None:
         """Raises BadInput for what no lab can be, or has no room for; fetches Tez if it is wanted.
@@ -89,7 +89,7 @@ class LabSite:
             raise BadInput(
                 "a lab's stand-in for Lustre plays no lock modes",
                 where="parameters.flock",
-                hint="leave it out: it is for a real site, which comes with a later version",
+                hint="leave it out: it is for a real site (--cluster)",
             )
         _check_room(experiments, free_bytes(self._directory))
         if any(each.system == "tez" for each in experiments):
@@ -98,7 +98,7 @@ class LabSite:
     def identify(self, experiment: Experiment) -> Identity:
         """An experiment with its configuration and versions. Raises NotHere before a build."""
         if not self._versions:
-            build = _build(find_plugins(), workloads_jar())
+            build = build_of(find_plugins(), workloads_jar())
             self._versions = lab_versions(find_hadoop(), find_java()) | {"plugins": build}
         tez = {"tez": tez_version()} if experiment.system == "tez" else {}
         cache = "dropped before the run" if self._drops else "as the run before left it"
@@ -127,90 +127,52 @@ class LabSite:
             hosts=experiment.hosts,
             properties=PROFILES[experiment.jvm].lab,
             hdfs=self._plan.with_hdfs,
+            job_limit_seconds=self._plan.limit_seconds,
         )
         lab = Lab.start(options)
-        self._up = Up(lab, experiment.site, tez_arm(lab, self._jars) if self._jars else None)
+        place = WithTez(lab)
+        jobs = Jobs(place, DIRECTORY, self._say, hdfs_root(lab.spec.cluster))
+        tez = tez_arm(lab, self._jars) if self._jars else None
+        self._up = Up(lab, experiment.site, tez, jobs, place)
         remove_tree(lab, DIRECTORY)
 
     def prepare(self, experiment: Experiment) -> None:
         """Makes the input, and where that is what others are held against, stock's output."""
-        up, content = self._there, experiment.data
-        if content not in up.data:
-            self._say(f"making the input of {experiment.workload}")
-            up.data[content] = self._made(experiment)
-        if experiment.in_hdfs and content not in up.in_hdfs:
-            self._say(f"copying the input of {experiment.workload} into HDFS")
-            copy = self._new(experiment, hdfs_root(up.lab.spec.cluster))
-            copy.copy_from(up.data[content])
-            up.in_hdfs[content] = copy
-
-    def _made(self, experiment: Experiment) -> OnBoth:
-        data = self._new(experiment)
-        data.generate()
-        if WORKLOADS[experiment.workload].as_stock:
-            data.run(STOCK)
-            self._there.expected[experiment.data] = data.validate(STOCK)
-        return data
-
-    def _new(self, experiment: Experiment, root: str = "") -> OnBoth:
-        up = self._there
-        number = len(up.data) + len(up.in_hdfs)
-        directory = f"{root}{DIRECTORY}/{number}-{experiment.workload}"
-        return WORKLOADS[experiment.workload].data(up.lab, sizes_of(experiment), directory)
+        self._there.jobs.prepare(experiment)
 
     def drop_caches(self) -> None:
         """Writes what is to be written, and empties the page cache where the kernel lets us."""
-        os.sync()
-        if not self._drops:
-            return
-        try:
-            self._root.path(_DROP_CACHES).write_text("1\n")
-        except OSError as refused:
-            hint = "set drop_caches: false"
-            raise VasError(str(refused.strerror), where=f"/{_DROP_CACHES}", hint=hint) from refused
+        if self._drops:
+            drop(self._root, hint="set drop_caches: false")
+        else:
+            os.sync()
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs the job; what it, the device and the interfaces counted."""
-        up, workload = self._there, WORKLOADS[experiment.workload]
-        arm = self._arm(experiment)
+        up, arm = self._there, self._arm(experiment)
         before = self._counted(up.lab)
         self._last = None
-        job = up.of(experiment).run(arm)
+        job = up.jobs.run(experiment, arm)
+        self._of_tez = up.place.last
         cache = page_cache(self._root)
         # What the job has written is the device's to write now, and counted as the job's.
         os.sync()
         self._last = job
         machine = self._counted(up.lab).since(before) | cache
-        return _meant(workload, experiment, job_measures(job) | machine)
+        return meant(experiment, job_measures(job) | machine)
 
     def validate(self, experiment: Experiment) -> Verdict:
         """Checks the output and removes it."""
-        up, check = self._there, WORKLOADS[experiment.workload].check
-        try:
-            checksum = up.of(experiment).validate(self._arm(experiment))
-        except VasError as wrong:
-            return Verdict(Validation(ok=False, check=check), str(wrong))
-        expected = up.expected.get(experiment.data, checksum)
-        made = Validation(ok=checksum == expected, check=check, checksum=checksum)
-        return Verdict(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
+        return self._there.jobs.validate(experiment, self._arm(experiment))
 
     def details(self, experiment: Experiment) -> Details:
-        """Phases and locality of the last run; nothing of Tez's, which keeps another history.
-
-        What cannot be read is said and left out: the run is none the worse for it.
-        """
-        job = self._last
-        if job is None or not job.counters:
+        """Phases and locality of the last run; of Tez's phases alone, it keeps no map's split."""
+        up, job = self._there, self._last
+        if job is None:
             return Details()
-        times = self._ask("vas_bench.run.times", job)
-        phases = phases_of(JobTimes.model_validate(times)) if times else {}
-        if not WORKLOADS[experiment.workload].has_splits:
-            return Details(phases)
-        if experiment.in_hdfs:
-            rows = self._ask("vas_bench.run.hdfs_locality", job)
-        else:
-            rows = self._ask("vas_core", job, "job", "locality", "--json")
-        return Details(phases, localities(rows or []))
+        if experiment.system == "tez":
+            return Details(phases_of(self._of_tez.times())) if self._of_tez else Details()
+        return up.jobs.details(experiment, job)
 
     def down(self) -> None:
         """Ends the lab, if one is up."""
@@ -234,22 +196,8 @@ class LabSite:
     def _counted(self, lab: Lab) -> Counters:
         paths = lab.ask(Request(ask="status")).paths
         device = read_device(self._root, self._directory)
-        return Counters(device | network_counters(paths))
-
-    def _ask(self, module: str, job: JobResult, *words: str) -> Any:
-        """The JSON that a program in the lab prints of a job; None if it does not."""
-        argv = [sys.executable, "-m", module, *words, job.job_id]
-        try:
-            return json.loads(self._there.lab.call(argv).stdout)
-        except (VasError, ValueError) as failed:
-            self._say(f"not known of {job.job_id}: {failed}")
-            return None
-
-
-def _build(*jars: Path) -> str:
-    """Tells one build of jars from another."""
-    digests = [hashlib.sha256(jar.read_bytes()).digest() for jar in jars]
-    return hashlib.sha256(b"".join(digests)).hexdigest()[:_BUILD_CHARS]
+        asked = {"metadata_requests": lab.metadata_requests()}
+        return Counters(device | network_counters(paths) | asked)
 
 
 def _check_room(experiments: Sequence[Experiment], free: int) -> None:
@@ -267,34 +215,3 @@ def _check_room(experiments: Sequence[Experiment], free: int) -> None:
             where="parameters.size",
             hint="give less, or free some space",
         )
-
-
-def _meant(
-    workload: Workload, experiment: Experiment, found: Mapping[str, float]
-) -> dict[str, float]:
-    """Without those that say nothing of such a run."""
-    left_out = set(_OF_LUSTRE if experiment.in_hdfs else ())
-    left_out |= set(() if workload.has_splits else _OF_SPLITS)
-    kept = {name: value for name, value in found.items() if name not in left_out}
-    if workload.has_input:
-        kept["throughput_bytes_per_second"] = experiment.size_bytes / found["job_seconds"]
-    return kept
-
-
-_NEAR = {"local": "data_local_maps", "partner": "rack_local_maps"}
-
-
-def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, Locality]:
-    """Host -> where its maps' stripes lay, from the rows of `vas job locality`.
-
-    A pair of servers is a rack. Maps whose split is not known are left out.
-    """
-    found: dict[str, dict[str, int]] = {}
-    for row in rows:
-        if not isinstance(row["length"], int) or not isinstance(row["local_bytes"], int):
-            continue
-        host = found.setdefault(str(row["ran_on"]), dict.fromkeys(Locality.model_fields, 0))
-        host[_NEAR.get(str(row["where"]), "other_maps")] += 1
-        host["input_bytes"] += row["length"]
-        host["local_input_bytes"] += row["local_bytes"]
-    return {name: Locality(**found[name]) for name in sorted(found)}

@@ -45,7 +45,6 @@ Codec = Literal["none", "gzip", "lz4"]
 JvmProfile = Literal["lab", "roomy", "c2"]
 
 _STRIPE_ALIGNMENT_BYTES = 64 << 10
-_ON_TEZ: tuple[WorkloadName, ...] = ("terasort",)
 Value = TypeVar("Value")
 
 
@@ -115,7 +114,7 @@ class Parameters(_Model):
 
 
 class Plan(_Model):
-    """A plan. `properties` are given to every job; `budget` is in seconds."""
+    """A plan. `properties` are given to every job; `budget` and `run_limit` are in seconds."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
     workloads: Many[WorkloadName]
@@ -126,14 +125,13 @@ class Plan(_Model):
     warm_up: Annotated[int, Field(ge=0, description="rounds that are not counted")] = 1
     seed: Annotated[int, Field(ge=0)] = 1
     budget: Seconds | None = None
+    run_limit: Seconds = 30 * 60
     drop_caches: bool = True
 
-    @model_validator(mode="after")
-    def _known_on_tez(self) -> Plan:
-        unknown = [name for name in self.workloads if name not in _ON_TEZ]
-        if "tez" in self.systems and unknown:
-            raise _wrong(f"{unknown[0]} on tez comes with a later version")
-        return self
+    @property
+    def limit_seconds(self) -> int:
+        """After which a job is killed that has not ended: never later than the budget's end."""
+        return min(self.run_limit, self.budget or self.run_limit)
 
     @property
     def with_hdfs(self) -> bool:

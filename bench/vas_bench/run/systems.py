@@ -14,6 +14,7 @@ from vas_bench.shuffle.session import PROPERTIES
 from vas_cluster import Cluster, parse_cluster
 from vas_lab.arms import Arm, hdfs_arm
 from vas_lab.configuration import JVM, TASK_HEAP
+from vas_lab.hdfs import hdfs_root
 from vas_lab.sites import lab_site_yaml
 from vas_lab.terasort import ROW_BYTES, Sizes, job_properties
 
@@ -54,16 +55,18 @@ def sizes_of(experiment: Experiment) -> Sizes:
     return Sizes(rows, experiment.split_bytes, max(1, maps // 2), experiment.reducers)
 
 
-def arm_of(experiment: Experiment, properties: Properties, tez: Arm | None = None) -> Arm:
-    """The experiment as the lab runs it; `tez` is the lab's arm of that name."""
-    arm = tez if experiment.system == "tez" else _usual(experiment)
+def arm_of(
+    experiment: Experiment, properties: Properties, tez: Arm | None = None, hdfs: str = ""
+) -> Arm:
+    """The experiment as it runs: `tez` is the lab's arm of that name, `hdfs` a site's HDFS."""
+    arm = tez if experiment.system == "tez" else _usual(experiment, hdfs)
     assert arm is not None, "tez needs its arm"
     return replace(arm, properties={**arm.properties, **_chosen(experiment, properties)})
 
 
-def _usual(experiment: Experiment) -> Arm:
+def _usual(experiment: Experiment, hdfs: str = "") -> Arm:
     if experiment.in_hdfs:
-        return hdfs_arm(_lab_cluster(), experiment.split_bytes)
+        return hdfs_arm(hdfs or hdfs_root(_lab_cluster()), experiment.split_bytes)
     return ARM_OF[experiment.system]
 
 
@@ -83,14 +86,26 @@ def configuration(
     own = _ON_TEZ if experiment.system == "tez" else dict(_usual(experiment).properties)
     beside = {"lab_daemons": ["namenode", "datanode"]} if with_hdfs else {}
     return beside | {
-        "properties": {
-            **job_properties(sizes_of(experiment)),
-            **own,
-            **_chosen(experiment, properties),
-        },
+        "properties": _told(experiment, own, properties),
         "lab_properties": dict(PROFILES[experiment.jvm].lab),
         "jvm_flags": list(JVM),
         "page_cache": page_cache,
+    }
+
+
+def site_configuration(
+    experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str
+) -> dict[str, Any]:
+    """The same on a site, whose own configuration is not in it; `hdfs` is the site's."""
+    own = _usual(experiment, hdfs).properties
+    return {"properties": _told(experiment, own, properties), "page_cache": page_cache}
+
+
+def _told(experiment: Experiment, own: Properties, properties: Properties) -> dict[str, str]:
+    return {
+        **job_properties(sizes_of(experiment)),
+        **own,
+        **_chosen(experiment, properties),
     }
 
 

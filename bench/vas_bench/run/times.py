@@ -1,11 +1,11 @@
 """A job's seconds by phase, from the times of its tasks. Pure.
 
-`python -m vas_bench.run.times JOB`, run in a lab, prints the times that it is from.
+`python -m vas_bench.run.times JOB`, run where the site is, prints the times that it is from.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 from pydantic import BaseModel, ConfigDict
 
@@ -69,6 +69,15 @@ def look(history: History, job: str) -> JobTimes:
     )
 
 
+def asked() -> tuple[History, str]:
+    """The JobHistoryServer and the job that this program's arguments name: [--history URL] JOB."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--history")
+    parser.add_argument("job")
+    words = parser.parse_args()
+    master = load_site("run it in a lab").yarn.resourcemanager.name
+    return History(words.history or f"http://{master}:19888"), words.job
+
+
 if __name__ == "__main__":
-    _master = load_site("run it in a lab").yarn.resourcemanager.name
-    print(look(History(f"http://{_master}:19888"), sys.argv[1]).model_dump_json())
+    print(look(*asked()).model_dump_json())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol, Self
 
 from vas_bench.run.heavy import adjacency_list, inverted_index, self_join, sequence_count
@@ -20,7 +21,7 @@ from vas_bench.shuffle.jobs import (
 from vas_core.errors import VasError
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
-from vas_lab.lab import Lab
+from vas_lab.place import Place
 from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
 from vas_lab.trees import copy_to_hdfs, cut_files, readable, remove_tree
 
@@ -50,7 +51,7 @@ class Workload:
     than one of TeraSort's, by the CPU time of stock's tasks.
     """
 
-    data: Callable[[Lab, Sizes, str], OnBoth]
+    data: Callable[[Place, Sizes, str], OnBoth]
     check: str
     as_stock: bool = False
     has_input: bool = True
@@ -66,7 +67,7 @@ class Sorted(Example):
     (Hadoop 3.5): the key that it remembers is the object that the next one is read into.
     """
 
-    def __init__(self, lab: Lab, sizes: Sizes, directory: str) -> None:
+    def __init__(self, lab: Place, sizes: Sizes, directory: str) -> None:
         argv = ("sort", "-r", str(sizes.reducers), *TEXTS)
         super().__init__(lab, directory, argv, sizes, random_text(lab, sizes))
 
@@ -87,7 +88,7 @@ class Sorted(Example):
 class TeraGen:
     """TeraGen alone: the rows are right if their sum is that of stock's."""
 
-    def __init__(self, lab: Lab, sizes: Sizes, directory: str) -> None:
+    def __init__(self, lab: Place, sizes: Sizes, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
         self._output = f"{directory}/output"
         self._checksum = self._expected = 0
@@ -104,7 +105,7 @@ class TeraGen:
     def run(self, arm: Arm) -> JobResult:
         """Makes them in one way. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
-        made = self._generate(dict(arm.properties))
+        made = self._generate(arm.properties, arm.jars)
         self._checksum = made.counter("CHECKSUM")
         return made
 
@@ -118,10 +119,11 @@ class TeraGen:
             raise VasError(f"{size_bytes} bytes of {self._sizes.rows} rows")
         return f"{self._checksum:x}"
 
-    def _generate(self, properties: dict[str, str]) -> JobResult:
+    def _generate(self, properties: Mapping[str, str], jars: Sequence[Path] = ()) -> JobResult:
         remove_tree(self._lab, self._output)
         argv = ["teragen", str(self._sizes.rows), self._output]
-        return self._lab.run_job(argv, job_properties(self._sizes) | properties)
+        told = job_properties(self._sizes) | dict(properties)
+        return self._lab.run_job(argv, told, jars=jars)
 
 
 class Dfsio:
@@ -131,7 +133,7 @@ class Dfsio:
     """
 
     def __init__(
-        self, lab: Lab, sizes: Sizes, directory: str, mode: Literal["write", "read", "append"]
+        self, lab: Place, sizes: Sizes, directory: str, mode: Literal["write", "read", "append"]
     ) -> None:
         self._lab, self._directory, self._mode = lab, directory, mode
         self._sizes, self._files_in = sizes, f"{directory}/io_data"
@@ -159,7 +161,7 @@ class Dfsio:
             # By a run that failed: nothing has looked at what it left.
             self._cut()
         self._is_longer = self._mode == "append"
-        done = self._play(self._mode, dict(arm.properties))
+        done = self._play(self._mode, arm.properties, arm.jars)
         self._read_bytes = sum(done.map_counter(name) for name in _READ)
         return done
 
@@ -190,18 +192,21 @@ class Dfsio:
         cut_files(self._lab, self._files_in, self._file_bytes)
         self._is_longer = False
 
-    def _play(self, mode: str, properties: dict[str, str]) -> JobResult:
+    def _play(
+        self, mode: str, properties: Mapping[str, str], jars: Sequence[Path] = ()
+    ) -> JobResult:
         amount = ("-nrFiles", str(self._files), "-size", f"{self._file_bytes}B")
-        return self._lab.run_job(["dfsio", f"-{mode}", *amount], self._properties | properties)
+        told = self._properties | dict(properties)
+        return self._lab.run_job(["dfsio", f"-{mode}", *amount], told, jars=jars)
 
 
-def bytes_in(lab: Lab, directory: str) -> int:
+def bytes_in(lab: Place, directory: str) -> int:
     """The bytes of all files of a directory that are no hidden ones."""
     with readable(lab, directory) as there:
         return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", str(there)]).stdout.split()))
 
 
-def _without_combiner(lab: Lab, sizes: Sizes, directory: str) -> Example:
+def _without_combiner(lab: Place, sizes: Sizes, directory: str) -> Example:
     return wordcount(lab, sizes, directory, (str(workloads_jar()), _PLAIN_WORD_COUNT))
 
 

@@ -11,7 +11,7 @@ from vas_bench.arms.rounds import Compared
 from vas_core.errors import VasError
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
-from vas_lab.lab import Lab
+from vas_lab.place import Place
 from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
 from vas_lab.trees import copy_to_hdfs, inside, readable, remove_tree
 
@@ -38,13 +38,13 @@ class Job:
 
     title: str
     directory: str
-    data: Callable[[Lab, Sizes, str], Data]
+    data: Callable[[Place, Sizes, str], Data]
     size: Callable[[int], int] = lambda size_bytes: size_bytes
     maps: int = MAPS
     reducers: int = REDUCERS
     against_tez: bool = False
 
-    def on(self, lab: Lab, size_bytes: int) -> Data:
+    def on(self, lab: Place, size_bytes: int) -> Data:
         """The job in a lab, at a --size."""
         sizes = sizes_of(self.size(size_bytes), self.maps, self.reducers)
         return self.data(lab, sizes, f"{DIRECTORY}/{self.directory}")
@@ -55,7 +55,7 @@ class Example:
 
     def __init__(
         self,
-        lab: Lab,
+        lab: Place,
         directory: str,
         argv: Sequence[str],
         sizes: Sizes,
@@ -109,7 +109,7 @@ def sizes_of(size_bytes: int, maps: int, reducers: int) -> Sizes:
     return Sizes(size_bytes // ROW_BYTES, split_bytes, max(1, maps // 2), reducers)
 
 
-def sort(lab: Lab, sizes: Sizes, directory: str) -> Example:
+def sort(lab: Place, sizes: Sizes, directory: str) -> Example:
     """Sort of random texts, into text: a sequence file has a random mark."""
     formats = ("-inFormat", f"{_LIBRARY}.input.SequenceFileInputFormat", "-outFormat", _TEXT_OUTPUT)
     argv = ("sort", "-r", str(sizes.reducers), *formats, *TEXTS)
@@ -117,14 +117,14 @@ def sort(lab: Lab, sizes: Sizes, directory: str) -> Example:
 
 
 def wordcount(
-    lab: Lab, sizes: Sizes, directory: str, program: Sequence[str] = ("wordcount",)
+    lab: Place, sizes: Sizes, directory: str, program: Sequence[str] = ("wordcount",)
 ) -> Example:
     """WordCount, or a `program` like it, of random text."""
     make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT)
     return Example(lab, directory, program, sizes, make)
 
 
-def random_text(lab: Lab, sizes: Sizes, *options: str) -> Callable[[str], None]:
+def random_text(lab: Place, sizes: Sizes, *options: str) -> Callable[[str], None]:
     """Makes a file for each map."""
     amount = {
         "mapreduce.randomtextwriter.totalbytes": str(sizes.size_bytes),
@@ -138,7 +138,7 @@ def random_text(lab: Lab, sizes: Sizes, *options: str) -> Callable[[str], None]:
     return make
 
 
-def secondary_sort(lab: Lab, sizes: Sizes, directory: str) -> Example:
+def secondary_sort(lab: Place, sizes: Sizes, directory: str) -> Example:
     """SecondarySort of random pairs, a file for each map."""
 
     def make(inputs: str) -> None:

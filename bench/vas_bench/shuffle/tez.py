@@ -17,6 +17,8 @@ from vas_lab.spec import REPOSITORY
 
 _PLUGINS = REPOSITORY / "yarn-plugins"
 _TARGET = _PLUGINS / "tez/target"
+HISTORY = "/tez-history"
+"""Where its application masters say what they did."""
 _VERSION = re.compile(r"<tez\.version>([^<]+)</")
 NAME = "Tez"
 
@@ -61,6 +63,8 @@ def tez_arm(lab: Lab, jars: tuple[Path, ...]) -> Arm:
         # Its servlets are Jersey 1's, and Hadoop's Jersey 2: the application master would hang.
         "tez.am.tez-ui.webservice.enable": "false",
         "tez.am.container.reuse.enabled": "true",
+        "tez.simple.history.logging.dir": HISTORY,
+        "tez.am.sleep.time.before.exit.millis": "1000",
         "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
         "mapreduce.admin.map.child.java.opts": every_jvm,
         "mapreduce.admin.reduce.child.java.opts": every_jvm,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import click
@@ -17,17 +18,21 @@ from vas_bench.run.experiments import Identity
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.order import Turn
 from vas_bench.run.plan import made_plan
+from vas_bench.run.planned import PlannedSite
 from vas_bench.run.resume import check_content, check_environments
 from vas_bench.run.session import Session
+from vas_bench.site.options import site_options
+from vas_bench.site.site import ClusterSite, SiteOptions
 from vas_bench.tune.plan import TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_xml
 from vas_bench.tune.search import Finder, Found, planned
-from vas_bench.tune.space import Space, experiment, space
+from vas_bench.tune.space import LAB_TASKS, Space, experiment, space
 from vas_bench.tune.trials import Key, Trials
 from vas_bench.tune.words import as_json as found_as_json
 from vas_bench.tune.words import finals, rows, space_as_json
 from vas_core.cli import DurationType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
+from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 from vas_core.progress import Step, Steps
 from vas_lab.state import default_directory
@@ -42,6 +47,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @click.option("--profile", type=_file, help="Where to write it [default: the plan's name.xml].")
 @click.option("--resume", is_flag=True, help="Go on from the runs that are in the file.")
 @click.option("--budget", type=DurationType(), help="Begin no run that would end later: 20m, 2h.")
+@site_options
 @click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
 @json_option
 def tune(
@@ -50,6 +56,7 @@ def tune(
     profile: Path | None,
     resume: bool,
     budget: int | None,
+    site: SiteOptions | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -63,22 +70,26 @@ def tune(
     \b
     Examples: vas bench tune bench/plans/tune/terasort-tuned.yaml --dry-run
               vas bench tune bench/plans/tune/terasort-tuned.yaml --budget 3h
+              vas bench tune PLAN.yaml --cluster /etc/vas/cluster.yaml --directory /user/ann
               vas submit --profile terasort-tuned.xml examples.jar terasort /in /out
     """
-    plan = read_tune_plan(plan_file)
-    searched = space(plan)
+    plan, here, told = _opened(read_tune_plan(plan_file), site)
+    searched = space(plan, told)
     for point, why in searched.impossible:
         note(f"not tried: {searched.name(point)}: {why.key}={why.value}: {why.why}")
     if dry_run:
         _say(plan, searched, as_json)
         return
     target = out or Path(f"{plan.name}.jsonl")
-    found = _found(plan, searched, target, resume=resume, budget=budget or plan.budget)
+    found = _found(plan, here, searched, target, resume=resume, budget=budget or plan.budget)
     written = _written(plan, found, profile or Path(f"{plan.name}.xml"))
     _print(found, target, written, as_json)
 
 
-def _site(plan: TunePlan) -> LabSite:
+def _opened(
+    plan: TunePlan, options: SiteOptions | None
+) -> tuple[TunePlan, PlannedSite, Mapping[str, str]]:
+    """The plan on its site, the site, and what its jobs have where the plan says nothing."""
     told = made_plan(
         name=plan.name,
         workloads=plan.workload,
@@ -86,13 +97,25 @@ def _site(plan: TunePlan) -> LabSite:
         properties=plan.properties,
         drop_caches=plan.drop_caches,
     )
-    return LabSite(told, default_directory(_LAB), note)
+    if options is None:
+        return plan, LabSite(told, default_directory(_LAB), note), LAB_TASKS
+    if {plan.baseline.jvm, *(plan.sweep.jvm or ())} != {"lab"}:
+        hint = "leave it out: sweep mapreduce.map.java.opts under `properties`"
+        raise BadInput("these are a lab's profiles", where="jvm", hint=hint)
+    site = ClusterSite(told, options, note)
+    (hosts,) = site.plan.parameters.hosts
+    return plan.model_copy(update={"hosts": hosts}), site, site.properties
 
 
 def _found(
-    plan: TunePlan, searched: Space, target: Path, *, resume: bool, budget: int | None
+    plan: TunePlan,
+    site: PlannedSite,
+    searched: Space,
+    target: Path,
+    *,
+    resume: bool,
+    budget: int | None,
 ) -> Found:
-    site = _site(plan)
     points = (searched.baseline, *searched.candidates)
     site.check([experiment(plan, point) for point in points])
     identities = {point: site.identify(experiment(plan, point)) for point in points}
@@ -106,7 +129,7 @@ def _found(
         trials = Trials(
             Session(site, here, plan.name, command),
             writer.append,
-            _shown,
+            partial(_shown, site.learned),
             {_key(run): run for run in ours if run.invalid is None},
             budget,
         )
@@ -121,10 +144,10 @@ def _key(run: Run) -> Key:
 
 
 @contextmanager
-def _shown(turns: Sequence[Turn]) -> Iterator[Steps]:
+def _shown(learned: Path, turns: Sequence[Turn]) -> Iterator[Steps]:
     seconds = estimated_seconds(turns)
     steps = [Step(turn.title, each) for turn, each in zip(turns, seconds, strict=True)]
-    with Steps.show(steps, default_directory(_LAB) / "run-seconds.json") as progress:
+    with Steps.show(steps, learned) as progress:
         yield progress
 
 

@@ -20,7 +20,7 @@ from vas_yarn.lint.rules import contradictions
 
 _MIB = 1 << 20
 # What a task has in a lab where its job says nothing.
-_TASKS = {
+LAB_TASKS = {
     f"mapreduce.{kind}.{key}": value
     for kind in ("map", "reduce")
     for key, value in (("java.opts", TASK_HEAP), ("memory.mb", str(TASK_MIB)))
@@ -92,16 +92,17 @@ def experiment(plan: TunePlan, point: Point) -> Experiment:
     )
 
 
-def space(plan: TunePlan) -> Space:
+def space(plan: TunePlan, told: Mapping[str, str] = LAB_TASKS) -> Space:
     """All combinations but the baseline's own, without those that `vas lint` says cannot be.
 
-    Where more are left than the plan wants, as many are drawn by lot, by the plan's seed.
+    `told` is what jobs have where nobody says anything, a lab's or a site's. Where more are left
+    than the plan wants, as many are drawn by lot, by the plan's seed.
     """
     base = _baseline(plan)
-    usual = set(_contradictions(plan, base))
+    usual = set(_contradictions(plan, base, told))
     possible, impossible = [], []
     for point in _combined(plan, base):
-        why = next((c for c in _contradictions(plan, point) if c not in usual), None)
+        why = next((c for c in _contradictions(plan, point, told) if c not in usual), None)
         if why:
             impossible.append((point, why))
         else:
@@ -147,9 +148,9 @@ def _combined(plan: TunePlan, base: Point) -> list[Point]:
     return list(reversed(distinct.values()))
 
 
-def _contradictions(plan: TunePlan, point: Point) -> list[Contradiction]:
-    told = configuration(experiment(plan, point), plan.properties, "")["properties"]
-    return contradictions(as_mapping({**_TASKS, **told}), None)
+def _contradictions(plan: TunePlan, point: Point, told: Mapping[str, str]) -> list[Contradiction]:
+    chosen = configuration(experiment(plan, point), plan.properties, "")["properties"]
+    return contradictions(as_mapping({**told, **chosen}), None)
 
 
 def _drawn(points: Sequence[Point], most: int, seed: int) -> list[Point]:

@@ -39,7 +39,10 @@ class Site:
 
 
 class Service:
-    """The operations, by name: `create`, `refresh`, `set`, `get`, `df`, pools, identifiers."""
+    """The operations, by name: `create`, `refresh`, `set`, `get`, `df`, pools, identifiers.
+
+    `asked` says how many there were on files and directories since the start.
+    """
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -57,10 +60,12 @@ class Service:
             "get": self._get,
             "fid2path": self._fid2path,
         }
+        self._asked = 0
         self._plain: dict[str, Callable[[dict[str, Any]], Answer]] = {
             "ping": lambda _: {},
             "info": self._info,
             "df": self._df,
+            "asked": lambda _: {"asked": self._asked},
             "pool": self._pool,
         }
 
@@ -73,6 +78,7 @@ class Service:
             raise OSError(errno.EOPNOTSUPP, name)
         if descriptor is None:
             raise OSError(errno.EBADF, name)
+        self._asked += 1
         return self._operations[name](request, descriptor)
 
     def _choose(

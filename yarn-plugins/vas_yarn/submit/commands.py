@@ -21,13 +21,12 @@ from vas_yarn.lint.configuration import as_mapping, from_options, read_xml
 from vas_yarn.lint.contradiction import Contradiction, number
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.profiles import PROFILES, is_file_name
+from vas_yarn.site_files import configuration_directory, site_properties
 from vas_yarn.submit.inputs import find_input
 from vas_yarn.submit.plan import Job, Plan, leading_options, plan
 from vas_yarn.submit.rule import Choice, choose
 
 _SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
-_SITE_FILES = ("core-site.xml", "mapred-site.xml", "yarn-site.xml")
-_DEFAULT_CONF = "/etc/hadoop/conf"
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def submit(
 
 
 def _prepare(job: Job, profile: str, dry_run: bool) -> _Submission:
-    site = _site_properties()
+    site = site_properties(configuration_directory())
     conf = {found.key: found.value for found in read_xml(job.conf)} if job.conf else {}
     asked = site | conf | dict(job.options)
     choice = _chosen(job, asked) if profile == "auto" else Choice(profile, "as asked")
@@ -122,12 +121,6 @@ def _prepare(job: Job, profile: str, dry_run: bool) -> _Submission:
     cluster = load_cluster(default_path()) if default_path().exists() else None
     warnings = contradictions(made.configuration, cluster)
     return _Submission(choice, made, (program or "hadoop", *made.arguments), warnings)
-
-
-def _site_properties() -> dict[str, str]:
-    directory = Path(os.environ.get("HADOOP_CONF_DIR") or _DEFAULT_CONF)
-    files = [directory / name for name in _SITE_FILES]
-    return {p.key: p.value for file in files if file.exists() for p in read_xml(file)}
 
 
 def _chosen(job: Job, asked: dict[str, str]) -> Choice:

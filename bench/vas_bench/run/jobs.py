@@ -1,0 +1,139 @@
+"""Experiments at a place: their inputs, their runs, and what outputs have to be."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vas_bench.results.record import Locality, Validation
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.session import Details, Verdict
+from vas_bench.run.systems import STOCK, sizes_of
+from vas_bench.run.times import JobTimes, phases_of
+from vas_bench.run.workloads import WORKLOADS, OnBoth
+from vas_core.errors import VasError
+from vas_lab.arms import Arm
+from vas_lab.job import JobResult
+from vas_lab.place import Place
+
+# Of jobs without splits these would say where tasks ran that read nothing there.
+_OF_LUSTRE = ("local_input_bytes", "local_byte_share")
+_OF_SPLITS = ("data_local_maps", "local_map_share", "local_input_bytes", "local_byte_share")
+
+
+@dataclass
+class Jobs:
+    """All jobs of a plan at one place, below a `directory` of its file systems.
+
+    `hdfs` is what HDFS's paths begin with, and `history` the options that name the
+    JobHistoryServer to the programs that ask it, where it is not at its usual address.
+    """
+
+    place: Place
+    directory: str
+    say: Callable[[str], None]
+    hdfs: str = ""
+    history: Sequence[str] = ()
+    _data: dict[object, OnBoth] = field(default_factory=dict)
+    _in_hdfs: dict[object, OnBoth] = field(default_factory=dict)
+    _expected: dict[object, str] = field(default_factory=dict)
+
+    def prepare(self, experiment: Experiment) -> None:
+        """Makes the input, and where that is what others are held against, stock's output."""
+        content = experiment.data
+        if content not in self._data:
+            self.say(f"making the input of {experiment.workload}")
+            self._data[content] = self._made(experiment)
+        if experiment.in_hdfs and content not in self._in_hdfs:
+            self.say(f"copying the input of {experiment.workload} into HDFS")
+            copy = self._new(experiment, self.hdfs)
+            copy.copy_from(self._data[content])
+            self._in_hdfs[content] = copy
+
+    def _made(self, experiment: Experiment) -> OnBoth:
+        data = self._new(experiment)
+        data.generate()
+        if WORKLOADS[experiment.workload].as_stock:
+            data.run(STOCK)
+            self._expected[experiment.data] = data.validate(STOCK)
+        return data
+
+    def _new(self, experiment: Experiment, root: str = "") -> OnBoth:
+        number = len(self._data) + len(self._in_hdfs)
+        directory = f"{root}{self.directory}/{number}-{experiment.workload}"
+        return WORKLOADS[experiment.workload].data(self.place, sizes_of(experiment), directory)
+
+    def run(self, experiment: Experiment, arm: Arm) -> JobResult:
+        """Runs its job in one way, on the data where its system has them."""
+        return self._of(experiment).run(arm)
+
+    def validate(self, experiment: Experiment, arm: Arm) -> Verdict:
+        """Checks the output and removes it."""
+        check = WORKLOADS[experiment.workload].check
+        try:
+            checksum = self._of(experiment).validate(arm)
+        except VasError as wrong:
+            return Verdict(Validation(ok=False, check=check), str(wrong))
+        expected = self._expected.get(experiment.data, checksum)
+        made = Validation(ok=checksum == expected, check=check, checksum=checksum)
+        return Verdict(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
+
+    def details(self, experiment: Experiment, job: JobResult) -> Details:
+        """Phases and locality of a job that is in MapReduce's history.
+
+        What cannot be read is said and left out: the run is none the worse for it.
+        """
+        times = self._ask("vas_bench.run.times", job, *self.history)
+        phases = phases_of(JobTimes.model_validate(times)) if times else {}
+        if not WORKLOADS[experiment.workload].has_splits:
+            return Details(phases)
+        if experiment.in_hdfs:
+            rows = self._ask("vas_bench.run.hdfs_locality", job, *self.history)
+        else:
+            rows = self._ask("vas_core", job, "job", "locality", "--json", *self.history)
+        return Details(phases, localities(rows or []))
+
+    def _of(self, experiment: Experiment) -> OnBoth:
+        return (self._in_hdfs if experiment.in_hdfs else self._data)[experiment.data]
+
+    def _ask(self, module: str, job: JobResult, *words: str) -> Any:
+        """The JSON that a program at the place prints of a job; None if it does not."""
+        argv = [sys.executable, "-m", module, *words, job.job_id]
+        try:
+            return json.loads(self.place.call(argv).stdout)
+        except (VasError, ValueError) as failed:
+            self.say(f"not known of {job.job_id}: {failed}")
+            return None
+
+
+def meant(experiment: Experiment, found: Mapping[str, float]) -> dict[str, float]:
+    """Measures without those that say nothing of such a run."""
+    workload = WORKLOADS[experiment.workload]
+    left_out = set(_OF_LUSTRE if experiment.in_hdfs else ())
+    left_out |= set(() if workload.has_splits else _OF_SPLITS)
+    kept = {name: value for name, value in found.items() if name not in left_out}
+    if workload.has_input:
+        kept["throughput_bytes_per_second"] = experiment.size_bytes / found["job_seconds"]
+    return kept
+
+
+_NEAR = {"local": "data_local_maps", "partner": "rack_local_maps"}
+
+
+def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, Locality]:
+    """Host -> where its maps' stripes lay, from the rows of `vas job locality`.
+
+    A pair of servers is a rack. Maps whose split is not known are left out.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        if not isinstance(row["length"], int) or not isinstance(row["local_bytes"], int):
+            continue
+        host = found.setdefault(str(row["ran_on"]), dict.fromkeys(Locality.model_fields, 0))
+        host[_NEAR.get(str(row["where"]), "other_maps")] += 1
+        host["input_bytes"] += row["length"]
+        host["local_input_bytes"] += row["local_bytes"]
+    return {name: Locality(**found[name]) for name in sorted(found)}

@@ -1,0 +1,68 @@
+"""A place whose Tez jobs have counters and times as MapReduce's have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from vas_bench.run.tez_history import TezHistory, parse
+from vas_bench.shuffle.tez import HISTORY
+from vas_core.polling import poll
+from vas_core.process import Completed
+from vas_lab.job import JobResult
+from vas_lab.place import Known, OnEvent, Place
+from vas_lab.trees import inside
+
+# An application master closes its history a moment after its client has heard of the end.
+_HISTORY_SECONDS = 30.0
+
+
+class WithTez:
+    """A `vas_lab.place.Place` around another. `last` is the history of the last job, if Tez's."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.last: TezHistory | None = None
+
+    @property
+    def spec(self) -> Known:
+        """The other's."""
+        return self._place.spec
+
+    def refuse_broken(self) -> None:
+        """As the other."""
+        self._place.refuse_broken()
+
+    def call(
+        self, argv: Sequence[str], *, node: str | None = None, check: bool = True
+    ) -> Completed:
+        """As the other."""
+        return self._place.call(argv, node=node, check=check)
+
+    def run_job(
+        self,
+        argv: Sequence[str],
+        conf: Mapping[str, str] | None = None,
+        *,
+        jars: Sequence[Path] = (),
+        on_event: OnEvent = lambda _: None,
+    ) -> JobResult:
+        """As the other; a job of Tez's gets what its application master wrote of it."""
+        self.last = None
+        done = self._place.run_job(argv, conf, jars=jars, on_event=on_event)
+        if done.counters or not done.application_id:
+            return done
+        self.last = self._history(done.application_id)
+        return self.last.job(done)
+
+    def _history(self, application: str) -> TezHistory:
+        attempt = application.replace("application_", "appattempt_") + "_000001"
+        file = inside(self._place, f"{HISTORY}/history.txt.{attempt}")
+
+        def look() -> TezHistory | None:
+            return parse(self._place.call(["cat", str(file)], check=False).stdout)
+
+        what = f"the end of {application} in {file}"
+        found = poll(look, lambda seen: seen is not None, _HISTORY_SECONDS, what)
+        assert found is not None
+        return found

@@ -1,0 +1,102 @@
+"""What a site's Hadoop configuration says of its servers, and copies of it with other properties.
+
+The files are those of the machine that jobs are submitted from.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from vas_cluster import Cluster
+from vas_core.errors import BadInput
+from vas_yarn.lint.configuration import as_mapping
+from vas_yarn.site_files import SITE_FILES, site_properties
+
+_LUSTRE = "lustre:"
+
+
+@dataclass(frozen=True)
+class SiteConfiguration:
+    """A configuration directory, and the properties in its files."""
+
+    directory: Path
+    properties: Mapping[str, str]
+
+    @classmethod
+    def read(cls, directory: Path) -> SiteConfiguration:
+        """Raises BadInput where there is none, and for one whose file system is not VAS's."""
+        properties = site_properties(directory)
+        if not properties:
+            hint = "name the one that the site's `hadoop` uses: --hadoop-conf DIR"
+            raise BadInput("no Hadoop configuration is here", where=str(directory), hint=hint)
+        found = cls(directory, properties)
+        default = found.get("fs.defaultFS")
+        if not default.startswith(_LUSTRE):
+            raise BadInput(
+                f"fs.defaultFS is {default or 'not set'}: jobs would not be on Lustre",
+                where=str(directory),
+                hint="give --hadoop-conf one of the VAS plugins (docs/configuration.md)",
+            )
+        return found
+
+    def get(self, key: str, default: str = "") -> str:
+        """A value with its references resolved."""
+        return as_mapping(self.properties).get(key, default)
+
+    def resource_manager(self, cluster: Cluster) -> tuple[str, int]:
+        """Host and port of its web interface."""
+        host = self.get("yarn.resourcemanager.hostname") or cluster.resourcemanager_address
+        return _host_and_port(self.get("yarn.resourcemanager.webapp.address"), host, 8088)
+
+    def history(self, cluster: Cluster) -> str:
+        """The URL of the JobHistoryServer."""
+        master = cluster.yarn.resourcemanager.name
+        address = self.get("mapreduce.jobhistory.webapp.address")
+        host, port = _host_and_port(address, master, 19888)
+        return f"http://{host}:{port}"
+
+    @property
+    def hdfs(self) -> str:
+        """What paths in the site's HDFS begin with; empty where it has none."""
+        services = self.get("dfs.nameservices")
+        address = services.partition(",")[0] or self.get("dfs.namenode.rpc-address")
+        return f"hdfs://{address}" if address else ""
+
+    @contextmanager
+    def changed(self, properties: Mapping[str, str], temporary: Path) -> Iterator[Path]:
+        """A copy in which these properties have the last word, for as long as the body.
+
+        In every file, because each is read at another moment; and not as -D, which only programs
+        that use Hadoop's Tool understand.
+        """
+        with tempfile.TemporaryDirectory(dir=temporary, prefix="conf-") as name:
+            copy = Path(name)
+            shutil.copytree(self.directory, copy, dirs_exist_ok=True)
+            for file in SITE_FILES:
+                _append(copy / file, properties)
+            yield copy
+
+
+def _host_and_port(address: str, host: str, port: int) -> tuple[str, int]:
+    named, colon, number = address.rpartition(":")
+    if not colon or not number.isdigit():
+        return host, port
+    # What it listens on says nothing of where it is.
+    return host if named in ("", "0.0.0.0") else named, int(number)  # noqa: S104 (compared)
+
+
+def _append(file: Path, properties: Mapping[str, str]) -> None:
+    root = ElementTree.Element("configuration")
+    if file.exists():
+        root = ElementTree.fromstring(file.read_bytes())  # noqa: S314 (the site's own files)
+    for name, value in properties.items():
+        entry = ElementTree.SubElement(root, "property")
+        ElementTree.SubElement(entry, "name").text = name
+        ElementTree.SubElement(entry, "value").text = value
+    file.write_bytes(ElementTree.tostring(root))

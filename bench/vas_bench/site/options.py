@@ -1,0 +1,65 @@
+"""The options that name a real site to a command."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import click
+
+from vas_bench.site.site import Drops, SiteOptions
+from vas_core.errors import BadInput
+
+_OPTIONS = (
+    click.option(
+        "--cluster",
+        "cluster_file",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="Run on the site of this map, and not in a lab.",
+    ),
+    click.option(
+        "--hadoop-conf",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        help="The site's [default: $HADOOP_CONF_DIR, else /etc/hadoop/conf].",
+    ),
+    click.option("--directory", help="Where the site's data go, below the mount [default: /]."),
+    click.option("--reach", help="How to count on the site's nodes: 'ssh root@{node}'."),
+    click.option(
+        "--may-drop-caches",
+        type=click.Choice(get_args(Drops)),
+        help="Whose page caches may be emptied on the site [default: none].",
+    ),
+)
+
+
+def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command `site`: the SiteOptions, or None for a lab."""
+
+    @functools.wraps(command)
+    def wrapped(
+        *args: Any,
+        cluster_file: Path | None,
+        hadoop_conf: Path | None,
+        directory: str | None,
+        reach: str | None,
+        may_drop_caches: str | None,
+        **others: Any,
+    ) -> Any:
+        site = None
+        if cluster_file:
+            site = SiteOptions(
+                cluster_file=cluster_file,
+                hadoop_conf=hadoop_conf,
+                directory=directory or "/",
+                reach=reach or "",
+                drops=cast(Drops, may_drop_caches or "none"),
+            )
+        elif hadoop_conf or directory or reach or may_drop_caches:
+            raise BadInput("these options are for a site", hint="name its map: --cluster FILE")
+        return command(*args, site=site, **others)
+
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped

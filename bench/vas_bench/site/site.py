@@ -1,0 +1,251 @@
+"""Experiments on a real site: its own daemons, the plan's job properties."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from vas_bench.arms.measures import job_measures
+from vas_bench.results.environment import build_of, environment, lab_versions
+from vas_bench.results.record import canonical_hash
+from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.run.jobs import Jobs, meant
+from vas_bench.run.plan import Plan
+from vas_bench.run.session import Details, Verdict
+from vas_bench.run.systems import arm_of, site_configuration
+from vas_bench.shuffle.counted import workloads_jar
+from vas_bench.site.configuration import SiteConfiguration
+from vas_bench.site.nodes import Nodes
+from vas_bench.site.place import SitePlace, class_path
+from vas_cluster import Cluster, load_cluster
+from vas_cluster.model import Flock
+from vas_core.errors import BadInput
+from vas_core.root import Root
+from vas_lab.arms import Arm
+from vas_lab.job import JobResult
+from vas_lab.state import default_directory
+from vas_lab.trees import remove_tree
+from vas_yarn.site_files import configuration_directory
+
+Drops = Literal["none", "guests", "all"]
+_PLUGINS = re.compile(r"vas-yarn-plugins-.*\.jar")
+_MICROSECONDS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteOptions:
+    """A site as the user names it.
+
+    `directory` is where data goes, a path below the mount and in HDFS; `reach` is `Nodes`'; `drops`
+    says whose page caches may be emptied.
+    """
+
+    cluster_file: Path
+    hadoop_conf: Path | None = None
+    directory: str = "/"
+    reach: str = ""
+    drops: Drops = "none"
+
+
+class ClusterSite:
+    """A site (`session.Site`) that is there already. What it makes, it removes at the end."""
+
+    def __init__(self, plan: Plan, options: SiteOptions, say: Callable[[str], None]) -> None:
+        self._options, self._say, self._root = options, say, Root()
+        self._cluster = load_cluster(options.cluster_file)
+        directory = options.hadoop_conf or configuration_directory()
+        self._conf = SiteConfiguration.read(directory)
+        self._plan = _fitting(plan, self._cluster, say)
+        self._nodes = Nodes(self._cluster, options.reach)
+        _check_options(options)
+        self.place = SitePlace(
+            self._cluster,
+            options.cluster_file,
+            self._conf,
+            self.learned.parent / "tmp",
+            plan.limit_seconds,
+        )
+        self._jobs: Jobs | None = None
+        self._last: JobResult | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan with what the site decides: hosts and lock mode."""
+        return self._plan
+
+    @property
+    def learned(self) -> Path:
+        """Where it is kept how long runs take on this site."""
+        return default_directory(f"bench-run-{self._cluster.site}") / "run-seconds.json"
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What the site's Hadoop configuration says."""
+        return self._conf.properties
+
+    def arm(self, experiment: Experiment) -> Arm:
+        """The experiment as jobs are told."""
+        return arm_of(experiment, self._plan.properties, hdfs=self._conf.hdfs)
+
+    def check(self, experiments: Sequence[Experiment]) -> None:
+        """Raises BadInput for what this site is not, VasError where it is broken."""
+        if any(each.system == "tez" for each in experiments):
+            hint = "leave it out, or run the plan in a lab"
+            raise BadInput("tez runs in labs only", where="systems", hint=hint)
+        if any(each.in_hdfs for each in experiments) and not self._conf.hdfs:
+            hint = "set dfs.namenode.rpc-address there, or leave yarn-hdfs out"
+            raise BadInput("the site has no HDFS", where=str(self._conf.directory), hint=hint)
+        if any(each.jvm != "lab" for each in experiments):
+            hint = "leave it out: heaps are the site's, or the plan's `properties`"
+            raise BadInput("these are a lab's profiles", where="parameters.jvm", hint=hint)
+        mount = Path(self._cluster.lustre.mount)
+        if not mount.is_dir():
+            hint = "run this where Lustre is mounted"
+            raise BadInput("is not there", where=str(mount), hint=hint)
+        check_lock_mode(self._root, self._cluster)
+        self.place.refuse_broken()
+
+    def identify(self, experiment: Experiment) -> Identity:
+        """An experiment with its configuration and versions."""
+        told = site_configuration(
+            experiment, self._plan.properties, self._page_cache, hdfs=self._conf.hdfs
+        )
+        ours: dict[str, Any] = {
+            "site": self._cluster.site,
+            # Whatever of it changes makes another experiment; its words are the site's own.
+            "site_configuration": canonical_hash(dict(self._conf.properties)),
+        }
+        return Identity(experiment, told | ours, self._versions())
+
+    def environment(self) -> Mapping[str, JsonValue]:
+        """The machine that submits, and in what YARN's nodes are not the map's guests now."""
+        lost, others = self.place.nodes()
+        names: dict[str, JsonValue] = {"lost_nodes": [*lost], "other_nodes": [*others]}
+        return {**environment(self._root), **names}
+
+    def up(self, experiment: Experiment) -> None:
+        """Nothing is started; what an interrupted session left is removed."""
+        if self._jobs:
+            return
+        history = ("--history", self._conf.history(self._cluster))
+        self._clear()
+        self._jobs = Jobs(self.place, self.directory, self._say, self._conf.hdfs, history)
+
+    def prepare(self, experiment: Experiment) -> None:
+        """Makes the input, and stock's output where others are held against that."""
+        self._there.prepare(experiment)
+
+    def drop_caches(self) -> None:
+        """Empties the nodes' page caches, as far as that is wanted and allowed."""
+        os.sync()
+        if self._drops:
+            self._nodes.drop_caches(servers=self._options.drops == "all")
+
+    def run(self, experiment: Experiment) -> Mapping[str, float]:
+        """Runs the job; what it counted, and its nodes."""
+        arm = self.arm(experiment)
+        before, _ = self._nodes.look()
+        self._last = None
+        job = self._there.run(experiment, arm)
+        self._last = job
+        after, caches = self._nodes.look()
+        found = job_measures(job) | after.since(before) | caches
+        # The client knows nothing of the CPU on other machines.
+        del found["cpu_seconds"]
+        if (used := found.pop("cpu_microseconds", None)) is not None:
+            found["cpu_seconds"] = used / _MICROSECONDS
+        return meant(experiment, found)
+
+    def validate(self, experiment: Experiment) -> Verdict:
+        """Checks the output and removes it."""
+        return self._there.validate(experiment, self.arm(experiment))
+
+    def details(self, experiment: Experiment) -> Details:
+        """Phases and locality of the last run."""
+        return self._there.details(experiment, self._last) if self._last else Details()
+
+    def down(self) -> None:
+        """Removes all data that it made. The site stays as it is."""
+        if self._jobs:
+            self._jobs = None
+            self._clear()
+
+    def _clear(self) -> None:
+        remove_tree(self.place, self.directory)
+        if self._plan.with_hdfs:
+            remove_tree(self.place, f"{self._conf.hdfs}{self.directory}")
+
+    @property
+    def directory(self) -> str:
+        """Where its data go: below what was named, and removed with all that is in it."""
+        return str(PurePosixPath("/", self._options.directory, f"vas-bench-{self._plan.name}"))
+
+    @property
+    def _there(self) -> Jobs:
+        assert self._jobs is not None, "up() comes first"
+        return self._jobs
+
+    @property
+    def _drops(self) -> bool:
+        return self._plan.drop_caches and self._options.drops != "none"
+
+    @property
+    def _page_cache(self) -> str:
+        of = "all" if self._options.drops == "all" else "the guests"
+        return f"of {of} dropped before the run" if self._drops else "as the run before left it"
+
+    def _versions(self) -> dict[str, str]:
+        jars = class_path()
+        core = next((jar.parent for jar in jars if jar.name.startswith("hadoop-common-")), Path())
+        plugins = [jar for jar in jars if _PLUGINS.fullmatch(jar.name)]
+        java = Path(os.environ.get("JAVA_HOME", "/usr"))
+        return lab_versions(core, java) | {"plugins": build_of(*plugins, workloads_jar())}
+
+
+def _check_options(options: SiteOptions) -> None:
+    if options.drops != "none" and not options.reach:
+        hint = "say by --reach how to get onto its nodes"
+        raise BadInput("page caches are emptied on nodes", where="--may-drop-caches", hint=hint)
+    if ".." in PurePosixPath(options.directory).parts:
+        hint = "name it from the mount on"
+        raise BadInput(f"{options.directory} leads upwards", where="--directory", hint=hint)
+
+
+def _fitting(plan: Plan, cluster: Cluster, say: Callable[[str], None]) -> Plan:
+    """The plan on the site's guests and with its lock mode. Raises BadInput where it names others.
+
+    A site has as many hosts as it has.
+    """
+    here, wanted = len(cluster.guests()), plan.parameters.hosts
+    if not here:
+        raise BadInput("no host has a guest", where="hosts", hint="YARN runs in the guests")
+    if len(wanted) > 1:
+        hint = "a curve over hosts needs a map and a run for each"
+        raise BadInput(f"the site has {here} guests", where="parameters.hosts", hint=hint)
+    if wanted != (here,):
+        say(f"all {here} guests of the site are used; parameters.hosts is not")
+    flock, mode = plan.parameters.flock, cluster.lustre.flock
+    if flock not in ((Flock.FLOCK,), (mode,)):
+        hint = "mount it otherwise, change the map, and run the plan once for each mode"
+        raise BadInput(f"the site's lock mode is {mode.value}", where="parameters.flock", hint=hint)
+    changed = {"hosts": (here,), "flock": (mode,)}
+    return plan.model_copy(update={"parameters": plan.parameters.model_copy(update=changed)})
+
+
+def check_lock_mode(root: Root, cluster: Cluster) -> None:
+    """Raises BadInput where this machine has Lustre mounted in another lock mode than the map's."""
+    wanted = cluster.lustre.flock
+    for line in (root.read("proc/mounts") or "").splitlines():
+        _, point, kind, options = line.split()[:4]
+        if (point, kind) != (cluster.lustre.mount, "lustre"):
+            continue
+        modes = [mode for mode in Flock if mode.value in options.split(",")]
+        if modes and modes[0] is not wanted:
+            hint = f"the map says {wanted.value}: mount it so, or change the map"
+            raise BadInput(f"is mounted with {modes[0].value}", where=point, hint=hint)
