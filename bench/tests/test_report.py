@@ -15,6 +15,7 @@ from vas_bench.report.facts import facts_of
 from vas_bench.report.json import as_json
 from vas_bench.report.markdown import markdown
 from vas_bench.report.page import WIDE_PX, all_findings, html, page_of, svg
+from vas_bench.report.words import interval_words, value_words
 from vas_bench.results.record import Run, make_run
 from vas_bench.results.store import read_results
 from vas_bench.usl.fit import Fit, Way
@@ -264,3 +265,10 @@ def test_other_versions_are_not_on_the_curve() -> None:
     other = make_run(**(fields | {"versions": {"hadoop": "1"}}))
     (scaling,) = facts_of([*moved, other]).scalings
     assert max(point.p for point in scaling.points) == 12
+
+
+def test_rates_have_a_unit_that_fits_as_sizes_have() -> None:
+    rate = "throughput_bytes_per_second"
+    assert value_words(rate, 12_478_054.4) == "11.9 MiB/s"
+    assert interval_words(rate, (6_378_437.0, 12_478_054.4)) == "6.1 to 11.9 MiB/s"
+    assert interval_words(rate, (1000.0, 12_478_054.4)) == "1000 B/s to 11.9 MiB/s"

@@ -40,11 +40,12 @@ def test_the_plans_that_come_along_can_be_read(file: Path) -> None:
     assert experiments(found)
 
 
-def test_the_quick_plan_has_four_systems_and_20_minutes() -> None:
+def test_the_quick_plan_has_four_systems_and_less_than_20_minutes() -> None:
     quick = read_plan(PLANS / "quick.yaml")
     turns = draw_turns(identities(quick), rounds=quick.rounds, warm_up=quick.warm_up, seed=1)
     assert len(quick.systems) == 4
-    assert quick.budget == 20 * 60 > sum(estimated_seconds(turns))
+    assert quick.budget is not None
+    assert 20 * 60 > quick.budget > sum(estimated_seconds(turns))
 
 
 def test_a_workload_with_more_to_move_is_expected_to_take_longer() -> None:

@@ -90,11 +90,14 @@ def play(
     turns: list[Turn],
     keep: Callable[[Run], None] = lambda _: None,
     budget: float | None = None,
+    shown: io.StringIO | None = None,
 ) -> Ended:
     start = datetime(2026, 1, 1, tzinfo=UTC)
     session = Session(site, HERE, "p", "vas bench run p.yaml", lambda: later(start, site))
     steps = Steps(
-        [Step(turn.title, 1.0) for turn in turns], Path("none"), Console(file=io.StringIO())
+        [Step(turn.title, 1.0) for turn in turns],
+        Path("none"),
+        Console(file=shown or io.StringIO(), width=200),
     )
     return play_all(
         session, turns, keep, progress=steps, budget_seconds=budget, clock=lambda: site.now
@@ -180,6 +183,15 @@ def test_a_budget_begins_no_run_that_it_would_cut_off() -> None:
     assert 2 <= len(ended.made) < len(turns)
     assert site.now <= 225.0
     assert ended.left == tuple(turns[len(ended.made) :])
+
+
+def test_what_is_left_is_said_by_what_runs_took_here() -> None:
+    play(MadeUp(), all_turns(), shown=(shown := io.StringIO()))
+    first, *_, before_last, last = shown.getvalue().splitlines()
+    assert "about 8 s left" in first
+    # Two experiments that have both run.
+    assert f"about {2 * TURN_SECONDS:.0f} s left" in before_last
+    assert f"about {TURN_SECONDS:.0f} s left" in last
 
 
 def test_no_time_at_all_is_no_run() -> None:

@@ -10,7 +10,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +66,10 @@ class Steps:
         self._taken[name] = round(time.monotonic() - started, 1)
         if self._console.is_terminal:
             self._console.print(f"{title} {self._taken[name]:.0f} s", markup=False)
+
+    def expect(self, seconds: Mapping[str, float]) -> None:
+        """What steps that are still to come are now thought to take."""
+        self._expected |= seconds
 
     def say(self, text: str) -> None:
         """Prints a line above the progress."""

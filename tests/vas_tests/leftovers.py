@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from vas_core.polling import poll
@@ -51,6 +53,17 @@ def descendants(pid: int) -> set[int]:
 def namespaces_below(pid: int) -> set[str]:
     """The namespaces of a process and of all below it, without this one's."""
     return set().union(*map(namespaces, descendants(pid)))
+
+
+@contextmanager
+def namespaces_held(pid: int) -> Iterator[set[str]]:
+    """Those below a process, held: with no one in it, a number is soon another namespace's."""
+    with ExitStack() as files:
+        for process in descendants(pid):
+            for kind in _KINDS:
+                with suppress(OSError):
+                    files.enter_context(open(f"/proc/{process}/ns/{kind}", "rb"))
+        yield namespaces_below(pid)
 
 
 def mount_table() -> str:

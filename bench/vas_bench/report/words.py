@@ -29,8 +29,8 @@ def value_words(measure: str, value: float) -> str:
     """A measure's value with its unit."""
     found = measure_of(measure)
     unit = found.unit if found else ""
-    if unit == "B":
-        return format_size(round(value))
+    if unit in ("B", "B/s"):
+        return format_size(round(value)) + unit.removeprefix("B")
     return f"{shown(value)} {unit}".rstrip()
 
 

@@ -186,6 +186,7 @@ def play_all(
             keep(run)
         made.append(run)
         estimates.took(turn, clock() - began)
+        progress.expect({later.title: estimates.of(later) for later in turns[number + 1 :]})
         if run.invalid:
             progress.say(f"INVALID: {turn.title}: {run.invalid}")
         failures = failures + 1 if run.invalid else 0
