@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from vas_ansible.archives import archive_hadoop, archive_wheels
+from vas_ansible.monitoring import HADOOP_METRICS
 from vas_core.polling import poll
 from vas_tests.checks import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
-from vas_tests.hosts.cycle import cycle, play_role, role_playbook
+from vas_tests.hosts.cycle import cycle, made_true, play_role, role_playbook
 from vas_tests.hosts.host import Host
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
@@ -26,6 +29,10 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="hosts in namespaces need root"),
     pytest.mark.skipif(bool(_LACKS), reason=f"not installed: {', '.join(_LACKS)}"),
 ]
+_PLAYBOOKS = REPOSITORY / "ansible"
+_NEW_HEAP = {"vas_hadoop_heaps": {"nodemanager": "-Xmx500m"}}
+_DOMAIN = """<domain type="qemu"><name>vm1</name><memory unit="MiB">64</memory><vcpu>1</vcpu>
+<os><type arch="x86_64" machine="q35">hvm</type></os></domain>"""
 _ALL = "vas_oss:vas_guests"
 _YARN = "vas_guests:vas_resourcemanager"
 Variables = dict[str, object]
@@ -54,10 +61,6 @@ def test_the_base_of_guests(site: Site) -> None:
 def test_the_mount_of_lustre(site: Site) -> None:
     # There is no Lustre here: its unit is written and enabled, and not started.
     cycle(site, "lustre_client", "vas_guests", {"vas_lustre_client_started": False})
-
-
-def test_yarn(site: Site, archives: Variables) -> None:
-    cycle(site, "hadoop", _YARN, archives | _mounted(site))
 
 
 def _environment_in_the_making(host: Host) -> bool:
@@ -122,21 +125,10 @@ def test_the_program(site: Site, archives: Variables) -> None:
     cycle(site, "program", "vas_oss", archives)
 
 
-def _mounted(site: Site) -> Variables:
-    """What YARN needs of other roles, and a plain directory for the mount, without layouts."""
-    for name in ("rm1", "vm1"):
-        host = site.hosts[name]
-        host.run("mkdir", "-p", "/scratch", "/etc/vas")
-        host.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
-        host.run("sh", "-c", "printf '10.213.0.21 vm1\\n10.213.0.31 rm1\\n' >>/etc/hosts")
-        host.run("sh", "-c", f"cat >/etc/vas/cluster.yaml <<'X'\n{site.map.read_text()}\nX\n")
-    return {"vas_hadoop_properties": {"vas.layout.required": "false"}}
-
-
 @pytest.fixture(scope="module")
 def program(site: Site, archives: Variables) -> Variables:
     """The program, on all hosts, for the roles that need it."""
-    play_role(site, "program", _ALL, archives)
+    play_role(site, "program", f"{_ALL}:vas_resourcemanager", archives)
     return archives
 
 
@@ -146,3 +138,64 @@ def test_the_route_switcher(site: Site, program: Variables) -> None:
 
 def test_the_placement(site: Site, program: Variables) -> None:
     cycle(site, "affinity", "vas_oss", program)
+
+
+def test_yarn(site: Site, program: Variables) -> None:
+    """The daemons run and answer; guests leave YARN and come back."""
+    variables = program | _mounted(site)
+    with made_true(site, "hadoop", _YARN, variables):
+        _is_measured(site)
+        _is_evacuated_and_readmitted(site)
+        done = site.play(_PLAYBOOKS / "rolling-upgrade.yml", variables | _NEW_HEAP)
+        assert done.changed["vm1"] > 0
+        assert _running_nodes(site) == ["vm1"]
+
+
+def _is_measured(site: Site) -> None:
+    """Hadoop's metrics have the names that rules and panels have."""
+    found = "".join(_asked(site, f"http://{at}/prom") for at in ("rm1:8088", "vm1:8042"))
+    assert not [name for name in HADOOP_METRICS if f"\n{name}{{" not in found]
+
+
+def _is_evacuated_and_readmitted(site: Site) -> None:
+    """The guest in libvirt is none: its firmware finds nothing to boot, and obeys no shutdown."""
+    oss1, named = site.hosts["oss1"], {"vas_evacuate": "oss1"}
+    for argv in (("define", "/dev/stdin"), ("autostart", "vm1"), ("start", "vm1")):
+        oss1.run("virsh", *argv, stdin=_DOMAIN)
+    started = time.monotonic()
+    evacuated = site.play(_PLAYBOOKS / "evacuate.yml", named)
+    print(f"evacuated in {time.monotonic() - started:.0f} s")
+    assert evacuated.changed["oss1"] > 0
+    assert oss1.run("virsh", "list", "--name").stdout.split() == []
+    assert _running_nodes(site) == []
+    assert site.play(_PLAYBOOKS / "evacuate.yml", named).changes() == 0
+    left_alone = site.play(_PLAYBOOKS / "site.yml", {}, "--list-hosts").text
+    assert "rm1" in left_alone
+    assert "oss1" not in left_alone
+
+    site.play(_PLAYBOOKS / "readmit.yml", named)
+    poll(lambda: _running_nodes(site), lambda names: names == ["vm1"], 60.0, "the guest in YARN")
+    assert oss1.run("virsh", "list", "--name", "--autostart").stdout.split() == ["vm1"]
+    for argv in (("destroy", "vm1"), ("undefine", "vm1")):
+        oss1.run("virsh", *argv)
+
+
+def _running_nodes(site: Site) -> list[str]:
+    answer = _asked(site, "http://rm1:8088/ws/v1/cluster/nodes?states=RUNNING")
+    nodes = (json.loads(answer)["nodes"] or {}).get("node", [])
+    return [node["nodeHostName"] for node in nodes]
+
+
+def _asked(site: Site, url: str) -> str:
+    program = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())"
+    return site.hosts["vm1"].run("python3", "-c", program, url).stdout
+
+
+def _mounted(site: Site) -> Variables:
+    """What YARN needs of other roles, and a plain directory for the mount, without layouts."""
+    for name in ("rm1", "vm1"):
+        host = site.hosts[name]
+        host.run("mkdir", "-p", "/scratch")
+        host.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
+        host.run("sh", "-c", "printf '10.213.0.21 vm1\\n10.213.0.31 rm1\\n' >>/etc/hosts")
+    return {"vas_hadoop_properties": {"vas.layout.required": "false"}}

@@ -70,6 +70,8 @@ def _manager() -> Properties:
     stores = f"file://{STATE}/resourcemanager"
     return {
         "yarn.admin.acl": "yarn",
+        # A storage server that is evacuated does not wait for the usual 20 s.
+        "yarn.resourcemanager.decommissioning-nodes-watcher.poll-interval-secs": "3",
         "yarn.resourcemanager.nodes.exclude-path": f"{CONFIGURATION}/exclude",
         "yarn.resourcemanager.recovery.enabled": "true",
         "yarn.resourcemanager.store.class": _STORE,

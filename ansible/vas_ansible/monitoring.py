@@ -15,6 +15,16 @@ import yaml
 from vas_cluster import Cluster
 
 ROUTED, AFFINITYD = 9213, 9214
+# As Hadoop 3.5.0's daemons print them at /prom; the rest is VAS's own.
+HADOOP_METRICS = frozenset(
+    {
+        "cluster_metrics_num_active_n_ms",
+        "cluster_metrics_num_decommissioning_n_ms",
+        "cluster_metrics_num_lost_n_ms",
+        "cluster_metrics_num_unhealthy_n_ms",
+        "node_manager_metrics_containers_running",
+    }
+)
 _DIRECTORY = "/etc/prometheus/vas"
 _FOR = "5m"
 

@@ -59,7 +59,8 @@ def made_true(site: Site, role: str, hosts: str, variables: Mapping[str, object]
     again = play_role(site, role, hosts, absent)
     assert again.changes() == 0, again.text
     for name in names:
-        assert differences(before[name], look(site.hosts[name])) == "", f"{role} on {name}"
+        left = differences(before[name], look(site.hosts[name]))
+        assert not left, f"{role} on {name}:\n{left}"
 
 
 def _members(site: Site, hosts: str) -> list[str]:

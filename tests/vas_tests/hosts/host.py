@@ -66,11 +66,11 @@ class Host:
         words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return int(words[0]) if words else None
 
-    def run(self, *argv: str | Path, check: bool = True) -> Completed:
+    def run(self, *argv: str | Path, check: bool = True, stdin: str | None = None) -> Completed:
         """Runs a program in it, as root."""
         inside = ["nsenter", f"--target={self._first}", "--all", "--"]
         clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
-        return run([*inside, *argv], check=check, env=clean)
+        return run([*inside, *argv], check=check, env=clean, stdin=stdin)
 
     def in_net(self, *argv: str) -> None:
         """Runs a program of this machine's in its network."""

@@ -19,6 +19,7 @@ _PACKAGES = (
     *("systemd-sysv", "dbus", "openssh-server", "sudo", "python3", "iproute2", "procps"),
     *("ca-certificates", "kmod", "less"),
     *("libvirt-daemon-system", "libvirt-clients", "libvirt-daemon-driver-qemu"),
+    "qemu-system-x86",
 )
 # What roles install. Hosts reach no mirror: apt finds these in its cache.
 _CACHED = ("python3-venv", "openjdk-17-jre-headless", "chrony")
