@@ -138,7 +138,7 @@ def test_after_a_reboot_nothing_is_left_to_roll_back(site: RoutedNet) -> None:
     """/run is empty then, and so is the kernel: what the journal held is in force."""
     before = dump(site, "vm2")
     assert "nothing of VAS's is there" in site.route("vm2", "rollback").stderr
-    assert dump(site, "vm2") == before
+    assert dump(site, "vm2") == before and not site.state("vm2").exists()
 
 
 FLIP = """
@@ -213,6 +213,51 @@ def test_10_000_routes(site: RoutedNet) -> None:
     done = run(site.net.enter("vm2", argv)).stdout.split()
     print(done)
     assert (done[0], done[1], done[3], done[4]) == ("10000", "0", "10000", "0")
+
+
+def test_a_route_that_has_the_number_and_is_none_of_vas(site: RoutedNet) -> None:
+    site.route("vm2", "apply")
+    foreign = ["203.0.113.0/24", "dev", "vf0", "table", "7"]
+    site.ip("vm2", "route", "add", *foreign, "proto", "213")
+    before = dump(site, "vm2")
+    for words in (["apply"], ["verify"], ["rollback"]):
+        refused = site.route("vm2", *words, check=False)
+        assert refused.status not in {0, 3} and "203.0.113.0/24" in refused.stderr
+        assert "another protocol number" in refused.stderr and "Traceback" not in refused.stderr
+    assert dump(site, "vm2") == before
+    site.ip("vm2", "route", "del", *foreign)
+    site.route("vm2", "rollback")
+
+
+READ = """
+import subprocess, sys
+from pyroute2 import IPRoute
+from vas_routing.dump import routes
+with IPRoute() as netlink:
+    names = {link["index"]: link.get("ifname") for link in netlink.get_links()}
+reads = []
+with subprocess.Popen(["ip", "-batch", sys.argv[1]]) as others:
+    while others.poll() is None:
+        reads.append(len(routes(213, names)))
+assert others.returncode == 0
+print(len(reads), min(reads), max(reads))
+"""
+
+
+def test_others_change_theirs_while_it_reads(site: RoutedNet) -> None:
+    """What was read while the kernel's table changed may never have been: it is read again."""
+    own = [f"10.99.{n >> 8}.{n & 255}/32" for n in range(2000)]
+    shape = "via 10.77.0.11 dev vf0 proto 213 table 213 src 10.77.0.22"
+    batch = site.directory / "own"
+    batch.write_text("".join(f"route add {to} {shape}\n" for to in own))
+    site.ip("vm2", "-batch", str(batch))
+    batch.write_text(
+        "route add 198.51.100.0/24 dev vf0 table 99\nroute del 198.51.100.0/24 table 99\n" * 20_000
+    )
+    done = run(site.net.enter("vm2", [sys.executable, "-c", READ, str(batch)])).stdout.split()
+    print(done)
+    assert int(done[0]) > 3 and done[1:] == ["2000", "2000"]
+    site.route("vm2", "rollback")
 
 
 def test_a_map_of_1000_hosts(site: RoutedNet) -> None:

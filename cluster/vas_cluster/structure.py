@@ -7,11 +7,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
-from rapidfuzz import process
-from rapidfuzz.distance import Levenshtein
 
 from vas_cluster.model import Cluster
 from vas_cluster.problem import KeyPath, Problem
+from vas_core.suggest import suggestion
 
 _TYPE_NAMES = {
     "string_type": "a string",
@@ -22,7 +21,6 @@ _TYPE_NAMES = {
     "int_from_float": "an integer",
 }
 _SHOWN_CHARS = 80
-_TYPO_EDITS = 2
 
 
 def build(value: dict[str, Any]) -> tuple[Cluster | None, list[Problem]]:
@@ -58,11 +56,7 @@ def show(value: Any) -> str:
 
 
 def _suggestion(path: KeyPath) -> str:
-    known = list(_model_at(path[:-1]).model_fields)
-    close = process.extractOne(
-        str(path[-1]), known, scorer=Levenshtein.distance, score_cutoff=_TYPO_EDITS
-    )
-    return f"did you mean {close[0]}?" if close else f"known keys: {', '.join(known)}"
+    return suggestion(str(path[-1]), _model_at(path[:-1]).model_fields, "known keys")
 
 
 def _description(path: KeyPath) -> str:

@@ -142,8 +142,18 @@ def test_what_the_system_refuses_is_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     fails(monkeypatch, error)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
     assert cli.run_command(["broken"]) == 1
     assert capsys.readouterr().err == f"vas: {line}\n"
+
+
+def test_who_is_not_root_is_told_to_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fails(monkeypatch, PermissionError(13, "Permission denied", "/run/vas"))
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert cli.run_command(["broken"]) == 1
+    assert capsys.readouterr().err == "vas: /run/vas: Permission denied; run it as root\n"
 
 
 def test_a_directory_that_is_a_file_is_one_line(

@@ -221,7 +221,8 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         return ExitStatus.DONE
     except OSError as error:
         what = error.strerror or str(error) or type(error).__name__
-        note(f"vas: {VasError(what, where=_path_of(error))}")
+        hint = "run it as root" if isinstance(error, PermissionError) and os.geteuid() else None
+        note(f"vas: {VasError(what, where=_path_of(error), hint=hint)}")
         return ExitStatus.FAILED
 
 

@@ -110,8 +110,9 @@ def test_every_wish_has_a_reason() -> None:
 
 
 def test_a_node_that_the_map_does_not_have_is_refused() -> None:
-    with pytest.raises(BadInput, match="no host or guest is named vm9"):
-        wish(site(), "vm9", all_up().links("vm1"), {}, Settings())
+    for name, hint in (("vm9", "did you mean vm1"), ("elsewhere", "the map has: oss1, vm1, ")):
+        with pytest.raises(BadInput, match=f"no host or guest is named {name}; {hint}"):
+            wish(site(), name, all_up().links("vm1"), {}, Settings())
 
 
 def test_a_links_file_that_names_nodes_of_elsewhere_is_refused() -> None:

@@ -7,11 +7,11 @@ record. Sysctls and addresses cannot: their originals are in the journal before 
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_interface, ip_network
+from functools import cache
+from ipaddress import ip_address, ip_interface
 from itertools import groupby
-from typing import Any
 
 from pyroute2 import IPRoute
 from pyroute2.netlink.rtnl import RTM_GETNEIGH
@@ -20,6 +20,7 @@ from pyroute2.netlink.rtnl.ndmsg import ndmsg
 from vas_core.errors import VasError
 from vas_core.journal import Entry, Journal
 from vas_core.root import Root
+from vas_routing import dump
 from vas_routing.netlink import Refused, Request, add, remove, send
 from vas_routing.plan import Action, Change, Found, Thing
 from vas_routing.settings import Settings
@@ -27,7 +28,6 @@ from vas_routing.wish import OwnAddress, Proxy, Route, Rule, Sysctl
 
 _NTF_PROXY = 8
 _VERSIONS = {socket.AF_INET: 4, socket.AF_INET6: 6}
-_ANY = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104 (a destination, not a bind)
 _SYSCTL = "sysctl:"
 _ADDRESS = "address:"
 
@@ -56,7 +56,7 @@ class Kernel:
                 addresses=addresses,
                 added=frozenset(a for a in addresses if _key(a) in record),
                 rules=frozenset(reader.rules()),
-                routes=frozenset(reader.routes()),
+                routes=reader.routes(),
                 proxies=frozenset(reader.proxies()),
                 sysctls=values,
                 originals=originals,
@@ -70,7 +70,8 @@ class Kernel:
             (self._set if are_sysctls else self._send)(list(group), journal)
 
     def _send(self, changes: Sequence[Change], journal: Journal) -> None:
-        requests = [self._request(change) for change in changes]
+        index = cache(_index)
+        requests = [self._request(change, index) for change in changes]
         new = _addresses(changes, Action.ADD)
         journal.remember(dict.fromkeys(new))
         try:
@@ -82,10 +83,10 @@ class Kernel:
         journal.confirm(new)
         journal.forget(_addresses(changes, Action.REMOVE))
 
-    def _request(self, change: Change) -> Request:
+    def _request(self, change: Change, index: Callable[[str], int]) -> Request:
         thing = change.thing
         assert not isinstance(thing, Sysctl)
-        device = 0 if isinstance(thing, Rule) else _index(thing.device)
+        device = 0 if isinstance(thing, Rule) else index(thing.device)
         make = add if change.action is Action.ADD else remove
         return make(thing, device, self.settings.protocol)
 
@@ -130,24 +131,8 @@ class _Reader:
                     priority, table = message.get("priority") or 0, message.get("table")
                     yield Rule(version=version, priority=priority, table=table)
 
-    def routes(self) -> Iterator[Route]:
-        for family in _VERSIONS:
-            for message in self._netlink.get_routes(family=family):
-                if message["proto"] == self._protocol:
-                    yield self._route(message)
-
-    def _route(self, message: Any) -> Route:
-        to = message.get("dst") or _ANY[message["family"]]
-        # IPv6 has no metric 0: the kernel writes 1024.
-        metric = message.get("priority") or 0
-        return Route(
-            destination=ip_network(f"{to}/{message['dst_len']}"),
-            gateway=ip_address(message.get("gateway")),
-            device=self._names[message.get("oif")],
-            source=ip_address(message.get("prefsrc")),
-            table=message.get("table"),
-            metric=0 if message["family"] == socket.AF_INET6 and metric == 1024 else metric,
-        )
+    def routes(self) -> frozenset[Route]:
+        return dump.routes(self._protocol, self._names)
 
     def proxies(self) -> Iterator[Proxy]:
         for family in _VERSIONS:

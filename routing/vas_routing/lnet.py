@@ -18,6 +18,7 @@ import yaml
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import guest_interface, host_interface
 from vas_core.errors import BadInput
+from vas_routing.names import host_of
 
 _VIRTIO_NIC = "virtio0"
 _FIRST_NET = 213
@@ -55,9 +56,7 @@ def lnet_plan(cluster: Cluster, node: str) -> LnetPlan:
 
     Raises BadInput for a node that the map does not have, or when no LNet network is free.
     """
-    host = cluster.host(node) or cluster.host_by_guest(node)
-    if host is None:
-        raise BadInput(f"no host or guest is named {node}", where="--node")
+    host = host_of(cluster, node)
     kind = _kind(host)
     if kind is Kind.TCP:
         return LnetPlan(kind, _TCP)

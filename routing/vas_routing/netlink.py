@@ -36,17 +36,17 @@ from pyroute2.netlink.rtnl import (
 from vas_routing.wish import Address, OwnAddress, Proxy, Route, Rule
 
 HEADER = struct.Struct("=IHHII")
-_ATTRIBUTE = struct.Struct("=HH")
-_U32 = struct.Struct("=I")
-_RTMSG = struct.Struct("=BBBBBBBBI")
+ATTRIBUTE = struct.Struct("=HH")
+U32 = struct.Struct("=I")
+RTMSG = struct.Struct("=BBBBBBBBI")
 _NDMSG = struct.Struct("=BxxxiHBB")
 _IFADDRMSG = struct.Struct("=BBBBI")
-_ERROR = struct.Struct("=iIHHII")
+ERROR = struct.Struct("=iIHHII")
 _UNICAST, _TO_TABLE = 1, 1
 _PROXY, _PERMANENT = 0x08, 0x80
 _NO_DETECTION = 0x02  # IFA_F_NODAD: the leg has two ends, and we name both
 # Attribute numbers: RTA_*, FRA_*, NDA_*, IFA_*.
-_RTA_DST, _RTA_OIF, _RTA_GATEWAY, _RTA_PRIORITY, _RTA_PREFSRC, _RTA_TABLE = 1, 4, 5, 6, 7, 15
+RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_PREFSRC, RTA_TABLE = 1, 4, 5, 6, 7, 15
 _FRA_PRIORITY, _FRA_TABLE, _FRA_PROTOCOL = 6, 15, 21
 _NDA_DST, _NDA_PROTOCOL = 1, 12
 _IFA_ADDRESS, _IFA_LOCAL = 1, 2
@@ -129,7 +129,7 @@ def _answers(kernel: socket.socket, requests: Sequence[Request], first: int, end
             length, kind, _, index, _ = HEADER.unpack_from(data, at)
             if kind == NLMSG_ERROR:
                 missing -= 1
-                number = -_ERROR.unpack_from(data, at + HEADER.size)[0]
+                number = -ERROR.unpack_from(data, at + HEADER.size)[0]
                 if number and not _is_there_or_gone(requests[index], number):
                     refused = refused or Refused(index, number)
             at += (length + 3) & ~3
@@ -146,15 +146,15 @@ def _is_there_or_gone(request: Request, number: int) -> bool:
 def _route(route: Route, device: int, protocol: int) -> bytes:
     to = route.destination
     small = route.table if route.table < 256 else 0
-    head = _RTMSG.pack(_family(route.source), to.prefixlen, 0, 0, small, protocol, 0, _UNICAST, 0)
+    head = RTMSG.pack(_family(route.source), to.prefixlen, 0, 0, small, protocol, 0, _UNICAST, 0)
     return head + b"".join(
         (
-            _attribute(_RTA_DST, to.network_address.packed),
-            _attribute(_RTA_GATEWAY, route.gateway.packed),
-            _attribute(_RTA_OIF, _U32.pack(device)),
-            _attribute(_RTA_PREFSRC, route.source.packed),
-            _attribute(_RTA_TABLE, _U32.pack(route.table)),
-            _attribute(_RTA_PRIORITY, _U32.pack(route.metric)) if route.metric else b"",
+            _attribute(RTA_DST, to.network_address.packed),
+            _attribute(RTA_GATEWAY, route.gateway.packed),
+            _attribute(RTA_OIF, U32.pack(device)),
+            _attribute(RTA_PREFSRC, route.source.packed),
+            _attribute(RTA_TABLE, U32.pack(route.table)),
+            _attribute(RTA_PRIORITY, U32.pack(route.metric)) if route.metric else b"",
         )
     )
 
@@ -162,11 +162,11 @@ def _route(route: Route, device: int, protocol: int) -> bytes:
 def _rule(rule: Rule, protocol: int) -> bytes:
     family = socket.AF_INET if rule.version == 4 else socket.AF_INET6
     small = rule.table if rule.table < 256 else 0
-    head = _RTMSG.pack(family, 0, 0, 0, small, 0, 0, _TO_TABLE, 0)
+    head = RTMSG.pack(family, 0, 0, 0, small, 0, 0, _TO_TABLE, 0)
     return head + b"".join(
         (
-            _attribute(_FRA_PRIORITY, _U32.pack(rule.priority)),
-            _attribute(_FRA_TABLE, _U32.pack(rule.table)),
+            _attribute(_FRA_PRIORITY, U32.pack(rule.priority)),
+            _attribute(_FRA_TABLE, U32.pack(rule.table)),
             _attribute(_FRA_PROTOCOL, bytes((protocol,))),
         )
     )
@@ -186,8 +186,8 @@ def _address(own: OwnAddress, device: int) -> bytes:
 
 
 def _attribute(kind: int, payload: bytes) -> bytes:
-    length = _ATTRIBUTE.size + len(payload)
-    return _ATTRIBUTE.pack(length, kind) + payload + bytes(-length % 4)
+    length = ATTRIBUTE.size + len(payload)
+    return ATTRIBUTE.pack(length, kind) + payload + bytes(-length % 4)
 
 
 def _family(address: Address) -> int:

@@ -61,7 +61,7 @@ class Node:
 
     def rollback(self) -> list[Change]:
         """Takes all of VAS's away and gives sysctls what they were; returns what was changed."""
-        return self.apply(Wish())
+        return self.apply(Wish()) if self.plan(Wish()) else []
 
     def found(self) -> Found:
         """What it has of VAS's."""

@@ -14,8 +14,9 @@ from typing import Any
 from pyroute2 import IPRoute
 
 from vas_cluster import Cluster, Guest, Host
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import VasError
 from vas_routing.links import VIRTIO_NIC, Leg, Links, State
+from vas_routing.names import host_of
 from vas_routing.wish import Address, Interface
 
 _IFF_UP = 1
@@ -136,13 +137,10 @@ def bridge_ports() -> dict[str, str]:
 
 def legs(cluster: Cluster, node: str, found: Mapping[str, Device]) -> Legs:
     """The legs of a node. Raises BadInput for a node that the map does not have."""
-    host = cluster.host(node)
-    if host:
+    host = host_of(cluster, node)
+    if host.name == node:
         return _of_host(host, found)
-    host = cluster.host_by_guest(node)
-    if host is None:
-        raise BadInput(f"no host or guest is named {node}", where="--node")
-    return _of_guest(host, next(guest for guest in host.guests if guest.name == node), found)
+    return _of_guest(host, cluster.guest(node), found)
 
 
 def _of_host(host: Host, found: Mapping[str, Device]) -> Legs:

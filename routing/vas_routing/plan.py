@@ -113,16 +113,14 @@ def after(found: Found, wished: Wish) -> Found:
     )
 
 
-def _added(wished: Iterable[Thing], found: frozenset[Any]) -> Iterator[Change]:
-    for thing in sorted(wished, key=repr):
-        if thing not in found:
-            yield Change(Action.ADD, thing)
+def _added(wished: frozenset[Any], found: frozenset[Any]) -> Iterator[Change]:
+    for thing in sorted(wished - found, key=repr):
+        yield Change(Action.ADD, thing)
 
 
-def _removed(found: Iterable[Thing], wished: frozenset[Any]) -> Iterator[Change]:
-    for thing in sorted(found, key=repr):
-        if thing not in wished:
-            yield Change(Action.REMOVE, thing)
+def _removed(found: frozenset[Any], wished: frozenset[Any]) -> Iterator[Change]:
+    for thing in sorted(found - wished, key=repr):
+        yield Change(Action.REMOVE, thing)
 
 
 def _sysctls(found: Found, wished: Iterable[Sysctl]) -> Iterator[Change]:

@@ -14,6 +14,7 @@ from vas_cluster import Cluster, Host
 from vas_cluster.virtio import guest_interface, host_interface
 from vas_core.errors import BadInput
 from vas_routing.links import Leg, Links, State
+from vas_routing.names import host_of
 from vas_routing.settings import MAIN_TABLE, Settings
 from vas_routing.wish import (
     Address,
@@ -66,9 +67,7 @@ def place(cluster: Cluster, node: str, links: Links) -> Place:
     Raises BadInput if the map has none, has it on another network than the links, or has nodes of
     the links elsewhere.
     """
-    host = cluster.host(node) or cluster.host_by_guest(node)
-    if host is None:
-        raise BadInput(f"no host or guest is named {node}", where="--node")
+    host = host_of(cluster, node)
     everyone = {peer.name: peer for peer in _peers(host)}
     is_host = host.name == node
     me = everyone.pop(node)

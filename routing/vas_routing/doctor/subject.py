@@ -9,8 +9,8 @@ from ipaddress import ip_address
 
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import guest_interface, host_interface
-from vas_core.errors import BadInput
 from vas_routing.doctor.facts import Facts, Nic
+from vas_routing.names import host_of
 from vas_routing.settings import Settings
 from vas_routing.wish import Address, Interface
 
@@ -89,10 +89,6 @@ class Subject:
 
 def subject(cluster: Cluster, node: str, facts: Facts, settings: Settings) -> Subject:
     """The node of that name. Raises BadInput if the map has none."""
-    host = cluster.host(node)
-    if host:
-        return Subject(host, None, facts, settings)
-    host = cluster.host_by_guest(node)
-    if host is None:
-        raise BadInput(f"no host or guest is named {node}", where="--node")
-    return Subject(host, cluster.guest(node), facts, settings)
+    host = host_of(cluster, node)
+    guest = None if host.name == node else cluster.guest(node)
+    return Subject(host, guest, facts, settings)
