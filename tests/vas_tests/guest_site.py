@@ -18,17 +18,16 @@ from typing import Any
 import yaml
 
 from vas_cluster import Cluster, Guest, load_cluster
-from vas_cluster.hadoop import configuration_xml, hadoop_properties
+from vas_cluster.hadoop import by_file, configuration_xml, hadoop_properties
 from vas_cluster.virtio import host_interface
 from vas_core.cli import run_command
 from vas_core.process import Completed, run
 from vas_guest.seed import hosts_file
-from vas_image.assembly import hadoop_jars, plugin_jar
 from vas_image.image import INITRD, KERNEL, read_image
-from vas_lab.configuration import by_file
 from vas_lab.spec import find_java
 from vas_tests import libvirt
 from vas_tests.sriov.agent import TIED
+from vas_yarn.jars import find_hadoop, find_plugins
 
 EXAMPLE = Path(__file__).parents[2] / "cluster/examples/laptop-lab.yaml"
 FABRIC = "fabric0"
@@ -93,7 +92,7 @@ class GuestSite:
         for name, text in _files(self.cluster, self.map, self.directory).items():
             (conf / name).write_text(text)
         (self.directory / "hosts").write_text(hosts_file(self.cluster))
-        jars = ":".join(map(str, (conf, *hadoop_jars(), plugin_jar())))
+        jars = ":".join(map(str, (conf, *sorted(find_hadoop().glob("*.jar")), find_plugins())))
         program = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
         java = (str(find_java() / "bin/java"), *_JVM.split(), "-Xmx300m", "-cp", jars, program)
         hosts = str(self.directory / "hosts")
