@@ -106,15 +106,16 @@ def _listed(site: Lab, directory: str) -> list[str]:
     return site.call(["ls", directory]).stdout.split()
 
 
-def test_a_job_that_waits_for_ever_is_killed_and_its_run_invalid(site: Lab, tmp_path: Path) -> None:
-    # No node has so much memory: the job waits for its application master.
-    hangs = {"properties": {"yarn.app.mapreduce.am.resource.mb": "8192"}, "run_limit": "60s"}
+def test_a_job_that_hangs_is_killed_and_its_run_is_invalid(site: Lab, tmp_path: Path) -> None:
+    # Maps wait for a debugger that never comes. Input is made without the plan's properties.
+    waits = "-Xmx288m -agentlib:jdwp=transport=dt_socket,server=y,suspend=y"
+    hangs = {"properties": {"mapreduce.map.java.opts": waits}, "run_limit": "90s"}
     plan = PLAN | hangs | {"name": "hangs", "systems": "vas"}
     results = tmp_path / "r.jsonl"
     done = bench(site, tmp_path, plan, "--out", str(results))
     assert done.status == 1
     (run,) = read_results(results, say=print)
     assert run.invalid is not None
-    assert "it had not ended after 60 s, its time limit" in run.invalid
+    assert "it had not ended after 90 s, its time limit" in run.invalid
     apps = resource_manager(site, "apps")["apps"]["app"]
     assert max(apps, key=lambda app: app["startedTime"])["state"] == "KILLED"

@@ -65,6 +65,11 @@ def test_two_machines_add_up() -> None:
     assert cached(seen) == {"page_cache_bytes": 8 * 1024}
 
 
+def test_where_no_cgroup_is_seen_ticks_are_counted() -> None:
+    files = {"/proc/stat": "cpu  100 10 20 9999 999 1 2 0 0 0\ncpu0 100 10 20 9999 999 1 2 0 0 0"}
+    assert counted([Seen(files)], []).counted == {"cpu_microseconds": 133 * 10_000}
+
+
 def test_nodes_of_one_machine_have_one_processor_and_one_page_cache() -> None:
     seen = [node("a", "100"), node("a", "100")]
     found = counted(seen, []).counted

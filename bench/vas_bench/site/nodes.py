@@ -21,12 +21,14 @@ _AT_ONCE = 16
 _NODE = "{node}"
 _BOOT = "/proc/sys/kernel/random/boot_id"
 _CPU, _CPU_V1 = "/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpuacct/cpuacct.usage"
-_NETWORK, _MEMORY = "/proc/net/dev", "/proc/meminfo"
-_FILES = (_BOOT, _NETWORK, _MEMORY, _CPU, _CPU_V1)
+_NETWORK, _MEMORY, _STAT = "/proc/net/dev", "/proc/meminfo", "/proc/stat"
+_FILES = (_BOOT, _NETWORK, _MEMORY, _STAT, _CPU, _CPU_V1)
 # Of the client of the metadata servers: every request that it sent waited in a queue there.
 _MDC = ("lctl", "get_param", "-n", "mdc.*.stats")
 _REQUESTS = re.compile(r"^req_waittime\s+(\d+) samples", re.MULTILINE)
 _USED = re.compile(r"^usage_usec (\d+)$", re.MULTILINE)
+_TICKS = re.compile(r"^cpu" + r" +(\d+)" * 7, re.MULTILINE)
+_TICK_MICROSECONDS = 10_000  # USER_HZ is 100, whatever the kernel's own is
 _HEADER = re.compile(r"^==> (.+) <==$", re.MULTILINE)
 _DROP = (("sync",), ("sysctl", "-q", "-w", "vm.drop_caches=1"))
 
@@ -141,8 +143,12 @@ def _machines(seen: Iterable[Seen]) -> Iterator[Seen]:
 
 
 def _microseconds(node: Seen) -> int:
-    """CPU of everything on a machine, as its root cgroup counts it (v2, else v1)."""
+    """CPU of everything on a machine: as its root cgroup counts it (v2, else v1), or in ticks."""
     if used := _USED.search(node.files.get(_CPU, "")):
         return int(used[1])
     nanoseconds = node.files.get(_CPU_V1, "").strip()
-    return int(nanoseconds) // 1000 if nanoseconds.isdigit() else 0
+    if nanoseconds.isdigit():
+        return int(nanoseconds) // 1000
+    ticks = _TICKS.search(node.files.get(_STAT, ""))
+    # user, nice, system; idle and iowait are none; irq, softirq.
+    return sum(int(ticks[n]) for n in (1, 2, 3, 6, 7)) * _TICK_MICROSECONDS if ticks else 0
