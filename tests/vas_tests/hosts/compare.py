@@ -8,6 +8,8 @@ from vas_tests.hosts.host import Host
 _PASSED_OVER = (
     *("/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp", "/var/log", "/var/cache"),
     *("/var/lib/apt", "/var/lib/dpkg", "/var/lib/systemd", "/root/.ansible", "/root/.cache"),
+    # How packages remember that they were there, besides dpkg.
+    *("/var/lib/ucf", "/var/lib/sgml-base"),
     *("/etc/ld.so.cache", "/etc/.pwd.lock", "/etc/mtab"),
 )
 _BACKUPS = ("/etc/passwd-", "/etc/group-", "/etc/shadow-", "/etc/gshadow-", "/etc/subuid-")
