@@ -74,6 +74,9 @@ def look(host: Host) -> Picture:
     """Files, packages, units, routes, sysctls and users, each as a set of lines."""
     found = {kind: _lines(host, argv) for kind, argv in _COMMANDS.items()}
     found["sysctls"] = {line for line in found["sysctls"] if not line.startswith(_LIVELY)}
+    # The unit of a session comes and goes with it; columns are as wide as their longest word.
+    units = (line.split() for line in found["units"])
+    found["units"] = {" ".join(words) for words in units if "transient" not in words}
     services = {line.split()[0] for line in found["running"]}
     found["running"] = {name for name in services if name not in _ON_DEMAND}
     words = (*_PASSED_OVER, *_BACKUPS)
