@@ -132,14 +132,6 @@ def program(site: Site, archives: Variables) -> Variables:
     return archives
 
 
-def test_the_route_switcher(site: Site, program: Variables) -> None:
-    cycle(site, "route_switcher", _ALL, program)
-
-
-def test_the_placement(site: Site, program: Variables) -> None:
-    cycle(site, "affinity", "vas_oss", program)
-
-
 def test_yarn(site: Site, program: Variables) -> None:
     """The daemons run and answer; guests leave YARN and come back."""
     variables = program | _mounted(site)
@@ -151,10 +143,22 @@ def test_yarn(site: Site, program: Variables) -> None:
         assert _running_nodes(site) == ["vm1"]
 
 
+def test_the_route_switcher(site: Site, program: Variables) -> None:
+    cycle(site, "route_switcher", _ALL, program)
+
+
+def test_the_placement(site: Site, program: Variables) -> None:
+    cycle(site, "affinity", "vas_oss", program)
+
+
 def _is_measured(site: Site) -> None:
     """Hadoop's metrics have the names that rules and panels have."""
-    found = "".join(_asked(site, f"http://{at}/prom") for at in ("rm1:8088", "vm1:8042"))
-    assert not [name for name in HADOOP_METRICS if f"\n{name}{{" not in found]
+
+    def unnamed() -> list[str]:
+        found = "".join(_asked(site, f"http://{at}/prom") for at in ("rm1:8088", "vm1:8042"))
+        return [name for name in HADOOP_METRICS if f"\n{name}{{" not in found]
+
+    poll(unnamed, lambda names: not names, 60.0, "all metrics")
 
 
 def _is_evacuated_and_readmitted(site: Site) -> None:

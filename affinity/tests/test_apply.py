@@ -130,6 +130,12 @@ def test_a_thread_that_ended_after_is_forgotten_by_the_rollback(
     assert Journal.peek(host.journal) == []
 
 
+def test_a_rollback_of_nothing_writes_nothing(tmp_path: Path) -> None:
+    host = Host(tmp_path / "state")
+    assert host.rollback() == []
+    assert not host.state.exists()
+
+
 def test_a_cpu_that_is_not_online_is_said(host: Host, sleeper: subprocess.Popen[bytes]) -> None:
     (done,) = host.apply(plan(thread_pin(sleeper.pid, CPUS[0], 4094)))
     assert (done.verdict, done.why) == (Verdict.SKIPPED, "CPU 4094 is not online")

@@ -64,7 +64,7 @@ class Host:
 
     def rollback(self) -> list[Outcome]:
         """Gives every value that VAS changed what it had, last change first."""
-        return self.apply(Placement(host=""))
+        return self.apply(Placement(host="")) if Journal.peek(self.journal) else []
 
     def _tasks(
         self, placement: Placement, entries: Iterable[Entry]

@@ -8,6 +8,8 @@ from vas_tests.hosts.host import Host
 _PASSED_OVER = (
     *("/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp", "/var/log", "/var/cache"),
     *("/var/lib/apt", "/var/lib/dpkg", "/var/lib/systemd", "/root/.ansible", "/root/.cache"),
+    # How packages remember that they were there, besides dpkg.
+    *("/var/lib/ucf", "/var/lib/sgml-base"),
     *("/etc/ld.so.cache", "/etc/.pwd.lock", "/etc/mtab"),
 )
 _BACKUPS = ("/etc/passwd-", "/etc/group-", "/etc/shadow-", "/etc/gshadow-", "/etc/subuid-")
@@ -35,7 +37,14 @@ for top, directories, files in os.walk("/"):
 _COMMANDS = {
     "packages": ("dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\\n"),
     "units": ("systemctl", "list-unit-files", "--no-legend", "--plain"),
-    "running": ("systemctl", "list-units", "--type=service", "--state=active", "--no-legend"),
+    "running": (
+        "systemctl",
+        "list-units",
+        "--type=service",
+        "--state=active",
+        "--no-legend",
+        "--plain",
+    ),
     "rules": ("ip", "rule", "show"),
     "routes": ("ip", "route", "show", "table", "all"),
     "addresses": ("ip", "-o", "address", "show"),
@@ -53,6 +62,11 @@ _LIVELY: tuple[str, ...] = (
     "kernel.pty",
 )
 _LIVELY += ("kernel.acct", "fs.quota", "net.netfilter", "dev.cdrom", "kernel.shmall", "vm.stat")
+# Started by whoever asks, a session or libvirt, and ended by themselves later.
+_ON_DEMAND = (
+    *("libvirtd.service", "systemd-machined.service", "systemd-hostnamed.service"),
+    *("user@0.service", "user-runtime-dir@0.service"),
+)
 Picture = dict[str, set[str]]
 
 
@@ -60,6 +74,11 @@ def look(host: Host) -> Picture:
     """Files, packages, units, routes, sysctls and users, each as a set of lines."""
     found = {kind: _lines(host, argv) for kind, argv in _COMMANDS.items()}
     found["sysctls"] = {line for line in found["sysctls"] if not line.startswith(_LIVELY)}
+    # The unit of a session comes and goes with it; columns are as wide as their longest word.
+    units = (line.split() for line in found["units"])
+    found["units"] = {" ".join(words) for words in units if "transient" not in words}
+    services = {line.split()[0] for line in found["running"]}
+    found["running"] = {name for name in services if name not in _ON_DEMAND}
     words = (*_PASSED_OVER, *_BACKUPS)
     found["files"] = _lines(host, ("/usr/bin/python3", "-I", "-c", _LOOK, *words))
     return found
