@@ -12,7 +12,8 @@ from vas_cluster import load_cluster
 from vas_core.seed import read_seed, write_seed
 from vas_guest.domain import guest_uuid
 from vas_guest.seed import More, hosts_file, seed_files
-from vas_guest.settings import GuestSettings
+from vas_guest.settings import Accelerator, GuestSettings
+from vas_routing.settings import Settings
 
 SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
 
@@ -41,6 +42,16 @@ def test_the_guest_gets_its_name_and_its_map() -> None:
         "IgnoreCarrierLoss=yes"
         in written["/etc/systemd/network/10-cloud-init-ens1f0v0.network.d/vas.conf"]
     )
+
+
+def test_an_emulated_guest_probes_at_its_own_pace() -> None:
+    written = [one["path"] for one in user_data(made())["write_files"]]
+    assert "/etc/vas/route.yaml" not in written
+    emulated = user_data(made(GuestSettings(accelerator=Accelerator.TCG)))["write_files"]
+    route = next(one for one in emulated if one["path"] == "/etc/vas/route.yaml")
+    assert Settings.model_validate(yaml.safe_load(route["content"])).probe_interval_ms == 2000
+    # The daemon starts with the map: it must find them.
+    assert emulated[0] == route
 
 
 def test_the_vf_is_known_by_its_mac_and_virtio_is_left_to_the_daemon() -> None:

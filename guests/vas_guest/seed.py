@@ -15,9 +15,12 @@ import yaml
 
 from vas_cluster import Cluster, Guest
 from vas_guest.domain import guest_uuid
-from vas_guest.settings import GuestSettings
+from vas_guest.settings import Accelerator, GuestSettings
 
 _USER = "vas"
+# 20 ms, the default, is less than an emulated processor needs for a probe: the daemon, whose
+# priority is real-time, would leave it nothing else.
+_EMULATED = "probe_interval_ms: 2000\n"
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,9 @@ def seed_files(
 def _user_data(
     cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings, more: More
 ) -> dict[str, Any]:
-    files = {"/etc/vas/cluster.yaml": map_text, "/etc/hosts": hosts_file(cluster)}
+    # vas-routed starts as soon as the map is there: its settings come before.
+    files = {"/etc/vas/route.yaml": _EMULATED} if settings.accelerator is Accelerator.TCG else {}
+    files |= {"/etc/vas/cluster.yaml": map_text, "/etc/hosts": hosts_file(cluster)}
     if settings.on_fabric:
         vf = _nic(cluster, guest)
         # Without a carrier vas-routed routes around the VF: the address has to stay.

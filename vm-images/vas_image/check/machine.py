@@ -46,7 +46,7 @@ class Boot:
 
 
 def qemu_argv(boot: Boot) -> list[str]:
-    """The image's disk is never written to; each of its NICs is on a hub where nobody is."""
+    """The image's disk is never written to; each of its NICs is on a hub where nobody listens."""
     accelerator = "kvm" if boot.kvm else "tcg,thread=multi,tb-size=512"
     append = f"root={boot.image.root} rw {boot.image.kernel_command_line} {_QUIET}"
     return [
@@ -66,8 +66,10 @@ def qemu_argv(boot: Boot) -> list[str]:
 
 
 def _nic(number: int, mac: str) -> Iterator[str]:
+    yield from ("-netdev", f"hubport,id=hub{number},hubid={number}")
+    # Or no packet would ever count as sent, and the NIC as stuck.
     yield from ("-netdev", f"hubport,id=nobody{number},hubid={number}")
-    yield from ("-device", f"virtio-net-pci,netdev=nobody{number},mac={mac}")
+    yield from ("-device", f"virtio-net-pci,netdev=hub{number},mac={mac}")
 
 
 def _disk(name: str, file: Path, options: str) -> Iterator[str]:

@@ -37,7 +37,7 @@ def boot(directory: Path, work: Path, *, kvm: bool, timeout_seconds: float) -> H
     Raises VasError with the console's end if it ends, or takes too long, without a verdict.
     """
     given = _boot(directory, work, kvm)
-    write_seed(given.seed, check_seed())
+    write_seed(given.seed, check_seed(kvm=kvm))
     ended, answered = threading.Event(), threading.Event()
     listener = threading.Thread(target=_listen, args=(given.agent, ended, answered), daemon=True)
     listener.start()

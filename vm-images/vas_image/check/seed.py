@@ -7,7 +7,7 @@ from pathlib import Path
 from vas_cluster import Cluster, Guest, parse_cluster
 from vas_cluster.hadoop import configuration_xml, hadoop_properties
 from vas_guest.seed import More, seed_files
-from vas_guest.settings import GuestSettings
+from vas_guest.settings import Accelerator, GuestSettings
 
 _SITE = Path(__file__).with_name("site.yaml")
 _EXAMINER = Path(__file__).with_name("examiner.py")
@@ -28,8 +28,8 @@ def site() -> tuple[Cluster, Guest]:
     return cluster, cluster.guests()[0]
 
 
-def check_seed() -> dict[str, str]:
-    """The seed's files."""
+def check_seed(*, kvm: bool) -> dict[str, str]:
+    """The seed's files; `kvm`: whether the processor is not emulated."""
     cluster, guest = site()
     more = More(
         files={
@@ -39,7 +39,8 @@ def check_seed() -> dict[str, str]:
         },
         commands=(("systemctl", "daemon-reload"), ("systemctl", "start", "vas-check")),
     )
-    return seed_files(cluster, _SITE.read_text(), guest, GuestSettings(), more)
+    settings = GuestSettings(accelerator=Accelerator.KVM if kvm else Accelerator.TCG)
+    return seed_files(cluster, _SITE.read_text(), guest, settings, more)
 
 
 def _properties(cluster: Cluster) -> dict[str, str]:
