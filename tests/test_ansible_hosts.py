@@ -23,6 +23,7 @@ from vas_tests.hosts.host import Host
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
 pytestmark = [
+    pytest.mark.nightly,
     pytest.mark.long,
     pytest.mark.slow,
     pytest.mark.timeout(1200),
@@ -86,7 +87,6 @@ def test_a_run_that_is_interrupted_is_repaired_by_the_next(site: Site, archives:
     assert differences(before, look(oss1)) == ""
 
 
-@pytest.mark.nightly
 def test_a_machine_that_dies_meanwhile_is_repaired_by_the_next(
     site: Site, archives: Variables
 ) -> None:
@@ -120,7 +120,6 @@ def test_a_repository_that_does_not_answer_is_said_and_taken_back(
     assert differences(before, look(vm1)) == ""
 
 
-@pytest.mark.nightly
 def test_the_program(site: Site, archives: Variables) -> None:
     cycle(site, "program", "vas_oss", archives)
 
