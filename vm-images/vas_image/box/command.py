@@ -7,9 +7,12 @@ from pathlib import Path
 import click
 
 from vas_core.cli import note
+from vas_core.progress import Step, Steps
 from vas_image.box.pack import pack_box
+from vas_image.build_command import BUILD
 
 NAME = "vas/guest"
+_PACK = Step("pack the box", 30)
 
 
 @click.command()
@@ -37,5 +40,6 @@ def box(directory: Path, key: Path, output: Path | None) -> None:
     Example: vas image box build/image/debian-12-mkosi --key ~/.ssh/id_ed25519.pub
     """
     file = output or directory / "vas-guest.box"
-    pack_box(directory, file, key.read_text())
+    with Steps.show([_PACK], BUILD / "box.seconds.json") as steps, steps.step(_PACK.name):
+        pack_box(directory, file, key.read_text())
     note(f"{file}: add it by `vagrant box add --name {NAME} {file}`")

@@ -71,7 +71,8 @@ def _identity(root: Root) -> Rule:
 
 def _cloud_init(root: Root) -> Rule:
     text = root.read("etc/cloud/cloud.cfg.d/90-vas.cfg") or ""
-    return Rule("cloud-init reads a seed only", "[NoCloud, None]" in text, text[:40] or "no file")
+    said = next((line for line in text.splitlines() if line.startswith("datasource_list")), "-")
+    return Rule("cloud-init reads a seed only", "[NoCloud, None]" in said, said)
 
 
 def _software(root: Root) -> Rule:
