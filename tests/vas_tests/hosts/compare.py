@@ -60,6 +60,7 @@ _LIVELY: tuple[str, ...] = (
     "fs.inode",
     "kernel.ns_last",
     "kernel.pty",
+    "fs.aio-nr",
 )
 _LIVELY += ("kernel.acct", "fs.quota", "net.netfilter", "dev.cdrom", "kernel.shmall", "vm.stat")
 # Started by whoever asks, a session or libvirt, and ended by themselves later.
