@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from vas_bench.run.jobs import Jobs
 from vas_bench.run.plan import Plan
 from vas_bench.site import place
 from vas_bench.site import site as site_module
+from vas_bench.site.claim import make
 from vas_bench.site.site import ClusterSite, SiteOptions, check_lock_mode
 from vas_cluster import parse_cluster
 from vas_cluster.hadoop import configuration_xml
@@ -31,7 +33,8 @@ from vas_lab.sites import lab_site_yaml
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with a map of two guests and a Hadoop configuration."""
     monkeypatch.setenv("VAS_LABS", str(tmp_path / "labs"))
-    (tmp_path / "site.yaml").write_text(lab_site_yaml(2))
+    mounted = lab_site_yaml(2).replace("/run/lustre", f"{tmp_path}/lustre")
+    (tmp_path / "site.yaml").write_text(mounted)
     (tmp_path / "conf").mkdir()
     core = configuration_xml({"fs.defaultFS": "lustre:///"})
     (tmp_path / "conf/core-site.xml").write_text(core)
@@ -80,7 +83,7 @@ def test_what_the_site_is_not_is_refused(files: Path, plan: dict[str, Any], prob
         ({"systems": ["vas", "tez"]}, "tez runs in labs only"),
         ({"systems": "yarn-hdfs"}, "the site has no HDFS"),
         ({"parameters": {"jvm": "roomy"}}, "these are a lab's profiles"),
-        ({}, "/run/lustre: is not there; run this where Lustre is mounted"),
+        ({}, "lustre: is not there; run this where Lustre is mounted"),
     ],
 )
 def test_what_cannot_run_there_is_said_before_anything_starts(
@@ -243,17 +246,54 @@ def test_what_it_made_is_removed_and_nothing_beside_it(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     removed: list[str] = []
-    monkeypatch.setattr(site_module, "remove_tree", lambda _, path: removed.append(path))
+
+    def remove(_: object, path: str) -> None:
+        removed.append(path)
+        shutil.rmtree(files / "lustre" / path.lstrip("/"), ignore_errors=True)
+
+    monkeypatch.setattr(site_module, "remove_tree", remove)
     hdfs = configuration_xml({"dfs.namenode.rpc-address": "names:8020"})
     (files / "conf/hdfs-site.xml").write_text(hdfs)
     site = opened(files, systems=["vas", "yarn-hdfs"])
     (experiment, *_) = experiments(site.plan)
     site.up(experiment)
     site.up(experiment)
+    assert removed == []
     site.down()
     site.down()
     ours = "/user/ann/vas-bench-p"
-    assert removed == [ours, f"hdfs://names:8020{ours}"] * 2
+    assert removed == [ours, f"hdfs://names:8020{ours}"]
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize(
+    ("mark", "problem"),
+    [
+        (None, "is there, and no session made it"),
+        ({"user": "bob"}, "a session of bob on "),
+        ({"machine": "elsewhere"}, " on elsewhere made it"),
+        ({"process": 1}, "process 1 is at work in it"),
+        ({"process": 2**22 + 1}, ""),
+    ],
+)
+def test_only_what_an_ended_session_of_ours_left_is_removed(
+    files: Path, mark: dict[str, Any] | None, problem: str
+) -> None:
+    site = opened(files)
+    there = files / "lustre/user/ann/vas-bench-p"
+    make(there)
+    (there / "data").write_text("dear")
+    file = there / ".vas-bench"
+    if mark is None:
+        file.unlink()
+    else:
+        file.write_text(json.dumps(json.loads(file.read_text()) | mark))
+    if problem:
+        with pytest.raises(BadInput, match=problem):
+            site.up(experiments(site.plan)[0])
+    else:
+        site.up(experiments(site.plan)[0])
+    assert (there / "data").exists() == bool(problem)
 
 
 def test_options_of_a_site_without_one_are_refused(

@@ -20,6 +20,7 @@ from vas_bench.run.plan import Plan
 from vas_bench.run.session import Details, Verdict
 from vas_bench.run.systems import arm_of, site_configuration
 from vas_bench.shuffle.counted import workloads_jar
+from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
 from vas_bench.site.nodes import Nodes
 from vas_bench.site.place import SitePlace, class_path
@@ -30,7 +31,7 @@ from vas_core.root import Root
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.state import default_directory
-from vas_lab.trees import remove_tree
+from vas_lab.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 
 Drops = Literal["none", "guests", "all"]
@@ -130,11 +131,17 @@ class ClusterSite:
         return {**environment(self._root), **names}
 
     def up(self, experiment: Experiment) -> None:
-        """Nothing is started; what an interrupted session left is removed."""
+        """Nothing is started; what an interrupted session of this user left is removed.
+
+        Raises BadInput if its directory is somebody else's.
+        """
         if self._jobs:
             return
         history = ("--history", self._conf.history(self._cluster))
-        self._clear()
+        there = inside(self.place, self.directory)
+        if is_left_over(there):
+            self._clear()
+        make(there)
         self._jobs = Jobs(self.place, self.directory, self._say, self._conf.hdfs, history)
 
     def prepare(self, experiment: Experiment) -> None:

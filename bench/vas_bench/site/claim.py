@@ -1,0 +1,65 @@
+"""The directory on a site that a session makes its own, and removes at its end.
+
+What is not known to be of an ended session of the same user is never removed.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from vas_core.errors import BadInput
+
+_NAME = ".vas-bench"
+_HINT = "name another place by --directory, or remove it yourself"
+
+
+class Mark(BaseModel):
+    """Whose it is: a process of a user on a machine."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user: str
+    machine: str
+    process: int
+
+
+def is_left_over(directory: Path) -> bool:
+    """Whether it is there, of a session of this user that has ended.
+
+    Raises BadInput if it is there and somebody's, or nobody knows whose.
+    """
+    if not directory.exists():
+        return False
+    mark, own = _read(directory), _own()
+    if mark is None:
+        raise BadInput("is there, and no session made it", where=str(directory), hint=_HINT)
+    if (mark.user, mark.machine) != (own.user, own.machine):
+        made = f"a session of {mark.user} on {mark.machine} made it"
+        raise BadInput(made, where=str(directory), hint=_HINT)
+    if mark.process != own.process and Path(f"/proc/{mark.process}").exists():
+        busy = f"process {mark.process} is at work in it"
+        raise BadInput(busy, where=str(directory), hint="wait for it, or use another --directory")
+    return True
+
+
+def make(directory: Path) -> None:
+    """Makes it this process'. Raises OSError if it is there."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(mode=0o755)
+    (directory / _NAME).write_text(_own().model_dump_json() + "\n")
+
+
+def _own() -> Mark:
+    return Mark(user=getpass.getuser(), machine=socket.gethostname(), process=os.getpid())
+
+
+def _read(directory: Path) -> Mark | None:
+    try:
+        return Mark.model_validate_json((directory / _NAME).read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
