@@ -8,7 +8,12 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vas_affinity.apply.host import Host
+    from vas_affinity.placement import Placement
+    from vas_core.root import Root
 
 RESULT = "VAS-RESULT "
 EXPERIMENT = "VAS_EXPERIMENT"
@@ -41,46 +46,64 @@ def _experiment(words: list[str]) -> dict[str, Any]:
 
 def _placed() -> dict[str, Any]:
     from vas_affinity.apply.host import Host
-    from vas_affinity.apply.thread import started
-    from vas_affinity.placement import Pin, Placement, Target
-    from vas_core.polling import poll
-    from vas_core.process import run
     from vas_core.root import Root
 
     root = Root()
+    disks, nic = _devices()
+    queue = disks["nvme0q2"]
+    near = int((root.read(f"proc/irq/{queue}/effective_affinity_list") or "").split("-")[0])
+    with subprocess.Popen(["sleep", "600"]) as worker:
+        plan = _plan(root, worker.pid, near=near, queue=queue, nic=nic)
+        found = _machine(root) | {"queues": len(disks), "near": near}
+        found |= _applied(root, Host(STATE), plan, worker.pid, nic)
+        worker.kill()
+    return found
+
+
+def _devices() -> tuple[dict[str, int], int]:
+    """The interrupts of the disk's queues, and one of the NIC, which is up."""
+    from vas_core.polling import poll
+    from vas_core.process import run
+
     run(["modprobe", "--all", "nvme", "e1000e"])
     disks = poll(lambda: _interrupts("nvme0q"), lambda seen: len(seen) > 1, 60, "the disk's queues")
     poll(lambda: Path(f"/sys/class/net/{NIC}").exists(), bool, 60, NIC)
     run(["ip", "link", "set", NIC, "up"])
     nics = poll(lambda: _interrupts(NIC), bool, 60, "the NIC's interrupts")
-    queue = disks["nvme0q2"]
-    near = int((root.read(f"proc/irq/{queue}/effective_affinity_list") or "").split("-")[0])
-    worker = subprocess.Popen(["sleep", "600"])
+    return disks, next(iter(nics.values()))
+
+
+def _plan(root: Root, worker: int, *, near: int, queue: int, nic: int) -> Placement:
+    """The thread to where the disk's queue interrupts, the queue to elsewhere, the NIC to CPU 9."""
+    from vas_affinity.apply.thread import started
+    from vas_affinity.placement import Pin, Placement, Target
 
     def pin(target: Target, name: str, cpu: int, **rest: Any) -> Pin:
         return Pin(target=target, name=name, cpus=(cpu,), reason="test", **rest)
 
-    nic = next(iter(nics.values()))
-    begun = started(root, worker.pid)
-    plan = Placement(
-        host="numa",
-        pins=(
-            pin(Target.INTERRUPT, str(queue), (near + 1) % 16),
-            pin(Target.INTERRUPT, str(nic), 9),
-            pin(Target.THREAD, "sleep/sleep/0", near, tid=worker.pid, start=begun),
-        ),
+    pins = (
+        pin(Target.INTERRUPT, str(queue), (near + 1) % 16),
+        pin(Target.INTERRUPT, str(nic), 9),
+        pin(Target.THREAD, "sleep/sleep/0", near, tid=worker, start=started(root, worker)),
     )
-    host = Host(STATE)
-    found: dict[str, Any] = {
+    return Placement(host="numa", pins=pins)
+
+
+def _machine(root: Root) -> dict[str, Any]:
+    return {
         "online": root.read("sys/devices/system/cpu/online"),
         "nodes": {path.name: (path / "cpulist").read_text().strip() for path in _nodes()},
         "disk_node": root.read("sys/class/nvme/nvme0/device/numa_node"),
         "nic_node": root.read(f"sys/class/net/{NIC}/device/numa_node"),
-        "queues": len(disks),
-        "near": near,
-        "apply": [outcome.as_json() for outcome in host.apply(plan)],
     }
-    found["worker"] = sorted(os.sched_getaffinity(worker.pid))
+
+
+def _applied(root: Root, host: Host, plan: Placement, worker: int, nic: int) -> dict[str, Any]:
+    """The plan in force, compared, disturbed by a link that goes up again, and taken back."""
+    from vas_core.process import run
+
+    found: dict[str, Any] = {"apply": [outcome.as_json() for outcome in host.apply(plan)]}
+    found["worker"] = sorted(os.sched_getaffinity(worker))
     found["nic"] = root.read(f"proc/irq/{nic}/smp_affinity_list")
     found["verify"] = [outcome.as_json() for outcome in host.verify(plan)]
     run(["ip", "link", "set", NIC, "down"])
@@ -88,7 +111,7 @@ def _placed() -> dict[str, Any]:
     found["nic_after_link_up"] = root.read(f"proc/irq/{nic}/smp_affinity_list")
     found["again"] = [outcome.as_json() for outcome in host.apply(plan)]
     found["rollback"] = [outcome.as_json() for outcome in host.rollback()]
-    found["worker_after"] = sorted(os.sched_getaffinity(worker.pid))
+    found["worker_after"] = sorted(os.sched_getaffinity(worker))
     found["nic_after"] = root.read(f"proc/irq/{nic}/smp_affinity_list")
     return found
 
