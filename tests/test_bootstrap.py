@@ -1,8 +1,4 @@
-"""The script `./vas` on machines that lack things: a PATH of recorded stand-ins, both managers.
-
-Nothing is installed: `apt-get` and `dnf` here write down their arguments and put the programs
-of a package into the directory that is all of PATH.
-"""
+"""The script `./vas` on machines that lack things, with both package managers."""
 
 from __future__ import annotations
 
@@ -16,116 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from vas_tests.bootstrap import MAVEN, PYTHON, Machine
+
 pytestmark = pytest.mark.machine
-
-REPOSITORY = Path(__file__).parents[1]
-_TOOLS = (
-    "basename", "bash", "cat", "chmod", "cmp", "cp", "dirname", "env", "find", "flock", "grep",
-    "head", "ln", "mkdir", "mv", "readlink", "rm", "sh", "sleep", "tail", "touch",
-)  # fmt: skip
-_PYTHON = """#!/bin/sh
-case "$1 $2" in
-    "-c import sys"*) [ {version} -ge 11 ] ;;
-    "-c "*) exit 0 ;;
-    "-m venv")
-        for last; do :; done
-        mkdir -p "$last/bin"; touch "$last/pyvenv.cfg"
-        cp "$0" "$last/bin/python"
-        printf '#!/bin/sh\\necho "ran: $*, as $VAS_PROGRAM"\\n' >"$last/bin/vas"
-        chmod +x "$last/bin/vas" ;;
-    "-m pip") [ -z "$PIP_FAILS" ] ;;
-esac
-"""
-_MAVEN = """#!/bin/sh
-echo "mvn $*" >>"$RECORD"
-mkdir -p yarn-plugins/dist/target yarn-plugins/hadoop/target/lib
-touch yarn-plugins/dist/target/vas-yarn-plugins-1.jar
-touch yarn-plugins/hadoop/target/lib/hadoop-common-3.jar
-"""
-_MANAGER = """#!/bin/sh
-echo "{name} $*" >>"$RECORD"
-[ "$1" = update ] && exit 0
-for package; do
-    [ -d "$STORE/$package" ] && cp "$STORE/$package"/* "$BIN/"
-done
-exit 0
-"""
-_INSTALLED = (
-    "git", "mvn", "ip", "unshare", "cc", "java", "javac", "iperf3", "chromium", "virsh", "libvirtd",
-    "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio", "mmdebstrap", "qemu-img", "debugfs",
-)  # fmt: skip
-
-_BOOTSTRAP = (
-    "vas",
-    "pyproject.toml",
-    "core/bootstrap/packages.bash",
-    "core/bootstrap/plugins.bash",
-    "core/vas_core/packages.tsv",
-)
-
-
-class Machine:
-    """A clone of the script, and the programs it can find."""
-
-    def __init__(self, directory: Path, manager: str) -> None:
-        self.clone, self.bin, self.store = (directory / n for n in ("clone", "bin", "store"))
-        self.record = directory / "record"
-        self.manager = manager
-        for path in (self.bin, self.store, self.clone / "cluster"):
-            path.mkdir(parents=True)
-        (self.clone / "yarn-plugins/layout/src").mkdir(parents=True)
-        (self.clone / "cluster/cluster.schema.json").touch()
-        for name in _BOOTSTRAP:
-            (self.clone / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(REPOSITORY / name, self.clone / name)
-        for tool in _TOOLS:
-            found = shutil.which(tool)
-            assert found
-            (self.bin / tool).symlink_to(found)
-        self.program("id", "#!/bin/sh\necho 0\n")
-        self.program(manager, _MANAGER.format(name=manager))
-        self.python("python3.11", 11)
-        for name in _INSTALLED:
-            self.program(name, "#!/bin/sh\nexit 0\n")
-        self.java(17)
-        self.program("mvn", _MAVEN)
-
-    def program(self, name: str, script: str, package: str | None = None) -> None:
-        """A program on PATH; with a package, one that its installation brings."""
-        directory = self.store / package if package else self.bin
-        directory.mkdir(exist_ok=True)
-        (directory / name).write_text(script)
-        (directory / name).chmod(0o755)
-
-    def python(self, name: str, minor: int, package: str | None = None) -> None:
-        self.program(name, _PYTHON.replace("{version}", str(minor)), package)
-
-    def java(self, version: int, package: str | None = None) -> None:
-        self.program("java", f"#!/bin/sh\necho 'x version \"{version}.0.1\"' >&2\n", package)
-        self.program("javac", "#!/bin/sh\n", package)
-
-    def lacks(self, *names: str) -> None:
-        for name in names:
-            (self.bin / name).unlink()
-
-    def vas(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        env = {"PATH": str(self.bin), "HOME": str(self.clone), "RECORD": str(self.record)}
-        env |= {"STORE": str(self.store), "BIN": str(self.bin), **variables}
-        return subprocess.run(
-            ["./vas", *words],
-            cwd=self.clone, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-
-    def installed(self) -> list[str]:
-        """The packages that the manager was asked for."""
-        lines = self.record.read_text().splitlines() if self.record.exists() else []
-        words = [line.split() for line in lines if line.startswith(f"{self.manager} install")]
-        return [word for line in words for word in line[2:] if not word.startswith("-")]
-
-    def builds(self) -> int:
-        lines = self.record.read_text().splitlines() if self.record.exists() else []
-        return sum(line.startswith("mvn ") for line in lines)
 
 
 @pytest.fixture(params=["apt-get", "dnf"])
@@ -169,7 +58,7 @@ def test_a_jdk_and_maven_are_installed_for_what_needs_them(
     if old:
         machine.java(old)
     machine.java(17, package=names[0])
-    machine.program("mvn", _MAVEN, package=names[1])
+    machine.program("mvn", MAVEN, package=names[1])
     assert machine.vas("cluster").returncode == 0
     assert machine.installed() == []
     assert machine.vas("demo", "--yes").stdout == "ran: demo --yes, as ./vas\n"
@@ -253,7 +142,7 @@ def test_a_failed_installation_of_the_libraries_is_made_again(debian: Machine) -
 
 
 def test_two_first_runs_make_one_environment(debian: Machine) -> None:
-    slow = _PYTHON.replace('-m venv")', '-m venv") sleep 0.5; echo "venv $*" >>"$RECORD"')
+    slow = PYTHON.replace('-m venv")', '-m venv") sleep 0.5; echo "venv $*" >>"$RECORD"')
     debian.program("python3.11", slow.replace("{version}", "11"))
     with ThreadPoolExecutor() as pool:
         runs = [pool.submit(debian.vas, "--version") for _ in range(3)]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from vas_lab.lab import Lab
+
+VAS = [sys.executable, "-m", "vas_core"]
 
 
 def vas(lab: Lab, *arguments: str, node: str | None = None) -> str:
@@ -40,3 +44,15 @@ def _read(lab: Lab, port_and_path: str) -> Any:
     master = lab.spec.cluster.yarn.resourcemanager.name
     url = f"http://{master}:{port_and_path}"
     return json.loads(lab.call([sys.executable, "-c", read, url]).stdout)
+
+
+def labs_in(directory: Path) -> dict[str, str]:
+    """The environment in which `vas lab` has its labs there."""
+    return {**os.environ, "VAS_LABS": str(directory)}
+
+
+def vas_lab(lab: Lab, command: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """`vas lab COMMAND` on the running lab, called from somewhere else."""
+    argv = [*VAS, "lab", command, "--name", lab.spec.name, *words]
+    env = labs_in(lab.spec.state_dir.parent)
+    return subprocess.run(argv, env=env, cwd="/", check=False, capture_output=True, text=True)
