@@ -55,6 +55,7 @@ def test_everything_is_given_back(found: dict[str, Any]) -> None:
     assert found["nic_after"] == found["apply"][1]["before"]
 
 
+@pytest.mark.nightly
 def test_the_experiment_runs_inside(tmp_path: Path) -> None:
     """Emulated CPUs have no caches to be near to: what pinning gains there is not looked at."""
     result = machine.run_inside(tmp_path, _SECONDS, experiment="--runs 3 --seconds 0.5 --stages 4")

@@ -12,7 +12,7 @@ import pytest
 from vas_core.process import run
 from vas_lab.spec import find_java
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(300)]
 
 REPOSITORY = Path(__file__).parents[1]
 _SOURCES = ("vas", "pyproject.toml", "core/bootstrap", "core/vas_core/packages.tsv", "cluster",

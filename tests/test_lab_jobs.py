@@ -27,7 +27,10 @@ def test_a_labs_job_is_asked_for_in_its_shell(lab: Lab) -> None:
     assert len(json.loads(asked.stdout)) == 2, asked.stderr
 
 
-@pytest.mark.parametrize("program", ["wordcount", pytest.param("terasort", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "program",
+    ["wordcount", pytest.param("terasort", marks=[pytest.mark.long, pytest.mark.nightly])],
+)
 def test_a_program_without_input_gets_one_with_several_stripes(lab: Lab, program: str) -> None:
     ran = vas_lab(lab, "run", "--json", "--size", "32M", program)
     jobs = [JobResult.model_validate(job) for job in json.loads(ran.stdout)]

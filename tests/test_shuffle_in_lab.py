@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 # So many of the probes run every time, and so many in CI: each is two jobs.
 _USUAL, _CI = 3, 7
 # Each is six jobs.
-_CI_PROGRAMS = ("secondarysort", "terasort")
+_CI_PROGRAMS = ("secondarysort",)
 _NIGHTLY_PROGRAMS = [name for name in PROGRAMS if name not in _CI_PROGRAMS]
 _TWO_REDUCERS = {"mapreduce.job.reduces": "2"}
 # Three files: numbers of which many are alike, and a second one that is not.
