@@ -24,7 +24,7 @@ filesystem_summary:     94181368     1051584    93129784   2% /run/lustre
 
 
 def looked(*each: tuple[str, dict[str, Any]]) -> dict[str, Any]:
-    results = [{"item": {"check": name, "off": "it is off"}, **said} for name, said in each]
+    results = [{"item": {"check": name, "reason": "it is off"}, **said} for name, said in each]
     return {"__vas_verify_looked": {"results": results}}
 
 

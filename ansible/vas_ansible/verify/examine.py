@@ -95,7 +95,7 @@ def _not_run(node: str, name: str, registered: Registered) -> Check:
     if not registered.get("skipped"):
         what = Said.of(registered).reason
         return Check(node, name, Verdict.FAILED, what, _FIXES.get(name, ""))
-    return Check(node, name, Verdict.NOT_RUN, registered["item"]["off"])
+    return Check(node, name, Verdict.NOT_RUN, registered["item"]["reason"])
 
 
 def _disk(node: str, said: Said) -> Check:
