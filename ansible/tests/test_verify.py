@@ -161,7 +161,7 @@ def test_a_guest_that_is_no_node_of_yarn_is_named_but_not_one_that_was_evacuated
 
 
 def test_the_report_says_all_of_it() -> None:
-    checks = found("rm", ran(3, 1)) + [Check("vm1", "disk", Verdict.NOT_RUN, "<none>")]
+    checks = [*found("rm", ran(3, 1)), Check("vm1", "disk", Verdict.NOT_RUN, "<none>")]
     report = json.loads(as_json("lab", "2026-01-01T00:00:00+00:00", checks))
     assert report["counts"] == {"ok": 1, "failed": 1, "not run": 1}
     assert not report["ok"] and len(report["checks"]) == 3
