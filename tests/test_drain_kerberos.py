@@ -208,7 +208,7 @@ def test_without_one_it_does_not_listen(manager: Manager) -> None:
     as_yarn = ["runuser", "-u", "yarn", "--", "/usr/bin/hadoop"]
     done = manager.call(*as_yarn, client, once, "-refreshNodes")
     assert done.status != 0
-    assert "Client cannot authenticate via:[TOKEN, KERBEROS]" in done.stderr + done.stdout
+    assert "Client cannot authenticate via:[KERBEROS]" in done.stderr + done.stdout
 
 
 def test_the_configuration_is_of_the_secure_mode() -> None:
