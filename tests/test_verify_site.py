@@ -159,8 +159,6 @@ def test_it_leaves_nothing(site: Site) -> None:
 
 
 def test_all_findings_are_told_at_once(site: Site) -> None:
-    # The switcher mends a route within a second, so nobody may be told that it is to go: this one
-    # would be for it to keep.
     plan = {
         "name": "verify",
         "workloads": "terasort",
@@ -179,7 +177,7 @@ def test_all_findings_are_told_at_once(site: Site) -> None:
     failed = [c for c in report["checks"] if c["verdict"] == "failed"]
     assert sorted(c["name"] for c in failed) == ["disk", "disk", "locality"]
     (locality,) = of(report, "locality")
-    assert "101.0% are asked for: oss1 1 of 1, oss2 1 of 1" in locality["what"]
+    assert "101.0% are asked for: vm1 1 of 1, vm2 1 of 1" in locality["what"]
     assert "vas.placement.node-wait" in locality["fix"]
     assert "vm1: disk: " in done.stdout and "rm: locality: " in done.stdout
     assert [c["what"] for c in of(report, "paths")] == ["vas_verify_network is false"]
