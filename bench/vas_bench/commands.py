@@ -13,6 +13,7 @@ _LATER = {
     "compare": Later(
         "vas_bench.compare.command:compare", "Hold results B against results A; status 3 if worse."
     ),
+    "disk": Later("vas_bench.disk.command:disk", "Write and read a file on this machine's disk."),
     "hsph": Later(
         "vas_bench.hsph.command:hsph", "Five phases, twice: an HSph-like metric, no TPC result."
     ),

@@ -175,4 +175,5 @@ def _as_json(run: Run) -> dict[str, object]:
         "warm_up": run.warm_up,
         "job_seconds": run.measures.get("job_seconds"),
         "invalid": run.invalid,
+        "hosts": {name: where.model_dump() for name, where in run.hosts.items()},
     }

@@ -26,7 +26,7 @@ from vas_bench.site.nodes import Nodes
 from vas_bench.site.place import SitePlace, class_path
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock
-from vas_core.errors import BadInput
+from vas_core.errors import BadInput, NotHere
 from vas_core.root import Root
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
@@ -212,7 +212,15 @@ class ClusterSite:
         core = next((jar.parent for jar in jars if jar.name.startswith("hadoop-common-")), Path())
         plugins = [jar for jar in jars if _PLUGINS.fullmatch(jar.name)]
         java = Path(os.environ.get("JAVA_HOME", "/usr"))
-        return lab_versions(core, java) | {"plugins": build_of(*plugins, workloads_jar())}
+        return lab_versions(core, java) | {"plugins": build_of(*plugins, *_own_jobs())}
+
+
+def _own_jobs() -> list[Path]:
+    """The jar of the project's own jobs: a clone has it built, an installed VAS has none."""
+    try:
+        return [workloads_jar()]
+    except NotHere:
+        return []
 
 
 def _check_options(options: SiteOptions) -> None:

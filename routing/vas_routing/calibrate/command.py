@@ -81,6 +81,8 @@ class Options:
 @click.command()
 @click.option("--lab", "in_lab", is_flag=True, help="In a network of this machine's own.")
 @click.option("--serve", is_flag=True, help="Be the other end of another guest's measurement.")
+@click.option("--for", "for_seconds", type=click.IntRange(1), help="Serve so many seconds.")
+@click.option("--pid-file", type=_file, help="Where the server's process is noted while it serves.")
 @click.option("--cluster", "cluster_file", type=_file, help="The map.  [default: $VAS_CLUSTER]")
 @click.option("--node", help="The guest that measures.  [default: this one; in a lab: the first]")
 @click.option("--config", type=_file, default=DEFAULT_PATH, help="The switcher's settings.")
@@ -98,7 +100,14 @@ class Options:
 @click.option("--dry-run", is_flag=True, help="Print the commands; measure and change nothing.")
 @click.option(_INSIDE, "inside", is_flag=True, hidden=True)
 @json_option
-def calibrate(in_lab: bool, serve: bool, inside: bool, **given: Any) -> int:
+def calibrate(
+    in_lab: bool,
+    serve: bool,
+    inside: bool,
+    for_seconds: int | None,
+    pid_file: Path | None,
+    **given: Any,
+) -> int:
     """Measure the six cases of the paper's Table 4.1 with iperf3, and judge the switcher by them.
 
     From a guest to its own host, to another host and to that one's guest, each by virtio and by
@@ -119,7 +128,7 @@ def calibrate(in_lab: bool, serve: bool, inside: bool, **given: Any) -> int:
     if in_lab:
         return _around_lab(options)
     if serve:
-        return _serve(options)
+        return _serve(options, for_seconds, pid_file)
     # In a lab it lies beside the map, in the lab's own /run: however the lab ends, it goes too.
     beside = default_path().parent if inside else None
     with tempfile.TemporaryDirectory(prefix="vas-calibrate-", dir=beside) as directory:
@@ -137,12 +146,20 @@ def _around_lab(options: Options) -> int:
     return subprocess.run(argv, check=False).returncode
 
 
-def _serve(options: Options) -> int:
-    argv = iperf.server(address_of(options.site(), options.node or socket.gethostname()))
+def _serve(options: Options, for_seconds: int | None, pid_file: Path | None) -> int:
+    cluster = options.site()
+    node = cluster.name_of(options.node or socket.gethostname())
+    argv = iperf.server(address_of(cluster, node), pid_file)
     if options.dry_run:
         click.echo(shlex.join(argv))
         return ExitStatus.DONE
-    return subprocess.run(argv, check=False).returncode
+    try:
+        return subprocess.run(argv, check=False, timeout=for_seconds).returncode
+    except subprocess.TimeoutExpired:
+        return ExitStatus.DONE
+    finally:
+        if pid_file:
+            pid_file.unlink(missing_ok=True)
 
 
 def _inside_lab(options: Options, directory: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from vas_core.errors import VasError
 from vas_core.process import Completed
@@ -12,9 +13,10 @@ PROGRAM = "iperf3"
 _WARM_UP_SECONDS = 1
 
 
-def server(address: str) -> list[str]:
-    """A server on one address of a node."""
-    return [PROGRAM, "--server", "--bind", address]
+def server(address: str, pid_file: Path | None = None) -> list[str]:
+    """A server on one address of a node; `pid_file` tells who is to be ended."""
+    told = ["--pidfile", str(pid_file)] if pid_file else []
+    return [PROGRAM, "--server", "--bind", address, *told]
 
 
 def client(address: str, seconds: int, *, back: bool) -> list[str]:

@@ -1,0 +1,129 @@
+"""Everything that the role `verify` registered, node by node, as checks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from vas_ansible.verify import lustre
+from vas_ansible.verify.check import Check, Said, Verdict
+from vas_ansible.verify.jobs import jobs
+from vas_ansible.verify.paths import paths
+from vas_cluster import Cluster
+
+Registered = Mapping[str, Any]
+_FIXES = {
+    "routes": "see `vas route doctor` there",
+    "placement": "see `vas affinity verify` there, and `journalctl -u vas-affinityd`",
+    "LNet": "see `lctl list_nids` there, and the MGS",
+    "disk": "see docs/provisioning.md for what it needs",
+}
+_LUSTRE: dict[str, Callable[[Cluster, str, Said], Check]] = {
+    "OSTs": lustre.osts,
+    "lfs df": lustre.space,
+    "own OSTs": lustre.own_osts,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked of a site: shares of maps that read locally, and of the faster path's speed.
+
+    `left`: what was left out -> why.
+    """
+
+    locality: float = 0.98
+    path_share: float = 0.8
+    left: Mapping[str, str] = field(default_factory=dict)
+
+
+def examine(cluster: Cluster, seen: Mapping[str, Registered], asked: Asked) -> list[Check]:
+    """`seen`: node -> the variables `__vas_verify_*` that the role registered there."""
+    # Those that were evacuated are not among the nodes.
+    guests = [guest.name for guest in cluster.guests() if guest.name in seen]
+    left = [Check("site", name, Verdict.NOT_RUN, why) for name, why in asked.left.items()]
+    return left + [
+        check
+        for node, found in seen.items()
+        for check in _of_node(cluster, node, found, asked, guests)
+    ]
+
+
+def _of_node(
+    cluster: Cluster, node: str, found: Registered, asked: Asked, wanted: Collection[str]
+) -> Iterator[Check]:
+    looked = found.get("__vas_verify_looked")
+    if not looked or looked.get("unreachable"):
+        what = "could not be reached, so nothing is known of it"
+        yield Check(node, "reached", Verdict.FAILED, what, "see what Ansible says of it above")
+        return
+    for each in looked.get("results", []):
+        yield _look(cluster, node, each)
+    yield from _measured(node, found, asked)
+    nodes = found.get("__vas_verify_nodes", {"skipped": True})
+    if not nodes.get("skipped"):
+        yield from _nodes(node, [cluster.name_of(name) for name in _running(nodes)], wanted, nodes)
+
+
+def _look(cluster: Cluster, node: str, registered: Registered) -> Check:
+    name, said = registered["item"]["check"], Said.of(registered)
+    if said.status is None:
+        return _not_run(node, name, registered)
+    if name in _LUSTRE:
+        return _LUSTRE[name](cluster, node, said)
+    what = "as it is to be" if said.is_ok else said.reason
+    return Check(node, name, said.verdict, what, "" if said.is_ok else _FIXES[name])
+
+
+def _measured(node: str, found: Registered, asked: Asked) -> Iterator[Check]:
+    """What takes its time, where it was asked for."""
+    by_name: dict[str, Callable[[Said], Iterable[Check]]] = {
+        "paths": lambda said: paths(node, said, asked.path_share),
+        "disk": lambda said: [_disk(node, said)],
+        "jobs": lambda said: jobs(node, said, asked.locality),
+    }
+    for name, judge in by_name.items():
+        registered = found.get(f"__vas_verify_{name}")
+        if registered is None or registered.get("skipped"):
+            continue
+        said = Said.of(registered)
+        yield from judge(said) if said.status is not None else [_not_run(node, name, registered)]
+
+
+def _not_run(node: str, name: str, registered: Registered) -> Check:
+    if not registered.get("skipped"):
+        what = Said.of(registered).reason
+        return Check(node, name, Verdict.FAILED, what, _FIXES.get(name, ""))
+    return Check(node, name, Verdict.NOT_RUN, registered["item"]["reason"])
+
+
+def _disk(node: str, said: Said) -> Check:
+    found = said.json()
+    if not said.is_ok or not found:
+        return Check(node, "disk", said.verdict, said.reason, _FIXES["disk"])
+    speeds = (f"{kind} {found[f'{kind}_mb_per_second']:.0f} MB/s" for kind in ("write", "read"))
+    what = f"{', '.join(speeds)}, {found['size']} in {found['directory']} by {found['program']}"
+    return Check(node, "disk", Verdict.OK, what)
+
+
+def _running(registered: Registered) -> list[str]:
+    listed = ((registered.get("json") or {}).get("nodes") or {}).get("node") or []
+    return [str(each["nodeHostName"]) for each in listed]
+
+
+def _nodes(
+    node: str, running: Collection[str], wanted: Collection[str], registered: Registered
+) -> Iterator[Check]:
+    """Whether all guests run, but those that were evacuated."""
+    name, gone = "YARN's nodes", sorted(set(wanted) - set(running))
+    if not registered.get("json"):
+        what = f"the ResourceManager does not answer: {Said.of(registered).reason}"
+        fix = "see `journalctl -u vas-resourcemanager` there"
+        yield Check(node, name, Verdict.FAILED, what, fix)
+    elif gone:
+        what = f"{', '.join(gone)} are no running nodes"
+        fix = "see `journalctl -u vas-nodemanager` there"
+        yield Check(node, name, Verdict.FAILED, what, fix)
+    else:
+        yield Check(node, name, Verdict.OK, f"all {len(wanted)} guests run")

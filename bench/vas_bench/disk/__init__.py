@@ -1,0 +1,1 @@
+"""How fast a machine's own disk is, measured in one bounded file."""

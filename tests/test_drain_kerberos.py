@@ -1,0 +1,218 @@
+"""The role `drain` in Hadoop's secure mode: a KDC, a ResourceManager configured as by `hadoop`,
+and the role's own commands.
+
+Files are where a site has them, in namespaces whose /etc, /usr and /var are copies on write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from jinja2 import Template
+
+from vas_ansible.hadoop import Choices, site_files
+from vas_cluster import parse_cluster
+from vas_core.polling import poll
+from vas_core.process import Completed, run
+from vas_core.root import Root
+from vas_lab.enter import into_lab
+from vas_lab.procfs import children
+from vas_lab.sites import lab_site_yaml
+from vas_lab.spec import find_java
+from vas_yarn.jars import find_hadoop, find_plugins
+
+MIT = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
+pytestmark = [
+    *(pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(600)),
+    pytest.mark.skipif(not all(map(shutil.which, MIT)), reason="no krb5-kdc and krb5-user"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="its user yarn needs root"),
+]
+
+REPOSITORY = Path(__file__).parents[1]
+PROGRAMS = Path(sys.executable).parent
+REALM = "SITE.TEST"
+KRB5 = f"""[libdefaults]
+default_realm = {REALM}
+dns_lookup_kdc = false
+rdns = false
+dns_canonicalize_hostname = false
+[realms]
+{REALM} = {{
+ kdc = 127.0.0.1:88
+}}
+"""
+KDC = f"""[kdcdefaults]
+kdc_listen = 127.0.0.1:88
+kdc_tcp_listen = 127.0.0.1:88
+[realms]
+{REALM} = {{
+ database_name = /etc/kdc/principal
+ key_stash_file = /etc/kdc/stash
+}}
+"""
+# $1: an empty directory; $2: what is to be in the copies; $3 to $5: Java, Hadoop, the plugins.
+SET_UP = """
+ip link set lo up
+hostname rm
+mount -t tmpfs tmpfs "$1"
+for top in etc usr var; do
+    mkdir "$1/$top" "$1/$top-work"
+    mount -t overlay overlay -o "lowerdir=/$top,upperdir=$1/$top,workdir=$1/$top-work" "/$top"
+done
+cp -r "$2"/. /
+echo 'yarn:x:870:870::/var/lib/yarn:/bin/sh' >>/etc/passwd
+echo 'yarn:x:870:' >>/etc/group
+mkdir -p /var/lib/yarn /var/log/yarn
+ln -s "$3" /usr/lib/vas/java
+ln -s "$4" /usr/lib/vas/hadoop
+mkdir /usr/lib/vas/plugins
+ln -s "$5" /usr/lib/vas/plugins/
+kdb5_util create -s -r SITE.TEST -P a-test >/dev/null
+kadmin.local -q 'addprinc -randkey rm/rm' >/dev/null
+kadmin.local -q 'ktadd -k /etc/vas/hadoop/rm.keytab rm/rm' >/dev/null
+chown -R yarn: /var/lib/yarn /var/log/yarn /etc/vas/hadoop/rm.keytab
+chmod 0400 /etc/vas/hadoop/rm.keytab
+echo ready
+exec sleep infinity >/dev/null
+"""
+PLAY = """
+- hosts: rm
+  gather_facts: false
+  tasks:
+    - ansible.builtin.include_role:
+        name: drain
+        tasks_from: refresh.yml
+      vars:
+        __vas_drain_words: []
+"""
+
+
+@dataclass(frozen=True)
+class Manager:
+    """The namespaces in which a ResourceManager runs, and a directory for what enters them."""
+
+    holder: int
+    directory: Path
+
+    def enter(self, argv: Sequence[str]) -> list[str]:
+        """The command line that runs a program there."""
+        return [*into_lab(self.holder, False), *argv]
+
+    def call(self, *argv: str) -> Completed:
+        """Runs it to its end."""
+        return run(self.enter(argv), check=False)
+
+    def refresh(self, realm: str) -> Completed:
+        """The role's tasks."""
+        shell = self.directory / "sh"
+        shell.write_text(f'#!/bin/sh\nexec {shlex.join(self.enter(["/bin/sh"]))} "$@"\n')
+        shell.chmod(0o755)
+        local = {"ansible_connection": "local", "ansible_shell_executable": str(shell)}
+        local |= {"vas_hadoop_kerberos_realm": realm}
+        groups = {"vas_resourcemanager": {"hosts": {"rm": local}}}
+        (self.directory / "hosts.yml").write_text(json.dumps({"all": {"children": groups}}))
+        (self.directory / "play.yml").write_text(PLAY)
+        argv = [str(PROGRAMS / "ansible-playbook"), "-i", str(self.directory / "hosts.yml")]
+        directory = ["env", "-C", str(REPOSITORY / "ansible")]
+        return run([*directory, *argv, str(self.directory / "play.yml")], check=False)
+
+
+def files(directory: Path) -> None:
+    """What a site's machine has."""
+    cluster = parse_cluster(lab_site_yaml(2), "site")
+    template = REPOSITORY / "ansible/roles/hadoop/templates/hadoop.j2"
+    names = {"directory": "/usr/lib/vas", "configuration": "/etc/vas/hadoop"}
+    hadoop = Template(template.read_text()).render(
+        {f"__vas_hadoop_{name}": path for name, path in names.items()}
+    )
+    log4j = REPOSITORY / "vm-images/guest/mkosi.extra/usr/lib/vas/log4j.properties"
+    made = {
+        "etc/krb5.conf": KRB5,
+        "etc/krb5kdc/kdc.conf": KDC,
+        "etc/kdc/.kept": "",
+        "etc/hosts": "127.0.0.1 rm localhost\n",
+        "etc/vas/cluster.yaml": lab_site_yaml(2),
+        "etc/vas/hadoop/exclude": "",
+        "usr/lib/vas/log4j.properties": log4j.read_text(),
+        "usr/bin/hadoop": hadoop,
+    }
+    configured = site_files(cluster, "rm", Choices(realm=REALM))
+    made |= {f"etc/vas/hadoop/{name}": text for name, text in configured.items()}
+    for name, text in made.items():
+        file = directory / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (directory / "usr/bin/hadoop").chmod(0o755)
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Manager]:
+    """A KDC, and a ResourceManager that has logged in."""
+    directory = tmp_path_factory.mktemp("secure")
+    (directory / "writes").mkdir()
+    files(directory / "files")
+    own = ["--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    words = [directory / "writes", directory / "files", find_java(), find_hadoop(), find_plugins()]
+    argv = ["unshare", *own, "--", "sh", "-euc", SET_UP, "sh", *map(str, words)]
+    environment = {**os.environ, "KRB5_KDC_PROFILE": "/etc/krb5kdc/kdc.conf"}
+    holder = subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment)
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == b"ready\n"
+        made = Manager(children(Root(), holder.pid)[0], directory)
+        as_yarn = ["runuser", "-u", "yarn", "--", "/usr/bin/hadoop"]
+        daemon = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+        log = (directory / "log").open("wb")
+        kdc = subprocess.Popen(
+            made.enter(["krb5kdc", "-n"]), stdout=log, stderr=log, env=environment
+        )
+        rm = subprocess.Popen(made.enter([*as_yarn, daemon]), stdout=log, stderr=log)
+
+        def listens() -> str:
+            assert rm.poll() is None and kdc.poll() is None, (directory / "log").read_text()[-4000:]
+            return made.call("ss", "-Hltn", "sport", "=", ":8033").stdout
+
+        poll(listens, bool, 300, "the ResourceManager to listen to administrators")
+        yield made
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def test_the_resourcemanager_is_told_with_its_own_ticket(manager: Manager) -> None:
+    done = manager.refresh(REALM)
+    assert done.status == 0, done.stdout[-4000:]
+    assert "changed=1" in done.stdout
+
+
+def test_no_ticket_is_left(manager: Manager) -> None:
+    manager.refresh(REALM)
+    left = [path.name for path in Path("/tmp").glob("*vas-drain-*")]
+    assert not left
+    assert not list(Path("/tmp").glob("krb5cc_*870*"))
+
+
+def test_without_one_it_does_not_listen(manager: Manager) -> None:
+    client = "org.apache.hadoop.yarn.client.cli.RMAdminCLI"
+    # It would try again for a quarter of an hour.
+    once = "-Dyarn.resourcemanager.connect.max-wait.ms=1000"
+    as_yarn = ["runuser", "-u", "yarn", "--", "/usr/bin/hadoop"]
+    done = manager.call(*as_yarn, client, once, "-refreshNodes")
+    assert done.status != 0
+    assert "Client cannot authenticate via:[KERBEROS]" in done.stderr + done.stdout
+
+
+def test_the_configuration_is_of_the_secure_mode() -> None:
+    configured = site_files(parse_cluster(lab_site_yaml(2), "s"), "rm", Choices(realm=REALM))
+    assert f"rm/_HOST@{REALM}" in configured["yarn-site.xml"]
+    tasks = yaml.safe_load((REPOSITORY / "ansible/roles/drain/tasks/refresh.yml").read_text())
+    assert tasks[0]["always"]
