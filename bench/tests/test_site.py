@@ -80,7 +80,6 @@ def test_what_the_site_is_not_is_refused(files: Path, plan: dict[str, Any], prob
 @pytest.mark.parametrize(
     ("plan", "problem"),
     [
-        ({"systems": ["vas", "tez"]}, "tez runs in labs only"),
         ({"systems": "yarn-hdfs"}, "the site has no HDFS"),
         ({"parameters": {"jvm": "roomy"}}, "these are a lab's profiles"),
         ({}, "lustre: is not there; run this where Lustre is mounted"),

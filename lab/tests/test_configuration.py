@@ -93,6 +93,11 @@ def test_the_class_path_is_in_a_fixed_order_with_the_configuration_behind(spec: 
     [
         ("jar my.jar Main 'a b'", ["org.apache.hadoop.util.RunJar", "my.jar", "Main", "a b"]),
         ("fs -ls /", ["org.apache.hadoop.fs.FsShell", "-ls", "/"]),
+        (
+            "application -list",
+            ["org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application", "-list"],
+        ),
+        ("queue -showacls", ["org.apache.hadoop.mapred.JobQueueClient", "-showacls"]),
         ("org.example.Main x", ["org.example.Main", "x"]),
     ],
 )

@@ -167,7 +167,7 @@ def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
 
 
 def hadoop_program(spec: LabSpec) -> str:
-    """The lab's `hadoop`: `hadoop jar`, `hadoop fs`, `hadoop classpath`, or a class."""
+    """The lab's `hadoop`, `yarn` and `mapred`: the words below, or a class."""
     flags = shlex.join(
         (*jvm_flags(spec), f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties")
     )
@@ -180,6 +180,8 @@ def hadoop_program(spec: LabSpec) -> str:
         '    classpath) printf "%s\\n" "$conf:$jars"; exit ;;\n'
         '    jar) shift; set -- org.apache.hadoop.util.RunJar "$@" ;;\n'
         '    fs) shift; set -- org.apache.hadoop.fs.FsShell "$@" ;;\n'
+        '    application) set -- org.apache.hadoop.yarn.client.cli.ApplicationCLI "$@" ;;\n'
+        '    queue) shift; set -- org.apache.hadoop.mapred.JobQueueClient "$@" ;;\n'
         "esac\n"
         f'exec {shlex.quote(str(spec.java))} {flags} -Xmx256m -cp "$jars:$conf" "$@"\n'
     )
