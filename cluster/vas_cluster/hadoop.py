@@ -19,6 +19,10 @@ _FILES = {
     "yarn-site.xml": ("yarn.",),
 }
 
+# Without the first YARN asks no list. With it alone nobody who asks by HTTP without a name may see
+# where tasks ran, which `vas job locality` does.
+_QUEUES_HAVE_USERS = {"yarn.acl.enable": "true", "mapreduce.job.acl-view-job": "*"}
+
 
 def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
     """Hadoop property -> value, for core-site, yarn-site and capacity-scheduler together."""
@@ -41,6 +45,8 @@ def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
         # The root's list is inherited: a queue's own list means something only if it is empty.
         "yarn.scheduler.capacity.root.acl_submit_applications": " ",
     }
+    if any(queue.users for queue in cluster.yarn.queues):
+        properties |= _QUEUES_HAVE_USERS
     for name, queue in queues.items():
         prefix = f"yarn.scheduler.capacity.root.{name}"
         properties[f"{prefix}.capacity"] = str(queue.capacity)
