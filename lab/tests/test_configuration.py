@@ -117,6 +117,8 @@ def test_the_labs_hadoop_starts_what_hadoop_does(
     assert f"-XX:SharedArchiveFile={spec.archive.file}" in started
     class_path = run(["sh", "-c", f"{command} classpath"]).stdout
     assert class_path == f"/c:{spec.jars}\n"
+    more = run(["sh", "-c", f"HADOOP_CLASSPATH=/a.jar {command} {words}"]).stdout.splitlines()
+    assert f"{spec.jars}:/c:/a.jar" in more
 
 
 def test_there_is_a_nodemanager_in_each_guest(spec: LabSpec) -> None:
