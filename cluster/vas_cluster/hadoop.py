@@ -19,9 +19,14 @@ _FILES = {
     "yarn-site.xml": ("yarn.",),
 }
 
-# Without the first YARN asks no list. With it alone nobody who asks by HTTP without a name may see
-# where tasks ran, which `vas job locality` does.
-_QUEUES_HAVE_USERS = {"yarn.acl.enable": "true", "mapreduce.job.acl-view-job": "*"}
+_QUEUES_HAVE_USERS = {
+    # Without this YARN asks no list.
+    "yarn.acl.enable": "true",
+    # Who administers a queue may submit, and by default everybody does.
+    "yarn.scheduler.capacity.root.acl_administer_queue": " ",
+    # Logs say which split a map had; `vas job locality` asks for them by HTTP, with no name.
+    "mapreduce.job.acl-view-job": "*",
+}
 
 
 def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
