@@ -35,6 +35,8 @@ def test_a_guest_gives_yarn_what_it_does_not_need_itself() -> None:
     queues = properties(files["capacity-scheduler.xml"])
     key = "yarn.scheduler.capacity.root.production.acl_submit_applications"
     assert queues[key] == "genomics,climate"
+    assert queues["yarn.scheduler.capacity.root.acl_administer_queue"] == " "
+    assert yarn["yarn.acl.enable"] == "true"
 
 
 def test_the_manager_alone_has_no_nodemanager() -> None:

@@ -94,10 +94,10 @@ class Place:
 
 def test_a_place_waits_for_the_history_of_tez() -> None:
     inner: Any = Place()
-    place = WithTez(inner)
+    place = WithTez(inner, "/a/tez")
     job = place.run_job(["wordcount"])
     assert job.total_maps == 4
-    assert inner.asked == ["/run/lustre/tez-history/history.txt.appattempt_1_1_000001"] * 2
+    assert inner.asked == ["/run/lustre/a/tez/history.txt.appattempt_1_1_000001"] * 2
     assert place.last == parse(HISTORY)
     inner.made = a_job({"group": {"BYTES_READ": 1}})
     assert place.run_job(["wordcount"]) == inner.made

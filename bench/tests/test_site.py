@@ -18,6 +18,7 @@ from vas_bench.run.plan import Plan
 from vas_bench.site import place
 from vas_bench.site import site as site_module
 from vas_bench.site.claim import make
+from vas_bench.site.configuration import SiteConfiguration
 from vas_bench.site.site import ClusterSite, SiteOptions, check_lock_mode
 from vas_cluster import parse_cluster
 from vas_cluster.hadoop import configuration_xml
@@ -80,7 +81,6 @@ def test_what_the_site_is_not_is_refused(files: Path, plan: dict[str, Any], prob
 @pytest.mark.parametrize(
     ("plan", "problem"),
     [
-        ({"systems": ["vas", "tez"]}, "tez runs in labs only"),
         ({"systems": "yarn-hdfs"}, "the site has no HDFS"),
         ({"parameters": {"jvm": "roomy"}}, "these are a lab's profiles"),
         ({}, "lustre: is not there; run this where Lustre is mounted"),
@@ -263,6 +263,45 @@ def test_what_it_made_is_removed_and_nothing_beside_it(
     site.down()
     ours = "/user/ann/vas-bench-p"
     assert removed == [ours, f"hdfs://names:8020{ours}"]
+
+
+def test_a_site_gets_its_tez_from_the_sessions_own_directory(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hadoop = ["client-core-3.4.2", "client-common-3.4.2", "client-core-3.4.2-tests", "client-app-3"]
+    there = [files / f"hadoop-mapreduce-{name}.jar" for name in hadoop]
+    jars = (files / "tez-api-0.10.5.jar", files / "tez-dag-0.10.5.jar")
+    for jar in (*jars, *there):
+        jar.write_text(jar.name)
+    (files / "lustre").mkdir()
+    monkeypatch.setattr(site_module, "fetch_tez", lambda _: jars)
+    monkeypatch.setattr(site_module, "class_path", lambda: there)
+    monkeypatch.setattr(YarnRest, "nodes", lambda _: dict.fromkeys(("vm1", "vm2"), "RUNNING"))
+    site = opened(files, systems=["vas", "tez"])
+    both = experiments(site.plan)
+    site.check(both)
+    (experiment,) = (each for each in both if each.system == "tez")
+    site.up(experiment)
+    staged = sorted((files / "lustre/user/ann/vas-bench-p/tez/lib").iterdir())
+    wanted = sorted((*jars, *there[:2]))
+    assert [each.read_text() for each in staged] == [each.name for each in wanted]
+    arm = site.arm(experiment)
+    assert arm.jars == jars
+    assert arm.properties["mapreduce.framework.name"] == "yarn-tez"
+    assert arm.properties["tez.lib.uris"] == "/user/ann/vas-bench-p/tez/lib"
+    assert arm.properties["tez.simple.history.logging.dir"] == "/user/ann/vas-bench-p/tez/history"
+
+
+def test_nothing_of_a_tez_that_the_site_has_is_used(files: Path) -> None:
+    own = files / "conf/tez-site.xml"
+    own.write_text(configuration_xml({"tez.lib.uris": "/apps/tez", "tez.queue.name": "theirs"}))
+    conf = SiteConfiguration.read(files / "conf")
+    with conf.changed({"tez.lib.uris": "/ours"}, files) as copy:
+        assert (copy / "tez-site.xml").read_text() == (
+            "<configuration><property><name>tez.lib.uris</name><value>/ours</value></property>"
+            "</configuration>"
+        )
+    assert "theirs" in own.read_text()
 
 
 @pytest.mark.machine

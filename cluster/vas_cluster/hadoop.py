@@ -19,6 +19,15 @@ _FILES = {
     "yarn-site.xml": ("yarn.",),
 }
 
+_QUEUES_HAVE_USERS = {
+    # Without this YARN asks no list.
+    "yarn.acl.enable": "true",
+    # Who administers a queue may submit, and by default everybody does.
+    "yarn.scheduler.capacity.root.acl_administer_queue": " ",
+    # Logs say which split a map had; `vas job locality` asks for them by HTTP, with no name.
+    "mapreduce.job.acl-view-job": "*",
+}
+
 
 def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
     """Hadoop property -> value, for core-site, yarn-site and capacity-scheduler together."""
@@ -41,6 +50,8 @@ def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
         # The root's list is inherited: a queue's own list means something only if it is empty.
         "yarn.scheduler.capacity.root.acl_submit_applications": " ",
     }
+    if any(queue.users for queue in cluster.yarn.queues):
+        properties |= _QUEUES_HAVE_USERS
     for name, queue in queues.items():
         prefix = f"yarn.scheduler.capacity.root.{name}"
         properties[f"{prefix}.capacity"] = str(queue.capacity)

@@ -93,6 +93,11 @@ def test_the_class_path_is_in_a_fixed_order_with_the_configuration_behind(spec: 
     [
         ("jar my.jar Main 'a b'", ["org.apache.hadoop.util.RunJar", "my.jar", "Main", "a b"]),
         ("fs -ls /", ["org.apache.hadoop.fs.FsShell", "-ls", "/"]),
+        (
+            "application -list",
+            ["org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application", "-list"],
+        ),
+        ("queue -showacls", ["org.apache.hadoop.mapred.JobQueueClient", "-showacls"]),
         ("org.example.Main x", ["org.example.Main", "x"]),
     ],
 )
@@ -112,6 +117,8 @@ def test_the_labs_hadoop_starts_what_hadoop_does(
     assert f"-XX:SharedArchiveFile={spec.archive.file}" in started
     class_path = run(["sh", "-c", f"{command} classpath"]).stdout
     assert class_path == f"/c:{spec.jars}\n"
+    more = run(["sh", "-c", f"HADOOP_CLASSPATH=/a.jar {command} {words}"]).stdout.splitlines()
+    assert f"{spec.jars}:/c:/a.jar" in more
 
 
 def test_there_is_a_nodemanager_in_each_guest(spec: LabSpec) -> None:

@@ -167,7 +167,7 @@ def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
 
 
 def hadoop_program(spec: LabSpec) -> str:
-    """The lab's `hadoop`: `hadoop jar`, `hadoop fs`, `hadoop classpath`, or a class."""
+    """The lab's `hadoop`, `yarn` and `mapred`: the words below, or a class."""
     flags = shlex.join(
         (*jvm_flags(spec), f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties")
     )
@@ -176,12 +176,15 @@ def hadoop_program(spec: LabSpec) -> str:
         "#!/bin/sh\n"
         f"jars={shlex.quote(spec.jars)}\n"
         f"conf={conf}\n"
+        'more="${HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}"\n'
         'case "$1" in\n'
-        '    classpath) printf "%s\\n" "$conf:$jars"; exit ;;\n'
+        '    classpath) printf "%s\\n" "$conf:$jars$more"; exit ;;\n'
         '    jar) shift; set -- org.apache.hadoop.util.RunJar "$@" ;;\n'
         '    fs) shift; set -- org.apache.hadoop.fs.FsShell "$@" ;;\n'
+        '    application) set -- org.apache.hadoop.yarn.client.cli.ApplicationCLI "$@" ;;\n'
+        '    queue) shift; set -- org.apache.hadoop.mapred.JobQueueClient "$@" ;;\n'
         "esac\n"
-        f'exec {shlex.quote(str(spec.java))} {flags} -Xmx256m -cp "$jars:$conf" "$@"\n'
+        f'exec {shlex.quote(str(spec.java))} {flags} -Xmx256m -cp "$jars:$conf$more" "$@"\n'
     )
 
 

@@ -303,14 +303,16 @@ def test_destinations(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.touch()
     (tmp_path / "d").mkdir()
-    assert destination_of(source, tmp_path / "d") == tmp_path / "d/source"
-    assert destination_of(source, tmp_path / "new") == tmp_path / "new"
+    assert destination_of(source, f"{tmp_path}/d") == tmp_path / "d/source"
+    assert destination_of(source, f"{tmp_path}/d/") == tmp_path / "d/source"
+    assert destination_of(source, f"{tmp_path}/new") == tmp_path / "new"
     (tmp_path / "dangling").symlink_to("nowhere")
     for taken in (source, tmp_path / "dangling"):
         with pytest.raises(BadInput, match="exists already"):
-            destination_of(source, taken)
-    with pytest.raises(BadInput, match="no such directory"):
-        destination_of(source, tmp_path / "no/new")
+            destination_of(source, str(taken))
+    for nowhere in ("no/new", "new/"):
+        with pytest.raises(BadInput, match="no such directory"):
+            destination_of(source, f"{tmp_path}/{nowhere}")
 
 
 def test_only_regular_files_are_put(tmp_path: Path) -> None:

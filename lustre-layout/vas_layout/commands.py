@@ -200,7 +200,7 @@ def plan(
 
 @layout.command(name="put")
 @click.argument("source", type=_path)
-@click.argument("destination", type=_path)
+@click.argument("destination")
 @_split_option
 @_osts_option
 @_pool_option
@@ -210,7 +210,7 @@ def plan(
 @json_option
 def put_command(
     source: Path,
-    destination: Path,
+    destination: str,
     split: int,
     osts: int | None,
     pool: str | None,

@@ -41,12 +41,13 @@ class Ingested:
     adjusted: tuple[str, ...]
 
 
-def destination_of(source: Path, destination: Path) -> Path:
-    """The final name; a directory takes the file under its own name.
+def destination_of(source: Path, destination: str) -> Path:
+    """The final name; a directory, which `/` behind it says too, takes the file under its own.
 
     Raises BadInput if it exists.
     """
-    final = destination / source.name if is_directory(destination) else destination
+    named = Path(destination)
+    final = named / source.name if destination.endswith("/") or is_directory(named) else named
     if os.path.lexists(final):
         raise BadInput("exists already", where=str(final), hint="choose another name")
     if not is_directory(final.parent):

@@ -19,11 +19,10 @@ from vas_bench.run.plan import Plan
 from vas_bench.run.session import Details, Verdict
 from vas_bench.run.systems import PROFILES, arm_of, configuration
 from vas_bench.run.tez_history import TezHistory
-from vas_bench.run.tez_place import WithTez
-from vas_bench.run.times import phases_of
+from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.run.workloads import WORKLOADS
 from vas_bench.shuffle.counted import workloads_jar
-from vas_bench.shuffle.tez import fetch_tez, tez_arm, tez_version
+from vas_bench.shuffle.tez import HISTORY, fetch_tez, tez_arm, tez_version
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.polling import poll
@@ -130,7 +129,7 @@ class LabSite:
             job_limit_seconds=self._plan.limit_seconds,
         )
         lab = Lab.start(options)
-        place = WithTez(lab)
+        place = WithTez(lab, HISTORY)
         jobs = Jobs(place, DIRECTORY, self._say, hdfs_root(lab.spec.cluster))
         tez = tez_arm(lab, self._jars) if self._jars else None
         self._up = Up(lab, experiment.site, tez, jobs, place)
@@ -166,12 +165,12 @@ class LabSite:
         return self._there.jobs.validate(experiment, self._arm(experiment))
 
     def details(self, experiment: Experiment) -> Details:
-        """Phases and locality of the last run; of Tez's phases alone, it keeps no map's split."""
+        """Phases and locality of the last run."""
         up, job = self._there, self._last
         if job is None:
             return Details()
         if experiment.system == "tez":
-            return Details(phases_of(self._of_tez.times())) if self._of_tez else Details()
+            return details_of(self._of_tez)
         return up.jobs.details(experiment, job)
 
     def down(self) -> None:

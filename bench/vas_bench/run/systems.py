@@ -58,7 +58,7 @@ def sizes_of(experiment: Experiment) -> Sizes:
 def arm_of(
     experiment: Experiment, properties: Properties, tez: Arm | None = None, hdfs: str = ""
 ) -> Arm:
-    """The experiment as it runs: `tez` is the lab's arm of that name, `hdfs` a site's HDFS."""
+    """The experiment as it runs: `tez` is the place's arm of that name, `hdfs` a site's HDFS."""
     arm = tez if experiment.system == "tez" else _usual(experiment, hdfs)
     assert arm is not None, "tez needs its arm"
     return replace(arm, properties={**arm.properties, **_chosen(experiment, properties)})
@@ -83,7 +83,7 @@ def configuration(
 
     `with_hdfs`: its lab has HDFS's daemons, whether it uses them or not.
     """
-    own = _ON_TEZ if experiment.system == "tez" else dict(_usual(experiment).properties)
+    own = _own(experiment)
     beside = {"lab_daemons": ["namenode", "datanode"]} if with_hdfs else {}
     return beside | {
         "properties": _told(experiment, own, properties),
@@ -97,8 +97,13 @@ def site_configuration(
     experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str
 ) -> dict[str, Any]:
     """The same on a site, whose own configuration is not in it; `hdfs` is the site's."""
-    own = _usual(experiment, hdfs).properties
+    own = _own(experiment, hdfs)
     return {"properties": _told(experiment, own, properties), "page_cache": page_cache}
+
+
+def _own(experiment: Experiment, hdfs: str = "") -> Properties:
+    # The rest of what Tez is told are places.
+    return _ON_TEZ if experiment.system == "tez" else _usual(experiment, hdfs).properties
 
 
 def _told(experiment: Experiment, own: Properties, properties: Properties) -> dict[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from vas_bench.run.session import Details
 from vas_bench.run.tez_history import TezHistory, parse
-from vas_bench.shuffle.tez import HISTORY
+from vas_bench.run.times import phases_of
 from vas_core.polling import poll
 from vas_core.process import Completed
 from vas_lab.job import JobResult
@@ -18,10 +19,13 @@ _HISTORY_SECONDS = 30.0
 
 
 class WithTez:
-    """A `vas_lab.place.Place` around another. `last` is the history of the last job, if Tez's."""
+    """A `vas_lab.place.Place` around another. `last` is the history of the last job, if Tez's.
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    `history` is the directory where Tez is told to write it.
+    """
+
+    def __init__(self, place: Place, history: str) -> None:
+        self._place, self._directory = place, history
         self.last: TezHistory | None = None
 
     @property
@@ -57,7 +61,7 @@ class WithTez:
 
     def _history(self, application: str) -> TezHistory:
         attempt = application.replace("application_", "appattempt_") + "_000001"
-        file = inside(self._place, f"{HISTORY}/history.txt.{attempt}")
+        file = inside(self._place, f"{self._directory}/history.txt.{attempt}")
 
         def look() -> TezHistory | None:
             return parse(self._place.call(["cat", str(file)], check=False).stdout)
@@ -66,3 +70,8 @@ class WithTez:
         found = poll(look, lambda seen: seen is not None, _HISTORY_SECONDS, what)
         assert found is not None
         return found
+
+
+def details_of(history: TezHistory | None) -> Details:
+    """What is known of a run on Tez: phases alone, it keeps no record of a map's split."""
+    return Details(phases_of(history.times())) if history else Details()

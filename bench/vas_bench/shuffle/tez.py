@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from vas_core.errors import VasError
@@ -18,7 +18,7 @@ from vas_lab.spec import REPOSITORY
 _PLUGINS = REPOSITORY / "yarn-plugins"
 _TARGET = _PLUGINS / "tez/target"
 HISTORY = "/tez-history"
-"""Where its application masters say what they did."""
+"""Where in a lab its application masters say what they did."""
 _VERSION = re.compile(r"<tez\.version>([^<]+)</")
 NAME = "Tez"
 
@@ -49,24 +49,35 @@ def fetch_tez(say: Callable[[str], None]) -> tuple[Path, ...]:
     return tez_jars()
 
 
+def job_properties(history: str) -> dict[str, str]:
+    """What every MapReduce job on Tez is told; `history` is where its master says what it did."""
+    return {
+        "mapreduce.framework.name": "yarn-tez",
+        "tez.use.cluster.hadoop-libs": "true",
+        # Its servlets are Jersey 1's, and Hadoop's Jersey 2: the application master would hang.
+        "tez.am.tez-ui.webservice.enable": "false",
+        "tez.am.container.reuse.enabled": "true",
+        "tez.simple.history.logging.dir": history,
+        "tez.am.sleep.time.before.exit.millis": "1000",
+    }
+
+
+def arm_on(properties: Mapping[str, str], jars: tuple[Path, ...]) -> Arm:
+    """Jobs on Tez, with these properties and these jars for their clients."""
+    return Arm(NAME, f"Apache Tez {tez_version()}, containers used again", properties, jars)
+
+
 def tez_arm(lab: Lab, jars: tuple[Path, ...]) -> Arm:
     """The lab's jobs on Tez: the same JVM flags, heaps, sort buffer and container sizes."""
     arguments = lab.spec.conf / "tez-child.args"
     write_atomically(arguments, child_arguments(lab.spec, jars))
     every_jvm = f"@{arguments}"
-    properties = {
-        "mapreduce.framework.name": "yarn-tez",
+    properties = job_properties(HISTORY) | {
         # The jars are on every node's disk already, as Hadoop's are: none is localised.
         "tez.ignore.lib.uris": "true",
-        "tez.use.cluster.hadoop-libs": "true",
         "tez.cluster.additional.classpath.prefix": ":".join(map(str, jars)),
-        # Its servlets are Jersey 1's, and Hadoop's Jersey 2: the application master would hang.
-        "tez.am.tez-ui.webservice.enable": "false",
-        "tez.am.container.reuse.enabled": "true",
-        "tez.simple.history.logging.dir": HISTORY,
-        "tez.am.sleep.time.before.exit.millis": "1000",
         "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
         "mapreduce.admin.map.child.java.opts": every_jvm,
         "mapreduce.admin.reduce.child.java.opts": every_jvm,
     }
-    return Arm(NAME, f"Apache Tez {tez_version()}, containers used again", properties, jars)
+    return arm_on(properties, jars)

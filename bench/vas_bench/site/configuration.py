@@ -19,6 +19,7 @@ from vas_yarn.lint.configuration import as_mapping
 from vas_yarn.site_files import SITE_FILES, site_properties
 
 _LUSTRE = "lustre:"
+_TEZ = "tez-site.xml"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ class SiteConfiguration:
         with tempfile.TemporaryDirectory(dir=temporary, prefix="conf-") as name:
             copy = Path(name)
             shutil.copytree(self.directory, copy, dirs_exist_ok=True)
-            for file in SITE_FILES:
+            # Of another Tez, which the site may have, nothing is used.
+            (copy / _TEZ).unlink(missing_ok=True)
+            for file in (*SITE_FILES, _TEZ):
                 _append(copy / file, properties)
             yield copy
 

@@ -19,11 +19,15 @@ from vas_bench.run.jobs import Jobs, meant
 from vas_bench.run.plan import Plan
 from vas_bench.run.session import Details, Verdict
 from vas_bench.run.systems import arm_of, site_configuration
+from vas_bench.run.tez_history import TezHistory
+from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.shuffle.counted import workloads_jar
+from vas_bench.shuffle.tez import fetch_tez, tez_version
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
 from vas_bench.site.nodes import Nodes
 from vas_bench.site.place import SitePlace, class_path
+from vas_bench.site.tez import HISTORY, jars_of, stage, staged_arm
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput, NotHere
@@ -72,8 +76,11 @@ class ClusterSite:
             self.learned.parent / "tmp",
             plan.limit_seconds,
         )
+        self._with_tez = WithTez(self.place, f"{self.directory}/{HISTORY}")
+        self._tez_jars: tuple[Path, ...] = ()
         self._jobs: Jobs | None = None
         self._last: JobResult | None = None
+        self._of_tez: TezHistory | None = None
 
     @property
     def plan(self) -> Plan:
@@ -92,13 +99,14 @@ class ClusterSite:
 
     def arm(self, experiment: Experiment) -> Arm:
         """The experiment as jobs are told."""
-        return arm_of(experiment, self._plan.properties, hdfs=self._conf.hdfs)
+        tez = staged_arm(self._tez_jars, self.directory) if self._tez_jars else None
+        return arm_of(experiment, self._plan.properties, tez, self._conf.hdfs)
 
     def check(self, experiments: Sequence[Experiment]) -> None:
-        """Raises BadInput for what this site is not, VasError where it is broken."""
-        if any(each.system == "tez" for each in experiments):
-            hint = "leave it out, or run the plan in a lab"
-            raise BadInput("tez runs in labs only", where="systems", hint=hint)
+        """Raises BadInput for what this site is not, VasError where it is broken.
+
+        Fetches Tez if it is wanted.
+        """
         if any(each.in_hdfs for each in experiments) and not self._conf.hdfs:
             hint = "set dfs.namenode.rpc-address there, or leave yarn-hdfs out"
             raise BadInput("the site has no HDFS", where=str(self._conf.directory), hint=hint)
@@ -111,6 +119,8 @@ class ClusterSite:
             raise BadInput("is not there", where=str(mount), hint=hint)
         check_lock_mode(self._root, self._cluster)
         self.place.refuse_broken()
+        if any(each.system == "tez" for each in experiments):
+            self._tez_jars = fetch_tez(self._say)
 
     def identify(self, experiment: Experiment) -> Identity:
         """An experiment with its configuration and versions."""
@@ -122,7 +132,8 @@ class ClusterSite:
             # Whatever of it changes makes another experiment; its words are the site's own.
             "site_configuration": canonical_hash(dict(self._conf.properties)),
         }
-        return Identity(experiment, told | ours, self._versions())
+        tez = {"tez": tez_version()} if experiment.system == "tez" else {}
+        return Identity(experiment, told | ours, self._versions() | tez)
 
     def environment(self) -> Mapping[str, JsonValue]:
         """The machine that submits, and in what YARN's nodes are not the map's guests now."""
@@ -142,7 +153,9 @@ class ClusterSite:
         if is_left_over(there):
             self._clear()
         make(there)
-        self._jobs = Jobs(self.place, self.directory, self._say, self._conf.hdfs, history)
+        self._jobs = Jobs(self._with_tez, self.directory, self._say, self._conf.hdfs, history)
+        if self._tez_jars:
+            stage(there, (*self._tez_jars, *jars_of(class_path())))
 
     def prepare(self, experiment: Experiment) -> None:
         """Makes the input, and stock's output where others are held against that."""
@@ -160,7 +173,7 @@ class ClusterSite:
         before, _ = self._nodes.look()
         self._last = None
         job = self._there.run(experiment, arm)
-        self._last = job
+        self._last, self._of_tez = job, self._with_tez.last
         after, caches = self._nodes.look()
         found = job_measures(job) | after.since(before) | caches
         # The client knows nothing of the CPU on other machines.
@@ -175,7 +188,11 @@ class ClusterSite:
 
     def details(self, experiment: Experiment) -> Details:
         """Phases and locality of the last run."""
-        return self._there.details(experiment, self._last) if self._last else Details()
+        if self._last is None:
+            return Details()
+        if experiment.system == "tez":
+            return details_of(self._of_tez)
+        return self._there.details(experiment, self._last)
 
     def down(self) -> None:
         """Removes all data that it made. The site stays as it is."""
