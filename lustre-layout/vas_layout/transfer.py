@@ -59,7 +59,7 @@ class Transfer:
     def run(self, stripes: Iterable[Stripe], *, threads: int) -> None:
         """Copies them all. The first error, or an interrupt, stops the others soon."""
         with ThreadPoolExecutor(threads, thread_name_prefix="put") as pool:
-            futures = [pool.submit(self._copy, stripe) for stripe in stripes]
+            futures = [pool.submit(self._copy_or_stop, stripe) for stripe in stripes]
             try:
                 wait(futures, return_when=FIRST_EXCEPTION)
             finally:
@@ -69,6 +69,14 @@ class Transfer:
         cause = next((e for e in failed if e and not isinstance(e, _StoppedError)), None)
         if cause:
             raise cause
+
+    def _copy_or_stop(self, stripe: Stripe) -> None:
+        try:
+            self._copy(stripe)
+        except BaseException:
+            # At once: whoever waits for this thread may hear of it after the next stripe.
+            self._stop.set()
+            raise
 
     def _copy(self, stripe: Stripe) -> None:
         digest = hashlib.sha256()
