@@ -8,11 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from vas_bench.interference.site import Site
 
 from vas_bench.arms.systems import ARM_OF
 from vas_bench.interference import site as site_module
 from vas_bench.interference.patterns import PATTERN_NAMES
-from vas_bench.interference.site import Site
 from vas_bench.interference.sizes import Sizes
 from vas_bench.interference.turns import Turn
 from vas_core.errors import NotHere, VasError
