@@ -128,7 +128,7 @@ def test_the_mount_has_the_lock_mode_of_the_map(tmp_path: Path) -> None:
 def test_another_configuration_of_the_site_is_another_experiment(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ClusterSite, "_versions", lambda _: {"hadoop": "3.4.2"})
+    monkeypatch.setattr(site_module, "versions", lambda: {"hadoop": "3.4.2"})
 
     def identity() -> tuple[str, dict[str, Any]]:
         site = opened(files)
