@@ -33,6 +33,8 @@ from vas_image.image import SUMS, digest_of, read_image
 from vas_lab.disk import check_disk, free_bytes
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
+from vas_lab.procfs import available_memory
+from vas_lab.sites import check_memory
 from vas_lab.spec import find_java
 from vas_lab.state import default_directory
 from vas_lab.terasort import Sizes as Cut
@@ -107,6 +109,7 @@ class LabVenue:
         if self.image:
             read_image(self.image)
             find_qemu()
+            check_memory(self.hosts, available_memory(self.root) - self.sizes.guest_bytes)
             more = disk_bytes(self.asked.size)
         check_disk(free_bytes(self._directory) - more, size=size, copies=_COPIES)
 

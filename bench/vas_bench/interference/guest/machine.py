@@ -34,6 +34,10 @@ Description=The analytics beside a storage service
 Type=exec
 ExecStart=/usr/bin/python3 -I /run/vas-loop.py
 """
+# Nobody waits for a network that never comes.
+_NO_NETWORK = " ".join(
+    f"systemd.mask={name}-wait-online.service" for name in ("systemd-networkd", "NetworkManager")
+)
 _JAVA = "/usr/lib/vas/java/bin/java"
 _JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _LOG = "-Dlog4j.configuration=file:/usr/lib/vas/log4j.properties"
@@ -96,7 +100,7 @@ def disk_bytes(size: int) -> int:
 
 def qemu_argv(guest: Machine) -> list[str]:
     """Its disk goes past the host's page cache, as a site's guests' do. It has no network."""
-    command_line = f"root={guest.image.root} rw {guest.image.kernel_command_line}"
+    command_line = f"root={guest.image.root} rw {guest.image.kernel_command_line} {_NO_NETWORK}"
     return [
         guest.qemu,
         *machine(
