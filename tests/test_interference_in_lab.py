@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from vas_bench.interference.patterns import ARMS, PATTERN_NAMES
+from vas_bench.interference.patterns import PATTERN_NAMES
+from vas_bench.interference.scope import LAB
 
 pytestmark = [
     pytest.mark.slow,
@@ -57,7 +58,7 @@ def found(kept: Path) -> dict[str, Any]:
 
 def test_every_arm_ran_every_pattern(found: dict[str, Any]) -> None:
     turns = {turn["arm"]: turn for turn in found["turns"]}
-    assert set(turns) == set(ARMS)
+    assert set(turns) == set(LAB.arms)
     for turn in turns.values():
         assert set(turn["bytes_per_second"]) == set(PATTERN_NAMES)
         assert min(turn["bytes_per_second"].values()) > 0

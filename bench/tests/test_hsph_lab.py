@@ -15,7 +15,7 @@ from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
 from vas_bench.run.experiments import Experiment, Identity
 from vas_bench.run.plan import Plan
-from vas_bench.site.site import SiteOptions
+from vas_bench.site.checks import SiteOptions
 from vas_core.errors import VasError
 from vas_core.process import Completed
 from vas_lab.arms import Arm

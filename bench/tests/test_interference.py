@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from vas_bench.interference import fio
 from vas_bench.interference.kept import Kept
 from vas_bench.interference.load import in_a_loop
-from vas_bench.interference.patterns import ALONE, ARMS, PATTERN_NAMES, PATTERNS, paper
+from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, PATTERNS, paper
 from vas_bench.interference.processes import outside
+from vas_bench.interference.scope import LAB, SITE, Scope, with_guest
 from vas_bench.interference.sizes import sizes
 from vas_bench.interference.turns import Played, draw_turns, missing
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, verdict
@@ -28,6 +29,7 @@ from vas_lab.events import Event
 from vas_lab.job import JobResult
 from vas_lab.place import OnEvent
 
+ARMS = LAB.arms
 REPORT = (Path(__file__).parent / "fio/random-write.json").read_text()
 WRITE = next(each for each in PATTERNS if each.name == "random write")
 READ = next(each for each in PATTERNS if each.name == "sequential read")
@@ -73,24 +75,24 @@ def test_a_guest_fits_into_its_host_and_the_files_beside_it(guests: int, process
 def test_a_round_has_every_arm_once_and_a_turn_every_pattern(
     rounds: int, warm_up: int, seed: int
 ) -> None:
-    turns = draw_turns(rounds=rounds, warm_up=warm_up, seed=seed)
+    turns = draw_turns(ARMS, rounds=rounds, warm_up=warm_up, seed=seed)
     assert len({turn.key for turn in turns}) == len(turns) == len(ARMS) * (rounds + warm_up)
     for at in range(0, len(turns), len(ARMS)):
         part = turns[at : at + len(ARMS)]
         assert {turn.arm for turn in part} == set(ARMS)
         assert len({(turn.round, turn.warm_up) for turn in part}) == 1
     assert all(sorted(turn.patterns) == sorted(PATTERN_NAMES) for turn in turns)
-    assert turns == draw_turns(rounds=rounds, warm_up=warm_up, seed=seed)
+    assert turns == draw_turns(ARMS, rounds=rounds, warm_up=warm_up, seed=seed)
     assert [turn.warm_up for turn in turns] == sorted((t.warm_up for t in turns), reverse=True)
 
 
 def test_more_rounds_leave_the_earlier_ones_as_they_were() -> None:
-    few, more = (draw_turns(rounds=n, warm_up=1, seed=3) for n in (4, 7))
+    few, more = (draw_turns(ARMS, rounds=n, warm_up=1, seed=3) for n in (4, 7))
     assert more[: len(few)] == few
 
 
 def test_what_was_played_is_not_played_again() -> None:
-    turns = draw_turns(rounds=2, warm_up=1, seed=1)
+    turns = draw_turns(ARMS, rounds=2, warm_up=1, seed=1)
     done = [played("host", 1, 1.0, jobs=(1.0,))]
     left = missing(turns, done)
     assert len(left) == len(turns) - 1
@@ -101,8 +103,8 @@ def test_what_was_played_is_not_played_again() -> None:
 
 
 def test_clients_keep_their_files_and_make_writes_durable() -> None:
-    written = fio.measuring(WRITE, "/d", 100 << 20, 15)
-    read = fio.measuring(READ, "/d", 100 << 20, 15)
+    clients = fio.Clients("/d", 100 << 20)
+    written, read = (fio.measuring(clients, each, 15) for each in (WRITE, READ))
     for argv in (written, read):
         assert {"--directory=/d", "--invalidate=0", "--time_based", "--runtime=15"} < set(argv)
         assert f"--size={50 << 20}" in argv and "--numjobs=2" in argv
@@ -114,9 +116,10 @@ def test_files_are_made_and_read_once_as_they_are_measured() -> None:
     def file_options(argv: list[str]) -> set[str]:
         return {word for word in argv if word.startswith(("--name", "--directory", "--size"))}
 
-    made, once = fio.writing_files("/d", 2 << 20), fio.reading_once("/d", 2 << 20)
+    clients = fio.Clients("/d", 2 << 20)
+    made, once = fio.writing_files(clients), fio.reading_once(clients)
     assert file_options(made) == file_options(once)
-    assert file_options(made) == file_options(fio.measuring(READ, "/d", 2 << 20, 1))
+    assert file_options(made) == file_options(fio.measuring(clients, READ, 1))
     assert not any("time_based" in word for word in (*made, *once))
 
 
@@ -173,7 +176,7 @@ def test_the_host_loses_and_the_guest_does_not() -> None:
             assert it.improved is None
         else:
             assert it.improved is True
-    assert found.load.improved is False
+    assert found.load is not None and found.load.improved is False
 
 
 def test_six_rounds_are_the_fewest_that_can_tell() -> None:
@@ -208,12 +211,39 @@ def test_the_tables_have_their_columns_and_the_papers_words() -> None:
 
 def test_json_names_arm_base_and_what_the_paper_says() -> None:
     found = json.loads(json.dumps(verdict(session()).as_json()))
-    assert list(found) == ["arms", "turns", "comparisons", "jobs"]
+    assert list(found) == ["turns", "comparisons", "jobs"]
     assert len(found["comparisons"]) == 12
     for it in found["comparisons"]:
         expected = paper(it["pattern"], it["arm"]) if it["base"] == ALONE else None
         assert it["paper"] == expected
         assert it["interval"][0] <= it["ratio"] <= it["interval"][1]
+
+
+def test_beside_an_emulated_guest_clients_are_compared_and_jobs_are_not() -> None:
+    beside = [played(EMULATED, n, 0.5 * (1000.0 + n), jobs=(400.0,)) for n in range(1, 7)]
+    found = verdict([*session(), *beside])
+    assert len(found.patterns) == len(PATTERNS) * 4
+    of_it = [it for _, it in found.patterns if it.pair.arm == EMULATED]
+    assert {it.pair.base for it in of_it} == {ALONE}
+    assert all(it.improved is False for it in of_it)
+    *_, row = found.load_rows()
+    assert row[:4] == (EMULATED, 6, 6, "400.0")
+    assert "not compared" in str(row[-1])
+    assert found.load is not None and found.load.pair.arm == "guest"
+
+
+def test_on_a_site_nothing_is_held_against_the_arm_that_is_not_there() -> None:
+    found = verdict([turn for turn in session() if turn.arm != "host"])
+    assert {(it.pair.arm, it.pair.base) for _, it in found.patterns} == {("guest", ALONE)}
+    assert found.load is None and found.as_json()["jobs"] is None
+    assert [row[0] for row in found.load_rows()] == ["guest"]
+
+
+@pytest.mark.parametrize("scope", [LAB, SITE, with_guest(kvm=False), with_guest(kvm=True)])
+def test_every_arm_is_explained_or_said_to_be_missing(scope: Scope) -> None:
+    assert {*scope.arms, *scope.absent} >= {"alone", "host", "guest"}
+    assert not scope.arms.keys() & scope.absent.keys()
+    assert any(line.startswith("not shown:") for line in scope.shown)
 
 
 # Kept turns

@@ -1,8 +1,10 @@
-"""A turn, with a lab, cgroups and fio that only take notes."""
+"""Turns in a lab and on a site, with a lab, cgroups, a guest and fio that only take notes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,19 +12,23 @@ from typing import Any
 import pytest
 
 from vas_bench.arms.systems import ARM_OF
-from vas_bench.interference import site as site_module
+from vas_bench.interference import lab_stage, site_stage
+from vas_bench.interference.lab_stage import LabStage
 from vas_bench.interference.patterns import PATTERN_NAMES
-from vas_bench.interference.site import Site
-from vas_bench.interference.sizes import Sizes
+from vas_bench.interference.play import make_files, play
+from vas_bench.interference.site_stage import SiteStage
+from vas_bench.interference.site_venue import refuse_node
 from vas_bench.interference.turns import Turn
-from vas_core.errors import NotHere, VasError
+from vas_cluster import parse_cluster
+from vas_core.cli import run_command
+from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.process import Completed
 from vas_core.root import Root
 from vas_lab.arms import Arm
 from vas_lab.events import Event
 from vas_lab.place import OnEvent
+from vas_lab.sites import lab_site_yaml
 
-SIZES = Sizes(host_bytes=4 << 30, guest_bytes=3 << 30, files_bytes=64 << 20, guest_cpus=1)
 NODE_MANAGERS = {"nodemanager-vm1": 5, "nodemanager-vm2": 6}
 
 
@@ -63,13 +69,20 @@ class Notes:
     def entering(self, group: str, argv: list[str]) -> list[str]:
         return [group, *argv]
 
+    # The site's nodes
+    def drop_caches(self, *, servers: bool) -> None:
+        self.done.append("drop all" if servers else "drop the guests'")
+
     # fio
     def fio(self, argv: list[str], *, timeout_seconds: float) -> Completed:
-        group, place, program = argv[:3]
-        assert (group, place, program) == ("server", "inside", "fio")
+        assert timeout_seconds > 100
+        at = argv.index("fio")
+        where = " ".join(argv[:at])
         kind = next(word for word in argv if word.startswith("--rw="))
         timed = "--time_based" in argv
-        self.done.append(f"{'measure' if timed else 'once'} {kind.removeprefix('--rw=')}")
+        what = f"{'measure' if timed else 'once'} {kind.removeprefix('--rw=')}"
+        direct = " past the cache" if "--direct=1" in argv else ""
+        self.done.append(f"{where}: {what}{direct}".removeprefix(": "))
         if timed and self.failing in kind:
             raise VasError("fio failed")
         amount = {"io_bytes": 10, "bw_bytes": 10, "runtime": 1}
@@ -85,52 +98,135 @@ class Notes:
         pass
 
 
+class NotedGuest:
+    """A guest, in a host of its own."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self.groups = SimpleNamespace(entering=lambda group, argv: [f"other-{group}", *argv])
+
+    @contextmanager
+    def at_work(self) -> Iterator[list[float]]:
+        self._notes.done.append("go on")
+        yield [70.0]
+        self._notes.done.append("pause")
+
+
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notes:
     found = Notes(tmp_path)
-    monkeypatch.setattr(site_module, "run", found.fio)
+    monkeypatch.setattr(lab_stage, "run", found.fio)
+    monkeypatch.setattr(site_stage, "run", found.fio)
     monkeypatch.setattr(
-        site_module, "outside", lambda _root, above, inside: [above * 100 + pid for pid in inside]
+        lab_stage, "outside", lambda _root, above, inside: [above * 100 + pid for pid in inside]
     )
     found.failing = "none"
     return found
 
 
-def site(notes: Notes) -> Site:
+def lab(notes: Notes) -> LabStage:
     fakes: Any = notes
-    return Site(fakes, fakes, SIZES, fakes, ARM_OF["vas"], 5, notes.root)
+    guest: Any = NotedGuest(notes)
+    return LabStage(fakes, fakes, 64 << 20, fakes, ARM_OF["vas"], notes.root, guest)
+
+
+def site(notes: Notes, drops: Any = "none") -> SiteStage:
+    fakes: Any = notes
+    job = (fakes, ARM_OF["vas"], fakes)
+    return SiteStage(fakes, "/user/ann/vas-interference", 64 << 20, *job, drops, notes.stop)
 
 
 def turn(arm: Any) -> Turn:
     return Turn(arm, 1, False, tuple(reversed(PATTERN_NAMES)))
 
 
+PATTERNS = ("measure randwrite", "measure write", "measure randread", "measure read")
+
+
 @pytest.mark.parametrize(
     ("arm", "group"), [("alone", "server"), ("host", "server"), ("guest", "guest")]
 )
-def test_a_turn_from_an_empty_cache_on(notes: Notes, arm: str, group: str) -> None:
-    played = site(notes).play(turn(arm))
-    assert notes.done == [
-        f"move [7705, 7706] to {group}",
-        "once read",
-        "measure randwrite",
-        "measure write",
-        "measure randread",
-        "measure read",
-    ]
+def test_a_labs_turn_from_an_empty_cache_on(notes: Notes, arm: str, group: str) -> None:
+    played = play(lab(notes), turn(arm), 5)
+    told = [f"server inside: {each}" for each in ("once read", *PATTERNS)]
+    assert notes.done == [f"move [7705, 7706] to {group}", *told]
     assert notes.root.read("proc/sys/vm/drop_caches") == "1"
     assert played.bytes_per_second == dict.fromkeys(PATTERN_NAMES, 10.0)
     assert (len(played.job_seconds) > 0) == (arm != "alone")
 
 
+def test_the_guest_is_at_work_in_its_own_turn_only_and_in_its_own_host(notes: Notes) -> None:
+    stage = lab(notes)
+    played = play(stage, turn("emulated"), 5)
+    told = [f"other-server inside: {each}" for each in PATTERNS]
+    once = "other-server inside: once read"
+    assert notes.done == ["move [7705, 7706] to server", once, "go on", *told, "pause"]
+    assert played.job_seconds == (70.0,)
+    notes.done.clear()
+    play(stage, turn("host"), 5)
+    assert "go on" not in notes.done
+
+
 def test_a_client_that_fails_ends_the_lab_with_its_job(notes: Notes) -> None:
     notes.failing = "randread"
     with pytest.raises(VasError, match="fio failed"):
-        site(notes).play(turn("host"))
-    assert notes.done[-2:] == ["measure randread", "stop"]
+        play(lab(notes), turn("host"), 5)
+    assert notes.done[-2:] == ["server inside: measure randread", "stop"]
 
 
 def test_without_the_right_to_empty_the_cache_it_is_not_here(notes: Notes) -> None:
     notes.root.path("proc/sys/vm/drop_caches").mkdir()
     with pytest.raises(NotHere, match="run as root"):
-        site(notes).play(turn("host"))
+        play(lab(notes), turn("host"), 5)
+
+
+@pytest.mark.parametrize(
+    ("drops", "dropped"),
+    [("none", []), ("guests", ["drop the guests'"]), ("all", ["drop all"])],
+)
+def test_a_sites_client_reads_past_its_cache_and_servers_keep_theirs(
+    notes: Notes, drops: str, dropped: list[str]
+) -> None:
+    stage = site(notes, drops)
+    make_files(stage)
+    played = play(stage, turn("guest"), 5)
+    told = [f"{each} past the cache" for each in ("once read", *PATTERNS)]
+    assert notes.done == ["once write past the cache", *dropped, *told]
+    assert stage.clients.directory == "/run/lustre/user/ann/vas-interference/clients"
+    assert set(played.job_seconds) == {3.0}
+    assert play(stage, turn("alone"), 5).job_seconds == ()
+
+
+def test_a_sites_client_that_fails_gives_the_job_up(notes: Notes) -> None:
+    notes.failing = "read"
+    with pytest.raises(VasError, match="fio failed"):
+        play(site(notes), turn("guest"), 5)
+    assert notes.done[-1] == "stop"
+
+
+@pytest.mark.parametrize("name", ["oss1", "vm2"])
+def test_a_server_and_a_guest_are_no_clients(name: str) -> None:
+    cluster = parse_cluster(lab_site_yaml(2), Path("cluster.yaml"))
+    refuse_node(cluster, "login")
+    with pytest.raises(BadInput, match="is a server or a guest"):
+        refuse_node(cluster, name)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--cluster", "{map}", "--hosts", "4"], "--hosts: is for a lab"),
+        (["--cluster", "{map}", "--guest-image", "/image"], "--guest-image: is for a lab"),
+        (["--kvm"], "give --guest-image too"),
+        (["--reach", "ssh {{node}}"], "name its map: --cluster FILE"),
+        (["--cluster", "{map}", "--may-drop-caches", "all"], "say by --reach how to get onto"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text(lab_site_yaml(2))
+    argv = [word.format(map=file) for word in words]
+    assert run_command(["bench", "interference", "--dry-run", *argv]) == 2
+    assert said in capsys.readouterr().err

@@ -17,9 +17,10 @@ from vas_bench.run.jobs import Jobs
 from vas_bench.run.plan import Plan
 from vas_bench.site import place
 from vas_bench.site import site as site_module
+from vas_bench.site.checks import SiteOptions, check_lock_mode
 from vas_bench.site.claim import make
 from vas_bench.site.configuration import SiteConfiguration
-from vas_bench.site.site import ClusterSite, SiteOptions, check_lock_mode
+from vas_bench.site.site import ClusterSite
 from vas_cluster import parse_cluster
 from vas_cluster.hadoop import configuration_xml
 from vas_core.cli import run_command
@@ -127,7 +128,7 @@ def test_the_mount_has_the_lock_mode_of_the_map(tmp_path: Path) -> None:
 def test_another_configuration_of_the_site_is_another_experiment(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ClusterSite, "_versions", lambda _: {"hadoop": "3.4.2"})
+    monkeypatch.setattr(site_module, "versions", lambda: {"hadoop": "3.4.2"})
 
     def identity() -> tuple[str, dict[str, Any]]:
         site = opened(files)

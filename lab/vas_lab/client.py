@@ -91,6 +91,8 @@ class Client:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=self._program.env,
+            # The terminal's Ctrl-C is ours: a client that dies of it leaves its jobs running.
+            start_new_session=True,
         )
         limit = self._program.limit_seconds
         with client, self._program.log.open("wb") as log:

@@ -26,8 +26,8 @@ from vas_bench.results.record import Run
 from vas_bench.results.store import Writer
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.plan import Plan, made_plan
+from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
-from vas_bench.site.site import SiteOptions
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
 from vas_core.progress import Step

@@ -13,7 +13,8 @@ from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import Plan
 from vas_bench.run.systems import arm_of, sizes_of
-from vas_bench.site.site import ClusterSite, SiteOptions
+from vas_bench.site.checks import SiteOptions
+from vas_bench.site.site import ClusterSite
 from vas_core.progress import Step, Steps
 from vas_core.root import Root
 from vas_lab.state import default_directory

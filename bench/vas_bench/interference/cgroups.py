@@ -43,13 +43,13 @@ def version(root: Root) -> int:
     raise NotHere("no cgroups for memory and CPU", where=f"/{_TOP}", hint="mount them, as systemd")
 
 
-def plan(version: int, sizes: Sizes) -> Plan:
+def plan(version: int, sizes: Sizes, name: str = _NAME) -> Plan:
     """The host with its memory, the guest with its memory and CPUs, the server with the rest."""
-    return _plan_2(sizes) if version == 2 else _plan_1(sizes)
+    return _plan_2(sizes, name) if version == 2 else _plan_1(sizes, name)
 
 
-def _plan_2(sizes: Sizes) -> Plan:
-    host = f"{_TOP}/{_NAME}"
+def _plan_2(sizes: Sizes, name: str) -> Plan:
+    host = f"{_TOP}/{name}"
     server, guest = f"{host}/server", f"{host}/guest"
     quota = sizes.guest_cpus * _PERIOD_MICROSECONDS
     writes = (
@@ -62,9 +62,9 @@ def _plan_2(sizes: Sizes) -> Plan:
     return Plan((host, server, guest), writes, {"server": (server,), "guest": (guest,)})
 
 
-def _plan_1(sizes: Sizes) -> Plan:
-    memory, cpu = (f"{_TOP}/{controller}/{_NAME}" for controller in ("memory", "cpu"))
-    directories = tuple(f"{at}{name}" for at in (memory, cpu) for name in ("", "/server", "/guest"))
+def _plan_1(sizes: Sizes, name: str) -> Plan:
+    memory, cpu = (f"{_TOP}/{controller}/{name}" for controller in ("memory", "cpu"))
+    directories = tuple(f"{at}{part}" for at in (memory, cpu) for part in ("", "/server", "/guest"))
     writes = (
         (f"{memory}/memory.limit_in_bytes", str(sizes.host_bytes)),
         (f"{memory}/guest/memory.limit_in_bytes", str(sizes.guest_bytes)),
@@ -102,12 +102,12 @@ _ENTER = 'while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"'
 
 
 @contextmanager
-def made(root: Root, sizes: Sizes) -> Iterator[Groups]:
+def made(root: Root, sizes: Sizes, name: str = _NAME) -> Iterator[Groups]:
     """The groups, for the body; whoever is in them has to end with it.
 
     Raises NotHere where they cannot be made, VasError where another command has them.
     """
-    planned = plan(version(root), sizes)
+    planned = plan(version(root), sizes, name)
     _remove(root, planned, "they are there, and in use: is another such command running?", 0)
     try:
         for directory in planned.directories:

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
-from pydantic import JsonValue
 
 from vas_bench.arms.rounds import run_seconds
 from vas_bench.arms.systems import ARM_OF
-from vas_bench.interference import fio
-from vas_bench.interference.cgroups import made
 from vas_bench.interference.kept import Kept
-from vas_bench.interference.patterns import ALONE, ARMS, PATTERNS, SHOWN
-from vas_bench.interference.site import DIRECTORY, Site
-from vas_bench.interference.sizes import Sizes, sizes
+from vas_bench.interference.lab_venue import LabVenue
+from vas_bench.interference.patterns import ALONE, EMULATED, PATTERNS, ArmName
+from vas_bench.interference.play import play
+from vas_bench.interference.site_venue import SiteVenue
 from vas_bench.interference.turns import Turn, draw_turns, missing
+from vas_bench.interference.venue import Asked, Venue
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, Verdict, verdict
-from vas_bench.results.environment import environment, lab_versions
 from vas_bench.results.systems import System
+from vas_bench.site.checks import SiteOptions
+from vas_bench.site.options import site_options
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
-from vas_core.errors import NotHere
-from vas_core.progress import Step, Steps
+from vas_core.errors import BadInput
+from vas_core.progress import Step
 from vas_core.root import Root
-from vas_core.sizes import format_size
-from vas_lab.disk import check_disk, free_bytes
-from vas_lab.lab import Lab
-from vas_lab.options import LabOptions
-from vas_lab.spec import find_java
-from vas_lab.state import default_directory
-from vas_lab.terasort import Sizes as Cut
-from vas_lab.terasort import TeraSort
-from vas_yarn.jars import find_hadoop, find_plugins
 
-_LAB = "interference"
-_START, _PREPARE = "start the lab", "make the job's input and the clients' files"
-# Input, map output, what reducers fetch of it, output; and the clients' files on top.
-_COPIES = 4
+_HOSTS = 2
+# TeraSort in a guest without KVM; a guess, until a session has learned better.
+_EMULATED_FACTOR = 10
 
 
 @click.command()
@@ -57,7 +44,12 @@ _COPIES = 4
 @click.option(
     "--size", type=SizeType(), default="1G", show_default=True, help="Of the TeraSort's input."
 )
-@click.option("--hosts", type=click.IntRange(1, 64), default=2, show_default=True)
+@click.option(
+    "--files",
+    type=SizeType(),
+    help="Of the clients' files [default: what fits into a lab's page cache; on a site 1G].",
+)
+@click.option("--hosts", type=click.IntRange(1, 64), help="Of the lab [default: 2].")
 @click.option(
     "--system",
     type=click.Choice(list(ARM_OF)),
@@ -65,6 +57,13 @@ _COPIES = 4
     show_default=True,
     help="How the TeraSort is run.",
 )
+@click.option(
+    "--guest-image",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also beside a QEMU guest of this image: the directory that `vas image build` made.",
+)
+@click.option("--kvm", is_flag=True, help="That guest by KVM; without, it is emulated (TCG).")
+@site_options
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the order.")
 @click.option(
     "--resume",
@@ -78,8 +77,12 @@ def interference(
     warm_up: int,
     seconds: int,
     size: int,
-    hosts: int,
+    files: int | None,
+    hosts: int | None,
     system: System,
+    guest_image: Path | None,
+    kvm: bool,
+    site: SiteOptions | None,
     seed: int,
     resume: Path | None,
     dry_run: bool,
@@ -88,100 +91,89 @@ def interference(
     """Measure what YARN costs the storage service beside it.
 
     fio reads and writes as the service's clients do: alone, with TeraSort in a loop on the same
-    host, and with TeraSort in a cgroup as large as a guest. Every round has each arm once, in an
-    order drawn by lot. Needs root, for cgroups and the page cache.
+    host, and with TeraSort in a cgroup as large as a guest, or in a guest. Every round has each
+    arm once, in an order drawn by lot. In a lab it needs root, for cgroups and the page cache. On
+    a site (--cluster) this machine is the client, and TeraSort is in the site's guests.
 
     \b
     Examples: vas bench interference --dry-run
               vas bench interference --resume turns.json
               vas bench interference --rounds 1 --warm-up 0 --seconds 5 --size 64M --json
+              vas bench interference --guest-image build/image/debian-12-quick
+              vas bench interference --cluster /etc/vas/cluster.yaml --directory /user/ann
     """
-    root = Root()
-    here = sizes(hosts, os.cpu_count() or 1)
-    turns = draw_turns(rounds=rounds, warm_up=warm_up, seed=seed)
+    asked = Asked(seconds=seconds, size=size, system=system, files=files)
+    venue = _venue(asked, site, hosts, guest_image, kvm)
+    turns = draw_turns(venue.scope.arms, rounds=rounds, warm_up=warm_up, seed=seed)
     if dry_run:
-        _say(turns, here, seconds, size)
+        _say(venue, turns, asked)
         return
-    if shutil.which(fio.PROGRAM) is None:
-        raise NotHere("fio is not installed", hint="run `vas doctor` for the package")
-    settings = {"seconds": seconds, "size": size, "hosts": hosts, "system": system, "seed": seed}
-    kept = Kept({**settings, **here.as_dict(), **_made_of(root)}, resume)
+    venue.check()
+    settings = {"seconds": seconds, "size": size, "system": system, "seed": seed}
+    kept = Kept({**settings, **venue.settings()}, resume)
     if missing(turns, kept.turns):
-        _play(root, turns, kept, here, seconds=seconds, size=size, hosts=hosts, system=system)
+        _play(venue, turns, kept, asked)
     wanted = {turn.key for turn in turns}
-    _print(verdict([turn for turn in kept.turns if turn.key in wanted]), here, as_json)
+    _print(verdict([turn for turn in kept.turns if turn.key in wanted]), venue, as_json)
 
 
-def _made_of(root: Root) -> dict[str, JsonValue]:
-    """What turns must have in common beside the options."""
-    build = hashlib.sha256(find_plugins().read_bytes()).hexdigest()
-    versions: dict[str, JsonValue] = {**lab_versions(find_hadoop(), find_java())}
-    return {"environment": environment(root), "versions": versions, "build": build}
+def _venue(
+    asked: Asked, site: SiteOptions | None, hosts: int | None, image: Path | None, kvm: bool
+) -> Venue:
+    of_lab = {"--hosts": hosts, "--guest-image": image}
+    given = [name for name, value in of_lab.items() if value is not None]
+    if site and given:
+        raise BadInput("is for a lab", where=given[0], hint="leave it out, or --cluster")
+    if kvm and image is None:
+        raise BadInput("is how a guest is run", where="--kvm", hint="give --guest-image too")
+    if site:
+        return SiteVenue.of(asked, site, Root())
+    return LabVenue(asked, hosts or _HOSTS, image, kvm, Root())
 
 
-def _steps(turns: Sequence[Turn], seconds: int, size: int) -> list[Step]:
+def _steps(venue: Venue, turns: Sequence[Turn], asked: Asked) -> list[Step]:
     """What is to be done, with the seconds it takes on two quiet cores."""
-    gib = size / (1 << 30)
-    measured = len(PATTERNS) * (seconds + 1) + 5
-    # A job starts before, and the last one ends after: half of one is left on the average.
-    beside = 10 + run_seconds(gib) / 2
-    found = [Step(_START, 25), Step(_PREPARE, 15 + 25 * gib)]
-    found += [Step(turn.title, measured + (0 if turn.arm == ALONE else beside)) for turn in turns]
+    measured = len(PATTERNS) * (asked.seconds + 1) + 5
+    found = [*venue.steps()]
+    found += [Step(turn.title, measured + _beside(turn.arm, asked.size)) for turn in turns]
     return found
 
 
-def _say(turns: Sequence[Turn], here: Sizes, seconds: int, size: int) -> None:
-    steps = _steps(turns, seconds, size)
+def _beside(arm: ArmName, size: int) -> float:
+    """A job starts before, and the last one ends after: half of one is left on the average."""
+    whole = 10 + run_seconds(size / (1 << 30)) / 2
+    return {ALONE: 0.0, EMULATED: _EMULATED_FACTOR * whole}.get(arm, whole)
+
+
+def _say(venue: Venue, turns: Sequence[Turn], asked: Asked) -> None:
+    steps = _steps(venue, turns, asked)
     print_table(("STEP", "SECONDS"), ((s.name, f"{s.expected_seconds:.0f}") for s in steps))
     total = format_duration(sum(step.expected_seconds for step in steps))
     note(f"about {total} on two quiet cores (estimated)")
-    note(_in_words(here))
+    note(venue.words())
 
 
-def _in_words(here: Sizes) -> str:
-    host, guest, files = map(format_size, (here.host_bytes, here.guest_bytes, here.files_bytes))
-    cpus = f"{here.guest_cpus} CPU{'s' if here.guest_cpus > 1 else ''}"
-    return f"a host of {host}, of which a guest has {guest} and {cpus}; clients' files of {files}"
-
-
-def _play(
-    root: Root,
-    turns: Sequence[Turn],
-    kept: Kept,
-    here: Sizes,
-    *,
-    seconds: int,
-    size: int,
-    hosts: int,
-    system: System,
-) -> None:
-    directory = default_directory(_LAB)
-    check_disk(free_bytes(directory), size=size + here.files_bytes, copies=_COPIES)
-    cut = Cut.of(size, hosts)
+def _play(venue: Venue, turns: Sequence[Turn], kept: Kept, asked: Asked) -> None:
     left = missing(turns, kept.turns)
-    steps = Steps.show(_steps(left, seconds, size), directory / "interference-seconds.json")
-    with steps as progress, made(root, here) as groups:
-        with progress.step(_START):
-            lab = Lab.start(LabOptions(state_dir=directory, hosts=hosts))
-        with lab:
-            job = TeraSort(lab, cut, f"{DIRECTORY}/terasort")
-            site = Site(lab, groups, here, job, ARM_OF[system], seconds, root)
-            with progress.step(_PREPARE):
-                site.prepare()
-            for turn in left:
-                with progress.step(turn.title):
-                    kept.add(site.play(turn))
+    with venue.progress(_steps(venue, left, asked)) as progress, venue.opened(progress) as stage:
+        for turn in left:
+            with progress.step(turn.title):
+                kept.add(play(stage, turn, asked.seconds))
 
 
-def _print(found: Verdict, here: Sizes, as_json: bool) -> None:
+def _print(found: Verdict, venue: Venue, as_json: bool) -> None:
+    scope = venue.scope
     if as_json:
-        print_json({**found.as_json(), "sizes": here.as_dict(), "shown": SHOWN})
+        told: Mapping[str, object] = {"arms": dict(scope.arms), "not_here": dict(scope.absent)}
+        print_json({**told, **found.as_json(), **venue.facts(), "shown": scope.shown})
         return
     print_table(COLUMNS, found.rows())
     click.echo()
     print_table(LOAD_COLUMNS, found.load_rows())
-    note(_in_words(here))
-    for arm, meaning in ARMS.items():
+    note(venue.words())
+    for arm, meaning in scope.arms.items():
         note(f"{arm}: {meaning}")
-    for line in SHOWN:
+    for arm, why in scope.absent.items():
+        note(f"{arm}: not here: {why}")
+    for line in scope.shown:
         note(line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_bench.interference.patterns import Direction, Pattern
@@ -14,6 +16,18 @@ CLIENTS = 2
 # A client's files stay as they are and in the cache as they are: their blocks were written
 # before, and what another process pushes out of the cache is what is to be seen.
 _ALL = ("--ioengine=psync", "--fallocate=none", "--invalidate=0", "--output-format=json")
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Where the clients' files are, how large all of them are together.
+
+    `direct`: past the client's own page cache (O_DIRECT).
+    """
+
+    directory: str
+    files_bytes: int
+    direct: bool = False
 
 
 class _Model(BaseModel):
@@ -47,26 +61,28 @@ class Report(_Model):
     jobs: tuple[Client, ...]
 
 
-def _argv(directory: str, files_bytes: int, *options: str) -> list[str]:
-    each = ("--name=client", f"--directory={directory}", f"--numjobs={CLIENTS}")
-    return [PROGRAM, *each, f"--size={files_bytes // CLIENTS}", *_ALL, *options]
+def _argv(clients: Clients, *options: str) -> list[str]:
+    each = ("--name=client", f"--directory={clients.directory}", f"--numjobs={CLIENTS}")
+    size = f"--size={clients.files_bytes // CLIENTS}"
+    direct = ("--direct=1",) if clients.direct else ()
+    return [PROGRAM, *each, size, *_ALL, *direct, *options]
 
 
-def writing_files(directory: str, files_bytes: int) -> list[str]:
+def writing_files(clients: Clients) -> list[str]:
     """Makes the clients' files, which are then on the disk."""
-    return _argv(directory, files_bytes, "--rw=write", "--bs=1M", "--end_fsync=1")
+    return _argv(clients, "--rw=write", "--bs=1M", "--end_fsync=1")
 
 
-def reading_once(directory: str, files_bytes: int) -> list[str]:
+def reading_once(clients: Clients) -> list[str]:
     """Reads all files once: a server whose cache holds what its clients work on."""
-    return _argv(directory, files_bytes, "--rw=read", "--bs=1M")
+    return _argv(clients, "--rw=read", "--bs=1M")
 
 
-def measuring(pattern: Pattern, directory: str, files_bytes: int, seconds: int) -> list[str]:
+def measuring(clients: Clients, pattern: Pattern, seconds: int) -> list[str]:
     """Reads, or overwrites, the files for so long. A write is on the disk before the next one."""
     durable = ("--sync=dsync",) if pattern.direction == "write" else ()
     kind = (f"--rw={pattern.rw}", f"--bs={pattern.block}", *durable)
-    return _argv(directory, files_bytes, *kind, "--time_based", f"--runtime={seconds}")
+    return _argv(clients, *kind, "--time_based", f"--runtime={seconds}")
 
 
 def throughput(stdout: str, direction: Direction) -> float:

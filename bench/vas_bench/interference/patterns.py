@@ -1,20 +1,15 @@
-"""What is held against what: the arms, the clients' patterns, the paper's figures. Pure."""
+"""What is held against what: arms, the clients' patterns, the paper's figures. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-ArmName = Literal["alone", "host", "guest"]
+ArmName = Literal["alone", "host", "guest", "emulated"]
 Direction = Literal["read", "write"]
 
 ALONE: ArmName = "alone"
-# Name -> what a reader is told of it.
-ARMS: dict[ArmName, str] = {
-    "alone": "the storage service's clients alone; YARN's daemons idle",
-    "host": "TeraSort in a loop beside them, on the host as any other process",
-    "guest": "the same in a cgroup as large as the guests: their memory, their CPUs",
-}
+EMULATED: ArmName = "emulated"
 
 
 @dataclass(frozen=True)
@@ -50,12 +45,3 @@ _PAPER: dict[tuple[str, str], str] = {
 def paper(pattern: str, arm: str) -> str:
     """What the paper says of the bandwidth in an arm, over that alone; of writes: comparable."""
     return _PAPER.get((pattern, arm), "comparable")
-
-
-SHOWN = (
-    "shown: what YARN takes from a storage service by sharing its CPUs, its page cache and its"
-    " disk's queue, and what of it a guest's limits of memory and CPU give back",
-    "not shown: what a hypervisor costs, virtio's queues, NICs and a switch, OSTs on several"
-    " disks, Lustre's own threads and locks: all arms share one kernel and one disk, and fio is"
-    " client and storage server in one, at the speed of memory where a network would be slower",
-)

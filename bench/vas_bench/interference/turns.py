@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from vas_bench.arms.rounds import draw
-from vas_bench.interference.patterns import ARMS, PATTERN_NAMES, ArmName
+from vas_bench.interference.patterns import PATTERN_NAMES, ArmName
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Played(BaseModel):
         return self.arm, self.round, self.warm_up
 
 
-def draw_turns(*, rounds: int, warm_up: int, seed: int) -> list[Turn]:
+def draw_turns(arms: Iterable[ArmName], *, rounds: int, warm_up: int, seed: int) -> list[Turn]:
     """All turns, the warm-up's rounds first.
 
     A round has every arm once, in an order drawn by lot; so has a turn the patterns, because the
@@ -57,7 +57,7 @@ def draw_turns(*, rounds: int, warm_up: int, seed: int) -> list[Turn]:
     """
     numbered = [(number, True) for number in range(1, warm_up + 1)]
     numbered += [(number, False) for number in range(1, rounds + 1)]
-    orders = draw(list(ARMS), rounds=len(numbered), seed=seed)
+    orders = draw(list(arms), rounds=len(numbered), seed=seed)
     lots = random.Random(seed)  # noqa: S311 (an order, not a secret)
     return [
         Turn(arm, number, is_warm_up, tuple(lots.sample(PATTERN_NAMES, len(PATTERN_NAMES))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from vas_bench.interference.patterns import ALONE, ARMS, PATTERN_NAMES, ArmName, paper
+from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, ArmName, paper
 from vas_bench.interference.turns import Played
 from vas_bench.statistics.compare import Difference, Pair, judge
 from vas_bench.statistics.gain import Better
@@ -19,7 +19,10 @@ _AGAINST: tuple[tuple[ArmName, ArmName], ...] = (
     ("host", ALONE),
     ("guest", ALONE),
     ("guest", "host"),
+    (EMULATED, ALONE),
 )
+_ORDER: tuple[ArmName, ...] = ("host", "guest", EMULATED)
+_ANOTHER_SPEED = "not compared: another processor ran them"
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,12 @@ class Verdict:
     """The counted turns, and what is judged of them, all together with one correction.
 
     `patterns`: pattern, arm and base of a difference in throughput; `load` is the difference in
-    the time of jobs, guest over host.
+    the time of jobs, guest over host, where both are.
     """
 
     turns: tuple[Played, ...]
     patterns: tuple[tuple[str, Difference], ...]
-    load: Difference
+    load: Difference | None
 
     def rates(self, pattern: str, arm: ArmName) -> list[float]:
         """Bytes a second, in order of rounds."""
@@ -56,31 +59,38 @@ class Verdict:
 
     def load_rows(self) -> Iterator[tuple[object, ...]]:
         """For people: the jobs that ran beside."""
-        for arm, judged in (
-            ("host", ("", "", "")),
-            ("guest", (*_change(self.load), self.load.verdict)),
-        ):
+        for arm in _ORDER:
             of_arm = [turn for turn in self.turns if turn.arm == arm]
-            jobs = sum(len(turn.job_seconds) for turn in of_arm)
-            yield (arm, len(of_arm), jobs, f"{median(_times(of_arm, arm)):.1f}", *judged)
+            if of_arm:
+                jobs = sum(len(turn.job_seconds) for turn in of_arm)
+                seconds = f"{median(_times(of_arm, arm)):.1f}"
+                yield (arm, len(of_arm), jobs, seconds, *self._judged(arm))
+
+    def _judged(self, arm: ArmName) -> tuple[str, str, str]:
+        if arm == EMULATED:
+            return "", "", _ANOTHER_SPEED
+        if arm == "guest" and self.load:
+            return (*_change(self.load), self.load.verdict)
+        return "", "", ""
 
     def as_json(self) -> dict[str, Any]:
         """As `vas bench interference --json` prints it."""
         return {
-            "arms": ARMS,
             "turns": [turn.model_dump() for turn in self.turns],
             "comparisons": [
                 {"pattern": name, "paper": _paper(name, it), **_as_json(it)}
                 for name, it in self.patterns
             ],
-            "jobs": _as_json(self.load),
+            "jobs": _as_json(self.load) if self.load else None,
         }
 
 
 def verdict(played: Sequence[Played]) -> Verdict:
     """Of turns that have every arm. Those of the warm-up are left out."""
     turns = tuple(sorted((t for t in played if not t.warm_up), key=lambda t: (t.round, t.arm)))
-    named = [(pattern, *arms) for pattern in PATTERN_NAMES for arms in _AGAINST]
+    here = {turn.arm for turn in turns}
+    against = [arms for arms in _AGAINST if here.issuperset(arms)]
+    named = [(pattern, *arms) for pattern in PATTERN_NAMES for arms in against]
     pairs = [
         Pair(
             arm,
@@ -92,10 +102,15 @@ def verdict(played: Sequence[Played]) -> Verdict:
         )
         for pattern, arm, base in named
     ]
-    jobs = Pair("guest", "host", _times(turns, "guest"), _times(turns, "host"))
-    *rates, load = judge([*pairs, jobs])
+    jobs = _jobs(turns) if ("guest", "host") in against else []
+    judged = judge([*pairs, *jobs])
     names = [pattern for pattern, _, _ in named]
-    return Verdict(turns, tuple(zip(names, rates, strict=True)), load)
+    load = judged[len(pairs)] if jobs else None
+    return Verdict(turns, tuple(zip(names, judged, strict=False)), load)
+
+
+def _jobs(turns: Sequence[Played]) -> list[Pair]:
+    return [Pair("guest", "host", _times(turns, "guest"), _times(turns, "host"))]
 
 
 def _rates(turns: Sequence[Played], pattern: str, arm: str) -> list[float]:

@@ -21,8 +21,9 @@ from vas_bench.run.plan import Plan, read_plan
 from vas_bench.run.planned import PlannedSite
 from vas_bench.run.resume import left_to_do
 from vas_bench.run.session import Ended, Session, play_all
+from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
-from vas_bench.site.site import ClusterSite, SiteOptions
+from vas_bench.site.site import ClusterSite
 from vas_core.cli import DurationType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
 from vas_core.errors import VasError

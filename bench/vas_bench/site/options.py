@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 
 import click
 
-from vas_bench.site.site import Drops, SiteOptions
+from vas_bench.site.checks import Drops, SiteOptions
 from vas_core.errors import BadInput
 
 _OPTIONS = (

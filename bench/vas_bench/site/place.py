@@ -40,7 +40,8 @@ class SiteFacts:
 class SitePlace:
     """A `vas_lab.place.Place`. Lustre is mounted on this machine too, where the map says.
 
-    A job that has not ended after `limit_seconds` is killed.
+    A job that has not ended after `limit_seconds` is killed; so is one whose `wish`, a descriptor,
+    has ended.
     """
 
     def __init__(
@@ -50,9 +51,11 @@ class SitePlace:
         configuration: SiteConfiguration,
         temporary: Path,
         limit_seconds: float,
+        wish: int | None = None,
     ) -> None:
         self.spec = SiteFacts(cluster, temporary)
         self._configuration, self._limit_seconds = configuration, limit_seconds
+        self._wish = wish
         self._yarn = YarnRest(*configuration.resource_manager(cluster))
         self._history = History(configuration.history(cluster))
         self._env = {
@@ -107,7 +110,7 @@ class SitePlace:
                 env=self._env_of(directory, jars),
                 limit_seconds=self._limit_seconds,
             )
-            return Client(made, self._yarn, self._history, on_event).run()
+            return Client(made, self._yarn, self._history, on_event).run(self._wish)
 
     def _env_of(self, directory: Path, jars: Sequence[Path]) -> dict[str, str]:
         before = [path for path in (os.environ.get("HADOOP_CLASSPATH"),) if path]

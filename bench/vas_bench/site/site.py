@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import JsonValue
 
 from vas_bench.arms.measures import job_measures
-from vas_bench.results.environment import build_of, environment, lab_versions
+from vas_bench.results.environment import environment
 from vas_bench.results.record import canonical_hash
 from vas_bench.run.experiments import Experiment, Identity
 from vas_bench.run.jobs import Jobs, meant
@@ -21,16 +19,17 @@ from vas_bench.run.session import Details, Verdict
 from vas_bench.run.systems import arm_of, site_configuration
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
-from vas_bench.shuffle.counted import workloads_jar
 from vas_bench.shuffle.tez import fetch_tez, tez_version
+from vas_bench.site.checks import SiteOptions, check_mount, check_options
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
+from vas_bench.site.installed import versions
 from vas_bench.site.nodes import Nodes
 from vas_bench.site.place import SitePlace, class_path
 from vas_bench.site.tez import HISTORY, jars_of, stage, staged_arm
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock
-from vas_core.errors import BadInput, NotHere
+from vas_core.errors import BadInput
 from vas_core.root import Root
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
@@ -38,24 +37,7 @@ from vas_lab.state import default_directory
 from vas_lab.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 
-Drops = Literal["none", "guests", "all"]
-_PLUGINS = re.compile(r"vas-yarn-plugins-.*\.jar")
 _MICROSECONDS = 1_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class SiteOptions:
-    """A site as the user names it.
-
-    `directory` is where data goes, a path below the mount and in HDFS; `reach` is `Nodes`'; `drops`
-    says whose page caches may be emptied.
-    """
-
-    cluster_file: Path
-    hadoop_conf: Path | None = None
-    directory: str = "/"
-    reach: str = ""
-    drops: Drops = "none"
 
 
 class ClusterSite:
@@ -68,7 +50,7 @@ class ClusterSite:
         self._conf = SiteConfiguration.read(directory)
         self._plan = _fitting(plan, self._cluster, say)
         self._nodes = Nodes(self._cluster, options.reach)
-        _check_options(options)
+        check_options(options)
         self.place = SitePlace(
             self._cluster,
             options.cluster_file,
@@ -113,11 +95,7 @@ class ClusterSite:
         if any(each.jvm != "lab" for each in experiments):
             hint = "leave it out: heaps are the site's, or the plan's `properties`"
             raise BadInput("these are a lab's profiles", where="parameters.jvm", hint=hint)
-        mount = Path(self._cluster.lustre.mount)
-        if not mount.is_dir():
-            hint = "run this where Lustre is mounted"
-            raise BadInput("is not there", where=str(mount), hint=hint)
-        check_lock_mode(self._root, self._cluster)
+        check_mount(self._root, self._cluster)
         self.place.refuse_broken()
         if any(each.system == "tez" for each in experiments):
             self._tez_jars = fetch_tez(self._say)
@@ -133,7 +111,7 @@ class ClusterSite:
             "site_configuration": canonical_hash(dict(self._conf.properties)),
         }
         tez = {"tez": tez_version()} if experiment.system == "tez" else {}
-        return Identity(experiment, told | ours, self._versions() | tez)
+        return Identity(experiment, told | ours, versions() | tez)
 
     def environment(self) -> Mapping[str, JsonValue]:
         """The machine that submits, and in what YARN's nodes are not the map's guests now."""
@@ -224,30 +202,6 @@ class ClusterSite:
         of = "all" if self._options.drops == "all" else "the guests"
         return f"of {of} dropped before the run" if self._drops else "as the run before left it"
 
-    def _versions(self) -> dict[str, str]:
-        jars = class_path()
-        core = next((jar.parent for jar in jars if jar.name.startswith("hadoop-common-")), Path())
-        plugins = [jar for jar in jars if _PLUGINS.fullmatch(jar.name)]
-        java = Path(os.environ.get("JAVA_HOME", "/usr"))
-        return lab_versions(core, java) | {"plugins": build_of(*plugins, *_own_jobs())}
-
-
-def _own_jobs() -> list[Path]:
-    """The jar of the project's own jobs: a clone has it built, an installed VAS has none."""
-    try:
-        return [workloads_jar()]
-    except NotHere:
-        return []
-
-
-def _check_options(options: SiteOptions) -> None:
-    if options.drops != "none" and not options.reach:
-        hint = "say by --reach how to get onto its nodes"
-        raise BadInput("page caches are emptied on nodes", where="--may-drop-caches", hint=hint)
-    if ".." in PurePosixPath(options.directory).parts:
-        hint = "name it from the mount on"
-        raise BadInput(f"{options.directory} leads upwards", where="--directory", hint=hint)
-
 
 def _fitting(plan: Plan, cluster: Cluster, say: Callable[[str], None]) -> Plan:
     """The plan on the site's guests and with its lock mode. Raises BadInput where it names others.
@@ -268,16 +222,3 @@ def _fitting(plan: Plan, cluster: Cluster, say: Callable[[str], None]) -> Plan:
         raise BadInput(f"the site's lock mode is {mode.value}", where="parameters.flock", hint=hint)
     changed = {"hosts": (here,), "flock": (mode,)}
     return plan.model_copy(update={"parameters": plan.parameters.model_copy(update=changed)})
-
-
-def check_lock_mode(root: Root, cluster: Cluster) -> None:
-    """Raises BadInput where this machine has Lustre mounted in another lock mode than the map's."""
-    wanted = cluster.lustre.flock
-    for line in (root.read("proc/mounts") or "").splitlines():
-        _, point, kind, options = line.split()[:4]
-        if (point, kind) != (cluster.lustre.mount, "lustre"):
-            continue
-        modes = [mode for mode in Flock if mode.value in options.split(",")]
-        if modes and modes[0] is not wanted:
-            hint = f"the map says {wanted.value}: mount it so, or change the map"
-            raise BadInput(f"is mounted with {modes[0].value}", where=point, hint=hint)

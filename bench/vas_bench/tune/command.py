@@ -21,8 +21,9 @@ from vas_bench.run.plan import made_plan
 from vas_bench.run.planned import PlannedSite
 from vas_bench.run.resume import check_content, check_environments
 from vas_bench.run.session import Session
+from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
-from vas_bench.site.site import ClusterSite, SiteOptions
+from vas_bench.site.site import ClusterSite
 from vas_bench.tune.plan import TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_xml
 from vas_bench.tune.search import Finder, Found, planned

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import threading
 from contextlib import suppress
@@ -11,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.documents import parse_json
-from vas_core.errors import NotHere, VasError
+from vas_core.errors import VasError
 from vas_core.process import CommandFailed, run
+from vas_core.qemu import find_qemu
 from vas_core.seed import write_seed
-from vas_image.check.machine import QEMU, Boot, qemu_argv
+from vas_image.check.machine import Boot, qemu_argv
 from vas_image.check.seed import check_seed, site
 from vas_image.check.verdict import Verdict
 from vas_image.image import read_image
@@ -52,10 +52,6 @@ def boot(directory: Path, work: Path, *, kvm: bool, timeout_seconds: float) -> H
 
 
 def _boot(directory: Path, work: Path, kvm: bool) -> Boot:
-    qemu = next((name for name in QEMU if shutil.which(name)), None)
-    if qemu is None:
-        hint = "install qemu-system-x86 (Rocky 9: qemu-kvm)"
-        raise NotHere("QEMU is not installed", where=QEMU[0], hint=hint)
     _, guest = site()
     return Boot(
         directory=directory,
@@ -63,7 +59,7 @@ def _boot(directory: Path, work: Path, kvm: bool) -> Boot:
         seed=work / "seed.iso",
         macs=(guest.macs.vf, guest.macs.virtio),
         work=work,
-        qemu=qemu,
+        qemu=find_qemu(),
         kvm=kvm,
     )
 

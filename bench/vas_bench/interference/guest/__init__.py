@@ -1,0 +1,1 @@
+"""A QEMU guest of an image beside a lab: its own kernel, TeraSort on its own disk."""

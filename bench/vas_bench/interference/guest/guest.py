@@ -1,0 +1,135 @@
+"""The edge: a guest booted once, at work in its own turns, paused in all others."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_bench.interference.cgroups import Groups
+from vas_bench.interference.guest.machine import Machine, overlay_argv, qemu_argv, seed
+from vas_bench.interference.guest.qmp import Qmp
+from vas_bench.interference.guest.said import Said, job_seconds, parse
+from vas_core.errors import VasError
+from vas_core.polling import poll
+from vas_core.process import run
+from vas_core.seed import write_seed
+
+# TCG on a CPU that others use too: each is many times what it takes.
+_BOOT_SECONDS = 2400.0
+_JOB_SECONDS = 7200.0
+_END_SECONDS = 20.0
+_CONSOLE_CHARS = 3000
+# It must not live longer than whoever would end it.
+_TIED = ("setpriv", "--pdeathsig", "KILL")
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A guest that runs. Its QEMU is in the guest's group of `groups`. Get one by `booted`."""
+
+    machine: Machine
+    groups: Groups
+    process: subprocess.Popen[bytes]
+    qmp: Qmp
+
+    @contextmanager
+    def at_work(self) -> Iterator[list[float]]:
+        """Goes on, for the body, which begins when a job has maps; pauses it at a job's end.
+
+        Yields where the jobs' seconds come. Raises VasError when a job failed.
+        """
+        before, seconds = len(self.said()), list[float]()
+        self.qmp.do("cont")
+        try:
+            self.until("maps", before, _JOB_SECONDS)
+            yield seconds
+            # One that ended early in the body is not the one that ran beside all of it.
+            found = self.until("ended", len(self.said()), _JOB_SECONDS)
+            seconds.extend(job_seconds(found[before:]))
+        finally:
+            if self.process.poll() is None:
+                self.qmp.do("stop")
+
+    def until(self, at: str, after: int, seconds: float) -> list[Said]:
+        """All it has said, as soon as this is said after so many lines."""
+
+        def look() -> list[Said]:
+            said = self.said()
+            if failed := next((each for each in said if each.at == "failed"), None):
+                raise VasError(f"a job failed: {failed.why}", where="guest")
+            if self.process.poll() is not None:
+                raise VasError(f"QEMU has ended; console:\n{self._console()}", where="guest")
+            return said
+
+        def heard(said: list[Said]) -> bool:
+            return any(each.at == at for each in said[after:])
+
+        return poll(look, heard, seconds, f"the guest to say {at!r}")
+
+    def said(self) -> list[Said]:
+        """All it has said."""
+        file = self.machine.said
+        return parse(file.read_text()) if file.exists() else []
+
+    def _console(self) -> str:
+        file = self.machine.console
+        return file.read_text(errors="replace")[-_CONSOLE_CHARS:] if file.exists() else "nothing"
+
+
+@contextmanager
+def booted(machine: Machine, groups: Groups) -> Iterator[Guest]:
+    """A guest that has its data and is paused, for the body; then it and its files are gone.
+
+    Raises VasError with the console's end where it does not come up.
+    """
+    shutil.rmtree(machine.work, ignore_errors=True)
+    machine.work.mkdir(mode=0o700, parents=True)
+    try:
+        run(overlay_argv(machine))
+        write_seed(machine.seed, seed(machine))
+        entering = groups.entering("guest", [*_TIED, *qemu_argv(machine)])
+        with _running(entering, machine.log) as (process, qmp):
+            guest = Guest(machine, groups, process, qmp)
+            guest.until("made", 0, _BOOT_SECONDS)
+            qmp.do("stop")
+            yield guest
+    finally:
+        shutil.rmtree(machine.work, ignore_errors=True)
+
+
+@contextmanager
+def _running(argv: list[str], log: Path) -> Iterator[tuple[subprocess.Popen[bytes], Qmp]]:
+    # A session of its own: the terminal's Ctrl-C is this process' to handle.
+    with log.open("wb") as said:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            start_new_session=True,
+        )
+    try:
+        yield process, _monitor(process, log)
+    finally:
+        _end(process)
+
+
+def _monitor(process: subprocess.Popen[bytes], log: Path) -> Qmp:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        return Qmp(process.stdout, process.stdin)
+    except VasError as silent:
+        said = log.read_text(errors="replace").strip()
+        raise VasError(f"QEMU does not start: {said or silent}", where="guest") from silent
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Its disk goes with it, so there is nothing that it would have to write."""
+    process.kill()
+    with suppress(BrokenPipeError), process:
+        process.wait(_END_SECONDS)

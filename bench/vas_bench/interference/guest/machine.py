@@ -1,0 +1,165 @@
+"""The guest's size, its QEMU's command line, its seed. Pure but for reading `loop.py`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from vas_bench.interference.guest.loop import JOBS
+from vas_bench.interference.sizes import Sizes
+from vas_core.qemu import disk, escaped, kernel, machine, port
+from vas_image.image import DISK, INITRD, KERNEL, Image
+from vas_lab.terasort import Sizes as Cut
+
+_LOOP = Path(__file__).with_name("loop.py")
+_MIB = 1 << 20
+# QEMU's own, of what the guest's group may use: translated programs at most, the rest of it.
+_TRANSLATIONS_MIB = 256
+_QEMU_MIB = 128
+# Of the guest's memory: what the kernel and the page cache have.
+_HEAP_SHARE = 0.5
+_MAX_HEAP_MIB = 1024
+# Input, what maps spill and merge, output; and beside them logs.
+_COPIES = 5
+_SPARE_BYTES = 1 << 30
+_STATE = "/var/lib/vas-beside"
+_UNIT = """\
+[Unit]
+Description=The analytics beside a storage service
+[Service]
+Type=exec
+ExecStart=/usr/bin/python3 -I /run/vas-loop.py
+"""
+# Nobody waits for a network that never comes.
+_NO_NETWORK = " ".join(
+    f"systemd.mask={name}-wait-online.service" for name in ("systemd-networkd", "NetworkManager")
+)
+_JAVA = "/usr/lib/vas/java/bin/java"
+_JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_LOG = "-Dlog4j.configuration=file:/usr/lib/vas/log4j.properties"
+_MAIN = ("-cp", "/usr/lib/vas/hadoop/*", "org.apache.hadoop.examples.ExampleDriver")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is booted, and the directory of what is made for it."""
+
+    directory: Path
+    image: Image
+    work: Path
+    sizes: Sizes
+    cut: Cut
+    qemu: str
+    kvm: bool
+
+    @property
+    def overlay(self) -> Path:
+        """Its disk: all that it writes."""
+        return self.work / "disk.qcow2"
+
+    @property
+    def seed(self) -> Path:
+        """The CD with its seed."""
+        return self.work / "seed.iso"
+
+    @property
+    def console(self) -> Path:
+        """All that it prints."""
+        return self.work / "console"
+
+    @property
+    def said(self) -> Path:
+        """What its loop says."""
+        return self.work / "said"
+
+    @property
+    def log(self) -> Path:
+        """What its QEMU prints."""
+        return self.work / "qemu.log"
+
+    @property
+    def memory_mib(self) -> int:
+        """With QEMU's own it is what the guest's group may use."""
+        translated = 0 if self.kvm else _TRANSLATIONS_MIB
+        return self.sizes.guest_bytes // _MIB - translated - _QEMU_MIB
+
+    @property
+    def disk_bytes(self) -> int:
+        """Of the virtual disk."""
+        return self.image.virtual_bytes + disk_bytes(self.cut.size_bytes)
+
+
+def disk_bytes(size: int) -> int:
+    """What an overlay may grow to, for a TeraSort of so many bytes."""
+    return _COPIES * size + _SPARE_BYTES
+
+
+def qemu_argv(guest: Machine) -> list[str]:
+    """Its disk goes past the host's page cache, as a site's guests' do. It has no network."""
+    command_line = f"root={guest.image.root} rw {guest.image.kernel_command_line} {_NO_NETWORK}"
+    return [
+        guest.qemu,
+        *machine(
+            kvm=guest.kvm,
+            memory_mib=guest.memory_mib,
+            cpus=guest.sizes.guest_cpus,
+            translations_mib=_TRANSLATIONS_MIB,
+        ),
+        *kernel(guest.directory / KERNEL, guest.directory / INITRD, command_line),
+        *disk("disk", guest.overlay, "format=qcow2,cache=none"),
+        *disk("seed", guest.seed, "format=raw,readonly=on"),
+        *("-device", "virtio-rng-pci", "-device", "virtio-serial-pci"),
+        *port("vas.work", "work", f"file,path={escaped(guest.said)}"),
+        *("-serial", f"file:{escaped(guest.console)}", "-qmp", "stdio"),
+    ]
+
+
+def overlay_argv(guest: Machine) -> list[str]:
+    """Makes its disk, over the image's, which is not written to."""
+    base = ("-b", str((guest.directory / DISK).resolve()), "-F", "qcow2")
+    made = (str(guest.overlay), str(guest.disk_bytes))
+    return ["qemu-img", "create", "-q", "-f", "qcow2", *base, *made]
+
+
+def seed(guest: Machine) -> dict[str, str]:
+    """NoCloud's files: the loop and its jobs; no map, so nothing of VAS's starts."""
+    files = {
+        "/run/vas-loop.py": _LOOP.read_text(),
+        JOBS: json.dumps(jobs(guest)),
+        "/run/systemd/system/vas-loop.service": _UNIT,
+    }
+    user_data = {
+        "users": [],
+        "write_files": [{"path": path, "content": text} for path, text in files.items()],
+        "runcmd": [["systemctl", "daemon-reload"], ["systemctl", "start", "vas-loop"]],
+    }
+    return {
+        "meta-data": json.dumps({"instance-id": "vas-beside", "local-hostname": "beside"}) + "\n",
+        "network-config": "version: 2\nethernets: {}\n",
+        "user-data": "#cloud-config\n" + yaml.safe_dump(user_data),
+    }
+
+
+def jobs(guest: Machine) -> dict[str, Sequence[str]]:
+    """Command lines, and where the output goes: one reducer, as many maps at once as CPUs."""
+    heap = min(_MAX_HEAP_MIB, int(guest.memory_mib * _HEAP_SHARE))
+    java = (_JAVA, f"-Xmx{heap}m", *_JVM, _LOG, *_MAIN)
+    data, output = f"{_STATE}/input", f"{_STATE}/output"
+    properties = {
+        "hadoop.tmp.dir": f"{_STATE}/work",
+        "mapreduce.framework.name": "local",
+        "mapreduce.local.map.tasks.maximum": guest.sizes.guest_cpus,
+        "mapreduce.task.io.sort.mb": max(16, heap // (4 * guest.sizes.guest_cpus)),
+        "mapreduce.input.fileinputformat.split.maxsize": guest.cut.split_bytes,
+        "mapreduce.job.reduces": 1,
+    }
+    told = [f"-D{name}={value}" for name, value in properties.items()]
+    return {
+        "generate": [*java, "teragen", *told, str(guest.cut.rows), data],
+        "sort": [*java, "terasort", *told, data, output],
+        "output": output,
+    }

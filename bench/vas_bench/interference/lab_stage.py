@@ -1,0 +1,84 @@
+"""A lab, its cgroups and its clients, and perhaps a guest beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from vas_bench import page_cache
+from vas_bench.interference.cgroups import GroupName, Groups
+from vas_bench.interference.fio import Clients
+from vas_bench.interference.guest.guest import Guest
+from vas_bench.interference.load import in_a_loop
+from vas_bench.interference.patterns import ALONE, EMULATED, ArmName
+from vas_bench.interference.processes import outside
+from vas_core.process import run
+from vas_core.root import Root
+from vas_lab.arms import Arm
+from vas_lab.control import Request
+from vas_lab.daemons import node_manager
+from vas_lab.lab import Lab
+from vas_lab.terasort import TeraSort
+from vas_lab.trees import inside, remove_tree
+
+DIRECTORY = "/interference"
+_CLIENTS = f"{DIRECTORY}/clients"
+# The arm says where YARN runs; clients are always the storage server's.
+_GROUP_OF: dict[ArmName, GroupName] = {
+    "alone": "server",
+    "host": "server",
+    "guest": "guest",
+    "emulated": "server",
+}
+
+
+@dataclass(frozen=True)
+class LabStage:
+    """A `venue.Stage`. The guest, if there is one, has a host of its own to itself."""
+
+    lab: Lab
+    groups: Groups
+    files_bytes: int
+    job: TeraSort
+    system: Arm
+    root: Root
+    guest: Guest | None = None
+
+    @property
+    def clients(self) -> Clients:
+        """Below the lab's mount."""
+        return Clients(str(inside(self.lab, _CLIENTS)), self.files_bytes)
+
+    def prepare(self) -> None:
+        """Makes the job's input. Raises VasError when that fails."""
+        remove_tree(self.lab, DIRECTORY)
+        self.job.generate()
+        self.lab.call(["mkdir", "-p", self.clients.directory])
+
+    def begin(self, arm: ArmName) -> None:
+        """NodeManagers are moved to the arm's group, and the machine's page cache is emptied."""
+        self.groups.move(_GROUP_OF[arm], self._node_managers())
+        page_cache.drop(self.root)
+
+    def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
+        """What fio printed, as a program of the storage server's."""
+        at = self.guest.groups if self.guest and arm == EMULATED else self.groups
+        entered = at.entering("server", self.lab.enter(argv))
+        return run(entered, timeout_seconds=timeout_seconds).stdout
+
+    def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
+        """TeraSort in YARN, or in the guest."""
+        if arm == ALONE:
+            return nullcontext([])
+        if arm == EMULATED:
+            assert self.guest is not None, "no such arm without a guest"
+            return self.guest.at_work()
+        return in_a_loop(self.job, self.system, self.lab.stop)
+
+    def _node_managers(self) -> list[int]:
+        """Outside of the lab, where cgroups are written. What they start is where they are."""
+        named = {node_manager(guest.name) for guest in self.lab.spec.cluster.guests()}
+        daemons = self.lab.ask(Request(ask="status")).daemons
+        inner = [it.pid for it in daemons if it.name in named and it.pid is not None]
+        return outside(self.root, self.lab.running.supervisor, inner)

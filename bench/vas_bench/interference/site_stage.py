@@ -1,0 +1,58 @@
+"""A site and one of its clients: this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from vas_bench.interference.fio import Clients
+from vas_bench.interference.load import in_a_loop
+from vas_bench.interference.patterns import ALONE, ArmName
+from vas_bench.site.checks import Drops
+from vas_bench.site.nodes import Nodes
+from vas_core.process import run
+from vas_lab.arms import Arm
+from vas_lab.place import Place
+from vas_lab.terasort import TeraSort
+from vas_lab.trees import inside
+
+
+@dataclass(frozen=True)
+class SiteStage:
+    """A `venue.Stage`. `directory` is ours, as jobs write it; `give_up` ends the job that runs."""
+
+    place: Place
+    directory: str
+    files_bytes: int
+    job: TeraSort
+    system: Arm
+    nodes: Nodes
+    drops: Drops
+    give_up: Callable[[], None]
+
+    @property
+    def clients(self) -> Clients:
+        """Past this machine's page cache: the servers are to answer."""
+        there = inside(self.place, f"{self.directory}/clients")
+        return Clients(str(there), self.files_bytes, direct=True)
+
+    def prepare(self) -> None:
+        """Makes the job's input. Raises VasError when that fails."""
+        self.job.generate()
+        self.place.call(["mkdir", "-p", self.clients.directory])
+
+    def begin(self, arm: ArmName) -> None:
+        """The site is as it is; page caches are emptied that may be."""
+        if self.drops != "none":
+            self.nodes.drop_caches(servers=self.drops == "all")
+
+    def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
+        """What fio printed, on this machine."""
+        return run(argv, timeout_seconds=timeout_seconds).stdout
+
+    def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
+        """TeraSort in the site's YARN, which is in the guests."""
+        if arm == ALONE:
+            return nullcontext([])
+        return in_a_loop(self.job, self.system, self.give_up)
