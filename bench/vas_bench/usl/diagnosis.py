@@ -17,6 +17,10 @@ from vas_bench.usl.points import Point, single_node
 STRETCHED = "superlinear: the baseline is stretched"
 _SUSPECT = "superlinear: suspect that the baseline is stretched"
 _NOT_SUPERLINEAR = "the baseline is stretched: contention is more than it seems"
+_RETROGRADE = "retrograde: every node more makes it slower"
+_NO_GAIN = "no scaling: more nodes do no more than one"
+# What more nodes do is less than that of what one does: they do not do the same.
+_FLAT = 0.98
 # Less than that is nothing to speak of, however sure.
 _STRETCH = 1.02
 # With its peak before that, the law gives two nodes less than one.
@@ -101,7 +105,7 @@ def _next_step(points: Sequence[Point]) -> str:
 def _usual(fit: Fit) -> str:
     law = fit.law
     if or_never(law.peak) < _AT_ONCE or or_never(law.ceiling) <= 1:
-        return "retrograde: every node more makes it slower"
+        return _RETROGRADE if law.throughput(fit.largest) < _FLAT * law.gamma else _NO_GAIN
     zeros = [name for name in ("sigma", "kappa") if _may_be_zero(fit, name)]
     if len(zeros) == 2:
         return "linear, or too noisy to tell: sigma and kappa may both be 0"
