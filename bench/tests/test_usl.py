@@ -314,6 +314,19 @@ def test_straight_lines_have_no_pole_and_no_ceiling() -> None:
     assert [fit.law.ceiling for fit in fits if isinstance(fit, Fit)] == 3 * [None]
 
 
+def test_noise_is_seldom_called_superlinear() -> None:
+    law, verdicts = Law(0.0, 1e-3), []
+    for seed in range(16):
+        lots = np.random.default_rng(seed)
+        points = [
+            Point(p, law.throughput(p) * (1 + 0.05 * lots.normal()))
+            for p in (1, 2, 4, 8, 16)
+            for _ in "abc"
+        ]
+        verdicts.append(diagnose(points, fit_all(points, resamples=60)).verdict)
+    assert sum("superlinear" in verdict for verdict in verdicts) <= 3
+
+
 def test_equal_throughputs_are_not_called_slower() -> None:
     points = [Point(p, 5) for p in (1, 2, 4, 8)]
     assert diagnose(points, fit_all(points, resamples=20)).verdict.startswith("no scaling")

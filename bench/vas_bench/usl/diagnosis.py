@@ -49,7 +49,7 @@ def diagnose(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Diagnosi
         return Diagnosis("no law: no fit was possible", warnings=warnings)
     stretched = tuple(_stretched(points, fits))
     first, law = laws[0]
-    if law.sigma < 0 and -law.sigma > law.kappa:
+    if _above_linear(law) and (stretched or _is_sure(first)):
         superlinear = tuple(_superlinear(points, first, law))
         if stretched:
             return Diagnosis(STRETCHED, (*superlinear, *stretched), warnings)
@@ -58,6 +58,15 @@ def diagnose(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Diagnosi
         return Diagnosis(_NOT_SUPERLINEAR, stretched, warnings)
     verdict = _usual(first) if isinstance(first, Fit) else f"no law: {first.why}"
     return Diagnosis(verdict, warnings=warnings)
+
+
+def _above_linear(law: Law) -> bool:
+    return law.sigma < 0 and -law.sigma > law.kappa
+
+
+def _is_sure(fit: Fit | LeftOut) -> bool:
+    """Whether its sigma is not what noise makes of zero."""
+    return not isinstance(fit, Fit) or not _may_be_zero(fit, "sigma")
 
 
 def _superlinear(points: Sequence[Point], fit: Fit | LeftOut, law: Law) -> Iterator[str]:
@@ -75,14 +84,16 @@ def _stretched(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Iterat
     by_way = {fit.way: fit for fit in fits}
     two, without = by_way[Way.TWO].law, by_way[Way.WITHOUT_ONE]
     if two and isinstance(without, Fit):
-        if two.sigma < 0 <= without.law.sigma:
+        ends = without.interval("gamma")
+        stretch = without.law.gamma / two.gamma
+        is_stretched = stretch > _STRETCH and (ends is None or ends[0] > two.gamma)
+        is_sure = is_stretched or _is_sure(by_way[Way.TWO])
+        if is_sure and two.sigma < 0 <= without.law.sigma:
             yield (
                 f"sigma changes its sign: {two.sigma:.3g} with one node, "
                 f"{without.law.sigma:.3g} without"
             )
-        ends = without.interval("gamma")
-        stretch = without.law.gamma / two.gamma
-        if stretch > _STRETCH and (ends is None or ends[0] > two.gamma):
+        if is_stretched:
             yield f"one node does 1/{stretch:.2f} of what runs on more say it can"
     yield from _failures(points)
 
