@@ -185,7 +185,15 @@ def test_libraries_that_changed_are_installed(debian: Machine) -> None:
 
 def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
     reading = (("bench", "report", "x"), ("bench", "compare", "x", "y"), ("bench", "usl", "x"))
-    for words in (("lab", "status"), ("lab", "down"), ("cluster",), ("layout",), *reading):
+    planning = (("bench", "run", "x", "--dry-run"), ("bench", "tune", "--dry-run", "x"))
+    for words in (
+        ("lab", "status"),
+        ("lab", "down"),
+        ("cluster",),
+        ("layout",),
+        *reading,
+        *planning,
+    ):
         assert debian.vas(*words).returncode == 0
     assert debian.builds() == 0
     for words in (("lab", "up", "--name", "x"), ("bench", "layout"), ("build",), ("demo",)):

@@ -111,3 +111,31 @@ def test_measures_that_are_neither_good_nor_bad_are_refused(
         assert "no measure that gets better" in capsys.readouterr().err
     assert run_command(["bench", "compare", a, a, "--measure", "gc_seconds"]) == 2
     assert "no experiment has gc_seconds in both" in capsys.readouterr().err
+
+
+def test_what_became_invalid_is_worse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = _set(tmp_path / "a", _TIMES)
+    b = _set(tmp_path / "b", _TIMES, invalid="the job failed")
+    assert run_command(["bench", "compare", a, b]) == 3
+    assert "INVALID in B: terasort" in capsys.readouterr().err
+    assert run_command(["bench", "compare", b, a]) == 0, "it was, and is not any more"
+    assert "all its runs in A are INVALID" in capsys.readouterr().err
+
+
+def test_one_zero_keeps_nothing_else_from_being_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measures = {"job_seconds": 20.0, "failed_reduces": 0.0}
+    zero = [made_up_run(n, measures=measures, phases={}) for n in range(5)]
+    stock: dict[str, Any] = {"system": "yarn-lustre", "phases": {}}
+
+    def failing(times: int) -> list[Run]:
+        counted = [{"job_seconds": 20.0, "failed_reduces": float(times + n)} for n in range(5)]
+        return [made_up_run(9 + n, measures=each, **stock) for n, each in enumerate(counted)]
+
+    a = _file(tmp_path / "a", [*zero, *failing(1)])
+    b = _file(tmp_path / "b", [*zero, *failing(20)])
+    assert run_command(["bench", "compare", a, b, "--measure", "failed_reduces"]) == 3
+    shown = capsys.readouterr()
+    assert "vas: failed_reduces is 0 in A, which has no ratio: not judged" in shown.err
+    assert "more failed reduces" in shown.out

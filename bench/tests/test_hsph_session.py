@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_runs import made_up_run
 
 from vas_bench.hsph.data_check import check_data
 from vas_bench.hsph.energy import Meter, Zone, joules_between, read_zones
@@ -236,3 +237,12 @@ def test_energy_is_that_of_the_run_alone() -> None:
     work = MadeUp()
     timed = play_once(work, work.around, clock=lambda: work.now, joules=lambda: work.now * 2)
     assert timed.joules == 2 * timed.total_seconds
+
+
+def test_a_file_without_such_runs_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_text(made_up_run().model_dump_json() + "\n")
+    assert run_command(["bench", "hsph", "--show", str(file)]) == 2
+    assert "holds no HSph-like runs" in capsys.readouterr().err

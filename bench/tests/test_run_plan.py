@@ -73,6 +73,8 @@ def test_a_workload_with_more_to_move_is_expected_to_take_longer() -> None:
         ("parameters: {splt: 1M}", "parameters.splt: "),
         ("budget: soon", "budget: 'soon' is not a time; write it like"),
         ("rounds: 0", "rounds: "),
+        ("rounds: true", "rounds: "),
+        ("rounds: 1000000", "rounds: "),
         ("name: a b", "name: "),
     ],
 )

@@ -92,3 +92,13 @@ def test_what_is_no_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def _samples(text: str, paired: bool = False) -> dict[str, list[float]]:
     return samples_of(parse_table(text.splitlines(), "x.csv"), paired=paired)
+
+
+def test_one_run_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("a,b\n1,2\n")
+    assert run_command(["bench", "stats", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["comparisons"][0]["interval"] is None
+    assert run_command(["bench", "stats", str(file)]) == 0
+    assert "2 to 2" not in capsys.readouterr().out

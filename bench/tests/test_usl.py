@@ -307,3 +307,61 @@ def _fitted(law: Law) -> tuple[list[Point], list[Fit | LeftOut]]:
 def _noisy(law: Law, seed: int) -> list[Point]:
     lots = np.random.default_rng(seed)
     return [Point(p, law.throughput(p) * (1 + 0.03 * lots.normal())) for p in NODES for _ in "abc"]
+
+
+def test_straight_lines_have_no_pole_and_no_ceiling() -> None:
+    fits = fit_all([Point(p, p) for p in (1, 2, 4, 8)], resamples=20)
+    assert [fit.law.ceiling for fit in fits if isinstance(fit, Fit)] == 3 * [None]
+
+
+def test_noise_is_seldom_called_superlinear() -> None:
+    law, verdicts = Law(0.0, 1e-3), []
+    for seed in range(16):
+        lots = np.random.default_rng(seed)
+        points = [
+            Point(p, law.throughput(p) * (1 + 0.05 * lots.normal()))
+            for p in (1, 2, 4, 8, 16)
+            for _ in "abc"
+        ]
+        verdicts.append(diagnose(points, fit_all(points, resamples=60)).verdict)
+    assert sum("superlinear" in verdict for verdict in verdicts) <= 3
+
+
+def test_equal_throughputs_are_not_called_slower() -> None:
+    points = [Point(p, 5) for p in (1, 2, 4, 8)]
+    assert diagnose(points, fit_all(points, resamples=20)).verdict.startswith("no scaling")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f'1,"{"9" * 200_000}"', "is no CSV: field larger"),
+        ('1,"2\n2,3', "a quoted cell goes over several lines"),
+        ("1,1e300", "give it in another unit"),
+    ],
+)
+def test_what_cannot_be_computed_is_one_clear_error(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text(f"p,throughput\n{text}\n")
+    assert run_command(["bench", "usl", str(file)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_picture_that_is_not_drawn_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text("p,throughput\n4,3\n")
+    assert run_command(["bench", "usl", str(file), "--svg", str(tmp_path / "x.svg")]) == 0
+    assert "is not written: there is no fit to draw" in capsys.readouterr().err
+
+
+def test_help_shows_the_system_of_vas_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VAS_PROGRAM", "./vas")
+    assert run_command(["bench", "usl", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "./vas bench usl results.jsonl --system vas --svg" in shown

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from vas_core.errors import BadInput
 
+# Of what is further from one than that, squares and ratios are no numbers any more.
+_LEAST, _LARGEST = 1e-100, 1e100
+
 
 @dataclass(frozen=True)
 class Row:
@@ -36,6 +39,9 @@ class Row:
         if not math.isfinite(value) or value < 0 or (above_zero and value == 0):
             least = "above zero" if above_zero else "of zero or more"
             raise BadInput(f"{column} is {text!r}", where=self.where, hint=f"a number {least}")
+        if value and not _LEAST <= value <= _LARGEST:
+            hint = f"{_LEAST:g} to {_LARGEST:g}: give it in another unit"
+            raise BadInput(f"{column} is {text}", where=self.where, hint=hint)
         return value
 
 
@@ -65,13 +71,22 @@ def read_table(file: Path) -> Table:
 def parse_table(lines: Iterable[str], name: str) -> Table:
     """The table in the lines of a file of that name. Raises BadInput as `read_table`."""
     numbered = [(number, line) for number, line in enumerate(lines, 1) if _is_data(line)]
-    parsed = csv.reader(line for _, line in numbered)
-    cells = [[cell.strip() for cell in row] for row in parsed]
-    if len(cells) < 2 or len(cells) != len(numbered):
+    cells = _cells([line for _, line in numbered], name)
+    if len(cells) < 2:
         raise BadInput("holds no rows", where=name, hint="column names first, then a line each")
     columns = _columns(cells[0], name)
     found = zip(numbered[1:], cells[1:], strict=True)
     return Table(name, columns, tuple(_row(f"{name}:{n}", columns, c) for (n, _), c in found))
+
+
+def _cells(lines: Sequence[str], name: str) -> list[list[str]]:
+    try:
+        cells = [[cell.strip() for cell in row] for row in csv.reader(lines)]
+    except csv.Error as wrong:
+        raise BadInput(f"is no CSV: {wrong}", where=name) from None
+    if len(cells) != len(lines):
+        raise BadInput("a quoted cell goes over several lines", where=name, hint="close its quotes")
+    return cells
 
 
 def _is_data(line: str) -> bool:

@@ -10,7 +10,8 @@ import os
 import re
 
 _IN_HINT = re.compile(r"`(?:\./)?vas (?=[a-z-])")
-_IN_HELP = re.compile(r"(?<![\w./-])(?:\./)?vas (?=[a-z-])")
+# Not where it stands for a system of that name: `--system vas --svg`.
+_IN_HELP = re.compile(r"(?<![\w./-])(?<!--system )(?<!--base )(?:\./)?vas (?=[a-z-])")
 
 
 def program() -> str:

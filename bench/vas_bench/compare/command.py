@@ -32,7 +32,8 @@ def compare(
     """Hold results B against results A; status 3 if worse.
 
     Experiments of the same workload, parameters and system are held against one another. Worse is
-    what is significantly so, with Holm's correction for all of them, and by the threshold at least.
+    what is significantly so, with Holm's correction for all of them, and by the threshold at least;
+    and what counts in A and is INVALID in every run of B.
 
     \b
     Examples: vas bench compare before.jsonl after.jsonl
@@ -43,9 +44,10 @@ def compare(
         print_json(found.as_json())
     else:
         _print(found)
-    if found.worse:
-        names = "; ".join(change.name for change in found.worse)
-        raise FoundDifferent(f"{found.measure} became worse: {names}")
+    worse = [f"{found.measure} became worse: {change.name}" for change in found.worse]
+    worse += [f"INVALID in B: {each.name}" for each in found.broken]
+    if worse:
+        raise FoundDifferent("; ".join(worse))
 
 
 def _print(found: Result) -> None:
@@ -67,4 +69,6 @@ def _print(found: Result) -> None:
         text = f"{len(found.undecidable)} of {len(found.changes)} cannot be judged"
         note(f"{text}: run {enough} of each")
     for missing in found.missing:
-        note(f"{missing.name}: in {missing.side} alone, not compared")
+        note(f"{missing.name}: {missing.words}")
+    for name in found.without_ratio:
+        note(f"{name}: {found.measure} is 0 in A, which has no ratio: not judged")

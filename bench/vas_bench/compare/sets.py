@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any
 
 from vas_bench.report.words import case_words
@@ -48,15 +49,30 @@ class Missing:
 
     name: str
     side: str
+    invalid: bool = False
+    """Whether the other set has runs of it, all INVALID."""
+
+    @property
+    def words(self) -> str:
+        """`in A alone, not compared`, or that the other set's runs are INVALID."""
+        if not self.invalid:
+            return f"in {self.side} alone, not compared"
+        return f"all its runs in {'B' if self.side == 'A' else 'A'} are INVALID"
 
 
 @dataclass(frozen=True)
 class Result:
-    """All of it."""
+    """All of it. `without_ratio` are names of experiments that are zero in A: not judged."""
 
     measure: str
     changes: tuple[Change, ...]
     missing: tuple[Missing, ...]
+    without_ratio: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> list[Missing]:
+        """What counted in A and is INVALID in every run of B."""
+        return [each for each in self.missing if each.side == "A" and each.invalid]
 
     @property
     def worse(self) -> list[Change]:
@@ -74,7 +90,8 @@ class Result:
             "measure": self.measure,
             "changes": [_as_json(change) for change in self.changes],
             "missing": [asdict(each) for each in self.missing],
-            "worse": len(self.worse),
+            "without_ratio": list(self.without_ratio),
+            "worse": len(self.worse) + len(self.broken),
         }
 
 
@@ -96,11 +113,14 @@ def compare_sets(
 ) -> Result:
     """Set B over set A. Raises BadInput for a measure that cannot be better, or one in no run."""
     better = _better(measure)
+    before, after = tuple(before), tuple(after)
     left, right = _by_key(before, measure), _by_key(after, measure)
+    missing = tuple(_missing(left, right, _invalid(before), _invalid(after)))
     both = [key for key in left if key in right]
-    if not both:
+    if not both and not any(each.invalid for each in missing):
         raise BadInput(f"no experiment has {measure} in both", where="A and B")
-    named = [(_name(key), left[key], right[key]) for key in both]
+    zero = [key for key in both if median(left[key].values(measure)) <= 0]
+    named = [(_name(key), left[key], right[key]) for key in both if key not in zero]
     what = "time" if measure.endswith("seconds") else measure.replace("_", " ")
     pairs = [
         Pair("B", "A", b.values(measure), a.values(measure), better, what) for _, a, b in named
@@ -109,7 +129,7 @@ def compare_sets(
         Change(name, difference, _differing(a, b), threshold)
         for (name, a, b), difference in zip(named, judge(pairs), strict=True)
     )
-    return Result(measure, tuple(changes), tuple(_missing(left, right)))
+    return Result(measure, tuple(changes), missing, tuple(map(_name, zero)))
 
 
 def _better(measure: str) -> Better:
@@ -138,9 +158,19 @@ def _name(key: Key) -> str:
     return f"{case_words(key[0])}, {key[1]}"
 
 
-def _missing(left: Mapping[Key, Group], right: Mapping[Key, Group]) -> list[Missing]:
-    only_left = [Missing(_name(key), "A") for key in left if key not in right]
-    return only_left + [Missing(_name(key), "B") for key in right if key not in left]
+def _invalid(runs: Iterable[Run]) -> set[Key]:
+    """What has INVALID runs, the warm-up's aside."""
+    return {(Case.of(run), run.system) for run in runs if run.invalid and not run.warm_up}
+
+
+def _missing(
+    left: Mapping[Key, Group],
+    right: Mapping[Key, Group],
+    invalid_left: Set[Key],
+    invalid_right: Set[Key],
+) -> Iterator[Missing]:
+    yield from (Missing(_name(key), "A", key in invalid_right) for key in left if key not in right)
+    yield from (Missing(_name(key), "B", key in invalid_left) for key in right if key not in left)
 
 
 def _differing(before: Group, after: Group) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
+from vas_core.errors import BadInput
 from vas_core.progress import Step
 from vas_lab.sites import MAX_HOSTS
 from vas_lab.terasort import ROW_BYTES
@@ -94,6 +95,8 @@ def hsph(
     priced = price_list(read_table(prices)) if prices else None
     runs = read_runs(show, False) if show else _made(plan, experiment, scale, out, site)
     results, rest = results_of(runs, priced)
+    if show and not results and not rest:
+        raise BadInput("holds no HSph-like runs", where=str(show), hint="`vas bench hsph` makes it")
     _print(results, rest, as_json)
     if not show:
         note(f"both runs: {out}")

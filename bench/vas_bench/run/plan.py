@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictInt,
     ValidationError,
     model_validator,
 )
@@ -45,6 +46,7 @@ Codec = Literal["none", "gzip", "lz4"]
 JvmProfile = Literal["lab", "roomy", "c2"]
 
 _STRIPE_ALIGNMENT_BYTES = 64 << 10
+_MOST_ROUNDS = 1000
 Value = TypeVar("Value")
 
 
@@ -87,6 +89,7 @@ Size = Annotated[int, _parsed(parse_size), Field(ge=1 << 20)]
 Split = Annotated[Size, AfterValidator(_splittable)]
 Seconds = Annotated[int, _parsed(parse_duration), Field(ge=1)]
 Hosts = Annotated[int, Field(ge=1, le=MAX_HOSTS)]
+Rounds = Annotated[StrictInt, Field(ge=1, le=_MOST_ROUNDS)]
 Reducers = Annotated[int, Field(ge=1, le=10_000)]
 
 
@@ -121,8 +124,10 @@ class Plan(_Model):
     systems: Many[System]
     parameters: Parameters = Parameters()
     properties: dict[str, str] = {}
-    rounds: Annotated[int, Field(ge=1)] = 5
-    warm_up: Annotated[int, Field(ge=0, description="rounds that are not counted")] = 1
+    rounds: Rounds = 5
+    warm_up: Annotated[
+        StrictInt, Field(ge=0, le=_MOST_ROUNDS, description="rounds that are not counted")
+    ] = 1
     seed: Annotated[int, Field(ge=0)] = 1
     budget: Seconds | None = None
     run_limit: Seconds = 30 * 60

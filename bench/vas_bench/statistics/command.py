@@ -80,8 +80,7 @@ def _print(summaries: Mapping[str, Summary], found: Sequence[Difference]) -> Non
     print_table((*columns, "OUTLIERS"), _rows(summaries))
     click.echo()
     rows = [
-        (it.pair.arm, f"{it.ratio.value:.3f}", _ends((it.ratio.low, it.ratio.high)), it.verdict)
-        for it in found
+        (it.pair.arm, f"{it.ratio.value:.3f}", _ends(it.ratio.interval), it.verdict) for it in found
     ]
     print_table(("ARM", f"/ {found[0].pair.base}", "95 % INTERVAL", "VERDICT"), rows)
     if any(it.outliers for it in summaries.values()):

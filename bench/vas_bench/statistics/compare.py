@@ -81,7 +81,7 @@ class Difference:
         return {
             "arm": self.pair.arm,
             "ratio": self.ratio.value,
-            "interval": (self.ratio.low, self.ratio.high),
+            "interval": self.ratio.interval,
             "p": self.p,
             "p_uncorrected": self.ratio.p,
             "smallest_p": self.smallest_p,

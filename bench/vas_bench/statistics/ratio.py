@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vas_bench.statistics.bootstrap import ALPHA, interval
+from vas_bench.statistics.bootstrap import ALPHA, Interval, interval
 from vas_bench.statistics.chance import rank_test
 from vas_core.errors import BadInput
 
@@ -29,9 +29,14 @@ class Ratio:
     p: float
 
     @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval; None for one run, which has none."""
+        return (self.low, self.high) if self.n > 1 else None
+
+    @property
     def ends(self) -> str:
         """`0.580 to 0.660`; `-` for one run, which has no interval."""
-        return f"{self.low:.3f} to {self.high:.3f}" if self.n > 1 else "-"
+        return f"{self.low:.3f} to {self.high:.3f}" if self.interval else "-"
 
     @property
     def in_words(self) -> str:

@@ -123,6 +123,8 @@ def _fitted(points: Sequence[Point], unit: str, as_json: bool, picture_file: Pat
     if picture_file and drawn:
         chart = picture(points, drawn, found, unit, WIDE_PX)
         write_atomically(picture_file, svg(chart, picture_file.stem))
+    elif picture_file:
+        note(f"{picture_file} is not written: there is no fit to draw")
     if as_json:
         print_json(as_json_document(fits, found))
     else:

@@ -17,6 +17,10 @@ from vas_bench.usl.points import Point, single_node
 STRETCHED = "superlinear: the baseline is stretched"
 _SUSPECT = "superlinear: suspect that the baseline is stretched"
 _NOT_SUPERLINEAR = "the baseline is stretched: contention is more than it seems"
+_RETROGRADE = "retrograde: every node more makes it slower"
+_NO_GAIN = "no scaling: more nodes do no more than one"
+# What more nodes do is less than that of what one does: they do not do the same.
+_FLAT = 0.98
 # Less than that is nothing to speak of, however sure.
 _STRETCH = 1.02
 # With its peak before that, the law gives two nodes less than one.
@@ -45,7 +49,7 @@ def diagnose(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Diagnosi
         return Diagnosis("no law: no fit was possible", warnings=warnings)
     stretched = tuple(_stretched(points, fits))
     first, law = laws[0]
-    if law.sigma < 0 and -law.sigma > law.kappa:
+    if _above_linear(law) and (stretched or _is_sure(first)):
         superlinear = tuple(_superlinear(points, first, law))
         if stretched:
             return Diagnosis(STRETCHED, (*superlinear, *stretched), warnings)
@@ -54,6 +58,15 @@ def diagnose(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Diagnosi
         return Diagnosis(_NOT_SUPERLINEAR, stretched, warnings)
     verdict = _usual(first) if isinstance(first, Fit) else f"no law: {first.why}"
     return Diagnosis(verdict, warnings=warnings)
+
+
+def _above_linear(law: Law) -> bool:
+    return law.sigma < 0 and -law.sigma > law.kappa
+
+
+def _is_sure(fit: Fit | LeftOut) -> bool:
+    """Whether its sigma is not what noise makes of zero."""
+    return not isinstance(fit, Fit) or not _may_be_zero(fit, "sigma")
 
 
 def _superlinear(points: Sequence[Point], fit: Fit | LeftOut, law: Law) -> Iterator[str]:
@@ -71,14 +84,16 @@ def _stretched(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Iterat
     by_way = {fit.way: fit for fit in fits}
     two, without = by_way[Way.TWO].law, by_way[Way.WITHOUT_ONE]
     if two and isinstance(without, Fit):
-        if two.sigma < 0 <= without.law.sigma:
+        ends = without.interval("gamma")
+        stretch = without.law.gamma / two.gamma
+        is_stretched = stretch > _STRETCH and (ends is None or ends[0] > two.gamma)
+        is_sure = is_stretched or _is_sure(by_way[Way.TWO])
+        if is_sure and two.sigma < 0 <= without.law.sigma:
             yield (
                 f"sigma changes its sign: {two.sigma:.3g} with one node, "
                 f"{without.law.sigma:.3g} without"
             )
-        ends = without.interval("gamma")
-        stretch = without.law.gamma / two.gamma
-        if stretch > _STRETCH and (ends is None or ends[0] > two.gamma):
+        if is_stretched:
             yield f"one node does 1/{stretch:.2f} of what runs on more say it can"
     yield from _failures(points)
 
@@ -101,7 +116,7 @@ def _next_step(points: Sequence[Point]) -> str:
 def _usual(fit: Fit) -> str:
     law = fit.law
     if or_never(law.peak) < _AT_ONCE or or_never(law.ceiling) <= 1:
-        return "retrograde: every node more makes it slower"
+        return _RETROGRADE if law.throughput(fit.largest) < _FLAT * law.gamma else _NO_GAIN
     zeros = [name for name in ("sigma", "kappa") if _may_be_zero(fit, name)]
     if len(zeros) == 2:
         return "linear, or too noisy to tell: sigma and kappa may both be 0"

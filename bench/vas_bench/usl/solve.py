@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from vas_bench.usl.law import Law
 
 Array = NDArray[np.float64]
 _START = Law(0.01, 1e-4)
-# Coherency that costs so little of the throughput at the largest p is rounding.
+# Contention or coherency that costs so little of the throughput at the largest p is rounding.
 _NOTHING = 1e-9
 
 
@@ -23,7 +24,10 @@ def solve(p: Array, x: Array, gamma: float | None = None) -> Law:
     bound sigma too (the R package `usl` does) would hide superlinear data in a wrong gamma.
     """
     law = _solve(p, x, gamma, with_kappa=True)
-    return law if law.kappa * p.max() ** 2 > _NOTHING else _solve(p, x, gamma, with_kappa=False)
+    if law.kappa * p.max() ** 2 <= _NOTHING:
+        law = _solve(p, x, gamma, with_kappa=False)
+    # Rounding below zero would be a pole, rounding above it a ceiling, both far outside the runs.
+    return replace(law, sigma=0.0) if abs(law.sigma) * p.max() <= _NOTHING else law
 
 
 def _solve(p: Array, x: Array, gamma: float | None, *, with_kappa: bool) -> Law:
