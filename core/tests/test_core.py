@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.files import write_atomically
 from vas_core.journal import Journal
 from vas_core.process import CommandFailed, run
 from vas_core.root import Root
+from vas_core.settings import read_yaml
 from vas_core.sizes import format_size, parse_size
 
 
@@ -136,3 +138,18 @@ def test_journal_refuses_a_file_that_it_cannot_read_whole(text: str, tmp_path: P
     path.write_text(text)
     with pytest.raises(VasError, match="journal of original values is damaged"), Journal.open(path):
         pass
+
+
+class Rounds(BaseModel):
+    """Settings of one key."""
+
+    rounds: int = 5
+
+
+def test_a_key_of_settings_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text("rounds: 1\nrounds: 2\n")
+    with pytest.raises(BadInput, match=rf"{file}: line 2: the key rounds is given twice; remove"):
+        read_yaml(file, Rounds)
+    file.write_text("rounds: 2\n")
+    assert read_yaml(file, Rounds).rounds == 2
