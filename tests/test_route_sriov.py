@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
+from vas_core.errors import VasError
 from vas_tests.checks import REPOSITORY
 from vas_tests.sriov import daemons
+from vas_tests.sriov.bring_up import VAS
 from vas_tests.sriov.needs import missing
-from vas_tests.sriov.rig import Rig, running
+from vas_tests.sriov.rig import SITE, Rig, running
 from vas_tests.sriov.traffic import PACKETS, passed, settles, way
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1500)]
@@ -48,6 +51,18 @@ def test_the_guest_has_a_virtual_function_with_the_maps_mac(rig: Rig) -> None:
     assert pf["vfinfo_list"][0]["address"] == guest.macs.vf
     (vf,) = rig.vm1.json("ip", "-j", "link", "show", "vf0")
     assert vf["address"] == guest.macs.vf
+
+
+def test_a_virtual_function_that_the_guest_has_is_never_taken(rig: Rig) -> None:
+    value = yaml.safe_load(SITE.read_text())
+    guests = value["hosts"][0]["guests"]
+    macs = {"vf": "52:54:00:77:01:03", "virtio": "52:54:00:77:01:04"}
+    guests.append(guests[0] | {"name": "vm3", "address": "10.77.0.23", "macs": macs})
+    rig.oss1.write("/run/larger.yaml", yaml.safe_dump(value))
+    with pytest.raises(VasError, match="shut the guests down that have virtfn0"):
+        rig.oss1.run(VAS, "guest", "vfs", "--cluster", "/run/larger.yaml")
+    assert rig.oss1.read("/sys/class/net/pf0/device/sriov_numvfs").strip() == "1"
+    assert rig.oss1.target("/sys/class/net/pf0/device/virtfn0/driver") == "vfio-pci"
 
 
 def test_without_the_daemons_all_goes_by_sr_iov(rig: Rig) -> None:

@@ -81,7 +81,7 @@ def running(directory: Path) -> Iterator[Rig]:
             end.close()  # or nobody would see that a node is gone
         oss2.wait(_BOOT_SECONDS)
         oss1.wait(_BOOT_SECONDS)
-        vf = bring_up.host(oss1, host)
+        vf = bring_up.host(oss1, host, SITE)
         _boot_guest(oss1, vm1, boot, host, vf)
         bring_up.guest(vm1, host)
         yield Rig(cluster, oss1, vm1, oss2)
