@@ -43,6 +43,7 @@ def test_it_boots_from_the_image_and_lets_its_administrator_in(site: GuestSite) 
         "a login",
     )
     assert json.loads(done.stdout)["status"] == "done"
+    assert site.ssh("sudo cloud-init schema --system").status == 0
     assert site.ssh("hostname").stdout.strip() == site.guest.name
     assert site.ssh("cat /etc/vas/cluster.yaml").stdout == site.map.read_text()
     # Grown to its disk, and with no unit that failed.

@@ -62,6 +62,7 @@ def verdict() -> dict[str, Any]:
         "hostname": output("hostname"),
         "machine_id": Path("/etc/machine-id").read_text().strip(),
         "cloud_init": output("cloud-init", "status").partition("status: ")[2].split("\n")[0],
+        "seed": output("cloud-init", "schema", "--system"),
         "addresses": output("ip", "-brief", "address").splitlines(),
         "java": output("/usr/lib/vas/java/bin/java", "--version").partition("\n")[0],
         "routed": output("vas-routed", "--help").partition("\n")[0],
