@@ -36,8 +36,9 @@ _DISK = "6GiB"
 _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _HADOOP = "/usr/lib/vas/hadoop"
 _STATE = "/var/lib/yarn"
-# Where the bridges are; names are those of the map: arguments are a hosts file, and a program.
-_NAMED = 'mount --bind "$1" /etc/hosts; shift; exec "$@"'
+# Where the bridges are; names are those of the map: arguments are a hosts file, the own name of
+# this machine there, and a program.
+_NAMED = 'mount --bind "$1" /etc/hosts; echo "$2" >/proc/sys/kernel/hostname; shift 2; exec "$@"'
 _ASK = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=30).read().decode())"
 
 
@@ -95,8 +96,8 @@ class GuestSite:
         jars = ":".join(map(str, (conf, *sorted(find_hadoop().glob("*.jar")), find_plugins())))
         program = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
         java = (str(find_java() / "bin/java"), *_JVM.split(), "-Xmx300m", "-cp", jars, program)
-        hosts = str(self.directory / "hosts")
-        named = (*TIED, "unshare", "--mount", "sh", "-euc", _NAMED, "sh", hosts)
+        names = (str(self.directory / "hosts"), self.cluster.yarn.resourcemanager.name)
+        named = (*TIED, "unshare", "--mount", "--uts", "sh", "-euc", _NAMED, "sh", *names)
         with (self.directory / "rm.log").open("wb") as log:
             process = subprocess.Popen(
                 self.daemon.entering(*named, *java),
