@@ -119,6 +119,21 @@ def test_what_somebody_changed_is_found_and_put_right(
     assert differing(daemon, site, capsys) == {}
 
 
+def test_a_wrong_mac_is_found_and_put_right(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert vas(daemon, site, "apply") == 0
+    wrong, right = "52:54:00:77:0f:ff", load_cluster(site / "cluster.yaml").guest(GUEST).macs.virtio
+    defined = daemon.virsh("dumpxml", GUEST, "--inactive")
+    daemon.virsh("define", "/dev/stdin", stdin=defined.replace(right, wrong))
+    found = differing(daemon, site, capsys)
+    interface = "/domain/devices/interface[{}]"
+    assert interface.format(wrong) in found and interface.format(right) in found
+    assert vas(daemon, site, "apply") == 0
+    assert differing(daemon, site, capsys) == {}
+    assert wrong not in daemon.virsh("dumpxml", GUEST, "--inactive")
+
+
 def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
     daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
