@@ -33,7 +33,10 @@ EXAMPLE = Path(__file__).parents[2] / "cluster/examples/laptop-lab.yaml"
 FABRIC = "fabric0"
 _MEMORY = "2304MiB"
 _DISK = "6GiB"
-_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+# Emulated, a second compiler costs more than it saves, and so do wide registers.
+_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:UseAVX=0"
+# A JVM needs minutes there: nobody is given up meanwhile.
+_PATIENCE_MS = "1800000"
 _HADOOP = "/usr/lib/vas/hadoop"
 _STATE = "/var/lib/yarn"
 # Where the bridges are; names are those of the map: arguments are a hosts file, the own name of
@@ -82,7 +85,6 @@ class GuestSite:
     def install_hadoop_configuration(self) -> None:
         """As the role `hadoop` does, of the little that this guest needs."""
         files = _files(self.cluster, Path("/etc/vas/cluster.yaml"))
-        # Emulated, the second compiler costs more than it saves.
         files["nodemanager.env"] = f"HEAP=-Xmx400m {_JVM}\n"
         for name, text in files.items():
             done = self.ssh(f"sudo install -D -m 644 /dev/stdin /etc/vas/hadoop/{name}", text)
@@ -168,7 +170,9 @@ def _files(cluster: Cluster, map_file: Path, state: Path = Path(_STATE)) -> dict
         "fs.defaultFS": "file:///",
         "hadoop.tmp.dir": str(state / "tmp"),
         "mapreduce.framework.name": "yarn",
+        "mapreduce.task.timeout": _PATIENCE_MS,
         "mapreduce.application.classpath": f"{_HADOOP}/*",
+        "yarn.am.liveness-monitor.expiry-interval-ms": _PATIENCE_MS,
         "yarn.app.mapreduce.am.resource.mb": "384",
         "yarn.app.mapreduce.am.command-opts": f"{_JVM} -Xmx200m",
         "yarn.app.mapreduce.am.staging-dir": str(state / "staging"),
@@ -179,7 +183,10 @@ def _files(cluster: Cluster, map_file: Path, state: Path = Path(_STATE)) -> dict
         "yarn.nodemanager.log-dirs": "/var/log/yarn/containers",
         "yarn.nodemanager.pmem-check-enabled": "false",
         "yarn.nodemanager.resource.memory-mb": "1024",
+        # Every 3 s it would take a third of a processor.
+        "yarn.nodemanager.resource-monitor.interval-ms": "30000",
         "yarn.nodemanager.vmem-check-enabled": "false",
+        "yarn.resourcemanager.rm.container-allocation.expiry-interval-ms": _PATIENCE_MS,
         "yarn.scheduler.capacity.maximum-am-resource-percent": "0.5",
         "yarn.scheduler.minimum-allocation-mb": "128",
     }
