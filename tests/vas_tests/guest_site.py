@@ -39,6 +39,8 @@ _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:UseAVX=0"
 _PATIENCE_MS = "1800000"
 _HADOOP = "/usr/lib/vas/hadoop"
 _STATE = "/var/lib/yarn"
+HISTORY = f"{_STATE}/staging/history/done_intermediate/yarn"
+"""The guest's directory of what jobs left: names with numbers of tasks, and how they ended."""
 # Where the bridges are; names are those of the map: arguments are a hosts file, the own name of
 # this machine there, and a program.
 _NAMED = 'mount --bind "$1" /etc/hosts; echo "$2" >/proc/sys/kernel/hostname; shift 2; exec "$@"'
