@@ -23,6 +23,7 @@ BOOT_SECONDS = 900.0
 JOIN_SECONDS = 600.0
 END_SECONDS = 300.0
 NO_LOGIN = 255
+USER_DATA = "/var/lib/cloud/instance/user-data.txt"
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_it_boots_from_the_image_and_lets_its_administrator_in(site: GuestSite) 
         "a login",
     )
     assert json.loads(done.stdout)["status"] == "done"
-    assert site.ssh("sudo cloud-init schema --system").status == 0
+    assert site.ssh(f"sudo cloud-init schema --config-file {USER_DATA}").status == 0
     assert site.ssh("hostname").stdout.strip() == site.guest.name
     assert site.ssh("cat /etc/vas/cluster.yaml").stdout == site.map.read_text()
     # Grown to its disk, and with no unit that failed.
