@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vas_core.errors import VasError
-from vas_core.xmltree import parse_xml
-from vas_tests import halting
 from vas_tests.checks import REPOSITORY
-from vas_tests.sriov import daemons, guests
-from vas_tests.sriov.bring_up import VAS, VAS_SECONDS, VF
+from vas_tests.sriov import daemons
 from vas_tests.sriov.needs import missing
 from vas_tests.sriov.rig import Rig, running
 from vas_tests.sriov.traffic import PACKETS, passed, settles, way
@@ -21,9 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1500)]
 
 OSS1, OSS2, VM1 = "10.77.0.11", "10.77.0.12", "10.77.0.21"
 SWITCH_SECONDS = 180.0
-ADAPTER = "/sys/class/net/pf0/device"
 DIRECTORY = REPOSITORY / "build" / "sriov"
-KERNEL = DIRECTORY / "halting"
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +25,6 @@ def rig() -> Iterator[Rig]:
     """The machines, booted, without a route of VAS's."""
     if lacking := missing():
         pytest.skip(f"no virtual functions without {'; '.join(lacking)}")
-    KERNEL.parent.mkdir(parents=True, exist_ok=True)
-    KERNEL.write_bytes(halting.kernel())  # before a machine has looked there
     with running(DIRECTORY) as booted:
         yield booted
 
@@ -46,29 +38,16 @@ def explained(rig: Rig, request: pytest.FixtureRequest) -> Iterator[None]:
         print(rig.report(), *map(daemons.log, rig.nodes), sep="\n")
 
 
-def vf_macs(rig: Rig) -> list[str]:
-    (pf,) = rig.oss1.json("ip", "-j", "link", "show", "pf0")
-    return [vf["address"] for vf in pf["vfinfo_list"]]
-
-
 def test_the_guest_has_a_virtual_function_with_the_maps_mac(rig: Rig) -> None:
     guest = rig.cluster.guest("vm1")
     assert rig.vm1.target("/sys/class/net/vf0/device/driver") == "igbvf"
     assert rig.vm1.target("/sys/class/net/virtio0/device/driver") == "virtio_net"
     assert rig.oss1.target("/sys/class/net/pf0/device/driver") == "igb"
-    assert rig.oss1.target(f"{ADAPTER}/virtfn{VF}/driver") == "vfio-pci"
-    assert vf_macs(rig)[VF] == guest.macs.vf
+    assert rig.oss1.target("/sys/class/net/pf0/device/virtfn0/driver") == "vfio-pci"
+    (pf,) = rig.oss1.json("ip", "-j", "link", "show", "pf0")
+    assert pf["vfinfo_list"][0]["address"] == guest.macs.vf
     (vf,) = rig.vm1.json("ip", "-j", "link", "show", "vf0")
     assert vf["address"] == guest.macs.vf
-
-
-def test_a_virtual_function_that_the_guest_has_is_never_taken(rig: Rig) -> None:
-    rig.oss1.write("/run/larger.yaml", guests.site_with(3))
-    command = (VAS, "guest", "vfs", "--cluster", "/run/larger.yaml")
-    with pytest.raises(VasError, match=f"shut the guests down that have virtfn{VF}"):
-        rig.oss1.run(*command, timeout_seconds=VAS_SECONDS)
-    assert rig.oss1.read(f"{ADAPTER}/sriov_numvfs").strip() == "2"
-    assert rig.oss1.target(f"{ADAPTER}/virtfn{VF}/driver") == "vfio-pci"
 
 
 def test_without_the_daemons_all_goes_by_sr_iov(rig: Rig) -> None:
@@ -105,18 +84,3 @@ def test_it_is_back_on_its_vf_when_that_is_up(rig: Rig) -> None:
     sent, _ = passed(rig.oss1, "pf0")
     assert way(rig.vm1, OSS2, VM1) == "vf0"
     assert passed(rig.oss1, "pf0")[0] - sent < PACKETS
-
-
-def test_libvirt_gives_its_guest_a_virtual_function_by_vfio(rig: Rig) -> None:
-    others = vf_macs(rig)[VF]
-    guests.start_libvirt(rig.oss1, KERNEL)
-    guests.vas(rig.oss1, "apply", "--start")
-    assert guests.virsh(rig.oss1, "domstate", guests.NAME).strip() == "running"
-    assert rig.oss1.target(f"{ADAPTER}/virtfn0/driver") == "vfio-pci"
-    assert vf_macs(rig) == [guests.two().guest(guests.NAME).macs.vf, others]
-    started = parse_xml(guests.virsh(rig.oss1, "dumpxml", guests.NAME), where=guests.NAME)
-    assert started.find("devices/interface[@type='hostdev']") is not None
-    guests.vas(rig.oss1, "verify")
-    guests.virsh(rig.oss1, "destroy", guests.NAME)
-    assert "driver" not in rig.oss1.run("ls", f"{ADAPTER}/virtfn0/").split()
-    assert rig.oss1.target(f"{ADAPTER}/virtfn{VF}/driver") == "vfio-pci"

@@ -11,9 +11,9 @@ import pytest
 from vas_cluster import load_cluster
 from vas_core.process import run
 from vas_tests.sriov import initramfs
-from vas_tests.sriov.guests import SITE
 from vas_tests.sriov.kernel import Kernel, newest_kernel, read_module
 from vas_tests.sriov.machines import Boot, guest_argv, host_argv
+from vas_tests.sriov.rig import SITE
 
 RELEASES = ("6.1.0-9-amd64", "6.1.0-56-amd64", "6.12.9-cloud-amd64")
 BOOT = Boot(Kernel("6.1", Path("/boot/vmlinuz-6.1")), Path("/a,b/initramfs"), {"VAS_AGENT": "/a b"})

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from vas_core.errors import VasError
 from vas_core.polling import poll
-from vas_tests.sriov.guests import SITE
 from vas_tests.sriov.node import Node
-from vas_tests.sriov.rig import Rig
+from vas_tests.sriov.rig import SITE, Rig
 
 _NAME = "vas-routed"
 _PROGRAM = Path(sys.executable).with_name(_NAME)
