@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 from collections.abc import Iterator
@@ -39,7 +40,9 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture(scope="session")
 def guest_image() -> Path:
-    """The guests' image, built anew the quick way: its directory."""
+    """The directory of the guests' image: $VAS_GUEST_IMAGE, or one built anew the quick way."""
+    if given := os.environ.get("VAS_GUEST_IMAGE"):
+        return Path(given)
     directory = REPOSITORY / "build" / "image" / "test"
     shutil.rmtree(directory, ignore_errors=True)
     words = ["image", "build", "--builder", "quick", "--output", str(directory)]

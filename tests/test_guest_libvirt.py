@@ -18,12 +18,11 @@ from vas_core.process import run
 from vas_guest.domain import domain, to_text
 from vas_guest.network import network
 from vas_guest.settings import GuestSettings
-from vas_tests import libvirt
+from vas_tests import halting, libvirt
 
 pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parents[1] / "cluster/examples/laptop-lab.yaml"
 GUEST = "vm1"
-WORD = b"halted"
 
 
 @pytest.fixture(scope="module")
@@ -43,27 +42,13 @@ def site(tmp_path: Path, daemon: libvirt.Libvirt) -> Iterator[Path]:
     guest["disks"] = [{"path": str(tmp_path / "vm1.qcow2"), "size": "1GiB"}]
     (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(value))
     settings = {"accelerator": "qemu", "virtual_function": False, "seeds": str(tmp_path / "seed")}
-    (tmp_path / "kernel").write_bytes(_kernel())
+    (tmp_path / "kernel").write_bytes(halting.kernel())
     settings |= {"kernel": str(tmp_path / "kernel"), "consoles": str(tmp_path)}
     (tmp_path / "guest.yaml").write_text(yaml.safe_dump(settings))
     (tmp_path / "placement.xml").write_text(domain_xml(_placement(), GUEST))
     run(["qemu-img", "create", "-q", "-f", "qcow2", tmp_path / "vm1.qcow2", "1G"])
     yield tmp_path
     daemon.end_guests()
-
-
-def _kernel() -> bytes:
-    """What QEMU takes for Linux: says one word to the console, and halts.
-
-    Its header is Linux' x86 boot protocol 2.0.
-    """
-    say = b"".join(bytes([0xB0, letter, 0xEE]) for letter in WORD)  # mov al, LETTER; out dx, al
-    code = b"\xba\xf8\x03" + say + b"\xfa\xf4\xeb\xfd"  # mov dx, COM1; ...; cli; hlt; jmp hlt
-    kernel = bytearray(4096)
-    kernel[0x1F1] = 1  # sectors of the setup, which is all there is
-    kernel[0x1FE:0x208] = b"\x55\xaa\xeb\x3e" + b"HdrS" + b"\x00\x02"  # jmp 0x240
-    kernel[0x240 : 0x240 + len(code)] = code
-    return bytes(kernel)
 
 
 def _placement() -> Placement:
@@ -119,6 +104,21 @@ def test_what_somebody_changed_is_found_and_put_right(
     assert differing(daemon, site, capsys) == {}
 
 
+def test_a_wrong_mac_is_found_and_put_right(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert vas(daemon, site, "apply") == 0
+    wrong, right = "52:54:00:77:0f:ff", load_cluster(site / "cluster.yaml").guest(GUEST).macs.virtio
+    defined = daemon.virsh("dumpxml", GUEST, "--inactive")
+    daemon.virsh("define", "/dev/stdin", stdin=defined.replace(right, wrong))
+    found = differing(daemon, site, capsys)
+    interface = "/domain/devices/interface[{}]"
+    assert interface.format(wrong) in found and interface.format(right) in found
+    assert vas(daemon, site, "apply") == 0
+    assert differing(daemon, site, capsys) == {}
+    assert wrong not in daemon.virsh("dumpxml", GUEST, "--inactive")
+
+
 def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
     daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,7 +145,7 @@ def test_a_guest_that_does_not_boot_is_shown_by_its_console(
     assert vas(daemon, site, "apply", "--start", "--wait", "2") == 1
     said = capsys.readouterr().err
     assert "waited 2 s for the agent of vm1" in said
-    assert f"{site}/vm1-console.log ends with:" in said and WORD.decode() in said
+    assert f"{site}/vm1-console.log ends with:" in said and halting.WORD.decode() in said
 
 
 def test_another_guest_of_that_name_is_left_alone(

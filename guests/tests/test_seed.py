@@ -69,10 +69,15 @@ def test_the_vf_is_known_by_its_mac_and_virtio_is_left_to_the_daemon() -> None:
 
 
 def test_nobody_logs_in_unless_the_site_says_who() -> None:
-    assert user_data(made())["users"] == []
+    assert user_data(made())["users"] == [[]]
     (user,) = user_data(made(GuestSettings(authorized_keys=["ssh-ed25519 AAAA a"])))["users"]
     assert user["lock_passwd"] is True
     assert user["ssh_authorized_keys"] == ["ssh-ed25519 AAAA a"]
+
+
+def test_it_has_no_empty_list_which_cloud_inits_schema_refuses() -> None:
+    assert [] not in user_data(made()).values()
+    assert "runcmd" not in user_data(made())
 
 
 def test_every_node_is_known_by_its_name() -> None:

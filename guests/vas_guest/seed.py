@@ -18,6 +18,8 @@ from vas_guest.domain import guest_uuid
 from vas_guest.settings import Accelerator, GuestSettings
 
 _USER = "vas"
+# cloud-init's schema takes no empty list, and without `users` there would be the distribution's.
+_NOBODY: list[list[str]] = [[]]
 # 20 ms, the default, is less than an emulated processor needs for a probe: the daemon, whose
 # priority is real-time, would leave it nothing else.
 _EMULATED = "probe_interval_ms: 2000\n"
@@ -68,15 +70,16 @@ def _user_data(
         "sudo": "ALL=(ALL) NOPASSWD:ALL",
         "ssh_authorized_keys": settings.authorized_keys,
     }
+    commands = [list(words) for words in more.commands]
     return {
         "fqdn": guest.name,
         "preserve_hostname": False,
-        "users": [user] if settings.authorized_keys else [],
+        "users": [user] if settings.authorized_keys else _NOBODY,
         "write_files": [
             {"path": path, "content": text, "permissions": "0644"}
             for path, text in (files | dict(more.files)).items()
         ],
-        "runcmd": [list(words) for words in more.commands],
+        **({"runcmd": commands} if commands else {}),
     }
 
 

@@ -33,11 +33,17 @@ EXAMPLE = Path(__file__).parents[2] / "cluster/examples/laptop-lab.yaml"
 FABRIC = "fabric0"
 _MEMORY = "2304MiB"
 _DISK = "6GiB"
-_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+# Emulated, a second compiler costs more than it saves, and so do wide registers.
+_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:UseAVX=0"
+# A JVM needs minutes there: nobody is given up meanwhile.
+_PATIENCE_MS = "1800000"
 _HADOOP = "/usr/lib/vas/hadoop"
 _STATE = "/var/lib/yarn"
-# Where the bridges are; names are those of the map: arguments are a hosts file, and a program.
-_NAMED = 'mount --bind "$1" /etc/hosts; shift; exec "$@"'
+HISTORY = f"{_STATE}/staging/history/done_intermediate/yarn"
+"""The guest's directory of what jobs left: names with numbers of tasks, and how they ended."""
+# Where the bridges are; names are those of the map: arguments are a hosts file, the own name of
+# this machine there, and a program.
+_NAMED = 'mount --bind "$1" /etc/hosts; echo "$2" >/proc/sys/kernel/hostname; shift 2; exec "$@"'
 _ASK = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=30).read().decode())"
 
 
@@ -80,7 +86,9 @@ class GuestSite:
 
     def install_hadoop_configuration(self) -> None:
         """As the role `hadoop` does, of the little that this guest needs."""
-        for name, text in _files(self.cluster, Path("/etc/vas/cluster.yaml")).items():
+        files = _files(self.cluster, Path("/etc/vas/cluster.yaml"))
+        files["nodemanager.env"] = f"HEAP=-Xmx400m {_JVM}\n"
+        for name, text in files.items():
             done = self.ssh(f"sudo install -D -m 644 /dev/stdin /etc/vas/hadoop/{name}", text)
             assert done.status == 0, done.stderr
 
@@ -95,8 +103,8 @@ class GuestSite:
         jars = ":".join(map(str, (conf, *sorted(find_hadoop().glob("*.jar")), find_plugins())))
         program = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
         java = (str(find_java() / "bin/java"), *_JVM.split(), "-Xmx300m", "-cp", jars, program)
-        hosts = str(self.directory / "hosts")
-        named = (*TIED, "unshare", "--mount", "sh", "-euc", _NAMED, "sh", hosts)
+        names = (str(self.directory / "hosts"), self.cluster.yarn.resourcemanager.name)
+        named = (*TIED, "unshare", "--mount", "--uts", "sh", "-euc", _NAMED, "sh", *names)
         with (self.directory / "rm.log").open("wb") as log:
             process = subprocess.Popen(
                 self.daemon.entering(*named, *java),
@@ -164,7 +172,9 @@ def _files(cluster: Cluster, map_file: Path, state: Path = Path(_STATE)) -> dict
         "fs.defaultFS": "file:///",
         "hadoop.tmp.dir": str(state / "tmp"),
         "mapreduce.framework.name": "yarn",
+        "mapreduce.task.timeout": _PATIENCE_MS,
         "mapreduce.application.classpath": f"{_HADOOP}/*",
+        "yarn.am.liveness-monitor.expiry-interval-ms": _PATIENCE_MS,
         "yarn.app.mapreduce.am.resource.mb": "384",
         "yarn.app.mapreduce.am.command-opts": f"{_JVM} -Xmx200m",
         "yarn.app.mapreduce.am.staging-dir": str(state / "staging"),
@@ -175,7 +185,10 @@ def _files(cluster: Cluster, map_file: Path, state: Path = Path(_STATE)) -> dict
         "yarn.nodemanager.log-dirs": "/var/log/yarn/containers",
         "yarn.nodemanager.pmem-check-enabled": "false",
         "yarn.nodemanager.resource.memory-mb": "1024",
+        # Every 3 s it would take a third of a processor.
+        "yarn.nodemanager.resource-monitor.interval-ms": "30000",
         "yarn.nodemanager.vmem-check-enabled": "false",
+        "yarn.resourcemanager.rm.container-allocation.expiry-interval-ms": _PATIENCE_MS,
         "yarn.scheduler.capacity.maximum-am-resource-percent": "0.5",
         "yarn.scheduler.minimum-allocation-mb": "128",
     }

@@ -35,7 +35,7 @@ BRIDGES = (("virbr0", str(host_interface())),)
 
 # Arguments: the directory, then bridges, each with an address. `libvirt-qemu` and `qemu` are
 # the users that distributions build libvirt with: their packages make them, or nobody does.
-_SCRIPT = """
+_OWN_FILES = """
 set -eu
 mount --make-rprivate /
 for part in etc/libvirt run/libvirt var/lib/libvirt var/log/libvirt var/cache/libvirt; do
@@ -44,15 +44,22 @@ for part in etc/libvirt run/libvirt var/lib/libvirt var/log/libvirt var/cache/li
 done
 for file in passwd group; do
     cp "/etc/$file" "$1/$file"
-    for user in libvirt-qemu qemu; do
-        grep -q "^$user:" "$1/$file" || echo "$user:x:64055:64055::/:/bin/false" >>"$1/$file"
-    done
     mount --bind "$1/$file" "/etc/$file"
 done
+"""
+CONFIGURE = """
+for file in passwd group; do
+    for user in libvirt-qemu qemu; do
+        grep -q "^$user:" "/etc/$file" || echo "$user:x:64055:64055::/:/bin/false" >>"/etc/$file"
+    done
+done
+mkdir -p /etc/libvirt
 printf '%s\\n' 'user = "root"' 'group = "root"' 'security_driver = "none"' 'namespaces = []' \\
     'remember_owner = 0' >/etc/libvirt/qemu.conf
 printf '%s\\n' 'auth_unix_rw = "none"' 'auth_unix_ro = "none"' 'unix_sock_group = "root"' \\
     >/etc/libvirt/libvirtd.conf
+"""
+_BRIDGES = """
 ip link set lo up
 shift
 while [ $# -gt 0 ]; do
@@ -60,11 +67,12 @@ while [ $# -gt 0 ]; do
     ip address add "$2" dev "$1"
     shift 2
 done
+"""
+# The shell stays, to be the one that takes in what daemons leave: process 1 of the namespace.
+_DAEMONS = """
 virtlogd -d
 libvirtd
 """
-
-# The shell stays, to be the one that takes in what daemons leave: process 1 of the namespace.
 
 # `features` has acpi, as libvirt 9 says -no-acpi otherwise, which QEMU 9 does not know.
 _DOMAIN = """
@@ -148,10 +156,11 @@ def running(directory: Path, bridges: Sequence[tuple[str, str]] = BRIDGES) -> It
     `bridges`: name, and address with its prefix; one may have several.
     """
     argv = ["unshare", "--mount", "--net", "--pid", "--mount-proc", "--fork", "--kill-child"]
+    script = f"{_OWN_FILES}{CONFIGURE}{_BRIDGES}{_DAEMONS}"
     log = directory / "libvirtd.log"
     with log.open("wb") as output:
         daemon = subprocess.Popen(
-            [*argv, "sh", "-c", _SCRIPT, "sh", str(directory), *chain(*bridges)],
+            [*argv, "sh", "-c", script, "sh", str(directory), *chain(*bridges)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -30,6 +30,7 @@ GOOD = Verdict(
     hostname="vas-check",
     machine_id="0" * 32,
     cloud_init="done",
+    seed="Valid cloud-config: system userdata",
     addresses=["lo UNKNOWN 127.0.0.1/8", "vf0 UP 192.0.2.21/24"],
     routed="Usage: vas-routed [OPTIONS]",
 )
@@ -76,6 +77,7 @@ def test_a_good_verdict_is_good() -> None:
     [
         ({"state": "degraded", "failed": ["x.service"]}, "the system runs"),
         ({"cloud_init": "error"}, "cloud-init read the seed"),
+        ({"seed": ""}, "cloud-init's schema takes the seed"),
         ({"hostname": "localhost"}, "it has the seed's name"),
         ({"machine_id": ""}, "it has a machine-id of its own"),
         ({"addresses": ["vf0 UP 192.0.2.210/24"]}, "it has the seed's address"),

@@ -15,6 +15,7 @@ from typing import Any
 
 PORT = "/dev/virtio-ports/vas.verdict"
 _NODE = "http://127.0.0.1:8042/ws/v1/node/info"
+_USER_DATA = "/var/lib/cloud/instance/user-data.txt"
 _BOOT_SECONDS = 900.0
 _NODE_SECONDS = 600.0
 
@@ -62,6 +63,7 @@ def verdict() -> dict[str, Any]:
         "hostname": output("hostname"),
         "machine_id": Path("/etc/machine-id").read_text().strip(),
         "cloud_init": output("cloud-init", "status").partition("status: ")[2].split("\n")[0],
+        "seed": output("cloud-init", "schema", "--config-file", _USER_DATA),
         "addresses": output("ip", "-brief", "address").splitlines(),
         "java": output("/usr/lib/vas/java/bin/java", "--version").partition("\n")[0],
         "routed": output("vas-routed", "--help").partition("\n")[0],

@@ -24,6 +24,7 @@ class Verdict(BaseModel):
     hostname: str = ""
     machine_id: str = ""
     cloud_init: str = ""
+    seed: str = ""
     addresses: list[str] = []
     java: str = ""
     routed: str = ""
@@ -39,6 +40,7 @@ def _rules(found: Verdict, guest: Guest, agent: bool) -> Iterator[Rule]:
     failed = ", ".join(found.failed) or "no unit failed"
     yield Rule("the system runs", found.state == "running", f"{found.state}, {failed}")
     yield Rule("cloud-init read the seed", found.cloud_init == "done", found.cloud_init or "-")
+    yield Rule("cloud-init's schema takes the seed", found.seed.startswith("Valid"), found.seed)
     yield Rule("it has the seed's name", found.hostname == guest.name, found.hostname or "-")
     yield Rule("it has a machine-id of its own", len(found.machine_id) == 32, found.machine_id)
     has = [line.split()[0] for line in found.addresses if f"{guest.address}/" in line]
