@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from vas_ansible.archives import archive_hadoop, archive_wheels
 from vas_ansible.monitoring import HADOOP_METRICS
 from vas_core.polling import poll
 from vas_tests.checks import REPOSITORY
@@ -37,16 +36,6 @@ _DOMAIN = """<domain type="qemu"><name>vm1</name><memory unit="MiB">64</memory><
 _ALL = "vas_oss:vas_guests"
 _YARN = "vas_guests:vas_resourcemanager"
 Variables = dict[str, object]
-
-
-@pytest.fixture(scope="module")
-def archives() -> Variables:
-    """What the controller hands to nodes."""
-    build = REPOSITORY / "build" / "hosts"
-    wheels, hadoop = build / "vas-wheels.tar", build / "vas-hadoop.tar"
-    archive_wheels(wheels)
-    archive_hadoop(hadoop)
-    return {"vas_program_archive": str(wheels), "vas_hadoop_archive": str(hadoop)}
 
 
 @pytest.fixture(scope="module")

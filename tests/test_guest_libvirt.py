@@ -19,6 +19,7 @@ from vas_guest.domain import domain, to_text
 from vas_guest.network import network
 from vas_guest.settings import GuestSettings
 from vas_tests import libvirt
+from vas_tests.kernel import halting_kernel
 
 pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parents[1] / "cluster/examples/laptop-lab.yaml"
@@ -43,27 +44,13 @@ def site(tmp_path: Path, daemon: libvirt.Libvirt) -> Iterator[Path]:
     guest["disks"] = [{"path": str(tmp_path / "vm1.qcow2"), "size": "1GiB"}]
     (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(value))
     settings = {"accelerator": "qemu", "virtual_function": False, "seeds": str(tmp_path / "seed")}
-    (tmp_path / "kernel").write_bytes(_kernel())
+    (tmp_path / "kernel").write_bytes(halting_kernel(WORD))
     settings |= {"kernel": str(tmp_path / "kernel"), "consoles": str(tmp_path)}
     (tmp_path / "guest.yaml").write_text(yaml.safe_dump(settings))
     (tmp_path / "placement.xml").write_text(domain_xml(_placement(), GUEST))
     run(["qemu-img", "create", "-q", "-f", "qcow2", tmp_path / "vm1.qcow2", "1G"])
     yield tmp_path
     daemon.end_guests()
-
-
-def _kernel() -> bytes:
-    """What QEMU takes for Linux: says one word to the console, and halts.
-
-    Its header is Linux' x86 boot protocol 2.0.
-    """
-    say = b"".join(bytes([0xB0, letter, 0xEE]) for letter in WORD)  # mov al, LETTER; out dx, al
-    code = b"\xba\xf8\x03" + say + b"\xfa\xf4\xeb\xfd"  # mov dx, COM1; ...; cli; hlt; jmp hlt
-    kernel = bytearray(4096)
-    kernel[0x1F1] = 1  # sectors of the setup, which is all there is
-    kernel[0x1FE:0x208] = b"\x55\xaa\xeb\x3e" + b"HdrS" + b"\x00\x02"  # jmp 0x240
-    kernel[0x240 : 0x240 + len(code)] = code
-    return bytes(kernel)
 
 
 def _placement() -> Placement:

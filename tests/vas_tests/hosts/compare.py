@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vas_tests.hosts.host import Host
 
 # What changes by itself, or by the look at it: caches, logs, clocks, Ansible's own directory.
@@ -71,8 +73,11 @@ _ON_DEMAND = (
 Picture = dict[str, set[str]]
 
 
-def look(host: Host) -> Picture:
-    """Files, packages, units, routes, sysctls and users, each as a set of lines."""
+def look(host: Host, without: Sequence[str] = ()) -> Picture:
+    """Files, packages, units, routes, sysctls and users, each as a set of lines.
+
+    `without`: directories that are passed over.
+    """
     found = {kind: _lines(host, argv) for kind, argv in _COMMANDS.items()}
     found["sysctls"] = {line for line in found["sysctls"] if not line.startswith(_LIVELY)}
     # The unit of a session comes and goes with it; columns are as wide as their longest word.
@@ -80,7 +85,7 @@ def look(host: Host) -> Picture:
     found["units"] = {" ".join(words) for words in units if "transient" not in words}
     services = {line.split()[0] for line in found["running"]}
     found["running"] = {name for name in services if name not in _ON_DEMAND}
-    words = (*_PASSED_OVER, *_BACKUPS)
+    words = (*_PASSED_OVER, *_BACKUPS, *without)
     found["files"] = _lines(host, ("/usr/bin/python3", "-I", "-c", _LOOK, *words))
     return found
 
