@@ -10,7 +10,7 @@ import pytest
 
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.cycle import made_true, play_role, role_playbook
-from vas_tests.hosts.guest import SETTINGS, WORD, make_image
+from vas_tests.hosts.guest import DISKS, SETTINGS, WORD, make_image
 from vas_tests.hosts.host import Host
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "qemu-img", "nsenter") if shutil.which(p) is None]
@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="hosts in namespaces need root"),
     pytest.mark.skipif(bool(_LACKS), reason=f"not installed: {', '.join(_LACKS)}"),
 ]
-_DISKS = "/var/lib/vas-guests"
 _MAC = "52:54:00:77:01:02"
 _GIB = 1 << 30
 Variables = dict[str, object]
@@ -78,8 +77,8 @@ def prepared(
 
 
 def test_the_guests(site: Site, server: Host, prepared: Variables) -> None:
-    disk = f"{_DISKS}/vm1.qcow2"
-    with made_true(site, "guest", "vas_oss", prepared, leaves=(_DISKS,)):
+    disk = f"{DISKS}/vm1.qcow2"
+    with made_true(site, "guest", "vas_oss", prepared, leaves=(DISKS,)):
         assert server.run("virsh", "list", "--name").stdout.split() == ["vm1"]
         assert _MAC in server.run("virsh", "domiflist", "vm1").stdout
         before = server.run("stat", "--format=%i %Y", disk).stdout
@@ -91,7 +90,7 @@ def test_the_guests(site: Site, server: Host, prepared: Variables) -> None:
         assert "shut it down first" in refused.text
         server.run("virsh", "destroy", "vm1")
     assert server.run("stat", "--format=%i %Y", disk).stdout == before
-    server.run("rm", "-r", _DISKS)
+    server.run("rm", "-r", DISKS)
 
 
 def test_a_guest_that_does_not_boot_is_shown_by_its_console(
@@ -109,13 +108,13 @@ def test_a_disk_that_is_full_leaves_no_half_of_a_guest(
     site: Site, server: Host, prepared: Variables
 ) -> None:
     playbook = role_playbook(site, "guest", "vas_oss")
-    server.run("mkdir", _DISKS)
-    server.run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", _DISKS)
+    server.run("mkdir", DISKS)
+    server.run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", DISKS)
     failed = site.play(playbook, prepared, check=False)
     assert "No space left on device" in failed.text
-    assert server.run("ls", "-A", _DISKS).stdout == ""
+    assert server.run("ls", "-A", DISKS).stdout == ""
     assert server.run("virsh", "list", "--all", "--name").stdout.split() == []
-    server.run("umount", _DISKS)
+    server.run("umount", DISKS)
     assert site.play(playbook, prepared).changed["oss1"] > 0
     _forget(site, server, prepared)
 
@@ -138,4 +137,4 @@ def test_a_wrong_mac_is_put_right(site: Site, server: Host, prepared: Variables)
 def _forget(site: Site, server: Host, prepared: Variables) -> None:
     server.run("virsh", "destroy", "vm1")
     play_role(site, "guest", "vas_oss", prepared | {"vas_guest_state": "absent"})
-    server.run("rm", "-r", _DISKS)
+    server.run("rm", "-r", DISKS)

@@ -8,6 +8,8 @@ from vas_core.process import run
 from vas_tests.kernel import halting_kernel
 
 WORD = "halted"
+DISKS = "/var/lib/vas-guests"
+"""Where the map has the guest's disk; disks stay when the guest goes."""
 _IMAGE = "/var/lib/vas/image"
 # What a host without virtual functions is told of its guests.
 SETTINGS: dict[str, object] = {
