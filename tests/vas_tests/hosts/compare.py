@@ -67,7 +67,8 @@ _LIVELY: tuple[str, ...] = (
 _LIVELY += ("kernel.acct", "fs.quota", "net.netfilter", "dev.cdrom", "kernel.shmall", "vm.stat")
 # Started by whoever asks, a session or libvirt, and ended by themselves later.
 _ON_DEMAND = (
-    *("libvirtd.service", "systemd-machined.service", "systemd-hostnamed.service"),
+    *("libvirtd.service", "virtlogd.service", "systemd-machined.service"),
+    *("systemd-hostnamed.service", "systemd-timedated.service"),
     *("user@0.service", "user-runtime-dir@0.service"),
 )
 Picture = dict[str, set[str]]
