@@ -12,6 +12,8 @@ _PASSED_OVER = (
     *("/var/lib/apt", "/var/lib/dpkg", "/var/lib/systemd", "/root/.ansible", "/root/.cache"),
     # How packages remember that they were there, besides dpkg.
     *("/var/lib/ucf", "/var/lib/sgml-base"),
+    # libvirt's own: it comes with the first guest that starts with its server, and stays.
+    "/etc/libvirt/qemu/autostart",
     *("/etc/ld.so.cache", "/etc/.pwd.lock", "/etc/mtab"),
 )
 _BACKUPS = ("/etc/passwd-", "/etc/group-", "/etc/shadow-", "/etc/gshadow-", "/etc/subuid-")
@@ -81,6 +83,8 @@ def look(host: Host, without: Sequence[str] = ()) -> Picture:
     """
     found = {kind: _lines(host, argv) for kind, argv in _COMMANDS.items()}
     found["sysctls"] = {line for line in found["sysctls"] if not line.startswith(_LIVELY)}
+    # Whether a bridge has a carrier is no configuration: one has it until its last port goes.
+    found["routes"] = {line.replace(" linkdown", "") for line in found["routes"]}
     # The unit of a session comes and goes with it; columns are as wide as their longest word.
     units = (line.split() for line in found["units"])
     found["units"] = {" ".join(words) for words in units if "transient" not in words}
