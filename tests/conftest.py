@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from vas_ansible.archives import archive_hadoop, archive_wheels
 from vas_core.cli import run_command
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
@@ -36,6 +37,16 @@ def lab() -> Iterator[Lab]:
     )
     with Lab.start(options, tied=True) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def archives() -> dict[str, object]:
+    """What a controller hands to nodes, by the variables that name it."""
+    build = REPOSITORY / "build" / "hosts"
+    wheels, hadoop = build / "vas-wheels.tar", build / "vas-hadoop.tar"
+    archive_wheels(wheels)
+    archive_hadoop(hadoop)
+    return {"vas_program_archive": str(wheels), "vas_hadoop_archive": str(hadoop)}
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from vas_ansible.archives import archive_hadoop, archive_wheels
 from vas_ansible.monitoring import HADOOP_METRICS
 from vas_core.polling import poll
 from vas_tests.checks import REPOSITORY
@@ -20,6 +18,7 @@ from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import cycle, made_true, play_role, role_playbook
 from vas_tests.hosts.host import Host
+from vas_tests.hosts.yarn import asked, running_nodes
 
 _LACKS = [p for p in ("mmdebstrap", "ssh", "unshare", "nsenter") if shutil.which(p) is None]
 pytestmark = [
@@ -37,16 +36,6 @@ _DOMAIN = """<domain type="qemu"><name>vm1</name><memory unit="MiB">64</memory><
 _ALL = "vas_oss:vas_guests"
 _YARN = "vas_guests:vas_resourcemanager"
 Variables = dict[str, object]
-
-
-@pytest.fixture(scope="module")
-def archives() -> Variables:
-    """What the controller hands to nodes."""
-    build = REPOSITORY / "build" / "hosts"
-    wheels, hadoop = build / "vas-wheels.tar", build / "vas-hadoop.tar"
-    archive_wheels(wheels)
-    archive_hadoop(hadoop)
-    return {"vas_program_archive": str(wheels), "vas_hadoop_archive": str(hadoop)}
 
 
 @pytest.fixture(scope="module")
@@ -134,12 +123,12 @@ def program(site: Site, archives: Variables) -> Variables:
 def test_yarn(site: Site, program: Variables) -> None:
     """The daemons run and answer; guests leave YARN and come back."""
     variables = program | _mounted(site)
-    with made_true(site, "hadoop", _YARN, variables):
+    with made_true(site, "hadoop", _YARN, variables, leaves=("/scratch",)):
         _is_measured(site)
         _is_evacuated_and_readmitted(site)
         done = site.play(_PLAYBOOKS / "rolling-upgrade.yml", variables | _NEW_HEAP)
         assert done.changed["vm1"] > 0
-        assert _running_nodes(site) == ["vm1"]
+        assert running_nodes(site) == ["vm1"]
 
 
 def test_the_route_switcher(site: Site, program: Variables) -> None:
@@ -154,7 +143,7 @@ def _is_measured(site: Site) -> None:
     """Hadoop's metrics have the names that rules and panels have."""
 
     def unnamed() -> list[str]:
-        found = "".join(_asked(site, f"http://{at}/prom") for at in ("rm1:8088", "vm1:8042"))
+        found = "".join(asked(site, f"http://{at}/prom") for at in ("rm1:8088", "vm1:8042"))
         return [name for name in HADOOP_METRICS if f"\n{name}{{" not in found]
 
     poll(unnamed, lambda names: not names, 60.0, "all metrics")
@@ -170,28 +159,17 @@ def _is_evacuated_and_readmitted(site: Site) -> None:
     print(f"evacuated in {time.monotonic() - started:.0f} s")
     assert evacuated.changed["oss1"] > 0
     assert oss1.run("virsh", "list", "--name").stdout.split() == []
-    assert _running_nodes(site) == []
+    assert running_nodes(site) == []
     assert site.play(_PLAYBOOKS / "evacuate.yml", named).changes() == 0
     left_alone = site.play(_PLAYBOOKS / "site.yml", {}, "--list-hosts").text
     assert "rm1" in left_alone
     assert "oss1" not in left_alone
 
     site.play(_PLAYBOOKS / "readmit.yml", named)
-    poll(lambda: _running_nodes(site), lambda names: names == ["vm1"], 60.0, "the guest in YARN")
+    poll(lambda: running_nodes(site), lambda names: names == ["vm1"], 60.0, "the guest in YARN")
     assert oss1.run("virsh", "list", "--name", "--autostart").stdout.split() == ["vm1"]
     for argv in (("destroy", "vm1"), ("undefine", "vm1")):
         oss1.run("virsh", *argv)
-
-
-def _running_nodes(site: Site) -> list[str]:
-    answer = _asked(site, "http://rm1:8088/ws/v1/cluster/nodes?states=RUNNING")
-    nodes = (json.loads(answer)["nodes"] or {}).get("node", [])
-    return [node["nodeHostName"] for node in nodes]
-
-
-def _asked(site: Site, url: str) -> str:
-    program = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())"
-    return site.hosts["vm1"].run("python3", "-c", program, url).stdout
 
 
 def _mounted(site: Site) -> Variables:

@@ -18,10 +18,12 @@ from vas_core.process import run
 from vas_guest.domain import domain, to_text
 from vas_guest.network import network
 from vas_guest.settings import GuestSettings
-from vas_tests import halting, libvirt
+from vas_tests import libvirt
+from vas_tests.kernel import halting_kernel
 
 pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parents[1] / "cluster/examples/laptop-lab.yaml"
+WORD = b"halted"
 GUEST = "vm1"
 
 
@@ -42,7 +44,7 @@ def site(tmp_path: Path, daemon: libvirt.Libvirt) -> Iterator[Path]:
     guest["disks"] = [{"path": str(tmp_path / "vm1.qcow2"), "size": "1GiB"}]
     (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(value))
     settings = {"accelerator": "qemu", "virtual_function": False, "seeds": str(tmp_path / "seed")}
-    (tmp_path / "kernel").write_bytes(halting.kernel())
+    (tmp_path / "kernel").write_bytes(halting_kernel(WORD))
     settings |= {"kernel": str(tmp_path / "kernel"), "consoles": str(tmp_path)}
     (tmp_path / "guest.yaml").write_text(yaml.safe_dump(settings))
     (tmp_path / "placement.xml").write_text(domain_xml(_placement(), GUEST))
@@ -145,7 +147,7 @@ def test_a_guest_that_does_not_boot_is_shown_by_its_console(
     assert vas(daemon, site, "apply", "--start", "--wait", "2") == 1
     said = capsys.readouterr().err
     assert "waited 2 s for the agent of vm1" in said
-    assert f"{site}/vm1-console.log ends with:" in said and halting.WORD.decode() in said
+    assert f"{site}/vm1-console.log ends with:" in said and WORD.decode() in said
 
 
 def test_another_guest_of_that_name_is_left_alone(

@@ -73,6 +73,23 @@ def test_all_are_found_at_once_each_with_its_fix() -> None:
     assert all(finding.fix and finding.line().startswith(OSS) for finding in found)
 
 
+def test_what_a_lab_does_without_is_not_asked_for() -> None:
+    bare = host(kvm=False, iommu_groups=0, interfaces={"ens1f0": {"mtu": 9000}})
+    lab = {
+        "vas_guest_settings": {"accelerator": "qemu", "virtual_function": False},
+        "vas_storage_host_virtual_functions": False,
+    }
+    assert checks(bare) == ["pf", "kvm", "iommu", "vfs"]
+    assert checks(bare, **lab) == ["pf"]
+    assert checks(bare, **lab, vas_hostcheck_accepted=["pf"]) == []
+
+
+def test_a_bridge_in_place_of_virtual_functions_has_to_be_there() -> None:
+    settings = {"vas_guest_settings": {"virtual_function": False, "fabric_bridge": "fabric0"}}
+    assert checks(host(), **settings) == ["fabric_bridge"]
+    assert checks(host(interfaces={"fabric0": {"mtu": 9000}}), **settings) == []
+
+
 def guest(**changed: Any) -> Facts:
     legs = {"ens1f0v0": {"mtu": 9000, "addresses": ["10.10.0.111"]}, "virtio0": {"mtu": 9000}}
     good = {"hostname": "vas01", "memory_bytes": 62 * GIB, "interfaces": legs}
@@ -117,3 +134,15 @@ def test_what_two_variables_demand_of_each_other() -> None:
         "vas_hadoop_kerberos_keytabs",
         "vas_hadoop_container_executor",
     ]
+
+
+@pytest.mark.parametrize(("made", "taken", "agree"), [(True, False, False), (False, False, True)])
+def test_server_and_guests_agree_on_virtual_functions(made: bool, taken: bool, agree: bool) -> None:
+    variables = {
+        "vas_storage_host_virtual_functions": made,
+        "vas_guest_settings": {"virtual_function": taken},
+    }
+    found = examine_inventory(SITE, {OSS: variables}, list(variables), {})
+    assert [finding.check for finding in found] == (
+        [] if agree else ["vas_storage_host_virtual_functions"]
+    )

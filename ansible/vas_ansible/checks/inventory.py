@@ -30,6 +30,7 @@ def examine_inventory(
         found += _unknown(node, variables, known, removed)
         found += _memory(cluster, node, variables)
         found += _kerberos(node, variables)
+        found += _virtual_functions(node, variables)
     return _once(found)
 
 
@@ -75,6 +76,18 @@ def _kerberos(node: str, variables: Variables) -> Iterator[Finding]:
         what = "secure mode needs containers to run as their users"
         fix = "name Hadoop's program container-executor, built for these nodes"
         yield Finding(node, "vas_hadoop_container_executor", what, fix)
+
+
+def _virtual_functions(node: str, variables: Variables) -> Iterator[Finding]:
+    """The server makes them, and its guests get them: two roles have to wish the same."""
+    guests = variables.get("vas_guest_settings") or {}
+    assert isinstance(guests, Mapping), "the role's options are checked by Ansible"
+    made = variables.get("vas_storage_host_virtual_functions", True)
+    taken = guests.get("virtual_function", True)
+    if made != taken:
+        what = f"is {str(made).lower()}, and vas_guest_settings.virtual_function is "
+        fix = "make them the same; false where there is no SR-IOV"
+        yield Finding(node, "vas_storage_host_virtual_functions", what + str(taken).lower(), fix)
 
 
 def _once(found: list[Finding]) -> list[Finding]:

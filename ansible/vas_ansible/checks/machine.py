@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
+from typing import Any
 
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
@@ -16,20 +17,26 @@ from vas_core.sizes import format_size
 _OSS_SHARE = 4
 _OSS_LEAST_BYTES = 8 << 30
 _VIRTIO = "virtio0"
+# libvirt's word for a guest whose processor is not the machine's.
+_EMULATED = "qemu"
 
 
 def examine_machine(
-    cluster: Cluster, node: str, facts: Facts, settings: Mapping[str, object]
+    cluster: Cluster, node: str, facts: Facts, settings: Mapping[str, Any]
 ) -> list[Finding]:
-    """Everything that is wrong with a machine of the map. `settings`: the inventory's variables."""
+    """Everything that is wrong with a machine of the map, but for what the site accepts.
+
+    `settings`: the inventory's variables.
+    """
     found = [*_everywhere(node, facts)]
     if host := cluster.host(node):
-        found += [*_host(host, facts), *_names(cluster, node, facts)]
+        found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
     if parent := cluster.host_by_guest(node):
         found += [*_guest(parent, cluster.guest(node), facts), *_lustre(node, facts, settings)]
         if settings.get("vas_guest_base_hosts") is False:
             found += _names(cluster, node, facts)
-    return found
+    accepted = settings.get("vas_hostcheck_accepted") or ()
+    return [finding for finding in found if finding.check not in accepted]
 
 
 def _everywhere(node: str, facts: Facts) -> Iterator[Finding]:
@@ -41,7 +48,7 @@ def _everywhere(node: str, facts: Facts) -> Iterator[Finding]:
         yield Finding(node, "time", "the clock is not synchronised", fix)
 
 
-def _host(host: Host, facts: Facts) -> Iterator[Finding]:
+def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
     pf = facts.interfaces.get(host.nics.pf)
     if pf is None:
         fix = "correct hosts[].nics.pf in the map, or the cable"
@@ -52,14 +59,20 @@ def _host(host: Host, facts: Facts) -> Iterator[Finding]:
     yield from _legs(host.name, facts, (host.nics.pf, host.nics.bridge))
     yield from _bridge_network(host, facts)
     if host.guests:
-        yield from _virtualisation(host, facts)
+        guests = settings.get("vas_guest_settings") or {}
+        if guests.get("accelerator") != _EMULATED and not facts.kvm:
+            fix = "enable virtualisation in the firmware, and load kvm_intel or kvm_amd"
+            yield Finding(host.name, "kvm", "has no /dev/kvm", fix)
+        if settings.get("vas_storage_host_virtual_functions", True):
+            yield from _virtual_functions(host, facts)
+        bridge = guests.get("fabric_bridge")
+        if bridge and bridge not in facts.interfaces:
+            fix = f"make it, with {host.nics.pf} on it, or correct vas_guest_settings"
+            yield Finding(host.name, "fabric_bridge", f"has no bridge {bridge}", fix)
         yield from _room(host, facts)
 
 
-def _virtualisation(host: Host, facts: Facts) -> Iterator[Finding]:
-    if not facts.kvm:
-        fix = "enable virtualisation in the firmware, and load kvm_intel or kvm_amd"
-        yield Finding(host.name, "kvm", "has no /dev/kvm", fix)
+def _virtual_functions(host: Host, facts: Facts) -> Iterator[Finding]:
     if facts.iommu_groups == 0:
         fix = "enable VT-d or AMD-Vi in the firmware; on Intel boot with intel_iommu=on iommu=pt"
         yield Finding(host.name, "iommu", "the IOMMU is off", fix)

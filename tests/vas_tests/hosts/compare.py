@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vas_tests.hosts.host import Host
 
 # What changes by itself, or by the look at it: caches, logs, clocks, Ansible's own directory.
@@ -10,6 +12,8 @@ _PASSED_OVER = (
     *("/var/lib/apt", "/var/lib/dpkg", "/var/lib/systemd", "/root/.ansible", "/root/.cache"),
     # How packages remember that they were there, besides dpkg.
     *("/var/lib/ucf", "/var/lib/sgml-base"),
+    # libvirt's own: it comes with the first guest that starts with its server, and stays.
+    "/etc/libvirt/qemu/autostart",
     *("/etc/ld.so.cache", "/etc/.pwd.lock", "/etc/mtab"),
 )
 _BACKUPS = ("/etc/passwd-", "/etc/group-", "/etc/shadow-", "/etc/gshadow-", "/etc/subuid-")
@@ -65,22 +69,28 @@ _LIVELY: tuple[str, ...] = (
 _LIVELY += ("kernel.acct", "fs.quota", "net.netfilter", "dev.cdrom", "kernel.shmall", "vm.stat")
 # Started by whoever asks, a session or libvirt, and ended by themselves later.
 _ON_DEMAND = (
-    *("libvirtd.service", "systemd-machined.service", "systemd-hostnamed.service"),
+    *("libvirtd.service", "virtlogd.service", "systemd-machined.service"),
+    *("systemd-hostnamed.service", "systemd-timedated.service"),
     *("user@0.service", "user-runtime-dir@0.service"),
 )
 Picture = dict[str, set[str]]
 
 
-def look(host: Host) -> Picture:
-    """Files, packages, units, routes, sysctls and users, each as a set of lines."""
+def look(host: Host, without: Sequence[str] = ()) -> Picture:
+    """Files, packages, units, routes, sysctls and users, each as a set of lines.
+
+    `without`: directories that are passed over.
+    """
     found = {kind: _lines(host, argv) for kind, argv in _COMMANDS.items()}
     found["sysctls"] = {line for line in found["sysctls"] if not line.startswith(_LIVELY)}
+    # Whether a bridge has a carrier is no configuration: one has it until its last port goes.
+    found["routes"] = {line.replace(" linkdown", "") for line in found["routes"]}
     # The unit of a session comes and goes with it; columns are as wide as their longest word.
     units = (line.split() for line in found["units"])
     found["units"] = {" ".join(words) for words in units if "transient" not in words}
     services = {line.split()[0] for line in found["running"]}
     found["running"] = {name for name in services if name not in _ON_DEMAND}
-    words = (*_PASSED_OVER, *_BACKUPS)
+    words = (*_PASSED_OVER, *_BACKUPS, *without)
     found["files"] = _lines(host, ("/usr/bin/python3", "-I", "-c", _LOOK, *words))
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,8 +39,13 @@ def cycle(site: Site, role: str, hosts: str, variables: Mapping[str, object]) ->
 
 
 @contextmanager
-def made_true(site: Site, role: str, hosts: str, variables: Mapping[str, object]) -> Iterator[None]:
-    """A cycle with something else to look at while the role is in force."""
+def made_true(
+    site: Site, role: str, hosts: str, variables: Mapping[str, object], leaves: Sequence[str] = ()
+) -> Iterator[None]:
+    """A cycle with something else to look at while the role is in force.
+
+    `leaves`: directories that stay with what is in them.
+    """
     names = _members(site, hosts)
     before = {name: look(site.hosts[name]) for name in names}
     present = {**variables, f"vas_{role}_state": "present"}
@@ -59,7 +64,7 @@ def made_true(site: Site, role: str, hosts: str, variables: Mapping[str, object]
     again = play_role(site, role, hosts, absent)
     assert again.changes() == 0, again.text
     for name in names:
-        left = differences(before[name], look(site.hosts[name]))
+        left = differences(before[name], look(site.hosts[name], leaves))
         assert not left, f"{role} on {name}:\n{left}"
 
 

@@ -79,13 +79,14 @@ class Site:
         variables: Mapping[str, object] | None = None,
         *words: str,
         check: bool = True,
+        timeout_seconds: float = _PLAY_SECONDS,
     ) -> Played:
         """Runs a playbook over SSH. Raises CommandFailed with its output if a task failed."""
         done = run(
             self._command(playbook, variables or {}, words),
             check=check,
             env=self._environment(),
-            timeout_seconds=_PLAY_SECONDS,
+            timeout_seconds=timeout_seconds,
         )
         return Played(
             done.stdout, done.stderr, {m[1]: int(m[3]) for m in _RECAP.finditer(done.stdout)}
@@ -136,8 +137,8 @@ class Site:
 
 
 @contextmanager
-def site_of_hosts(directory: Path) -> Iterator[Site]:
-    """The site of `site.yaml`, up; ended however the test ends."""
+def site_of_hosts(directory: Path, only: Sequence[str] = ()) -> Iterator[Site]:
+    """The site of `site.yaml`, or some of its machines, up; ended however the test ends."""
     cluster = load_cluster(_MAP)
     shutil.copy(_MAP, directory / "cluster.yaml")
     key = directory / "key"
@@ -145,6 +146,7 @@ def site_of_hosts(directory: Path) -> Iterator[Site]:
     names = [host.name for host in cluster.hosts]
     names += [guest.name for guest in cluster.guests()]
     names.append(cluster.yarn.resourcemanager.name)
+    names = [name for name in names if name in only or not only]
     with ExitStack() as stack:
         # In memory, as packages are written with many a sync.
         disks = Path(stack.enter_context(TemporaryDirectory(prefix="vas-hosts-", dir="/dev/shm")))

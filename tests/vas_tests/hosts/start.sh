@@ -24,7 +24,11 @@ for node in null zero full random urandom tty; do
     : >"dev/$node"
     mount --bind "/dev/$node" "dev/$node"
 done
-mkdir dev/pts dev/shm
+mkdir dev/net dev/pts dev/shm
+if [ -e /dev/net/tun ]; then # for guests' NICs
+    : >dev/net/tun
+    mount --bind /dev/net/tun dev/net/tun
+fi
 mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd

@@ -1,0 +1,34 @@
+"""A guest for libvirt on a host: an image that takes no time to boot, and settings without KVM."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vas_core.process import run
+from vas_tests.kernel import halting_kernel
+
+WORD = "halted"
+DISKS = "/var/lib/vas-guests"
+"""Where the map has the guest's disk; disks stay when the guest goes."""
+_IMAGE = "/var/lib/vas/image"
+# What a host without virtual functions is told of its guests.
+SETTINGS: dict[str, object] = {
+    "vas_storage_host_virtual_functions": False,
+    "vas_guest_boot_timeout": 0,
+    "vas_guest_settings": {
+        "accelerator": "qemu",
+        "virtual_function": False,
+        "kernel": f"{_IMAGE}/vas-guest.vmlinuz",
+        "initrd": f"{_IMAGE}/vas-guest.initrd",
+    },
+}
+
+
+def make_image(directory: Path) -> Path:
+    """Files as `vas image build` names them. Its kernel says a word, and halts."""
+    directory.mkdir()
+    run(["qemu-img", "create", "-q", "-f", "qcow2", directory / "vas-guest.qcow2", "1M"])
+    (directory / "vas-guest.vmlinuz").write_bytes(halting_kernel(WORD.encode()))
+    for name in ("vas-guest.initrd", "image.json", "SHA256SUMS"):
+        (directory / name).write_text("{}\n")
+    return directory
