@@ -81,6 +81,8 @@ def test_its_seed_starts_the_loop_and_nothing_of_a_sites() -> None:
     compile(written["/run/vas-loop.py"], "loop", "exec")
     assert json.loads(written[loop.JOBS]) == jobs(machine())
     assert not any(path.startswith("/etc/vas") for path in written)
+    name = json.loads(seed(machine())["meta-data"])["local-hostname"]
+    assert name in written["/etc/hosts"].split()
     assert found["runcmd"][-1] == ["systemctl", "start", "vas-loop"]
 
 

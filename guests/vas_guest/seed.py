@@ -19,7 +19,8 @@ from vas_guest.settings import Accelerator, GuestSettings
 
 _USER = "vas"
 # cloud-init's schema takes no empty list, and without `users` there would be the distribution's.
-_NOBODY: list[list[str]] = [[]]
+NOBODY: list[list[str]] = [[]]
+"""What `users` has to be for no user."""
 # 20 ms, the default, is less than an emulated processor needs for a probe: the daemon, whose
 # priority is real-time, would leave it nothing else.
 _EMULATED = "probe_interval_ms: 2000\n"
@@ -74,7 +75,7 @@ def _user_data(
     return {
         "fqdn": guest.name,
         "preserve_hostname": False,
-        "users": [user] if settings.authorized_keys else _NOBODY,
+        "users": [user] if settings.authorized_keys else NOBODY,
         "write_files": [
             {"path": path, "content": text, "permissions": "0644"}
             for path, text in (files | dict(more.files)).items()

@@ -12,6 +12,7 @@ import yaml
 from vas_bench.interference.guest.loop import JOBS
 from vas_bench.interference.sizes import Sizes
 from vas_core.qemu import disk, escaped, kernel, machine, port
+from vas_guest.seed import NOBODY
 from vas_image.image import DISK, INITRD, KERNEL, Image
 from vas_lab.terasort import Sizes as Cut
 
@@ -26,7 +27,10 @@ _MAX_HEAP_MIB = 1024
 # Input, what maps spill and merge, output; and beside them logs.
 _COPIES = 5
 _SPARE_BYTES = 1 << 30
-_STATE = "/var/lib/vas-beside"
+_NAME = "beside"
+# Hadoop asks for the address of the machine's own name, and here no network answers.
+_HOSTS = f"127.0.0.1 localhost {_NAME}\n"
+_STATE = f"/var/lib/vas-{_NAME}"
 _UNIT = """\
 [Unit]
 Description=The analytics beside a storage service
@@ -131,14 +135,15 @@ def seed(guest: Machine) -> dict[str, str]:
         "/run/vas-loop.py": _LOOP.read_text(),
         JOBS: json.dumps(jobs(guest)),
         "/run/systemd/system/vas-loop.service": _UNIT,
+        "/etc/hosts": _HOSTS,
     }
     user_data = {
-        "users": [],
+        "users": NOBODY,
         "write_files": [{"path": path, "content": text} for path, text in files.items()],
         "runcmd": [["systemctl", "daemon-reload"], ["systemctl", "start", "vas-loop"]],
     }
     return {
-        "meta-data": json.dumps({"instance-id": "vas-beside", "local-hostname": "beside"}) + "\n",
+        "meta-data": json.dumps({"instance-id": f"vas-{_NAME}", "local-hostname": _NAME}) + "\n",
         "network-config": "version: 2\nethernets: {}\n",
         "user-data": "#cloud-config\n" + yaml.safe_dump(user_data),
     }
