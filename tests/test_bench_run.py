@@ -146,7 +146,7 @@ def test_a_file_with_runs_is_not_written_to_unasked(
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_every_workload_runs_on_hdfs_and_on_vas_and_is_found_right(tmp_path: Path) -> None:
     plan = PLAN | {
         "name": "all",
