@@ -46,6 +46,9 @@ _MEMORY = SizeType(least=1 << 20)
 @click.option("--iothreads", type=click.IntRange(0, 16), default=1, help="Of that guest: 1.")
 @click.option("--oss-share", type=RealRange(0, 0.9), help="Cores the OSS keeps: 0.25.")
 @click.option("--junk-siblings", is_flag=True, help="Leave siblings of vCPUs' cores without work.")
+@click.option(
+    "--huge-pages/--no-huge-pages", default=True, help="Whether guests' memory is in huge pages."
+)
 @process_option
 @seconds_option
 @connect_option
@@ -61,6 +64,7 @@ def plan(
     iothreads: int,
     oss_share: float | None,
     junk_siblings: bool,
+    huge_pages: bool,
     processes: tuple[str, ...],
     seconds: float,
     connect: str | None,
@@ -83,7 +87,7 @@ def plan(
     if vcpus is not None and cluster:
         raise BadInput("--cluster says which guests there are: leave --vcpus out", where="plan")
     share = {} if oss_share is None else {"oss_share": oss_share}
-    settings = GuestSettings(junk_siblings=junk_siblings, **share)
+    settings = GuestSettings(junk_siblings=junk_siblings, huge_pages=huge_pages, **share)
     asked = Asked(seconds, processes, connect)
     if cluster:
         placement = _of_cluster(snapshot_of(source, asked), cluster, host, settings)

@@ -44,6 +44,10 @@ options:
     description: Whether the siblings of the guests' cores are left without work.
     type: bool
     default: false
+  huge_pages:
+    description: Whether the guests' memory is in huge pages, which have to be reserved.
+    type: bool
+    default: true
   inputs:
     description: What the plan is made for; when it has changed, so does the plan.
     type: dict
@@ -91,6 +95,7 @@ _ARGUMENTS = {
     "host": {"type": "str", "required": True},
     "oss_share": {"type": "float"},
     "junk_siblings": {"type": "bool", "default": False},
+    "huge_pages": {"type": "bool", "default": True},
     "inputs": {"type": "dict", "default": {}},
     "force": {"type": "bool", "default": False},
     "program": PROGRAM,
@@ -122,6 +127,7 @@ def _planned(module: Any) -> None:
     site = {"cluster": module.params["cluster"], "host": module.params["host"]}
     arguments = options({**site, "oss-share": module.params["oss_share"]})
     arguments += ["--junk-siblings"] if module.params["junk_siblings"] else []
+    arguments += [] if module.params["huge_pages"] else ["--no-huge-pages"]
     arguments += [] if module.check_mode else [f"--out={plan}"]
     _, found = ask(module, ["affinity", "plan", *arguments])
     if not module.check_mode:
@@ -131,7 +137,8 @@ def _planned(module: Any) -> None:
 
 
 def _digest(module: Any) -> str:
-    made_of = {key: module.params[key] for key in ("inputs", "oss_share", "junk_siblings")}
+    keys = ("inputs", "oss_share", "junk_siblings", "huge_pages")
+    made_of = {key: module.params[key] for key in keys}
     return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
 
 
