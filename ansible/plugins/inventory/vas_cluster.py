@@ -88,7 +88,8 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             for group in node.groups:
                 self.inventory.add_host(node.name, group=group.value)
             reached = node.name if by_name else node.address
-            for key, value in {"ansible_host": reached, **node.variables}.items():
+            own = {"ansible_host": reached, "vas_address": node.address, **node.variables}
+            for key, value in own.items():
                 self.inventory.set_variable(node.name, key, value)
         everything = {
             "vas_cluster": cluster.model_dump(mode="json", exclude_none=True),

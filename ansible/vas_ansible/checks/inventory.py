@@ -11,7 +11,15 @@ from vas_core.errors import VasError
 from vas_core.suggest import closest
 
 # Set by the inventory plugin.
-_MADE = {"vas_cluster", "vas_cluster_file", "vas_host", "vas_guest", "vas_guest_host", "vas_nics"}
+_MADE = {
+    "vas_cluster",
+    "vas_cluster_file",
+    "vas_host",
+    "vas_guest",
+    "vas_guest_host",
+    "vas_nics",
+    "vas_address",
+}
 Variables = Mapping[str, object]
 
 
