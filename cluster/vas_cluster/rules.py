@@ -23,6 +23,7 @@ def check_rules(cluster: Cluster) -> list[Problem]:
         *_duplicates(_osts(cluster), "an OST is listed at the host that serves it normally"),
         *_duplicates(_queues(cluster), "give every queue a name of its own"),
         *_disks(cluster),
+        *_disks_of_osts(cluster),
         *_interfaces(cluster),
         *_ha_pairs(cluster),
         *_resourcemanager(cluster),
@@ -88,6 +89,20 @@ def _disks(cluster: Cluster) -> Iterator[Problem]:
             for n, disk in enumerate(guest.disks)
         )
         yield from _duplicates(paths, "give every disk a path of its own")
+
+
+def _disks_of_osts(cluster: Cluster) -> Iterator[Problem]:
+    for i, host in enumerate(cluster.hosts):
+        devices = host.storage_devices
+        for k, guest in enumerate(host.guests):
+            for n, disk in enumerate(guest.disks):
+                if disk.path in devices:
+                    device = key_text(("hosts", i, "storage_devices", devices.index(disk.path)))
+                    yield Problem(
+                        ("hosts", i, "guests", k, "disks", n, "path"),
+                        f"{disk.path} is also {device}",
+                        "name a disk that no OST is on: a guest writes to its disks",
+                    )
 
 
 def _interfaces(cluster: Cluster) -> Iterator[Problem]:

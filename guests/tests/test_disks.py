@@ -10,7 +10,7 @@ from vas_cluster import Guest, load_cluster
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput
 from vas_core.process import CommandFailed
-from vas_guest.disks import lacking, make
+from vas_guest.disks import lacking, make, refuse_osts
 
 SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
 
@@ -40,6 +40,15 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
     assert lacking(guest(disk)) == []
     assert list(make(guest(disk), None)) == []
     assert disk.read_text() == "somebody's data"
+
+
+def test_a_link_to_a_device_under_an_ost_is_refused(tmp_path: Path) -> None:
+    device, link, other = (tmp_path / name for name in ("ost0", "by-id", "other"))
+    link.symlink_to(device)
+    host = load_cluster(SITE).hosts[0].model_copy(update={"storage_devices": [str(device)]})
+    refuse_osts(host, guest(other))
+    with pytest.raises(BadInput, match="which an OST is on"):
+        refuse_osts(host, guest(other, link))
 
 
 @pytest.mark.machine

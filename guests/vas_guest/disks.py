@@ -6,12 +6,24 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from vas_cluster import Guest
+from vas_cluster import Guest, Host
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput
 from vas_core.files import fsync_directory
 from vas_core.process import run
 from vas_core.sizes import parse_size
+
+
+def refuse_osts(host: Host, guest: Guest) -> None:
+    """Raises BadInput for a disk that is, by a link, a device under an OST of its host.
+
+    What is one by its name the map's own rules refuse.
+    """
+    devices = {os.path.realpath(device): device for device in host.storage_devices}
+    for disk in guest.disks:
+        if device := devices.get(os.path.realpath(disk.path)):
+            hint = "name another disk in the map: a guest writes to its disks"
+            raise BadInput(f"is {device}, which an OST is on", where=disk.path, hint=hint)
 
 
 def lacking(guest: Guest) -> list[Disk]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from vas_cluster import Cluster, Guest
+from vas_cluster import Host as MapHost
 from vas_core.errors import BadInput, VasError
 from vas_core.polling import poll
 from vas_core.seed import read_seed, write_seed
@@ -43,6 +44,13 @@ class Wish:
         return guest_uuid(self.cluster, self.guest)
 
     @property
+    def host(self) -> MapHost:
+        """The storage server that it is on."""
+        host = self.cluster.host_by_guest(self.guest.name)
+        assert host is not None, "a guest of the map has a host"
+        return host
+
+    @property
     def domain(self) -> Xml.Element:
         """Its domain."""
         return domain(self.cluster, self.guest, self.settings, self.placement)
@@ -52,9 +60,7 @@ class Wish:
         """The pool that its VF comes from, if it has one."""
         if not self.settings.virtual_function:
             return None
-        host = self.cluster.host_by_guest(self.guest.name)
-        assert host is not None, "a guest of the map has a host"
-        return network(self.cluster, host)
+        return network(self.cluster, self.host)
 
     @property
     def seed(self) -> dict[str, str]:
@@ -93,6 +99,7 @@ class Host:
         VasError if libvirt did not take a part of the definition, BadInput if another guest has
         the name.
         """
+        disks_of.refuse_osts(wish.host, wish.guest)
         found = self.differences(wish)
         if not found:
             return []
@@ -183,9 +190,7 @@ class Host:
 
     def _define_network(self, wish: Wish) -> None:
         assert wish.network is not None
-        host = wish.cluster.host_by_guest(wish.guest.name)
-        assert host is not None
-        name = network_name(host)
+        name = network_name(wish.host)
         self._do("net-define", "/dev/stdin", stdin=to_text(wish.network))
         self._do("net-autostart", name)
         if name not in self._listed("net-list", "--name"):

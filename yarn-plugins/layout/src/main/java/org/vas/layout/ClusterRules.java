@@ -36,6 +36,7 @@ final class ClusterRules {
   static void check(Cursor document, List<Problem> problems) {
     ClusterRules rules = new ClusterRules(document, problems);
     rules.checkDuplicates();
+    rules.hosts.forEach(rules::checkDisksOfOsts);
     rules.hosts.forEach(rules::checkPartner);
     rules.checkManager();
     rules.checkShares();
@@ -91,6 +92,15 @@ final class ClusterRules {
   private Stream<Cursor> managersOwnAddress() {
     return Stream.of(manager.get("address"))
         .filter(address -> address.exists() && knownAddress() == null);
+  }
+
+  private void checkDisksOfOsts(Cursor host) {
+    Map<Object, KeyPath> devices = new HashMap<>();
+    host.get("storage_devices").items().forEach(at -> devices.putIfAbsent(at.value(), at.path()));
+    host.get("guests").items().stream().flatMap(guest -> guest.get("disks").items().stream())
+        .map(disk -> disk.get("path")).filter(at -> devices.containsKey(at.value()))
+        .forEach(at -> add(at, at.value() + " is also " + devices.get(at.value()),
+            "name a disk that no OST is on: a guest writes to its disks"));
   }
 
   private void checkPartner(Cursor host) {
