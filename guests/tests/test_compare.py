@@ -94,6 +94,8 @@ def test_a_wrong_mac_is_a_nic_too_few_and_one_too_many() -> None:
         ("cputune", '<vcpupin vcpu="1" cpuset="9"/>'),
         ("cputune", '<emulatorpin cpuset="9"/>'),
         ("os", "<kernel>/k</kernel>"),
+        (".", '<memtune><hard_limit unit="KiB">1</hard_limit></memtune>'),
+        ("devices/interface", '<mtu size="9000"/>'),
         (".", '<numatune><memory mode="strict" nodeset="1"/></numatune>'),
         ("devices", '<hostdev mode="subsystem" type="pci"/>'),
         ("devices", '<disk type="file" device="disk"><target dev="vdb"/></disk>'),

@@ -68,6 +68,12 @@ def test_the_vf_is_known_by_its_mac_and_virtio_is_left_to_the_daemon() -> None:
     }
 
 
+def test_the_vf_has_the_fabrics_mtu() -> None:
+    for mtu in (9000, None):
+        network = yaml.safe_load(made(GuestSettings(mtu=mtu))["network-config"])
+        assert network["ethernets"]["ens1f0v0"].get("mtu") == mtu
+
+
 def test_nobody_logs_in_unless_the_site_says_who() -> None:
     assert user_data(made())["users"] == [[]]
     (user,) = user_data(made(GuestSettings(authorized_keys=["ssh-ed25519 AAAA a"])))["users"]

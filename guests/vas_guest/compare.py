@@ -23,14 +23,17 @@ _KEYS = {
     "memnode": (".", "cellid"),
     "cell": (".", "id"),
     "page": (".", "size"),
+    # Of the firmware, and of a processor.
+    "feature": (".", "name"),
     "tag": (".", "id"),
     # libvirt adds one of its own to a q35.
     "watchdog": (".", "model"),
 }
 # Of these nothing may be there that is not wished: they would undo what is.
 _OWNED = re.compile(
-    r"/(memoryBacking/hugepages|cputune|numatune|os/(kernel|initrd|cmdline)"
-    r"|cpu/(numa|topology)|devices/(disk\[[^]]*\]|interface\[[^]]*\]|hostdev|filesystem)$)"
+    r"/(memoryBacking/hugepages|memtune|cputune|numatune|os/(kernel|initrd|cmdline)"
+    r"|cpu/(numa|topology)"
+    r"|devices/(disk\[[^]]*\]|interface\[[^]]*\](/mtu)?|hostdev|filesystem)$)"
 )
 _MACHINE = re.compile(r"pc-(q35|i440fx)-[\w.]+")
 

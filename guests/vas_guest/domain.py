@@ -12,6 +12,7 @@ from xml.etree import ElementTree as Xml
 from vas_cluster import Cluster, Guest
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput
+from vas_guest.memory import limit_bytes
 from vas_guest.network import network_name
 from vas_guest.settings import Accelerator, GuestSettings
 
@@ -49,6 +50,9 @@ def domain(
     _leaf(root, "name", guest.name)
     _leaf(root, "uuid", guest_uuid(cluster, guest))
     root.extend(placed[tag] for tag in PLACED[:-1] if tag in placed)
+    if settings.memory_limit:
+        limit = limit_bytes(guest, settings, _IOTHREADS) // _KIB
+        _leaf(Xml.SubElement(root, "memtune"), "hard_limit", str(limit), unit="KiB")
     _os(root, settings)
     features = Xml.SubElement(root, "features")
     Xml.SubElement(features, "acpi")
@@ -106,6 +110,9 @@ def _os(root: Xml.Element, settings: GuestSettings) -> None:
     firmware = {} if settings.kernel else {"firmware": "efi"}
     system = Xml.SubElement(root, "os", firmware)
     _leaf(system, "type", "hvm", arch="x86_64", machine=settings.machine)
+    if not settings.kernel:  # nobody signs the image's kernel
+        features = Xml.SubElement(system, "firmware")
+        Xml.SubElement(features, "feature", enabled="no", name="secure-boot")
     for tag, value in (
         ("kernel", settings.kernel),
         ("initrd", settings.initrd),
@@ -133,8 +140,8 @@ def _devices(devices: Xml.Element, cluster: Cluster, guest: Guest, settings: Gue
     if settings.virtual_function:
         devices.append(_virtual_function(guest, network_name(host), settings.vlan))
     elif settings.fabric_bridge:
-        devices.append(_virtio_nic(guest.macs.vf, settings.fabric_bridge))
-    devices.append(_virtio_nic(guest.macs.virtio, host.nics.bridge))
+        devices.append(_virtio_nic(guest.macs.vf, settings.fabric_bridge, settings.mtu))
+    devices.append(_virtio_nic(guest.macs.virtio, host.nics.bridge, settings.mtu))
     devices.append(_console(console_file(guest, settings)))
     devices.extend(_small_devices())
 
@@ -176,11 +183,13 @@ def _virtual_function(guest: Guest, network: str, vlan: int | None) -> Xml.Eleme
     return element
 
 
-def _virtio_nic(mac: str, bridge: str) -> Xml.Element:
+def _virtio_nic(mac: str, bridge: str, mtu: int | None) -> Xml.Element:
     element = Xml.Element("interface", type="bridge")
     Xml.SubElement(element, "mac", address=mac)
     Xml.SubElement(element, "source", bridge=bridge)
     Xml.SubElement(element, "model", type="virtio")
+    if mtu:
+        Xml.SubElement(element, "mtu", size=str(mtu))
     return element
 
 

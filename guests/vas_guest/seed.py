@@ -110,6 +110,8 @@ def _network(cluster: Cluster, guest: Guest, settings: GuestSettings) -> dict[st
         "set-name": name,
         "addresses": [str(ip_interface(f"{guest.address}/{settings.prefix_bits}"))],
     }
+    if settings.mtu:
+        vf["mtu"] = settings.mtu
     if settings.gateway:
         vf["routes"] = [{"to": "default", "via": settings.gateway}]
     return {"version": 2, "ethernets": {name: vf}}

@@ -38,9 +38,18 @@ class GuestSettings(BaseModel):
     trust: bool = False
     """Whether a guest may change its VF's MAC or go promiscuous: the adapter's `trust`."""
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
+    mtu: Annotated[int, Field(ge=1280, le=65535)] | None = None
+    """Of both legs, in bytes, as the PF has it. Long packets vanish where a leg has a smaller one.
+
+    1280 is what IPv6 needs at least (RFC 8200, section 5).
+    """
     prefix_bits: Annotated[int, Field(ge=1, le=128)] = 24
     """Of the data fabric's network, which the map does not say."""
     gateway: str | None = None
+    memory_limit: bool = True
+    """False where libvirt has no memory cgroup."""
+    overhead_mib: Annotated[int, Field(ge=1024)] = 1024
+    """What QEMU may use beside the guest's memory: see `vas_guest.memory`."""
     seeds: AbsolutePath = "/var/lib/vas/seed"
     """The directory of the cloud-init seeds, on the storage server."""
     consoles: AbsolutePath = "/var/log/libvirt/qemu"

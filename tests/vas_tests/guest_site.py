@@ -156,6 +156,7 @@ def _settings(directory: Path, image: Path) -> dict[str, Any]:
     return {
         "accelerator": "qemu",
         "virtual_function": False,
+        "memory_limit": False,  # it takes CAP_SYS_RESOURCE, which a container lacks
         "fabric_bridge": FABRIC,
         "kernel": str(image / KERNEL),
         "initrd": str(image / INITRD),

@@ -18,6 +18,7 @@ SETTINGS: dict[str, object] = {
     "vas_guest_settings": {
         "accelerator": "qemu",
         "virtual_function": False,
+        "memory_limit": False,  # it takes CAP_SYS_RESOURCE, which a container lacks
         "kernel": f"{_IMAGE}/vas-guest.vmlinuz",
         "initrd": f"{_IMAGE}/vas-guest.initrd",
     },
