@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,13 @@ from vas_affinity.placement import GuestShape, Pin, Placement, Target
 from vas_cluster import load_cluster
 from vas_cluster.model import Disk
 from vas_core.cli import run_command
+from vas_core.errors import BadInput
 from vas_core.process import run
+from vas_core.xmltree import parse_xml
 from vas_guest.domain import domain, to_text
-from vas_guest.network import network
-from vas_guest.settings import GuestSettings
+from vas_guest.host import Host, Wish
+from vas_guest.network import has, network, network_uuid
+from vas_guest.settings import Accelerator, GuestSettings
 from vas_tests import libvirt
 from vas_tests.kernel import halting_kernel
 
@@ -25,6 +29,7 @@ pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parents[1] / "cluster/examples/laptop-lab.yaml"
 WORD = b"halted"
 GUEST = "vm1"
+FUNCTIONS = ("0000:03:10.0", "0000:03:10.2")
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +74,12 @@ def vas(daemon: libvirt.Libvirt, site: Path, command: str, *more: str) -> int:
     return run_command(
         ["guest", command, GUEST, *files, *placement, "--connect", daemon.uri, *more]
     )
+
+
+def unlimited(site: Path) -> None:
+    """Of a guest that is started: here nobody may raise the limit of locked memory."""
+    settings = yaml.safe_load((site / "guest.yaml").read_text()) | {"memory_limit": False}
+    (site / "guest.yaml").write_text(yaml.safe_dump(settings))
 
 
 def differing(
@@ -125,6 +136,7 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
     daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (site / "cluster.yaml").read_text()
+    unlimited(site)
     assert vas(daemon, site, "apply") == 0
     daemon.virsh("start", GUEST)
     pid = daemon.virsh("domid", GUEST)
@@ -144,6 +156,7 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
 def test_a_guest_that_does_not_boot_is_shown_by_its_console(
     daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    unlimited(site)
     assert vas(daemon, site, "apply", "--start", "--wait", "2") == 1
     said = capsys.readouterr().err
     assert "waited 2 s for the agent of vm1" in said
@@ -159,14 +172,73 @@ def test_another_guest_of_that_name_is_left_alone(
     assert daemon.virsh("domuuid", GUEST).strip() == uuid
 
 
+def test_a_guest_that_is_restarted_has_its_new_definition(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (site / "cluster.yaml").read_text()
+    unlimited(site)
+    assert vas(daemon, site, "restart") == 1  # it is not defined
+    assert vas(daemon, site, "apply", "--start") == 0
+    (site / "cluster.yaml").write_text(text.replace("64MiB", "96MiB"))
+    assert vas(daemon, site, "apply") == 0
+    capsys.readouterr()
+    # Its kernel has halted, and hears nothing: it goes on as it was.
+    assert vas(daemon, site, "restart", "--timeout", "2") == 1
+    assert "waited 2 s for vm1 to shut down" in capsys.readouterr().err
+    assert " 65536 KiB" in daemon.virsh("dominfo", GUEST)
+    daemon.virsh("destroy", GUEST)
+    assert vas(daemon, site, "restart") == 0
+    assert " 98304 KiB" in daemon.virsh("dominfo", GUEST)
+
+
+def test_the_pool_of_virtual_functions_comes_and_goes_with_its_guests(
+    daemon: libvirt.Libvirt, site: Path
+) -> None:
+    wish, host = pooled(site), Host(daemon.uri)
+    make_functions(daemon)
+    former = "<forward mode='hostdev' managed='yes'><pf dev='pf0'/></forward>"
+    uuid = network_uuid(wish.cluster, wish.host)
+    text = f"<network><name>vas-pf0</name><uuid>{uuid}</uuid>{former}</network>"
+    daemon.virsh("net-define", "/dev/stdin", stdin=text)
+    with pytest.raises(BadInput, match="run `vas guest vfs`"):
+        host.apply(replace(wish, functions=()))
+    assert "/network[vas-pf0]/forward" in [one.where for one in host.apply(wish)]
+    for options in ("--inactive",), ():
+        found = daemon.virsh("net-dumpxml", "vas-pf0", *options)
+        assert has(parse_xml(found, where="vas-pf0")) == " ".join(FUNCTIONS)
+    assert host.differences(wish) == []
+    fewer = replace(wish, functions=FUNCTIONS[:1])
+    host.apply(fewer)
+    assert has(parse_xml(daemon.virsh("net-dumpxml", "vas-pf0"), where="")) == FUNCTIONS[0]
+    assert host.remove(wish)
+    assert daemon.virsh("net-list", "--all", "--name").split() == []
+
+
+def make_functions(daemon: libvirt.Libvirt) -> None:
+    """What libvirt knows virtual functions by, where it sees it: a link to the PF."""
+    devices = "/sys/bus/pci/devices"
+    names = " ".join(f"{devices}/{address}/physfn" for address in FUNCTIONS)
+    script = f"mount -t tmpfs tmpfs {devices} && mkdir -p {names}"
+    run(["nsenter", f"--mount=/proc/{daemon.pid}/ns/mnt", "sh", "-euc", script])
+
+
+def pooled(site: Path) -> Wish:
+    """The guest with a virtual function."""
+    cluster = load_cluster(site / "cluster.yaml")
+    settings = GuestSettings(
+        seeds=str(site / "seed"), consoles=str(site), accelerator=Accelerator.TCG
+    )
+    return Wish(cluster, "", cluster.guest(GUEST), settings, functions=FUNCTIONS)
+
+
 def test_libvirts_schema_takes_every_domain_and_pool_of_the_examples(tmp_path: Path) -> None:
     file = tmp_path / "document.xml"
     for example in EXAMPLE.parent.glob("*.yaml"):
         cluster = load_cluster(example)
-        file.write_text(to_text(network(cluster, cluster.hosts[0])))
+        file.write_text(to_text(network(cluster, cluster.hosts[0], FUNCTIONS)))
         run(["virt-xml-validate", file, "network"])
         for guest in cluster.guests()[:2]:
             disks = guest.disks or [Disk(path="/dev/vg/guest", size="1GiB")]
             described = guest.model_copy(update={"disks": disks})
-            file.write_text(to_text(domain(cluster, described, GuestSettings(vlan=42))))
+            file.write_text(to_text(domain(cluster, described, GuestSettings(vlan=42, mtu=9000))))
             run(["virt-xml-validate", file, "domain"])

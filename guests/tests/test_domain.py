@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vas_cluster import Cluster, Guest, load_cluster
 from vas_core.errors import BadInput
 from vas_guest.domain import domain, guest_uuid, to_text
-from vas_guest.network import network, network_name
+from vas_guest.network import has, network, network_name
 from vas_guest.settings import Accelerator, GuestSettings, read_settings
 
 SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
@@ -85,8 +85,24 @@ def test_the_vf_comes_from_its_hosts_pool_with_mac_and_vlan() -> None:
         "52:54:00:0a:01:01",
         "52:54:00:0a:01:02",
     ]
-    pool = network(site, site.hosts[0]).find("forward/pf")
-    assert pool is not None and pool.get("dev") == "ens1f0"
+
+
+def test_the_pool_has_the_guests_vfs_and_no_other() -> None:
+    site = cluster()
+    functions = ["0000:03:10.1", "0000:81:1f.7"]
+    made_ = network(site, site.hosts[0], functions)
+    assert [dict(one.attrib) for one in made_.iterfind("forward/*")][1] == {
+        "type": "pci",
+        "domain": "0x0000",
+        "bus": "0x81",
+        "slot": "0x1f",
+        "function": "0x7",
+    }
+    assert has(made_) == " ".join(functions)
+    former = Xml.fromstring(
+        "<network><forward mode='hostdev'><pf dev='ens1f0'/></forward></network>"
+    )
+    assert has(former) == "pf ens1f0"
 
 
 def test_a_placement_is_taken_over_whole() -> None:
@@ -159,6 +175,31 @@ def test_block_devices_and_raw_files_are_told_apart() -> None:
         ("block", "raw", {"dev": "/dev/vg/vas01"}),
         ("file", "raw", {"file": "/var/lib/vas/vas01.raw"}),
     ]
+
+
+@pytest.mark.parametrize(("accelerator", "more_mib"), [("kvm", 0), ("qemu", 1024)])
+def test_a_guest_may_use_its_memory_and_what_qemu_needs(accelerator: str, more_mib: int) -> None:
+    root = made(GuestSettings(accelerator=Accelerator(accelerator), overhead_mib=2048))
+    # 64 GiB, a 256th of it for tables, 8 MiB for each of 16 vCPUs and the iothread.
+    wished = (65536 + 256 + 17 * 8 + 2048 + more_mib) << 10
+    assert root.findtext("memtune/hard_limit") == str(wished)
+    assert made(GuestSettings(memory_limit=False)).find("memtune") is None
+
+
+def test_every_leg_has_the_fabrics_mtu() -> None:
+    bridges = GuestSettings(virtual_function=False, fabric_bridge="fabric0", mtu=9000)
+    sizes = [mtu.get("size") for mtu in made(bridges).iterfind("devices/interface/mtu")]
+    assert sizes == ["9000", "9000"]
+    vf, virtio = made(GuestSettings(mtu=9000)).findall("devices/interface")
+    assert vf.find("mtu") is None and virtio.find("mtu") is not None
+    assert made().find("devices/interface/mtu") is None
+
+
+def test_a_kernel_that_nobody_signed_boots() -> None:
+    system = made().find("os")
+    assert system is not None and system.get("firmware") == "efi"
+    feature = system.find("firmware/feature[@name='secure-boot']")
+    assert feature is not None and feature.get("enabled") == "no"
 
 
 def test_settings_name_what_is_wrong(tmp_path: Path) -> None:

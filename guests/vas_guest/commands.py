@@ -23,8 +23,9 @@ from vas_core.xmltree import parse_xml
 from vas_guest.compare import Difference
 from vas_guest.domain import to_text
 from vas_guest.host import Host, Wish
+from vas_guest.pool import carrying, read_pool, write_pool
 from vas_guest.settings import DEFAULT, read_settings
-from vas_guest.vfs import make, read_adapter, steps
+from vas_guest.vfs import Adapter, make, pool, read_adapter, steps
 
 _path = click.Path(path_type=Path)
 _connect = click.option(
@@ -63,7 +64,8 @@ def _wish(name: str, cluster_file: Path | None, settings: Path, placement: Path 
         known = ", ".join(guest.name for guest in cluster.guests())
         raise BadInput("is no guest of the map", where=name, hint=f"it has {known}")
     placed = parse_xml(placement.read_bytes(), where=str(placement)) if placement else None
-    return Wish(cluster, text, cluster.guest(called), read_settings(settings), placed)
+    wish = Wish(cluster, text, cluster.guest(called), read_settings(settings), placed)
+    return replace(wish, functions=read_pool(Root(), wish.host.nics.pf))
 
 
 @click.group()
@@ -167,6 +169,35 @@ def apply(
 @guest.command()
 @_wished
 @_connect
+@click.option(
+    "--timeout",
+    type=RealRange(min=1, max=7200),
+    metavar="SECONDS",
+    default=300,
+    show_default=True,
+    help="Wait until it has shut down.",
+)
+@click.option(
+    "--wait", type=RealRange(min=1, max=7200), metavar="SECONDS", help="Wait until it answers."
+)
+def restart(wish: Wish, connect: str | None, timeout: float, wait: float | None) -> None:
+    """Shut a guest down and start it with its present definition.
+
+    Its own reboot would keep the old one. One that does not shut down is left running.
+
+    \b
+    Example: vas guest restart vm1 --wait 300
+    """
+    host = Host(connect)
+    host.restart(wish, timeout)
+    if wait:
+        host.await_agent(wish, wait)
+    note(f"{wish.guest.name} has its present definition")
+
+
+@guest.command()
+@_wished
+@_connect
 @_dry_run
 @json_option
 def remove(wish: Wish, connect: str | None, dry_run: bool, as_json: bool) -> None:
@@ -192,15 +223,23 @@ def remove(wish: Wish, connect: str | None, dry_run: bool, as_json: bool) -> Non
 @click.option(
     "--settings", type=_path, default=DEFAULT, show_default=True, help="The site's settings."
 )
+@click.option(
+    "--interrupt", is_flag=True, help="Make them though the adapter's own interface is up."
+)
 @_dry_run
 @json_option
 def vfs(
-    cluster_file: Path | None, node: str | None, settings: Path, dry_run: bool, as_json: bool
+    cluster_file: Path | None,
+    node: str | None,
+    settings: Path,
+    interrupt: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Make a virtual function for each guest of this server.
 
     Those that are there stay: none is ever taken from a guest, and a number that is large enough
-    is left as it is. What was written is read back.
+    is left as it is. What was written is read back, and which of them are the guests' is kept.
 
     \b
     Examples: vas guest vfs --dry-run
@@ -208,16 +247,26 @@ def vfs(
     """
     host = _host(cluster_file, node)
     pf, wished, trust = host.nics.pf, len(host.guests), read_settings(settings).trust
+    found = read_adapter(Root(), pf)
     if dry_run:
-        todo = steps(read_adapter(Root(), pf), wished)
+        todo = steps(found, wished)
     else:
-        todo = make(Root(), pf, wished, trust=trust)
+        todo = make(Root(), pf, wished, trust=trust, interrupt=interrupt)
+        found = read_adapter(Root(), pf)
+        write_pool(Root(), pf, pool(found, wished, _ours(found, host)))
     if as_json:
-        print_json({"pf": pf, "wished": wished, "steps": [vars(step) for step in todo]})
+        made = {"steps": [vars(step) for step in todo], "functions": read_pool(Root(), pf)}
+        print_json({"pf": pf, "wished": wished, "interrupts": bool(todo) and found.up} | made)
     elif todo:
         print_table(("FILE", "VALUE", "WHY"), ((s.file, s.value, s.why) for s in todo))
     else:
         note(f"{pf} has enough virtual functions for {wished} guests")
+
+
+def _ours(found: Adapter, host: MapHost) -> set[str]:
+    """The VFs that have been VAS's before."""
+    kept = set(read_pool(Root(), found.pf))
+    return kept | set(carrying(found, [guest.macs.vf for guest in host.guests]))
 
 
 def _host(cluster_file: Path | None, node: str | None) -> MapHost:

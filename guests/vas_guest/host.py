@@ -17,7 +17,7 @@ from vas_core.xmltree import parse_xml
 from vas_guest import disks as disks_of
 from vas_guest.compare import Difference, differences
 from vas_guest.domain import console_file, domain, guest_uuid, seed_file, to_text
-from vas_guest.network import network, network_name
+from vas_guest.network import has, network, network_name, network_uuid
 from vas_guest.seed import seed_files
 from vas_guest.settings import GuestSettings
 
@@ -35,6 +35,8 @@ class Wish:
     guest: Guest
     settings: GuestSettings
     placement: Xml.Element | None = None
+    functions: tuple[str, ...] = ()
+    """The PCI addresses of its host's VFs, of which it gets one."""
     image: Path | None = None
     """What its first disk is made of, where that is not there."""
 
@@ -60,7 +62,12 @@ class Wish:
         """The pool that its VF comes from, if it has one."""
         if not self.settings.virtual_function:
             return None
-        return network(self.cluster, self.host)
+        return network(self.cluster, self.host, self.functions)
+
+    @property
+    def neighbours(self) -> set[str]:
+        """The UUIDs of its host's guests, its own too."""
+        return {guest_uuid(self.cluster, guest) for guest in self.host.guests}
 
     @property
     def seed(self) -> dict[str, str]:
@@ -104,6 +111,7 @@ class Host:
         if not found:
             return []
         self._refuse_a_stranger(wish)
+        _refuse_without_functions(wish)
         text = to_text(wish.domain)  # what is wrong with it is said before anything is changed
         list(disks_of.make(wish.guest, wish.image))
         if self._network(wish):
@@ -124,7 +132,24 @@ class Host:
         """Starts the guest, now and with its host, unless it runs."""
         self._do("autostart", wish.uuid)
         if not self.is_running(wish):
+            if wish.network is not None:
+                self._start_network(wish)
             self._do("start", wish.uuid)
+
+    def restart(self, wish: Wish, timeout_seconds: float) -> None:
+        """Shuts the guest down, if it runs, and starts it with its present definition.
+
+        Raises VasError if it does not shut down in that time; then it still runs.
+        """
+        if self.is_running(wish):
+            self._do("shutdown", wish.uuid)
+            poll(
+                lambda: self.is_running(wish),
+                lambda runs: not runs,
+                timeout_seconds,
+                f"{wish.guest.name} to shut down",
+            )
+        self.start(wish)
 
     def await_agent(self, wish: Wish, timeout_seconds: float) -> None:
         """Waits until the guest has started: until its guest agent answers.
@@ -162,6 +187,7 @@ class Host:
             raise BadInput("runs", where=wish.guest.name, hint=hint)
         if wish.uuid in self._listed("list", "--all"):
             self._do("undefine", wish.uuid, "--nvram")
+        self._remove_network(wish)
         wish.seed_file.unlink(missing_ok=True)
         console = Path(console_file(wish.guest, wish.settings))
         for log in console.parent.glob(f"{console.name}*"):  # virtlogd keeps older ones
@@ -180,21 +206,42 @@ class Host:
         wished = wish.network
         if wished is None:
             return []
-        name = wished.findtext("name") or ""
+        name = network_name(wish.host)
         if name not in self._listed("net-list", "--all", "--name"):
             return [Difference(f"/network[{name}]", _THERE, None)]
-        text = self._do("net-dumpxml", name, "--inactive")
-        pools = [parse_xml(xml, where=name).find("forward/pf") for xml in (text, to_text(wished))]
-        has, wants = (pool.get("dev") if pool is not None else None for pool in pools)
-        return [] if has == wants else [Difference(f"/network[{name}]/forward/pf", wants, has)]
+        found, wants = self._pool(name, "--inactive"), has(wished)
+        return [] if found == wants else [Difference(f"/network[{name}]/forward", wants, found)]
 
     def _define_network(self, wish: Wish) -> None:
         assert wish.network is not None
-        name = network_name(wish.host)
         self._do("net-define", "/dev/stdin", stdin=to_text(wish.network))
-        self._do("net-autostart", name)
-        if name not in self._listed("net-list", "--name"):
-            self._do("net-start", name)
+        self._do("net-autostart", network_name(wish.host))
+        self._start_network(wish)
+
+    def _start_network(self, wish: Wish) -> None:
+        """Has it active as it is defined. While a guest has a VF of it, it stays as it is."""
+        name = network_name(wish.host)
+        if name in self._listed("net-list", "--name"):
+            active = parse_xml(self._do("net-dumpxml", name), where=name)
+            if active.get("connections") or has(active) == self._pool(name, "--inactive"):
+                return
+            self._do("net-destroy", name)
+        self._do("net-start", name)
+
+    def _remove_network(self, wish: Wish) -> None:
+        """With the last guest of the host: the pool is of no use any more."""
+        if not wish.settings.virtual_function or wish.neighbours & set(
+            self._listed("list", "--all")
+        ):
+            return
+        uuid = network_uuid(wish.cluster, wish.host)
+        if uuid in self._listed("net-list", "--uuid"):
+            self._do("net-destroy", uuid)
+        if uuid in self._listed("net-list", "--all", "--uuid"):
+            self._do("net-undefine", uuid)
+
+    def _pool(self, name: str, *options: str) -> str:
+        return has(parse_xml(self._do("net-dumpxml", name, *options), where=name))
 
     def _seed(self, wish: Wish) -> list[Difference]:
         where = str(wish.seed_file)
@@ -219,6 +266,12 @@ class Host:
 
     def _do(self, *words: str, stdin: str | None = None) -> str:
         return virsh(self.uri, *words, stdin=stdin)
+
+
+def _refuse_without_functions(wish: Wish) -> None:
+    if wish.settings.virtual_function and not wish.functions:
+        hint = "run `vas guest vfs` on its server first"
+        raise BadInput("has no virtual functions for guests", where=wish.host.nics.pf, hint=hint)
 
 
 def _console_end(wish: Wish) -> str:

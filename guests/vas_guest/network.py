@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
 from vas_cluster import Cluster, Host
 
 _NAMESPACE = uuid.UUID("0b9d5c0e-52c4-5f0a-8f51-7c9a3f6a2140")
+# As sysfs has it: domain, bus, slot and function.
+_ADDRESS = re.compile(r"([0-9a-f]{4,}):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])")
+_PARTS = ("domain", "bus", "slot", "function")
 
 
 def network_name(host: Host) -> str:
@@ -15,12 +20,36 @@ def network_name(host: Host) -> str:
     return f"vas-{host.nics.pf}"
 
 
-def network(cluster: Cluster, host: Host) -> Xml.Element:
-    """The network that gives a guest a free VF of the PF, and takes it back at its end."""
+def network_uuid(cluster: Cluster, host: Host) -> str:
+    """The same for ever: what has another is none of VAS's."""
+    return str(uuid.uuid5(_NAMESPACE, f"{cluster.site}/{host.name}/{host.nics.pf}"))
+
+
+def network(cluster: Cluster, host: Host, functions: Sequence[str]) -> Xml.Element:
+    """The network that gives a guest a free VF, and takes it back at its end.
+
+    `functions` are PCI addresses like `0000:03:10.0`. It has these alone, not the PF's others:
+    libvirt would give a guest one that somebody else counts on.
+    """
     root = Xml.Element("network")
     Xml.SubElement(root, "name").text = network_name(host)
-    identity = uuid.uuid5(_NAMESPACE, f"{cluster.site}/{host.name}/{host.nics.pf}")
-    Xml.SubElement(root, "uuid").text = str(identity)
+    Xml.SubElement(root, "uuid").text = network_uuid(cluster, host)
     forward = Xml.SubElement(root, "forward", mode="hostdev", managed="yes")
-    Xml.SubElement(forward, "pf", dev=host.nics.pf)
+    for address in functions:
+        found = _ADDRESS.fullmatch(address)
+        if found is None:
+            raise ValueError(f"{address!r} is no PCI address")
+        parts = {part: f"0x{digits}" for part, digits in zip(_PARTS, found.groups(), strict=True)}
+        Xml.SubElement(forward, "address", {"type": "pci"} | parts)
     return root
+
+
+def has(found: Xml.Element) -> str:
+    """What a network gives away: PCI addresses, and a whole PF as `pf NAME`."""
+    adapters = [f"pf {pf.get('dev')}" for pf in found.iterfind("forward/pf")]
+    return " ".join(adapters + sorted(map(_address, found.iterfind("forward/address"))))
+
+
+def _address(element: Xml.Element) -> str:
+    domain, bus, slot, function = (int(element.get(part) or "0", 16) for part in _PARTS)
+    return f"{domain:04x}:{bus:02x}:{slot:02x}.{function:x}"

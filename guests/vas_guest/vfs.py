@@ -7,6 +7,7 @@ that is large enough stays, and one that is too small is changed only while nobo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from vas_core.errors import BadInput, FoundDifferent, NotHere
@@ -14,19 +15,24 @@ from vas_core.process import run
 from vas_core.root import Root
 
 _GUESTS = "vfio-pci"
+_FUNCTION = "virtfn"
 
 
 @dataclass(frozen=True)
 class Adapter:
     """What sysfs says of a PF: how many VFs it has and could have, and those that are in use.
 
-    In use is one that a guest has, or whose interface is up on the host.
+    In use is one that a guest has, or whose interface is up on the host. `addresses` are the PCI
+    addresses of all, by their numbers.
     """
 
     pf: str
     most: int
     count: int
     used: tuple[str, ...]
+    addresses: tuple[str, ...] = ()
+    up: bool = False
+    """Whether the PF's own interface is up: storage's traffic may be on it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,25 @@ def steps(found: Adapter, wished: int) -> list[Step]:
     ]
 
 
+def pool(found: Adapter, wished: int, ours: Collection[str]) -> tuple[str, ...]:
+    """The addresses of the VFs that are the guests' of the map, `wished` at least. Pure.
+
+    They are of `ours`, those that have been theirs before, and of such as nobody uses. One that a
+    guest has stays though the map has fewer guests now. Raises BadInput if they are too few.
+    """
+    used = {found.addresses[int(name.removeprefix(_FUNCTION))] for name in found.used}
+    mine = [one for one in found.addresses if one in ours]
+    kept = [one for one in mine if one in used]
+    others = [one for one in found.addresses if one not in used]
+    free = sorted(others, key=lambda one: one not in mine)
+    chosen = kept + free[: max(0, wished - len(kept))]
+    if len(chosen) < wished:
+        hint = f"end the use of {', '.join(sorted(used.difference(mine)))}, and run it again"
+        what = f"{len(chosen)} virtual functions are VAS's or free, {wished} are wished"
+        raise BadInput(what, where=found.pf, hint=hint)
+    return tuple(sorted(chosen, key=found.addresses.index))
+
+
 def read_adapter(root: Root, pf: str) -> Adapter:
     """What sysfs says. Raises NotHere for an interface that is not there, or has no SR-IOV."""
     device = _device(pf)
@@ -72,17 +97,29 @@ def read_adapter(root: Root, pf: str) -> Adapter:
     if most is None:
         hint = "turn SR-IOV and the IOMMU on in the firmware, or name another adapter in the map"
         raise NotHere("has no SR-IOV", where=pf, hint=hint)
-    names = (name for name in root.names(device) if name.startswith("virtfn"))
+    names = [name for name in root.names(device) if name.startswith(_FUNCTION)]
+    names.sort(key=lambda name: int(name.removeprefix(_FUNCTION)))
     used = tuple(name for name in names if _is_used(root, f"{device}/{name}"))
-    return Adapter(pf, int(most), int(root.read(f"{device}/sriov_numvfs") or 0), used)
+    links = (root.link(f"{device}/{name}") for name in names)
+    addresses = tuple(link.name if link else "" for link in links)
+    count = int(root.read(f"{device}/sriov_numvfs") or 0)
+    up = root.read(f"sys/class/net/{pf}/operstate") == "up"
+    return Adapter(pf, int(most), count, used, addresses, up)
 
 
-def make(root: Root, pf: str, wished: int, *, trust: bool) -> list[Step]:
+def make(root: Root, pf: str, wished: int, *, trust: bool, interrupt: bool) -> list[Step]:
     """Makes them so, reads the number back, and says what was written.
 
-    Raises FoundDifferent when the adapter made fewer than it was told.
+    Drivers stop the PF for a moment when its first VFs are made: of one that is up, that is done
+    if `interrupt` allows it. Raises BadInput if not, FoundDifferent when the adapter made fewer
+    than it was told.
     """
-    todo = steps(read_adapter(root, pf), wished)
+    before = read_adapter(root, pf)
+    todo = steps(before, wished)
+    if todo and before.up and not interrupt:
+        what = "is up: to make virtual functions may interrupt the storage's traffic for a moment"
+        hint = "allow it (--interrupt), or restart the server: they come before its network"
+        raise BadInput(what, where=pf, hint=hint)
     for step in todo:
         root.path(f"{_device(pf)}/{step.file}").write_text(step.value)
     made = read_adapter(root, pf).count
