@@ -36,8 +36,8 @@ def tasks(role: Path) -> Iterator[dict[str, Any]]:
         waiting += task.get("block", [])
 
 
-def _read(file: Path) -> list[dict[str, Any]]:
-    return list(yaml.safe_load(file.read_text()))
+def _read(file: Path) -> Any:
+    return yaml.safe_load(file.read_text())
 
 
 def test_every_option_has_its_default_and_its_documentation(role: Path) -> None:
@@ -49,13 +49,24 @@ def test_every_option_has_its_default_and_its_documentation(role: Path) -> None:
             assert option["default"] == defaults[name], name
 
 
+@pytest.mark.parametrize("name", ["guest", "storage_host"])
+def test_a_no_from_the_command_line_is_a_no(name: str) -> None:
+    """`-e vas_guest_restart=false` is a text, and a text that is not empty is true."""
+    options = options_of(ROLES / name)
+    said = texts(ROLES / name, "tasks", "handlers", "templates")
+    for option in (each for each, spec in options.items() if spec.get("type") == "bool"):
+        used = re.findall(rf"\b{option}\b.{{,7}}", said)
+        assert used and all(use == f"{option} | bool" for use in used), used
+
+
 def test_every_option_is_used_and_none_is_used_that_is_not_there(role: Path) -> None:
     directories = ("tasks", "vars", "handlers", "templates")
     used = "".join(texts(ROLES / name, *directories) for name in NAMES)
     others = tuple(f"vas_{name}_" for name in NAMES if name.startswith(f"{role.name}_"))
     found = set(re.findall(rf"(?<!_)\bvas_{role.name}_\w+", used))
     told = {name for task in tasks(role) for name in task.get("ansible.builtin.set_fact", {})}
-    mentioned = {name for name in found - told if not name.startswith(others)}
+    removed = _read(ROLES / "preflight/vars/main.yml")["__vas_preflight_removed"]
+    mentioned = {name for name in found - told - set(removed) if not name.startswith(others)}
     assert mentioned - {f"vas_{role.name}_state"} == set(options_of(role)) - {
         f"vas_{role.name}_state"
     }

@@ -121,19 +121,26 @@ def _planned(module: Any) -> None:
     before = plan.read_text() if plan.exists() else ""
     as_wished = made_for.exists() and made_for.read_text() == wished
     if before and as_wished and not module.params["force"]:
-        module.exit_json(changed=False, notes=json.loads(before).get("notes", []))
+        # What it lacks may have been reserved since, or be gone with a boot.
+        found = _asked(module) if module.params["huge_pages"] else json.loads(before)
+        module.exit_json(changed=False, notes=found.get("notes", []))
     if not Path(module.params["cluster"]).exists() and module.check_mode:
         module.exit_json(changed=True, notes=[], msg="the map is not there yet")
-    site = {"cluster": module.params["cluster"], "host": module.params["host"]}
-    arguments = options({**site, "oss-share": module.params["oss_share"]})
-    arguments += ["--junk-siblings"] if module.params["junk_siblings"] else []
-    arguments += [] if module.params["huge_pages"] else ["--no-huge-pages"]
-    arguments += [] if module.check_mode else [f"--out={plan}"]
-    _, found = ask(module, ["affinity", "plan", *arguments])
+    found = _asked(module, *([] if module.check_mode else [f"--out={plan}"]))
     if not module.check_mode:
         made_for.write_text(wished)
     diff = {"before": before, "after": json.dumps(found, indent=2) + "\n"}
     module.exit_json(changed=True, notes=found.get("notes", []), diff=diff)
+
+
+def _asked(module: Any, *more: str) -> dict[str, Any]:
+    """The plan as it would be made now."""
+    site = {"cluster": module.params["cluster"], "host": module.params["host"]}
+    arguments = options({**site, "oss-share": module.params["oss_share"]})
+    arguments += ["--junk-siblings"] if module.params["junk_siblings"] else []
+    arguments += [] if module.params["huge_pages"] else ["--no-huge-pages"]
+    found: dict[str, Any] = ask(module, ["affinity", "plan", *arguments, *more])[1]
+    return found
 
 
 def _digest(module: Any) -> str:
