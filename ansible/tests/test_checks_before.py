@@ -116,6 +116,10 @@ def test_a_guest_has_its_legs_and_its_memory() -> None:
 KNOWN = ["vas_hadoop_reserved", "vas_hadoop_kerberos_realm", "vas_route_switcher_state"]
 
 
+def test_a_bridge_of_vass_own_gets_its_mtu_by_its_role() -> None:
+    assert checks(host(interfaces={"vasbr0": {"mtu": 1500, "group": 213}})) == []
+
+
 def test_unknown_and_removed_variables_are_named() -> None:
     variables = {"vas_hadoop_reservd": "2GiB", "vas_old": 1, "vas_cluster": {}, "other": 1}
     by_node = {"vas01.hpc.example": variables, "vas02.hpc.example": variables}

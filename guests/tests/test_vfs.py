@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from vas_core.errors import BadInput, FoundDifferent, NotHere
+from vas_core.process import Completed
 from vas_core.root import Root
-from vas_guest.pool import read_pool, write_pool
+from vas_guest.pool import carrying, read_pool, write_pool
 from vas_guest.vfs import Adapter, make, pool, read_adapter, steps
 
 PF = "ens1f0"
@@ -99,6 +101,15 @@ def test_the_pool_is_kept(tmp_path: Path) -> None:
     (tmp_path / "var/lib/vas/vfs.json").write_text("{")
     with pytest.raises(BadInput, match=r"vfs\.json: is no JSON"):
         read_pool(root, PF)
+
+
+def test_a_vf_with_the_mac_of_a_guest_is_its(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As `ip -json link show dev PF` of iproute2 6.1 has them.
+    vfs = [{"vf": n, "address": f"52:54:00:77:0{n}:01", "trust": False} for n in range(4)]
+    said = Completed(("ip",), 0, json.dumps([{"ifname": PF, "vfinfo_list": vfs}]), "")
+    monkeypatch.setattr("vas_guest.pool.run", lambda argv: said)
+    assert carrying(FOUR, ["52:54:00:77:02:01", "52:54:00:77:09:01"]) == [VF2]
+    assert carrying(FOUR, []) == []
 
 
 def test_more_than_the_adapter_can_have_is_refused() -> None:

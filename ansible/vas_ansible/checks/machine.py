@@ -17,6 +17,8 @@ from vas_core.sizes import format_size
 _OSS_SHARE = 4
 _OSS_LEAST_BYTES = 8 << 30
 _VIRTIO = "virtio0"
+# Of interfaces, as guests/systemd/vas-bridge@.service has it: those that VAS made.
+_OWN_GROUP = 213
 # libvirt's word for a guest whose processor is not the machine's.
 _EMULATED = "qemu"
 
@@ -56,7 +58,9 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
     elif host.address not in pf.addresses:
         what = f"{host.nics.pf} has not the address {host.address}"
         yield Finding(host.name, "pf", what, "give it that address, or correct the map")
-    yield from _legs(host.name, facts, (host.nics.pf, host.nics.bridge))
+    bridge = facts.interfaces.get(host.nics.bridge)
+    if bridge and bridge.group != _OWN_GROUP:  # its own the role `storage_host` puts right
+        yield from _legs(host.name, facts, (host.nics.pf, host.nics.bridge))
     yield from _bridge_network(host, facts)
     if host.guests:
         guests = settings.get("vas_guest_settings") or {}
