@@ -113,11 +113,19 @@ def test_a_guest_has_its_legs_and_its_memory() -> None:
     assert checks(guest(interfaces={}), GUEST) == ["vf"]
 
 
-KNOWN = ["vas_hadoop_reserved", "vas_hadoop_kerberos_realm", "vas_route_switcher_state"]
+# Of a site whose queues name users.
+EXECUTOR = {"vas_hadoop_container_executor": "/srv/container-executor"}
+KNOWN = [
+    "vas_hadoop_container_executor",
+    "vas_hadoop_reserved",
+    "vas_hadoop_kerberos_realm",
+    "vas_route_switcher_state",
+]
 
 
 def test_unknown_and_removed_variables_are_named() -> None:
     variables = {"vas_hadoop_reservd": "2GiB", "vas_old": 1, "vas_cluster": {}, "other": 1}
+    variables |= EXECUTOR
     by_node = {"vas01.hpc.example": variables, "vas02.hpc.example": variables}
     found = examine_inventory(SITE, by_node, KNOWN, {"vas_old": "use vas_new"})
     assert [(finding.check, finding.fix) for finding in found] == [
@@ -134,6 +142,16 @@ def test_what_two_variables_demand_of_each_other() -> None:
         "vas_hadoop_kerberos_keytabs",
         "vas_hadoop_container_executor",
     ]
+
+
+def test_jobs_of_the_queues_users_do_not_run_as_yarn() -> None:
+    (found,) = examine_inventory(SITE, {GUEST: {}, "yarn-rm.hpc.example": {}}, KNOWN, {})
+    assert found.check == "vas_hadoop_container_executor"
+    assert "climate, genomics" in found.what and "container-executor" in found.fix
+    assert not examine_inventory(SITE, {GUEST: EXECUTOR}, KNOWN, {})
+    queues = [queue.model_copy(update={"users": ["yarn"]}) for queue in SITE.yarn.queues]
+    yarn = SITE.yarn.model_copy(update={"queues": queues})
+    assert not examine_inventory(SITE.model_copy(update={"yarn": yarn}), {GUEST: {}}, KNOWN, {})
 
 
 @pytest.mark.parametrize(("made", "taken", "agree"), [(True, False, False), (False, False, True)])
