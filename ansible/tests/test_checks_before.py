@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from modules import load
 
 from vas_ansible.checks import Facts, examine_inventory, examine_machine
 from vas_cluster import load_cluster
@@ -111,6 +112,32 @@ def test_lustre_has_to_fit_the_kernel_and_its_headers_be_there() -> None:
 def test_a_guest_has_its_legs_and_its_memory() -> None:
     assert checks(guest(memory_bytes=32 * GIB), GUEST) == ["memory"]
     assert checks(guest(interfaces={}), GUEST) == ["vf"]
+
+
+@pytest.mark.parametrize(
+    ("found", "holder", "what"),
+    [
+        (860, "yarn", []),
+        (None, None, []),
+        (998, None, ["yarn is 998, and 860 on every node"]),
+        (None, "nginx", ["860 is nginx's, and yarn's on every node"]),
+    ],
+)
+def test_yarn_has_one_number_everywhere(
+    found: int | None, holder: str | None, what: list[str]
+) -> None:
+    account = {"name": "yarn", "wanted": 860, "found": found, "holder": holder}
+    facts = guest(
+        accounts=Facts.model_validate(host().model_dump() | {"accounts": [account]}).accounts
+    )
+    assert [finding.what for finding in examine_machine(SITE, GUEST, facts, {})] == what
+
+
+def test_an_account_s_number_and_its_holder_are_read() -> None:
+    read = load("modules/vas_facts.py")._account
+    assert read("root", 0) == {"name": "root", "wanted": 0, "found": 0, "holder": "root"}
+    assert read("nobody-has-this", 0)["found"] is None
+    assert read("hadoop", 0)["holder"] == "root"
 
 
 # Of a site whose queues name users.
