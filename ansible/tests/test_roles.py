@@ -101,3 +101,13 @@ def test_the_users_of_hadoop_have_one_number_in_every_place() -> None:
     image = ROLES.parents[1] / "vm-images/guest/mkosi.extra/usr/lib/sysusers.d/vas.conf"
     lines = (line.split() for line in image.read_text().splitlines())
     assert {words[1]: int(words[2]) for words in lines if words[0] in "ug"} == numbers
+
+
+@pytest.mark.parametrize("system", ["debian-12", "debian-13", "rocky-9"])
+def test_a_system_s_java_is_the_image_s(system: str) -> None:
+    image = ROLES.parents[1] / f"vm-images/guest/mkosi.conf.d/20-{system}.conf"
+    java = re.search(r"(?:openjdk-|java-)(\d+)", image.read_text())
+    assert java
+    family, release = system.replace("debian", "Debian").replace("rocky", "RedHat").split("-")
+    javas = yaml.safe_load((ROLES / "hadoop/vars/main.yml").read_text())["__vas_hadoop_javas"]
+    assert javas[family][release] == int(java[1])
