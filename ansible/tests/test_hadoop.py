@@ -22,7 +22,6 @@ def properties(text: str) -> dict[str, str]:
 def test_a_guest_gives_yarn_what_it_does_not_need_itself() -> None:
     files = site_files(SITE, "vas01.hpc.example", Choices(reserved="4GiB"))
     assert sorted(files) == [
-        "capacity-scheduler.xml",
         "core-site.xml",
         "hdfs-site.xml",
         "mapred-site.xml",
@@ -32,11 +31,16 @@ def test_a_guest_gives_yarn_what_it_does_not_need_itself() -> None:
     assert yarn["yarn.nodemanager.resource.memory-mb"] == str(60 * 1024)
     assert yarn["yarn.nodemanager.resource.cpu-vcores"] == "16"
     assert yarn["yarn.resourcemanager.hostname"] == "yarn-rm.hpc.example"
-    queues = properties(files["capacity-scheduler.xml"])
+    assert yarn["yarn.acl.enable"] == "true"
+
+
+def test_the_queues_are_the_manager_s_alone() -> None:
+    queues = properties(
+        site_files(SITE, "yarn-rm.hpc.example", Choices())["capacity-scheduler.xml"]
+    )
     key = "yarn.scheduler.capacity.root.production.acl_submit_applications"
     assert queues[key] == "genomics,climate"
     assert queues["yarn.scheduler.capacity.root.acl_administer_queue"] == " "
-    assert yarn["yarn.acl.enable"] == "true"
 
 
 def test_the_manager_alone_has_no_nodemanager() -> None:

@@ -16,6 +16,7 @@ CONFIGURATION = "/etc/vas/hadoop"
 PROGRAMS = "/usr/lib/vas"
 STATE = "/var/lib/yarn"
 LOGS = "/var/log/yarn"
+QUEUES = "capacity-scheduler.xml"
 _EXECUTOR = "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"
 _STORE = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
 
@@ -38,6 +39,7 @@ class Choices:
 def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
     """File name -> Hadoop XML for a node of the map, or its ResourceManager.
 
+    The queues are the ResourceManager's alone, so that a change of them is no change of guests.
     Raises BadInput where a guest has no memory left for containers.
     """
     properties = hadoop_properties(cluster, choices.cluster_file)
@@ -45,6 +47,8 @@ def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
     properties |= _executor() if choices.executor else {}
     properties |= _kerberos(choices.realm) if choices.realm else {}
     files = by_file(properties | dict(choices.properties))
+    if node != cluster.yarn.resourcemanager.name:
+        del files[QUEUES]
     return {name: configuration_xml(dict(sorted(files[name].items()))) for name in sorted(files)}
 
 
