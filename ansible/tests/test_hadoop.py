@@ -6,8 +6,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from vas_ansible.hadoop import Choices, site_files
+from vas_ansible.readme import ROLES
 from vas_cluster import load_cluster
 from vas_core.errors import BadInput
 
@@ -69,3 +71,16 @@ def test_containers_run_as_their_users_with_the_setuid_program_only() -> None:
     assert key not in plain
     assert secure[key].endswith(".LinuxContainerExecutor")
     assert secure["yarn.nodemanager.principal"] == "nm/_HOST@HPC.EXAMPLE"
+
+
+def test_containers_have_groups_beside_the_nodemanager_s_leaf() -> None:
+    """Of cgroups v2: the unit of the role puts the daemon into a leaf of the same group."""
+    choices = Choices(executor=True)
+    yarn = properties(site_files(SITE, "vas01.hpc.example", choices)["yarn-site.xml"])
+    prefix = "yarn.nodemanager.linux-container-executor.cgroups"
+    role = yaml.safe_load((ROLES / "hadoop/vars/main.yml").read_text())
+    assert yarn[f"{prefix}.hierarchy"] == role["__vas_hadoop_group"]
+    assert yarn[f"{prefix}.v2.enabled"] == "true"
+    without = site_files(SITE, "vas01.hpc.example", Choices())["yarn-site.xml"]
+    assert "container-executor" not in without
+    assert not {key for key in properties(without) if key.startswith(prefix)}

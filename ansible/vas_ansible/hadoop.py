@@ -16,6 +16,7 @@ CONFIGURATION = "/etc/vas/hadoop"
 PROGRAMS = "/usr/lib/vas"
 STATE = "/var/lib/yarn"
 LOGS = "/var/log/yarn"
+NODE_GROUP = "/system.slice/vas-nodemanager.service"
 QUEUES = "capacity-scheduler.xml"
 _EXECUTOR = "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"
 _STORE = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
@@ -108,6 +109,7 @@ def _node(cluster: Cluster, node: str, choices: Choices) -> Properties:
 
 
 def _executor() -> Properties:
+    """Containers as their users, in control groups (Hadoop's NodeManagerCgroups.md)."""
     prefix = "yarn.nodemanager.linux-container-executor"
     return {
         "yarn.nodemanager.container-executor.class": _EXECUTOR,
@@ -118,7 +120,8 @@ def _executor() -> Properties:
         "yarn.nodemanager.resource.memory.enabled": "true",
         f"{prefix}.cgroups.v2.enabled": "true",
         f"{prefix}.cgroups.mount": "false",
-        f"{prefix}.cgroups.hierarchy": "/hadoop-yarn",
+        # Its own group, which systemd has given to the NodeManager's user; its leaf is `daemon`.
+        f"{prefix}.cgroups.hierarchy": NODE_GROUP,
     }
 
 
