@@ -51,6 +51,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         for host in made.hosts.values():
             host.run("mkdir", "/scratch")
             host.run("sh", "-c", "printf '10.213.0.21 vm1\\n10.213.0.31 rm1\\n' >>/etc/hosts")
+            # A disk of the site's for what jobs leave meanwhile.
+            host.run("mkdir", "/var/lib/yarn")
+            host.run("mount", "-t", "tmpfs", "tmpfs", "/var/lib/yarn")
         made.hosts["vm1"].run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
         share("/scratch", made.hosts["vm1"], made.hosts["rm1"])
         yield made
@@ -65,13 +68,15 @@ def variables(archives: Variables) -> Variables:
 def yarn(site: Site, variables: Variables) -> Iterator[Site]:
     """The role in force; afterwards both machines are as they were before."""
     _has_the_map(site)
-    before = {name: look(host, ("/scratch",)) for name, host in site.hosts.items()}
+    left = ("/scratch", "/var/lib/yarn")
+    before = {name: look(host, left) for name, host in site.hosts.items()}
     play_role(site, "hadoop", _YARN, variables)
     poll(lambda: running_nodes(site), lambda names: names == ["vm1"], 120.0, "the guest in YARN")
     yield site
     play_role(site, "hadoop", _YARN, variables | {"vas_hadoop_state": "absent"})
     for name, host in site.hosts.items():
-        assert differences(before[name], look(host, ("/scratch",))) == "", name
+        assert differences(before[name], look(host, left)) == "", name
+        assert host.run("mountpoint", "-q", "/var/lib/yarn", check=False).status == 0
 
 
 def _has_the_map(site: Site) -> None:
