@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from modules import load
 
 from vas_ansible.checks import Facts, examine_inventory, examine_machine
 from vas_cluster import load_cluster
@@ -113,7 +114,40 @@ def test_a_guest_has_its_legs_and_its_memory() -> None:
     assert checks(guest(interfaces={}), GUEST) == ["vf"]
 
 
-KNOWN = ["vas_hadoop_reserved", "vas_hadoop_kerberos_realm", "vas_route_switcher_state"]
+@pytest.mark.parametrize(
+    ("found", "holder", "what"),
+    [
+        (860, "yarn", []),
+        (None, None, []),
+        (998, None, ["yarn is 998, and 860 on every node"]),
+        (None, "nginx", ["860 is nginx's, and yarn's on every node"]),
+    ],
+)
+def test_yarn_has_one_number_everywhere(
+    found: int | None, holder: str | None, what: list[str]
+) -> None:
+    account = {"name": "yarn", "wanted": 860, "found": found, "holder": holder}
+    facts = guest(
+        accounts=Facts.model_validate(host().model_dump() | {"accounts": [account]}).accounts
+    )
+    assert [finding.what for finding in examine_machine(SITE, GUEST, facts, {})] == what
+
+
+def test_an_account_s_number_and_its_holder_are_read() -> None:
+    read = load("modules/vas_facts.py")._account
+    assert read("root", 0) == {"name": "root", "wanted": 0, "found": 0, "holder": "root"}
+    assert read("nobody-has-this", 0)["found"] is None
+    assert read("hadoop", 0)["holder"] == "root"
+
+
+# Of a site whose queues name users.
+EXECUTOR = {"vas_hadoop_container_executor": "/srv/container-executor"}
+KNOWN = [
+    "vas_hadoop_container_executor",
+    "vas_hadoop_reserved",
+    "vas_hadoop_kerberos_realm",
+    "vas_route_switcher_state",
+]
 
 
 def test_a_bridge_of_vass_own_gets_its_mtu_by_its_role() -> None:
@@ -122,6 +156,7 @@ def test_a_bridge_of_vass_own_gets_its_mtu_by_its_role() -> None:
 
 def test_unknown_and_removed_variables_are_named() -> None:
     variables = {"vas_hadoop_reservd": "2GiB", "vas_old": 1, "vas_cluster": {}, "other": 1}
+    variables |= EXECUTOR
     by_node = {"vas01.hpc.example": variables, "vas02.hpc.example": variables}
     found = examine_inventory(SITE, by_node, KNOWN, {"vas_old": "use vas_new"})
     assert [(finding.check, finding.fix) for finding in found] == [
@@ -138,6 +173,16 @@ def test_what_two_variables_demand_of_each_other() -> None:
         "vas_hadoop_kerberos_keytabs",
         "vas_hadoop_container_executor",
     ]
+
+
+def test_jobs_of_the_queues_users_do_not_run_as_yarn() -> None:
+    (found,) = examine_inventory(SITE, {GUEST: {}, "yarn-rm.hpc.example": {}}, KNOWN, {})
+    assert found.check == "vas_hadoop_container_executor"
+    assert "climate, genomics" in found.what and "container-executor" in found.fix
+    assert not examine_inventory(SITE, {GUEST: EXECUTOR}, KNOWN, {})
+    queues = [queue.model_copy(update={"users": ["yarn"]}) for queue in SITE.yarn.queues]
+    yarn = SITE.yarn.model_copy(update={"queues": queues})
+    assert not examine_inventory(SITE.model_copy(update={"yarn": yarn}), {GUEST: {}}, KNOWN, {})
 
 
 @pytest.mark.parametrize(("made", "taken", "agree"), [(True, False, False), (False, False, True)])

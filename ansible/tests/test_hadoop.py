@@ -6,8 +6,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from vas_ansible.hadoop import Choices, site_files
+from vas_ansible.readme import ROLES
 from vas_cluster import load_cluster
 from vas_core.errors import BadInput
 
@@ -22,7 +24,6 @@ def properties(text: str) -> dict[str, str]:
 def test_a_guest_gives_yarn_what_it_does_not_need_itself() -> None:
     files = site_files(SITE, "vas01.hpc.example", Choices(reserved="4GiB"))
     assert sorted(files) == [
-        "capacity-scheduler.xml",
         "core-site.xml",
         "hdfs-site.xml",
         "mapred-site.xml",
@@ -32,11 +33,16 @@ def test_a_guest_gives_yarn_what_it_does_not_need_itself() -> None:
     assert yarn["yarn.nodemanager.resource.memory-mb"] == str(60 * 1024)
     assert yarn["yarn.nodemanager.resource.cpu-vcores"] == "16"
     assert yarn["yarn.resourcemanager.hostname"] == "yarn-rm.hpc.example"
-    queues = properties(files["capacity-scheduler.xml"])
+    assert yarn["yarn.acl.enable"] == "true"
+
+
+def test_the_queues_are_the_manager_s_alone() -> None:
+    queues = properties(
+        site_files(SITE, "yarn-rm.hpc.example", Choices())["capacity-scheduler.xml"]
+    )
     key = "yarn.scheduler.capacity.root.production.acl_submit_applications"
     assert queues[key] == "genomics,climate"
     assert queues["yarn.scheduler.capacity.root.acl_administer_queue"] == " "
-    assert yarn["yarn.acl.enable"] == "true"
 
 
 def test_the_manager_alone_has_no_nodemanager() -> None:
@@ -65,3 +71,16 @@ def test_containers_run_as_their_users_with_the_setuid_program_only() -> None:
     assert key not in plain
     assert secure[key].endswith(".LinuxContainerExecutor")
     assert secure["yarn.nodemanager.principal"] == "nm/_HOST@HPC.EXAMPLE"
+
+
+def test_containers_have_groups_beside_the_nodemanager_s_leaf() -> None:
+    """Of cgroups v2: the unit of the role puts the daemon into a leaf of the same group."""
+    choices = Choices(executor=True)
+    yarn = properties(site_files(SITE, "vas01.hpc.example", choices)["yarn-site.xml"])
+    prefix = "yarn.nodemanager.linux-container-executor.cgroups"
+    role = yaml.safe_load((ROLES / "hadoop/vars/main.yml").read_text())
+    assert yarn[f"{prefix}.hierarchy"] == role["__vas_hadoop_group"]
+    assert yarn[f"{prefix}.v2.enabled"] == "true"
+    without = site_files(SITE, "vas01.hpc.example", Choices())["yarn-site.xml"]
+    assert "container-executor" not in without
+    assert not {key for key in properties(without) if key.startswith(prefix)}

@@ -22,24 +22,29 @@ class Machine:
         self.params = {"record": str(record)}
         self.check_mode = False
         self.installed = {"bash"}
-        self.needs = {"jdk": {"fonts"}, "python": set(), "editor": {"fonts"}}
+        self.needs = {"jdk": {"fonts"}, "python": set(), "editor": {"fonts"}, "chrony": set()}
+        self.needs |= {"fonts": set(), "bash": set(), "timesyncd": set()}
         self.dies = False
 
     def run_command(self, argv: list[str], **_: Any) -> tuple[int, str, str]:
-        names = [word for word in argv[1:] if word in self.needs or word in ("fonts", "bash")]
+        names = [word for word in argv[1:] if word in self.needs]
         if "-W" in argv or "-qa" in argv:
             return 0, "".join(f"installed {name}\n" for name in sorted(self.installed)), ""
         if "install" in argv:
-            return self._install(names)
-        if "--dry-run" in argv or "--test" in argv:
-            left = self.installed - set(names)
-            broken = [n for n in left if self.needs.get(n, set()) & set(names)]
-            return (1, "", f"{broken[0]} needs it") if broken else (0, "", "")
+            return self._install(names, "--no-remove" in argv)
+        if "--simulate" in argv:
+            going = {n for n in self.installed if {n, *self.needs[n]} & set(names)}
+            return 0, "".join(f"Purg {name} [1.0]\n" for name in sorted(going)), ""
         if "--purge" in argv or "--erase" in argv:
             self.installed -= set(names)
         return 0, "", ""
 
-    def _install(self, names: list[str]) -> tuple[int, str, str]:
+    def _install(self, names: list[str], no_remove: bool) -> tuple[int, str, str]:
+        if "chrony" in names and "timesyncd" in self.installed:
+            if no_remove:
+                said = "The following packages will be REMOVED:\n  timesyncd\n"
+                return 100, said, "E: Packages need to be removed but remove is disabled."
+            self.installed.remove("timesyncd")
         for name in names:
             self.installed |= {name, *self.needs[name]}
         if self.dies:
@@ -73,16 +78,48 @@ def test_what_was_there_before_stays(machine: Machine) -> None:
     assert machine.installed == {"bash", "jdk", "fonts"}
 
 
-def test_what_another_role_or_package_needs_stays(machine: Machine) -> None:
+def test_a_role_s_packages_go_while_another_keeps_its_own(machine: Machine) -> None:
     both = packages.Packages(machine)
     both.present("hadoop", ["jdk"])
     both.present("program", ["python"])
-    assert both.absent("hadoop")["removed"] == []
+    assert both.absent("hadoop")["removed"] == ["fonts", "jdk"]
+    assert machine.installed == {"bash", "python"}
+    assert both.absent("program")["removed"] == ["python"]
+
+
+def test_what_a_later_package_needs_stays(machine: Machine) -> None:
+    both = packages.Packages(machine)
+    both.present("hadoop", ["jdk"])
     machine.installed.add("editor")  # by an administrator, afterwards
-    went = both.absent("program")
-    assert (went["removed"], went["kept"]) == ([], "editor needs it")
-    assert {"jdk", "fonts", "python"} <= machine.installed
-    assert not both.absent("program")["changed"]
+    went = both.absent("hadoop")
+    assert (went["removed"], went["kept"]) == ([], "fonts, jdk: editor would go or come too")
+    assert {"jdk", "fonts"} <= machine.installed
+    assert not both.absent("hadoop")["changed"]
+    machine.installed.remove("editor")
+    assert both.absent("hadoop")["removed"] == ["fonts", "jdk"]
+
+
+def test_what_another_role_wants_goes_with_that_one(machine: Machine) -> None:
+    both = packages.Packages(machine)
+    both.present("hadoop", ["jdk"])
+    both.present("monitoring", ["jdk"])
+    assert both.absent("hadoop")["removed"] == []
+    assert {"jdk", "fonts"} <= machine.installed
+    assert both.absent("monitoring")["removed"] == ["fonts", "jdk"]
+    assert not Path(machine.params["record"]).exists()
+
+
+def test_an_installation_removes_nobody_s_package(machine: Machine) -> None:
+    machine.installed.add("timesyncd")
+    with pytest.raises(AssertionError, match="chrony would remove timesyncd"):
+        packages.Packages(machine).present("guest_base", ["chrony"])
+    assert machine.installed == {"bash", "timesyncd"}
+
+
+def test_rpm_says_who_needs_what_is_to_go() -> None:
+    said = "error: Failed dependencies:\n\tfonts is needed by (installed) editor-1.0-1.el9.x86_64\n"
+    assert packages.Dnf.others(["fonts"], 1, "", said) == ["editor-1.0-1.el9.x86_64"]
+    assert packages.Dnf.others(["fonts"], 0, "", "") == []
 
 
 def test_a_run_that_dies_while_it_installs_is_known_to_the_next(machine: Machine) -> None:

@@ -103,3 +103,22 @@ def test_no_secret_is_logged() -> None:
         for task in tasks(ROLES / name):
             if "keytab" in str(task.get("ansible.builtin.copy", "")):
                 assert task.get("no_log") is True, task["name"]
+
+
+def test_the_users_of_hadoop_have_one_number_in_every_place() -> None:
+    numbers = defaults_of(ROLES / "hadoop")["vas_hadoop_ids"]
+    checked = yaml.safe_load((ROLES / "hostcheck/vars/main.yml").read_text())
+    assert checked["__vas_hostcheck_ids"] == numbers
+    image = ROLES.parents[1] / "vm-images/guest/mkosi.extra/usr/lib/sysusers.d/vas.conf"
+    lines = (line.split() for line in image.read_text().splitlines())
+    assert {words[1]: int(words[2]) for words in lines if words[0] in "ug"} == numbers
+
+
+@pytest.mark.parametrize("system", ["debian-12", "debian-13", "rocky-9"])
+def test_a_system_s_java_is_the_image_s(system: str) -> None:
+    image = ROLES.parents[1] / f"vm-images/guest/mkosi.conf.d/20-{system}.conf"
+    java = re.search(r"(?:openjdk-|java-)(\d+)", image.read_text())
+    assert java
+    family, release = system.replace("debian", "Debian").replace("rocky", "RedHat").split("-")
+    javas = yaml.safe_load((ROLES / "hadoop/vars/main.yml").read_text())["__vas_hadoop_javas"]
+    assert javas[family][release] == int(java[1])

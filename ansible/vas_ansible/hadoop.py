@@ -16,6 +16,8 @@ CONFIGURATION = "/etc/vas/hadoop"
 PROGRAMS = "/usr/lib/vas"
 STATE = "/var/lib/yarn"
 LOGS = "/var/log/yarn"
+NODE_GROUP = "/system.slice/vas-nodemanager.service"
+QUEUES = "capacity-scheduler.xml"
 _EXECUTOR = "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"
 _STORE = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
 
@@ -38,6 +40,7 @@ class Choices:
 def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
     """File name -> Hadoop XML for a node of the map, or its ResourceManager.
 
+    The queues are the ResourceManager's alone, so that a change of them is no change of guests.
     Raises BadInput where a guest has no memory left for containers.
     """
     properties = hadoop_properties(cluster, choices.cluster_file)
@@ -45,6 +48,8 @@ def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
     properties |= _executor() if choices.executor else {}
     properties |= _kerberos(choices.realm) if choices.realm else {}
     files = by_file(properties | dict(choices.properties))
+    if node != cluster.yarn.resourcemanager.name:
+        del files[QUEUES]
     return {name: configuration_xml(dict(sorted(files[name].items()))) for name in sorted(files)}
 
 
@@ -104,6 +109,7 @@ def _node(cluster: Cluster, node: str, choices: Choices) -> Properties:
 
 
 def _executor() -> Properties:
+    """Containers as their users, in control groups (Hadoop's NodeManagerCgroups.md)."""
     prefix = "yarn.nodemanager.linux-container-executor"
     return {
         "yarn.nodemanager.container-executor.class": _EXECUTOR,
@@ -114,7 +120,8 @@ def _executor() -> Properties:
         "yarn.nodemanager.resource.memory.enabled": "true",
         f"{prefix}.cgroups.v2.enabled": "true",
         f"{prefix}.cgroups.mount": "false",
-        f"{prefix}.cgroups.hierarchy": "/hadoop-yarn",
+        # Its own group, which systemd has given to the NodeManager's user; its leaf is `daemon`.
+        f"{prefix}.cgroups.hierarchy": NODE_GROUP,
     }
 
 

@@ -12,7 +12,7 @@ module: vas_empty_directories
 short_description: Directories that are empty go
 description:
   - Removes each directory in which nothing is left. One with anything in it stays as it is,
-    since it is somebody's.
+    since it is somebody's, and so does one that something is mounted on.
 options:
   paths:
     description: The directories, the inner ones first.
@@ -45,7 +45,9 @@ def main() -> None:
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
     removed = []
     for path in map(Path, module.params["paths"]):
-        if path.is_dir() and not path.is_symlink() and not any(path.iterdir()):
+        if path.is_symlink() or not path.is_dir() or path.is_mount():
+            continue
+        if not any(path.iterdir()):
             if not module.check_mode:
                 path.rmdir()
             removed.append(str(path))

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import grp
 import ipaddress
 import json
 import os
 import platform
+import pwd
 import shutil
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,10 @@ options:
     type: list
     elements: str
     default: []
+  accounts:
+    description: Users, and the group hadoop, with the numbers that they are to have.
+    type: dict
+    default: {}
 attributes:
   check_mode:
     support: full
@@ -46,10 +53,14 @@ vas_facts:
 """
 
 _SYS = Path("/sys")
+_GROUPS = ("hadoop",)
 
 
 def main() -> None:
-    arguments = {"names": {"type": "list", "elements": "str", "default": []}}
+    arguments = {
+        "names": {"type": "list", "elements": "str", "default": []},
+        "accounts": {"type": "dict", "default": {}},
+    }
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
     kernel = platform.release()
     memory = _memory()
@@ -65,6 +76,7 @@ def main() -> None:
         "interfaces": _interfaces(module),
         "routes": _routes(module),
         "names": {name: _resolved(name) for name in module.params["names"]},
+        "accounts": [_account(*one) for one in sorted(module.params["accounts"].items())],
         "synchronised": _synchronised(module),
         "lustre": _text(_SYS / "fs/lustre/version"),
         "ofed": _text(_SYS / "module/mlx5_core/version"),
@@ -135,6 +147,28 @@ def _resolved(name: str) -> list[str]:
         return sorted({str(found[4][0]) for found in socket.getaddrinfo(name, None)})
     except OSError:
         return []
+
+
+def _account(name: str, number: int) -> dict[str, Any]:
+    """A user's, or a group's, number here, and who has the one that it is to have."""
+    of_name, of_number = (
+        (lambda: grp.getgrnam(name).gr_gid, lambda: grp.getgrgid(int(number)).gr_name)
+        if name in _GROUPS
+        else (lambda: pwd.getpwnam(name).pw_uid, lambda: pwd.getpwuid(int(number)).pw_name)
+    )
+    return {
+        "name": name,
+        "wanted": int(number),
+        "found": _or_none(of_name),
+        "holder": _or_none(of_number),
+    }
+
+
+def _or_none(find: Callable[[], Any]) -> Any:
+    try:
+        return find()
+    except KeyError:
+        return None
 
 
 def _synchronised(module: Any) -> bool | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,9 +15,11 @@ DOCUMENTATION = """
 module: vas_packages
 short_description: Packages that leave the machine as they found it
 description:
-  - Installs what is missing and remembers which packages came with it, dependencies too.
-  - When no role wants them any more, removes those, and nothing else. If anything that
-    came later needs one of them, all are kept, and that is said.
+  - Installs what is missing and remembers which packages came with which role, dependencies too.
+    An installation that would remove a package is refused.
+  - When a role goes, removes those that came with it and no other role wants, and nothing else.
+    If anything that is not among them needs one, all are kept, and that is said; what another
+    role needs goes with that one.
 options:
   names:
     description: The packages' names in this distribution.
@@ -66,7 +69,9 @@ kept:
 """
 
 Record = dict[str, Any]
-_EMPTY: Record = {"wanted": {}, "before": None, "added": []}
+# "wanted": role -> names; "added": role -> what came with it; "before": an installation that has
+# not ended.
+_EMPTY: Record = {"wanted": {}, "before": None, "added": {}}
 _APT = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none"}
 
 
@@ -75,10 +80,17 @@ class Apt:
 
     listing = ("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
     update = ("apt-get", "-q", "update")
-    install = ("apt-get", "-q", "-y", "--no-install-recommends", "install")
-    try_remove = ("dpkg", "--dry-run", "--purge")
+    install = ("apt-get", "-q", "-y", "--no-install-recommends", "--no-remove", "install")
+    try_remove = ("apt-get", "-q", "-y", "--simulate", "purge")
     remove = ("dpkg", "--purge")
     environment: ClassVar[dict[str, str]] = _APT
+
+    @staticmethod
+    def others(names: list[str], status: int, stdout: str, stderr: str) -> list[str]:
+        """What a simulated removal would remove or install besides, or why it cannot be."""
+        lines = [line.split() for line in stdout.splitlines()]
+        moved = {words[1] for words in lines if words and words[0] in ("Purg", "Remv", "Inst")}
+        return sorted(moved - set(names)) or ([stderr.strip()] if status else [])
 
 
 class Dnf:
@@ -86,15 +98,29 @@ class Dnf:
 
     listing = ("rpm", "-qa", "--qf", "installed %{NAME}\n")
     update = None
+    # Nothing is removed without --allowerasing.
     install = ("dnf", "-q", "-y", "--setopt=install_weak_deps=False", "install")
     try_remove = ("rpm", "--erase", "--test")
     remove = ("rpm", "--erase")
     environment: ClassVar[dict[str, str]] = {}
 
+    @staticmethod
+    def others(names: list[str], status: int, stdout: str, stderr: str) -> list[str]:
+        """Who needs what is to go, by what rpm says: `... is needed by (installed) NAME`."""
+        needed = {line.split()[-1] for line in stderr.splitlines() if " is needed by " in line}
+        return sorted(needed) or ([stderr.strip()] if status else [])
 
-def removable(record: Record, installed: set[str]) -> list[str]:
-    """What VAS brought and may take again: nothing, as long as a role wants any of it."""
-    return [] if record["wanted"] else sorted(set(record["added"]) & installed)
+
+def would_remove(said: str) -> list[str]:
+    """What apt-get says that an installation would remove."""
+    found = re.search(r"will be REMOVED:\n((?: .*\n?)+)", said)
+    return found[1].split() if found else []
+
+
+def removable(record: Record, role: str, installed: set[str]) -> list[str]:
+    """What came with a role and may go with it: what no other one wants by its name."""
+    others = {name for other, names in record["wanted"].items() if other != role for name in names}
+    return sorted(set(record["added"].get(role, [])) & installed - others)
 
 
 def without_role(record: Record, role: str) -> Record:
@@ -102,10 +128,24 @@ def without_role(record: Record, role: str) -> Record:
     return {**record, "wanted": {r: n for r, n in record["wanted"].items() if r != role}}
 
 
-def with_added(record: Record, installed: set[str]) -> Record:
-    """The record after an installation: what was not there before it has been added."""
-    new = installed - set(record["before"] or installed)
-    return {**record, "before": None, "added": sorted(set(record["added"]) | new)}
+def settled(record: Record, installed: set[str]) -> Record:
+    """The record after an installation, or one that died: what is new came with its role."""
+    if record["before"] is None:
+        return record
+    role, before = record["before"]["role"], set(record["before"]["installed"])
+    came = sorted({*record["added"].get(role, []), *(installed - before)})
+    return {**record, "before": None, "added": {**record["added"], role: came}}
+
+
+def bequeathed(record: Record, role: str, left: list[str], needing: list[str]) -> Record:
+    """The record of what stays when a role goes: it is the role's that wants it or needs it."""
+    added = {other: set(names) for other, names in record["added"].items() if other != role}
+    wanted = {r: {*names, *added.get(r, ())} for r, names in record["wanted"].items()}
+    for name in left:
+        heirs = [r for r, names in wanted.items() if name in names]
+        heirs += [r for r, names in wanted.items() if names & {*needing}]
+        added.setdefault(heirs[0] if heirs else role, set()).add(name)
+    return {**record, "added": {r: sorted(names) for r, names in added.items() if names}}
 
 
 class Packages:
@@ -117,36 +157,36 @@ class Packages:
         self._manager = Apt if Path("/usr/bin/dpkg-query").exists() else Dnf
 
     def present(self, role: str, names: list[str]) -> dict[str, Any]:
-        record, installed = self._read(), self._installed()
+        old, installed = self._read(), self._installed()
+        record = settled(old, installed)
         missing = sorted(set(names) - installed)
-        wanted = {**record["wanted"], role: sorted(names)} if names else record["wanted"]
+        if names:
+            record = {**record, "wanted": {**record["wanted"], role: sorted(names)}}
         if missing and not self._module.check_mode:
             # Before the first change: a run that dies in it is known by this to the next one.
-            before = record["before"] or sorted(installed)
-            record = {**record, "before": before, "wanted": wanted}
-            self._write(record)
+            before = {"role": role, "installed": sorted(installed)}
+            self._write({**record, "before": before})
             self._install(missing)
-        if record["before"] is not None and not self._module.check_mode:
             now = self._installed()
-            missing = sorted(now - set(record["before"]))
-            record = with_added(record, now)
-        changed = bool(missing) or wanted != self._read()["wanted"]
+            missing = sorted(now - installed)
+            record = settled({**record, "before": before}, now)
+        changed = bool(missing) or record != old
         if changed and not self._module.check_mode:
-            self._write({**record, "wanted": wanted})
+            self._write(record)
         return {"changed": changed, "installed": missing, "removed": [], "kept": ""}
 
     def absent(self, role: str) -> dict[str, Any]:
-        old = self._read()
-        record, installed = without_role(old, role), self._installed()
-        if record["before"] is not None:
-            record = with_added(record, installed)
-        names = removable(record, installed)
-        kept = self._needed(names) if names else ""
-        going = [] if kept else names
+        old, installed = self._read(), self._installed()
+        record = without_role(settled(old, installed), role)
+        names = removable(record, role, installed)
+        needing = self._needing(names) if names else []
+        going = [] if needing else names
+        left = sorted(set(record["added"].get(role, [])) & installed - set(going))
+        record = bequeathed(record, role, left, needing)
         if not self._module.check_mode:
             self._remove(going)
-            left = sorted(set(record["added"]) & installed - set(going))
-            self._write({**record, "added": left})
+            self._write(record)
+        kept = f"{', '.join(names)}: {', '.join(needing)} would go or come too" if needing else ""
         changed = bool(going) or record != old
         return {"changed": changed, "installed": [], "removed": going, "kept": kept}
 
@@ -158,11 +198,17 @@ class Packages:
     def _install(self, names: list[str]) -> None:
         if self._manager.update:
             self._run(*self._manager.update)
-        self._run(*self._manager.install, *names)
+        status, stdout, stderr = self._run(*self._manager.install, *names, check=False)
+        if status:
+            gone = would_remove(stdout)
+            msg = f"{', '.join(names)} would remove {', '.join(gone)}, which was here before"
+            fix = "; remove it, or let the role do without"
+            said = msg + fix if gone else stderr.strip() or stdout.strip()
+            self._module.fail_json(msg=said, rc=status, stdout=stdout)
 
-    def _needed(self, names: list[str]) -> str:
-        status, _, stderr = self._run(*self._manager.try_remove, *names, check=False)
-        return " ".join(stderr.split()) if status else ""
+    def _needing(self, names: list[str]) -> list[str]:
+        found = self._run(*self._manager.try_remove, *names, check=False)
+        return self._manager.others(names, *found)
 
     def _remove(self, names: list[str]) -> None:
         if names:

@@ -19,6 +19,15 @@ class Interface(_Facts):
     vfs: int | None = None
 
 
+class Account(_Facts):
+    """A user or a group: its number here or None, and who has the number that it is to have."""
+
+    name: str
+    wanted: int
+    found: int | None
+    holder: str | None
+
+
 class Facts(_Facts):
     """A machine as it is before a change. Memory in bytes.
 
@@ -37,6 +46,7 @@ class Facts(_Facts):
     interfaces: dict[str, Interface]
     routes: list[str]
     names: dict[str, list[str]]
+    accounts: list[Account] = []
     synchronised: bool | None
     lustre: str | None
     ofed: str | None

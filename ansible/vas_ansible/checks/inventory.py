@@ -38,6 +38,7 @@ def examine_inventory(
         found += _unknown(node, variables, known, removed)
         found += _memory(cluster, node, variables)
         found += _kerberos(node, variables)
+        found += _executor(cluster, node, variables)
         found += _virtual_functions(node, variables)
     return _once(found)
 
@@ -80,10 +81,22 @@ def _kerberos(node: str, variables: Variables) -> Iterator[Finding]:
     if not variables.get("vas_hadoop_kerberos_keytabs"):
         fix = "name the controller's directory with the keytabs"
         yield Finding(node, "vas_hadoop_kerberos_keytabs", "a realm without keytabs", fix)
-    if not variables.get("vas_hadoop_container_executor"):
+
+
+def _executor(cluster: Cluster, node: str, variables: Variables) -> Iterator[Finding]:
+    """Without Hadoop's setuid program every container is yarn's, whoever submitted it."""
+    if variables.get("vas_hadoop_container_executor"):
+        return
+    users = {user for queue in cluster.yarn.queues for user in queue.users} - {"yarn"}
+    if variables.get("vas_hadoop_kerberos_realm"):
         what = "secure mode needs containers to run as their users"
-        fix = "name Hadoop's program container-executor, built for these nodes"
-        yield Finding(node, "vas_hadoop_container_executor", what, fix)
+    elif users and cluster.host_by_guest(node):
+        named = ", ".join(sorted(users))
+        what = f"is not set: jobs of {named}, whom the map's queues name, would run as yarn"
+    else:
+        return
+    fix = "name Hadoop's program container-executor, built for these nodes"
+    yield Finding(node, "vas_hadoop_container_executor", what, fix)
 
 
 def _virtual_functions(node: str, variables: Variables) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from typing import Any
 
+from vas_ansible.checks.accounts import examine_accounts
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
 from vas_ansible.checks.lustre import unfit
@@ -35,6 +36,7 @@ def examine_machine(
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
     if parent := cluster.host_by_guest(node):
         found += [*_guest(parent, cluster.guest(node), facts), *_lustre(node, facts, settings)]
+        found += examine_accounts(node, facts.accounts)
         if settings.get("vas_guest_base_hosts") is False:
             found += _names(cluster, node, facts)
     accepted = settings.get("vas_hostcheck_accepted") or ()

@@ -49,7 +49,7 @@ class Host:
             if self._process.poll() is not None:
                 assert self._process.stderr
                 raise VasError(f"did not start: {self._process.stderr.read().decode()}")
-            if self._first is None or not _is_systemd(self._first):
+            if self.first is None or not _is_systemd(self.first):
                 return "no systemd yet"
             return self.run("systemctl", "is-system-running", check=False).stdout.strip()
 
@@ -60,7 +60,7 @@ class Host:
             raise VasError(f"{self.name} is {found}: {failed}")
 
     @property
-    def _first(self) -> int | None:
+    def first(self) -> int | None:
         """Its process 1, as seen from here."""
         pid = self._process.pid
         words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -68,7 +68,7 @@ class Host:
 
     def run(self, *argv: str | Path, check: bool = True, stdin: str | None = None) -> Completed:
         """Runs a program in it, as root."""
-        inside = ["nsenter", f"--target={self._first}", "--all", "--"]
+        inside = ["nsenter", f"--target={self.first}", "--all", "--"]
         clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
         return run([*inside, *argv], check=check, env=clean, stdin=stdin)
 
@@ -78,8 +78,8 @@ class Host:
 
     def kill(self) -> None:
         """Ends it as a power failure does."""
-        if self._process.poll() is None and self._first:
-            os.kill(self._first, signal.SIGKILL)
+        if self._process.poll() is None and self.first:
+            os.kill(self.first, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
 
