@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from vas_cluster import load_cluster
+from vas_cluster import load_cluster, parse_cluster
 from vas_core.process import run
 from vas_tests.sriov import initramfs
+from vas_tests.sriov.guests import SITE, site_with
 from vas_tests.sriov.kernel import Kernel, newest_kernel, read_module
 from vas_tests.sriov.machines import Boot, guest_argv, host_argv
-from vas_tests.sriov.rig import SITE
 
 RELEASES = ("6.1.0-9-amd64", "6.1.0-56-amd64", "6.12.9-cloud-amd64")
 BOOT = Boot(Kernel("6.1", Path("/boot/vmlinuz-6.1")), Path("/a,b/initramfs"), {"VAS_AGENT": "/a b"})
@@ -75,3 +75,9 @@ def test_the_guest_has_the_maps_memory_and_macs() -> None:
     assert " -m 384 " in text
     assert f"mac={guest.macs.virtio}" in text
     assert "vfio-pci,bus=slot0,host=0000:01:10.0" in text
+
+
+@pytest.mark.parametrize("guests", [1, 2, 3])
+def test_the_site_with_more_guests_is_a_map(guests: int) -> None:
+    host = parse_cluster(site_with(guests), SITE).hosts[0]
+    assert [guest.name for guest in host.guests] == ["vm1", "vm2", "vm3"][:guests]

@@ -7,7 +7,8 @@ import os
 from vas_core.errors import VasError
 from vas_core.process import CommandFailed, run
 
-_TIMEOUT_SECONDS = 30.0
+# To start a guest whose memory a VF pins takes more than 30 s where all is emulated.
+_TIMEOUT_SECONDS = 120.0
 
 
 def virsh(uri: str | None, *words: str, stdin: str | None = None) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from ipaddress import ip_interface
+from pathlib import Path
 
 from vas_cluster import Guest, Host
 from vas_core.errors import VasError
@@ -11,13 +13,19 @@ from vas_tests.sriov.machines import PF_MAC
 from vas_tests.sriov.node import Node
 
 TAP, VIRTIO = "tap0", "virtio0"
-VFS = 2
+VAS = Path(sys.executable).with_name("vas")
+VF = 1
+"""The number of the first guest's virtual function."""
 PREFIX_BITS = 24
 _LINK_SECONDS = 60.0
+VAS_SECONDS = 400.0
 
 
-def host(node: Node, described: Host) -> str:
-    """The storage host, with its first VF free for the guest; returns the VF's PCI address."""
+def host(node: Node, described: Host, site: str) -> str:
+    """The storage host, with a VF for each guest of the map `site`, which is on the node.
+
+    Returns the PCI address of that which its first guest gets.
+    """
     node.run("ip", "link", "set", "lo", "up")
     node.run("modprobe", "--all", "igb", "vfio-pci", "tun", "bridge", "kvm_amd")
     pf = described.nics.pf
@@ -27,7 +35,8 @@ def host(node: Node, described: Host) -> str:
     node.run("ip", "link", "set", described.nics.bridge, "up")
     node.run("ip", "tuntap", "add", TAP, "mode", "tap")
     node.run("ip", "link", "set", TAP, "master", described.nics.bridge, "up")
-    return _virtual_function(node, pf, described.guests[0])
+    node.run(VAS, "guest", "vfs", "--cluster", site, timeout_seconds=VAS_SECONDS)
+    return _given_away(node, pf, described.guests[0])
 
 
 def guest(node: Node, described: Host) -> None:
@@ -61,13 +70,10 @@ def up(node: Node, device: str, address: str) -> None:
     )
 
 
-def _virtual_function(node: Node, pf: str, me: Guest) -> str:
-    adapter = f"/sys/class/net/{pf}/device"
-    # No driver of the host's may take a VF first.
-    node.write(f"{adapter}/sriov_drivers_autoprobe", "0")
-    node.write(f"{adapter}/sriov_numvfs", str(VFS))
-    node.run("ip", "link", "set", pf, "vf", "0", "mac", me.macs.vf)
-    address = node.target(f"{adapter}/virtfn0")
+def _given_away(node: Node, pf: str, me: Guest) -> str:
+    """What libvirt does with a VF of its pool; not its first, which it takes itself."""
+    node.run("ip", "link", "set", pf, "vf", str(VF), "mac", me.macs.vf)
+    address = node.target(f"/sys/class/net/{pf}/device/virtfn{VF}")
     node.write(f"/sys/bus/pci/devices/{address}/driver_override", "vfio-pci")
     node.write("/sys/bus/pci/drivers_probe", address)
     return address

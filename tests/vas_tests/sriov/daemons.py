@@ -7,8 +7,9 @@ from pathlib import Path
 
 from vas_core.errors import VasError
 from vas_core.polling import poll
+from vas_tests.sriov.guests import SITE
 from vas_tests.sriov.node import Node
-from vas_tests.sriov.rig import SITE, Rig
+from vas_tests.sriov.rig import Rig
 
 _NAME = "vas-routed"
 _PROGRAM = Path(sys.executable).with_name(_NAME)

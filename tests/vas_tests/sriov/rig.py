@@ -21,14 +21,13 @@ from vas_cluster import Cluster, Host, load_cluster
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import Completed, run
-from vas_tests.sriov import bring_up
+from vas_tests.sriov import bring_up, guests
 from vas_tests.sriov.agent import TIED
 from vas_tests.sriov.initramfs import pack
 from vas_tests.sriov.kernel import newest_kernel
 from vas_tests.sriov.machines import Boot, guest_argv, host_argv
 from vas_tests.sriov.node import Node
 
-SITE = Path(__file__).with_name("site.yaml")
 WIRE = "wire0"
 CONSOLE = "oss1.console"
 _AGENT = Path(__file__).with_name("agent.py")
@@ -66,7 +65,7 @@ def running(directory: Path) -> Iterator[Rig]:
 
     `directory` gets the host's console. Raises VasError that names the node that did not come.
     """
-    cluster = load_cluster(SITE)
+    cluster = load_cluster(guests.SITE)
     host, other = cluster.hosts
     boot = _boot(directory.absolute())
     with ExitStack() as stack:
@@ -81,7 +80,8 @@ def running(directory: Path) -> Iterator[Rig]:
             end.close()  # or nobody would see that a node is gone
         oss2.wait(_BOOT_SECONDS)
         oss1.wait(_BOOT_SECONDS)
-        vf = bring_up.host(oss1, host)
+        oss1.write(guests.MAP, guests.site_with(2))
+        vf = bring_up.host(oss1, host, guests.MAP)
         _boot_guest(oss1, vm1, boot, host, vf)
         bring_up.guest(vm1, host)
         yield Rig(cluster, oss1, vm1, oss2)

@@ -1,0 +1,70 @@
+"""More guests of the rig's storage host than the one that the rig boots: libvirt starts one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vas_cluster import Cluster, parse_cluster
+from vas_tests import libvirt
+from vas_tests.sriov.bring_up import VAS, VAS_SECONDS
+from vas_tests.sriov.node import Node
+
+SITE = Path(__file__).with_name("site.yaml")
+NAME = "vm2"
+"""The guest that libvirt starts: it halts as soon as it has said a word."""
+# On the storage host.
+MAP, _SETTINGS = "/run/two-guests.yaml", "/run/guest.yaml"
+_DISK = "/dev/ram{}"  # a device: `cache=none` wants O_DIRECT, which a tmpfs of Linux 6.1 has not
+# What udev makes elsewhere: virsh reads a definition from its standard input.
+_DAEMONS = """
+ln -s /proc/self/fd/0 /dev/stdin
+mkdir -p /dev/pts /var/log/libvirt
+mount -t devpts devpts /dev/pts
+virtlogd -d
+libvirtd -d
+"""
+
+
+def site_with(guests: int) -> str:
+    """The rig's map with so many guests on its first host."""
+    value: dict[str, Any] = yaml.safe_load(SITE.read_text())
+    described = value["hosts"][0]["guests"]
+    for number in range(2, guests + 1):
+        mac = f"52:54:00:77:{number:02}"
+        described.append(
+            {
+                "name": f"vm{number}",
+                "address": f"10.77.0.{20 + number}",
+                "macs": {"vf": f"{mac}:01", "virtio": f"{mac}:02"},
+                "memory": "128MiB",
+                "vcpus": 1,
+                "disks": [{"path": _DISK.format(number - 2), "size": "16MiB"}],
+            }
+        )
+    return yaml.safe_dump(value)
+
+
+def two() -> Cluster:
+    """The map with libvirt's guest."""
+    return parse_cluster(site_with(2), Path(MAP))
+
+
+def start_libvirt(node: Node, kernel: Path) -> None:
+    """Starts libvirt on the storage host, with what its guest is made of."""
+    node.run("modprobe", "brd", "rd_nr=1", "rd_size=16384")
+    node.run("sh", "-euc", libvirt.CONFIGURE + _DAEMONS, timeout_seconds=VAS_SECONDS)
+    node.write(_SETTINGS, yaml.safe_dump({"kernel": str(kernel), "consoles": "/run"}))
+
+
+def vas(node: Node, command: str, *more: str) -> str:
+    """What `vas guest COMMAND` says of it. Raises VasError unless its status is 0."""
+    files = ("--cluster", MAP, "--settings", _SETTINGS)
+    return node.run(VAS, "guest", command, NAME, *files, *more, timeout_seconds=VAS_SECONDS)
+
+
+def virsh(node: Node, *words: str) -> str:
+    """What virsh prints on the storage host."""
+    return node.run("virsh", "--quiet", *words, timeout_seconds=VAS_SECONDS)
