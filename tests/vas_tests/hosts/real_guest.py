@@ -80,6 +80,7 @@ def variables(site: Site, image: Path) -> Variables:
         "vas_storage_host_virtual_functions": False,
         # What is written to its disk is memory too, of a tmpfs.
         "vas_storage_host_overhead_mib": 4096,
+        "vas_hadoop_answer_seconds": 1200,
         "vas_hadoop_reserved": "1GiB",
         "vas_hadoop_heaps": {"nodemanager": emulated.NODE_MANAGER_HEAP},
     }
