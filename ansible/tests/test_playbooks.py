@@ -41,3 +41,15 @@ def _roles(found: list[dict[str, Any]]) -> set[str]:
     tasks = [task for play in found for task in play.get("tasks", [])]
     included = {task.get("ansible.builtin.include_role", {}).get("name") for task in tasks}
     return {r["role"] for play in found for r in play.get("roles", [])} | (included - {None})
+
+
+def test_a_guest_is_waited_for_before_anything_is_asked_of_it() -> None:
+    """One that was just started has no sshd yet, so gathering its facts would fail."""
+    on_guests = [play for play in plays("site") if "vas_guests" in play["hosts"].split(":")]
+    first = on_guests[0]
+    assert first["gather_facts"] is False
+    (task,) = first["tasks"]
+    wished = {"name": "hostcheck", "tasks_from": "started.yml"}
+    assert task["ansible.builtin.include_role"] == wished
+    names = [play["name"] for play in plays("site")]
+    assert names.index("Define and start the guests") < names.index(first["name"])

@@ -25,7 +25,7 @@ from vas_core.process import Completed, run
 from vas_guest.seed import hosts_file
 from vas_image.image import INITRD, KERNEL, read_image
 from vas_lab.spec import find_java
-from vas_tests import libvirt
+from vas_tests import emulated, libvirt
 from vas_tests.sriov.agent import TIED
 from vas_yarn.jars import find_hadoop, find_plugins
 
@@ -33,10 +33,6 @@ EXAMPLE = Path(__file__).parents[2] / "cluster/examples/laptop-lab.yaml"
 FABRIC = "fabric0"
 _MEMORY = "2304MiB"
 _DISK = "6GiB"
-# Emulated, a second compiler costs more than it saves, and so do wide registers.
-_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:UseAVX=0"
-# A JVM needs minutes there: nobody is given up meanwhile.
-_PATIENCE_MS = "1800000"
 _HADOOP = "/usr/lib/vas/hadoop"
 _STATE = "/var/lib/yarn"
 HISTORY = f"{_STATE}/staging/history/done_intermediate/yarn"
@@ -87,7 +83,7 @@ class GuestSite:
     def install_hadoop_configuration(self) -> None:
         """As the role `hadoop` does, of the little that this guest needs."""
         files = _files(self.cluster, Path("/etc/vas/cluster.yaml"))
-        files["nodemanager.env"] = f"HEAP=-Xmx400m {_JVM}\n"
+        files["nodemanager.env"] = f"HEAP={emulated.NODE_MANAGER_HEAP}\n"
         for name, text in files.items():
             done = self.ssh(f"sudo install -D -m 644 /dev/stdin /etc/vas/hadoop/{name}", text)
             assert done.status == 0, done.stderr
@@ -102,7 +98,14 @@ class GuestSite:
         (self.directory / "hosts").write_text(hosts_file(self.cluster))
         jars = ":".join(map(str, (conf, *sorted(find_hadoop().glob("*.jar")), find_plugins())))
         program = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
-        java = (str(find_java() / "bin/java"), *_JVM.split(), "-Xmx300m", "-cp", jars, program)
+        java = (
+            str(find_java() / "bin/java"),
+            *emulated.JVM.split(),
+            "-Xmx300m",
+            "-cp",
+            jars,
+            program,
+        )
         names = (str(self.directory / "hosts"), self.cluster.yarn.resourcemanager.name)
         named = (*TIED, "unshare", "--mount", "--uts", "sh", "-euc", _NAMED, "sh", *names)
         with (self.directory / "rm.log").open("wb") as log:
@@ -127,7 +130,7 @@ class GuestSite:
     def run_job(self, *words: str) -> Completed:
         """Runs one of Hadoop's examples, from the guest."""
         examples = f"$(echo {_HADOOP}/hadoop-mapreduce-examples-*.jar)"
-        java = f"/usr/lib/vas/java/bin/java {_JVM} -Xmx200m"
+        java = f"/usr/lib/vas/java/bin/java {emulated.CLIENT_HEAP}"
         path = f"/etc/vas/hadoop:{_HADOOP}/*:/usr/lib/vas/plugins/*"
         main = "org.apache.hadoop.util.RunJar"
         command = f"cd {_STATE}; {java} -cp '{path}' {main} {examples} {' '.join(words)}"
@@ -169,31 +172,19 @@ def _settings(directory: Path, image: Path) -> dict[str, Any]:
 
 def _files(cluster: Cluster, map_file: Path, state: Path = Path(_STATE)) -> dict[str, str]:
     """Hadoop's configuration. There is no Lustre: a job's files are the guest's own."""
-    properties = hadoop_properties(cluster, map_file) | {
+    properties = hadoop_properties(cluster, map_file) | emulated.properties()
+    properties |= {
         "fs.defaultFS": "file:///",
         "hadoop.tmp.dir": str(state / "tmp"),
         "mapreduce.framework.name": "yarn",
-        "mapreduce.task.timeout": _PATIENCE_MS,
         "mapreduce.application.classpath": f"{_HADOOP}/*",
-        "yarn.am.liveness-monitor.expiry-interval-ms": _PATIENCE_MS,
-        "yarn.app.mapreduce.am.resource.mb": "384",
-        "yarn.app.mapreduce.am.command-opts": f"{_JVM} -Xmx200m",
         "yarn.app.mapreduce.am.staging-dir": str(state / "staging"),
         "yarn.application.classpath": f"/etc/vas/hadoop,{_HADOOP}/*,/usr/lib/vas/plugins/*",
         "yarn.node-attribute.fs-store.root-dir": str(state / "attributes"),
         "yarn.node-labels.fs-store.root-dir": str(state / "labels"),
         "yarn.nodemanager.local-dirs": str(state / "local"),
         "yarn.nodemanager.log-dirs": "/var/log/yarn/containers",
-        "yarn.nodemanager.pmem-check-enabled": "false",
         "yarn.nodemanager.resource.memory-mb": "1024",
-        # Every 3 s it would take a third of a processor.
-        "yarn.nodemanager.resource-monitor.interval-ms": "30000",
         "yarn.nodemanager.vmem-check-enabled": "false",
-        "yarn.resourcemanager.rm.container-allocation.expiry-interval-ms": _PATIENCE_MS,
-        "yarn.scheduler.capacity.maximum-am-resource-percent": "0.5",
-        "yarn.scheduler.minimum-allocation-mb": "128",
     }
-    for kind in ("map", "reduce"):
-        properties[f"mapreduce.{kind}.memory.mb"] = "384"
-        properties[f"mapreduce.{kind}.java.opts"] = f"{_JVM} -Xmx200m"
     return {name: configuration_xml(found) for name, found in by_file(properties).items()}

@@ -15,13 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from vas_cluster import Cluster, load_cluster
-from vas_core.process import run
+from vas_core.process import Completed, run
 from vas_tests.checks import REPOSITORY
 from vas_tests.hosts.host import Host
 from vas_tests.hosts.network import make_fabric, plug, unplugged, wait_for_namespaces
 from vas_tests.hosts.tree import tree
 
-_MAP = Path(__file__).with_name("site.yaml")
+MAP = Path(__file__).with_name("site.yaml")
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
 _PLAY_SECONDS = 600
 
@@ -73,6 +73,10 @@ class Site:
         for host in self.hosts.values():
             host.kill()
 
+    def beside(self, *argv: str, check: bool = True) -> Completed:
+        """Runs a program on the controller, in its network."""
+        return run([*self._inside, *argv], check=check)
+
     def play(
         self,
         playbook: Path,
@@ -107,9 +111,12 @@ class Site:
         extra = self.directory / "extra.json"
         extra.write_text(json.dumps({**self._connection(), **variables}))
         program = str(Path(sys.executable).with_name("ansible-playbook"))
-        inside = ["nsenter", f"--target={self._controller}", "--net", "--"]
         arguments = ["-i", str(self._inventory()), "-e", f"@{extra}", *words, str(playbook)]
-        return [*inside, program, *arguments]
+        return [*self._inside, program, *arguments]
+
+    @property
+    def _inside(self) -> list[str]:
+        return ["nsenter", f"--target={self._controller}", "--net", "--"]
 
     def _connection(self) -> dict[str, object]:
         options = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
@@ -137,10 +144,12 @@ class Site:
 
 
 @contextmanager
-def site_of_hosts(directory: Path, only: Sequence[str] = ()) -> Iterator[Site]:
-    """The site of `site.yaml`, or some of its machines, up; ended however the test ends."""
-    cluster = load_cluster(_MAP)
-    shutil.copy(_MAP, directory / "cluster.yaml")
+def site_of_hosts(
+    directory: Path, only: Sequence[str] = (), map_file: Path = MAP
+) -> Iterator[Site]:
+    """The site of a map, or some of its machines, up; ended however the test ends."""
+    cluster = load_cluster(map_file)
+    shutil.copy(map_file, directory / "cluster.yaml")
     key = directory / "key"
     run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key])
     names = [host.name for host in cluster.hosts]
