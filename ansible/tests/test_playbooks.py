@@ -30,6 +30,33 @@ def test_teardown_takes_away_what_site_brings() -> None:
     assert brings - {"preflight", "hostcheck"} == takes
 
 
+def test_no_change_is_made_before_every_check_passes() -> None:
+    """A failed check on one machine ends the run for all, whatever ansible.cfg is read."""
+    found = plays("site")
+    first = next(n for n, play in enumerate(found) if _roles([play]) - {"preflight", "hostcheck"})
+    before = [play for play in found[:first] if _roles([play])]
+    assert [_roles([play]) for play in before] == [{"preflight"}, {"hostcheck"}]
+    assert {"vas_oss", "vas_resourcemanager"} <= set(before[1]["hosts"].split(":"))
+    checks = [play for play in found if _roles([play]) & {"preflight", "hostcheck"}]
+    assert all(play["any_errors_fatal"] is True for play in checks)
+
+
+def test_teardown_refuses_before_it_changes_anything() -> None:
+    first, second, *_ = plays("teardown")
+    (refusal,) = first["tasks"]
+    assert refusal["ansible.builtin.include_role"] == {"name": "guest", "tasks_from": "refuse.yml"}
+    assert first["hosts"] == "vas_oss"
+    assert first["any_errors_fatal"] is second["any_errors_fatal"] is True
+
+
+@pytest.mark.parametrize("name", ["site", "teardown"])
+def test_a_guest_that_is_not_there_is_left_out(name: str) -> None:
+    found = plays(name)
+    known = next(n for n, play in enumerate(found) if "group_by" in str(play))
+    later = [set(play["hosts"].split(":")) for play in found[known + 1 :]]
+    assert all("!vas_silent" in hosts for hosts in later if "vas_guests" in hosts)
+
+
 def test_every_playbook_and_role_is_in_the_page() -> None:
     for file in ANSIBLE.glob("*.yml"):
         assert file.name in PAGE

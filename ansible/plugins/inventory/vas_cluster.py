@@ -18,7 +18,8 @@ description:
   - Reads a site's map, which C(vas cluster check) accepts, and makes hosts and groups of it.
   - Groups are C(vas_oss), C(vas_guests) and C(vas_resourcemanager); C(vas_evacuated) are the
     storage servers named in the file beside the map, C(cluster.yaml.evacuated), with their guests.
-  - C(vas_monitoring) is empty here; a file of the site's own may name machines in it.
+  - C(vas_monitoring) is empty here; a file of the site's own may name machines in it. So is
+    C(vas_silent), where playbooks put guests that are not there, or not there yet.
   - The file's name has to end in C(vas.yml) or C(vas.yaml).
 options:
   plugin:
