@@ -9,6 +9,8 @@ from typing import Any
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
 from vas_ansible.checks.lustre import unfit
+from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, firewall, ports
+from vas_ansible.checks.room import disks, heaps
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import host_interface
 from vas_core.sizes import format_size
@@ -17,6 +19,8 @@ from vas_core.sizes import format_size
 _OSS_SHARE = 4
 _OSS_LEAST_BYTES = 8 << 30
 _VIRTIO = "virtio0"
+# What two clocks may differ by; Kerberos allows for 300 s.
+_CLOCKS_SECONDS = 60
 # libvirt's word for a guest whose processor is not the machine's.
 _EMULATED = "qemu"
 
@@ -26,26 +30,36 @@ def examine_machine(
 ) -> list[Finding]:
     """Everything that is wrong with a machine of the map, but for what the site accepts.
 
-    `settings`: the inventory's variables.
+    `settings`: the inventory's variables; `now`, the controller's clock in seconds since 1970;
+    `image_bytes`, what the guests' image takes.
     """
-    found = [*_everywhere(node, facts)]
+    found = [*_everywhere(node, facts, settings)]
     if host := cluster.host(node):
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
-    if parent := cluster.host_by_guest(node):
-        found += [*_guest(parent, cluster.guest(node), facts), *_lustre(node, facts, settings)]
+    else:
+        found += _lustre(node, facts, settings)
         if settings.get("vas_guest_base_hosts") is False:
-            found += _names(cluster, node, facts)
+            found += _names(cluster, node, facts, all_of_them=True)
+    if parent := cluster.host_by_guest(node):
+        found += _guest(parent, cluster.guest(node), facts)
+    if node == cluster.yarn.resourcemanager.name:
+        found += _manager(cluster, facts, settings)
     accepted = settings.get("vas_hostcheck_accepted") or ()
     return [finding for finding in found if finding.check not in accepted]
 
 
-def _everywhere(node: str, facts: Facts) -> Iterator[Finding]:
+def _everywhere(node: str, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
     if facts.hostname.partition(".")[0] != node.partition(".")[0]:
         what = f"the machine calls itself {facts.hostname}"
         yield Finding(node, "name", what, f"hostnamectl set-hostname {node}, or correct the map")
     if facts.synchronised is False:
         fix = "start chronyd there; leases and Kerberos need one time"
         yield Finding(node, "time", "the clock is not synchronised", fix)
+    ahead = facts.clock - settings.get("now", facts.clock)
+    if abs(ahead) > _CLOCKS_SECONDS:
+        side = "ahead of" if ahead > 0 else "behind"
+        what = f"the clock is {abs(ahead):.0f} s {side} this machine's"
+        yield Finding(node, "time", what, "set it, and start chronyd on both")
 
 
 def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
@@ -70,6 +84,8 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
             fix = f"make it, with {host.nics.pf} on it, or correct vas_guest_settings"
             yield Finding(host.name, "fabric_bridge", f"has no bridge {bridge}", fix)
         yield from _room(host, facts)
+        yield from disks(host, facts, settings.get("image_bytes") or 0)
+        yield from firewall(host.name, facts, (host.nics.pf, host.nics.bridge), host.nics.bridge)
 
 
 def _virtual_functions(host: Host, facts: Facts) -> Iterator[Finding]:
@@ -121,6 +137,23 @@ def _guest(parent: Host, guest: Guest, facts: Facts) -> Iterator[Finding]:
         what = f"has {format_size(facts.memory_bytes)}, and the map says {guest.memory}"
         yield Finding(guest.name, "memory", what, "restart it with its present definition")
 
+    yield from firewall(guest.name, facts, (parent.nics.vf, _VIRTIO))
+    yield from ports(guest.name, facts, "vas-nodemanager.service", NODE_PORTS)
+
+
+def _manager(cluster: Cluster, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """The ResourceManager's machine, be it a guest or one of its own."""
+    node = cluster.yarn.resourcemanager.name
+    yield from ports(node, facts, "vas-resourcemanager.service", MANAGER_PORTS)
+    if cluster.host_by_guest(node) is None:
+        yield from heaps(node, facts, settings.get("vas_hadoop_heaps") or {})
+        address = cluster.resourcemanager_address
+        leg = [name for name, nic in facts.interfaces.items() if address in nic.addresses]
+        if not leg:
+            what = f"no interface has the address {address}"
+            yield Finding(node, "address", what, "give it that address, or correct the map")
+        yield from firewall(node, facts, leg)
+
 
 def _legs(node: str, facts: Facts, legs: tuple[str, ...]) -> Iterator[Finding]:
     sizes = {leg: facts.interfaces[leg].mtu for leg in legs if leg in facts.interfaces}
@@ -130,11 +163,17 @@ def _legs(node: str, facts: Facts, legs: tuple[str, ...]) -> Iterator[Finding]:
         yield Finding(node, "mtu", what, fix)
 
 
-def _names(cluster: Cluster, node: str, facts: Facts) -> Iterator[Finding]:
+def _names(
+    cluster: Cluster, node: str, facts: Facts, *, all_of_them: bool = False
+) -> Iterator[Finding]:
+    """Names with another address than the map's; `all_of_them`: and names with none."""
     known = {host.name: host.address for host in cluster.hosts}
     known |= {guest.name: guest.address for guest in cluster.guests()}
     for name, address in known.items():
         found = facts.names.get(name)
+        if all_of_them and not found:
+            fix = "add it to the name server, or leave vas_guest_base_hosts on"
+            yield Finding(node, "dns", f"{name} has no address here", fix)
         if found and address not in found:
             what = f"{name} is {' and '.join(found)} here, and {address} in the map"
             yield Finding(node, "dns", what, "correct the name server, /etc/hosts, or the map")
