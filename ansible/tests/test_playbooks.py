@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from vas_ansible.readme import options_of
+from vas_guest.seed import USER
+from vas_guest.settings import GuestSettings
 
 ANSIBLE = Path(__file__).parents[1]
 ROLES = {role.name for role in (ANSIBLE / "roles").iterdir()}
@@ -55,6 +60,20 @@ def test_a_guest_that_is_not_there_is_left_out(name: str) -> None:
     known = next(n for n, play in enumerate(found) if "group_by" in str(play))
     later = [set(play["hosts"].split(":")) for play in found[known + 1 :]]
     assert all("!vas_silent" in hosts for hosts in later if "vas_guests" in hosts)
+
+
+EXAMPLES = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.S)]
+
+
+def test_the_page_s_group_variables_are_options_and_what_the_commands_make() -> None:
+    everywhere, guests = EXAMPLES
+    known = {name for role in ROLES for name in options_of(ANSIBLE / "roles" / role)}
+    assert set(everywhere) <= known
+    assert GuestSettings.model_validate(everywhere["vas_guest_settings"]).authorized_keys
+    assert guests["ansible_user"] == USER
+    for name in ("vas_program_archive", "vas_hadoop_archive", "vas_guest_image"):
+        made = everywhere[name].removeprefix("{{ playbook_dir }}/../")
+        assert re.search(rf"^\$ .*\./vas .* {re.escape(made)}\b", PAGE, re.M), made
 
 
 def test_every_playbook_and_role_is_in_the_page() -> None:
