@@ -29,6 +29,7 @@ def host(**changed: Any) -> Facts:
         "kvm": True,
         "iommu_groups": 40,
         "memory_bytes": 256 * GIB,
+        "available_bytes": 250 * GIB,
         "huge_bytes": 0,
         "cpus": 48,
         "interfaces": interfaces,
@@ -58,6 +59,7 @@ def test_a_good_host_has_nothing_wrong() -> None:
         ({"kvm": False}, "kvm"),
         ({"iommu_groups": 0}, "iommu"),
         ({"memory_bytes": 80 * GIB}, "memory"),
+        ({"available_bytes": 40 * GIB}, "memory"),
         ({"cpus": 16}, "cpus"),
         ({"routes": ["169.254.0.0/16"]}, "subnet"),
         ({"names": {"vas02.hpc.example": ["10.9.9.9"]}}, "dns"),
@@ -84,6 +86,10 @@ def test_disks_that_are_not_there_yet_need_room() -> None:
     assert checks(free(size_bytes, image=True), image_bytes=1) == []
     assert checks(free(size_bytes - 1)) == ["disk"]
     assert checks(free(0, image=True, there=True), image_bytes=1) == []
+
+
+def test_a_guest_that_runs_has_its_memory_already() -> None:
+    assert checks(host(available_bytes=40 * GIB, running=["vas01.hpc.example"])) == []
 
 
 def test_clocks_are_compared_with_the_controller_s() -> None:

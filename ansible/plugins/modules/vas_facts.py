@@ -68,6 +68,8 @@ def main() -> None:
         "kvm": Path("/dev/kvm").exists(),
         "iommu_groups": len(_names(_SYS / "kernel/iommu_groups")),
         "memory_bytes": memory["MemTotal"] << 10,
+        "available_bytes": memory["MemAvailable"] << 10,
+        "running": [file[:-4] for file in _names_of(Path("/run/libvirt/qemu"), "*.xml")],
         "huge_bytes": (memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)) << 10,
         "cpus": os.cpu_count() or 1,
         "interfaces": _interfaces(module),

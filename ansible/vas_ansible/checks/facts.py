@@ -54,7 +54,8 @@ class Facts(_Facts):
 
     `synchronised` is None where nobody knows; `names` are what the map's names resolve to here;
     `routes` are networks that it has a route to, other than by an address of its own; `clock` is
-    in seconds since 1970; `listening` are TCP ports; `units` are those of VAS that are there.
+    in seconds since 1970; `listening` are TCP ports; `units` are those of VAS that are there;
+    `available_bytes` are without what programs have; `running` are libvirt's domains.
     """
 
     hostname: str
@@ -63,6 +64,8 @@ class Facts(_Facts):
     kvm: bool
     iommu_groups: int
     memory_bytes: int
+    available_bytes: int
+    running: list[str] = []
     huge_bytes: int
     cpus: int
     interfaces: dict[str, Interface]

@@ -107,10 +107,23 @@ def _room(host: Host, facts: Facts) -> Iterator[Finding]:
         what = f"guests ask for {format_size(asked)} of {format_size(facts.memory_bytes)}, of"
         what += f" which {format_size(kept)} are the storage server's"
         yield Finding(host.name, "memory", what, "lower hosts[].guests[].memory in the map")
+    else:
+        yield from _left(host, facts)
     vcpus, left = sum(g.vcpus for g in host.guests), facts.cpus - max(1, facts.cpus // _OSS_SHARE)
     if vcpus > left:
         what = f"guests ask for {vcpus} CPUs of {facts.cpus}, {left} are not the storage server's"
         yield Finding(host.name, "cpus", what, "lower hosts[].guests[].vcpus in the map")
+
+
+def _left(host: Host, facts: Facts) -> Iterator[Finding]:
+    """What programs leave, other people's guests among them; guests of ours that run have theirs."""
+    asked = sum(guest.memory_bytes for guest in host.guests if guest.name not in facts.running)
+    left = facts.available_bytes + facts.huge_bytes
+    if asked > left:
+        what = f"guests that do not run yet ask for {format_size(asked)}, and programs leave"
+        what += f" {format_size(left)}"
+        fix = "end other guests of this server, or lower hosts[].guests[].memory in the map"
+        yield Finding(host.name, "memory", what, fix)
 
 
 def _bridge_network(host: Host, facts: Facts) -> Iterator[Finding]:
