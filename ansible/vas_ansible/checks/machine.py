@@ -116,7 +116,7 @@ def _room(host: Host, facts: Facts) -> Iterator[Finding]:
 
 
 def _left(host: Host, facts: Facts) -> Iterator[Finding]:
-    """What programs leave, other people's guests among them; guests of ours that run have theirs."""
+    """Guests that do not run yet need what programs leave, other people's guests among them."""
     asked = sum(guest.memory_bytes for guest in host.guests if guest.name not in facts.running)
     left = facts.available_bytes + facts.huge_bytes
     if asked > left:
