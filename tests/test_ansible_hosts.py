@@ -109,6 +109,29 @@ def test_a_repository_that_does_not_answer_is_said_and_taken_back(
     assert differences(before, look(vm1)) == ""
 
 
+_MEASURES = """---
+- name: What verify measures with
+  hosts: vas_guests
+  tasks:
+    - name: Ensure it is there
+      ansible.builtin.include_role: {name: verify, tasks_from: tools.yml}
+    - name: Ensure it runs
+      ansible.builtin.command: {argv: ["{{ item }}", --version]}
+      loop: [iperf3, fio]
+    - name: Ensure it goes
+      vas_packages: {role: verify, state: absent}
+"""
+
+
+def test_what_a_site_is_measured_with_goes_again(site: Site) -> None:
+    vm1 = site.hosts["vm1"]
+    before = look(vm1)
+    playbook = site.directory / "measures.yml"
+    playbook.write_text(_MEASURES)
+    site.play(playbook)
+    assert differences(before, look(vm1)) == ""
+
+
 def test_the_program(site: Site, archives: Variables) -> None:
     cycle(site, "program", "vas_oss", archives)
 

@@ -57,6 +57,9 @@ def test_a_site_from_bare_machines_to_yarn_and_back(
         site.hosts[name].run("mkdir", "/scratch")
         site.hosts[name].run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/scratch")
 
+    would = _play(site, "site.yml", variables, "--check", "--diff")
+    assert would.text.count("failed=0") == len(would.changed)
+    assert all(would.changed[name] > 0 for name in site.hosts), would.text
     for words in ((), ("--check", "--diff")):
         done = _play(site, "site.yml", variables, *words)
         assert done.text.count("failed=0") == len(done.changed)
@@ -69,6 +72,7 @@ def test_a_site_from_bare_machines_to_yarn_and_back(
     oss1 = site.hosts["oss1"]
     refused = _play(site, "teardown.yml", variables, check=False)
     assert "shut it down first" in refused.text
+    assert refused.changes() == 0, refused.text
     oss1.run("virsh", "destroy", "vm1")
     _play(site, "teardown.yml", variables)
     assert _play(site, "teardown.yml", variables).changes() == 0

@@ -78,6 +78,7 @@ class Site:
             "vas_verify_directory": "/verify",
             "vas_verify_disk_directory": str(self.own_disk),
             "vas_verify_disk_size": "16M",
+            "vas_verify_packages": False,
             "vas_verify_placement": False,
             "vas_verify_lnet": False,
             # Cables of a lab are alike, and share two cores with all else.

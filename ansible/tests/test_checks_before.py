@@ -9,7 +9,9 @@ import pytest
 from modules import load
 
 from vas_ansible.checks import Facts, examine_inventory, examine_machine
+from vas_ansible.checks.room import IMAGE
 from vas_cluster import load_cluster
+from vas_core.sizes import parse_size
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
 OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
@@ -28,12 +30,14 @@ def host(**changed: Any) -> Facts:
         "kvm": True,
         "iommu_groups": 40,
         "memory_bytes": 256 * GIB,
+        "available_bytes": 250 * GIB,
         "huge_bytes": 0,
         "cpus": 48,
         "interfaces": interfaces,
         "routes": ["10.10.0.0/24"],
         "names": {},
         "synchronised": True,
+        "clock": 0.0,
         "lustre": None,
         "ofed": None,
     }
@@ -56,6 +60,7 @@ def test_a_good_host_has_nothing_wrong() -> None:
         ({"kvm": False}, "kvm"),
         ({"iommu_groups": 0}, "iommu"),
         ({"memory_bytes": 80 * GIB}, "memory"),
+        ({"available_bytes": 40 * GIB}, "memory"),
         ({"cpus": 16}, "cpus"),
         ({"routes": ["169.254.0.0/16"]}, "subnet"),
         ({"names": {"vas02.hpc.example": ["10.9.9.9"]}}, "dns"),
@@ -66,6 +71,89 @@ def test_a_good_host_has_nothing_wrong() -> None:
 )
 def test_each_thing_that_is_wrong_is_found(changed: dict[str, Any], wrong: str) -> None:
     assert checks(host(**changed)) == [wrong]
+
+
+def test_disks_that_are_not_there_yet_need_room() -> None:
+    (disk,) = SITE.host(OSS).guests[0].disks
+    size_bytes = parse_size(disk.size)
+
+    def free(free_bytes: int, *, image: bool = False, there: bool = False) -> Facts:
+        place = {"device": 1, "free_bytes": free_bytes}
+        files = {disk.path: {**place, "there": there}, IMAGE: {**place, "there": image}}
+        return host(files=files)
+
+    assert checks(free(size_bytes)) == []
+    assert checks(free(size_bytes), image_bytes=1) == ["disk"]
+    assert checks(free(size_bytes, image=True), image_bytes=1) == []
+    assert checks(free(size_bytes - 1)) == ["disk"]
+    assert checks(free(0, image=True, there=True), image_bytes=1) == []
+
+
+def test_a_guest_that_runs_has_its_memory_already() -> None:
+    assert checks(host(available_bytes=40 * GIB, running=["vas01.hpc.example"])) == []
+
+
+def test_clocks_are_compared_with_the_controller_s() -> None:
+    assert checks(host(clock=1000.0), now=1030.0) == []
+    (found,) = examine_machine(SITE, OSS, host(clock=1000.0), {"now": 1300.0})
+    assert found.what == "the clock is 300 s behind this machine's"
+
+
+def chain(hook: str, *let_in: str, name: str = "inet filter x") -> dict[str, Any]:
+    return {"name": name, "hook": hook, "open": list(let_in)}
+
+
+@pytest.mark.parametrize(
+    ("firewall", "wrong"),
+    [
+        ({"zones": {"ens1f0": {"zone": "public", "target": "default"}}}, ["firewall"]),
+        ({"zones": {"ens1f0": {"zone": "trusted", "target": "ACCEPT"}}}, []),
+        ({"zones": {"eno1": {"zone": "public", "target": "default"}}}, []),
+        ({"chains": [chain("input")]}, ["firewall"]),
+        ({"chains": [chain("input", "ens1f0")]}, []),
+        ({"chains": [chain("forward")]}, []),
+        ({"chains": [chain("forward")], "bridges_filtered": True}, ["firewall"]),
+        ({"chains": [chain("forward", name="bridge filter x")]}, ["firewall"]),
+        ({"chains": [chain("forward", "vasbr0")], "bridges_filtered": True}, []),
+    ],
+)
+def test_a_firewall_that_is_in_the_way_is_named(firewall: dict[str, Any], wrong: list[str]) -> None:
+    assert checks(host(firewall=firewall)) == wrong
+
+
+MANAGER = "yarn-rm.hpc.example"
+
+
+def manager(**changed: Any) -> Facts:
+    eth0 = {"mtu": 1500, "addresses": ["10.10.0.5"]}
+    return host(**{"hostname": "yarn-rm", "interfaces": {"eth0": eth0}, **changed})
+
+
+def test_the_machine_of_the_resourcemanager_is_looked_at() -> None:
+    assert checks(manager(), MANAGER) == []
+    assert checks(manager(listening=[22, 8088]), MANAGER) == ["ports"]
+    ours = manager(listening=[8088], units=["vas-resourcemanager.service"])
+    assert checks(ours, MANAGER) == []
+    assert checks(manager(memory_bytes=2 * GIB), MANAGER) == ["memory"]
+    small = {"resourcemanager": "-Xmx512m", "jobhistory": "-Xmx512m"}
+    assert checks(manager(memory_bytes=2 * GIB), MANAGER, vas_hadoop_heaps=small) == []
+    assert checks(manager(interfaces={}), MANAGER) == ["address"]
+    shut = {"zones": {"eth0": {"zone": "public", "target": "default"}}}
+    assert checks(manager(firewall=shut), MANAGER) == ["firewall"]
+    newer = manager(kernel="5.14.0-503.40.1.el9_5.x86_64")
+    assert checks(newer, MANAGER, vas_lustre_client_version="2.16.0") == ["lustre"]
+
+
+def test_without_names_of_vas_every_name_has_to_have_an_address() -> None:
+    names = {node: [address] for node, address in _addresses().items()}
+    given = {"vas_guest_base_hosts": False}
+    assert checks(manager(names=names), MANAGER, **given) == []
+    found = examine_machine(SITE, MANAGER, manager(names={**names, OSS: []}), given)
+    assert [finding.what for finding in found] == [f"{OSS} has no address here"]
+
+
+def _addresses() -> dict[str, str]:
+    return {node.name: node.address for node in (*SITE.hosts, *SITE.guests())}
 
 
 def test_all_are_found_at_once_each_with_its_fix() -> None:

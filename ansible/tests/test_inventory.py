@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from ansible.errors import AnsibleParserError
@@ -11,6 +16,7 @@ from modules import load
 from vas_ansible.inventory import Group, evacuated_hosts, nodes_of
 from vas_cluster import load_cluster, parse_cluster
 from vas_core.errors import BadInput
+from vas_core.polling import poll
 
 EXAMPLES = Path(__file__).parents[2] / "cluster" / "examples"
 
@@ -55,5 +61,51 @@ def test_two_playbooks_do_not_work_on_one_site(tmp_path: Path) -> None:
     plugin = load("inventory/vas_cluster.py")
     (tmp_path / "cluster.yaml").touch()
     plugin.hold(tmp_path / "cluster.yaml")
-    with pytest.raises(AnsibleParserError, match=r"cluster\.yaml: another ansible-playbook"):
+    who = rf"cluster\.yaml: another ansible-playbook .*, process {os.getpid()}; wait"
+    with pytest.raises(AnsibleParserError, match=who):
         plugin.hold(tmp_path / "cluster.yaml")
+
+
+_HOLDS = """
+import fcntl, os, sys, time
+descriptor = os.open(sys.argv[1], os.O_RDONLY)
+fcntl.flock(descriptor, fcntl.LOCK_EX)
+child = os.fork()
+if child:
+    print(child, flush=True)
+    os._exit(0)
+time.sleep(60)
+"""
+
+
+@pytest.mark.machine
+def test_what_a_playbook_left_behind_is_named(tmp_path: Path) -> None:
+    plugin, file = load("inventory/vas_cluster.py"), tmp_path / "cluster.yaml"
+    file.touch()
+    # No pipe to wait for: the child that stays has its end open.
+    with (tmp_path / "pid").open("w") as told:
+        subprocess.run([sys.executable, "-c", _HOLDS, str(file)], stdout=told, check=True)
+    left = int((tmp_path / "pid").read_text())
+    try:
+        with pytest.raises(AnsibleParserError, match=rf"left processes behind: kill {left}$"):
+            plugin.hold(file)
+    finally:
+        os.kill(left, signal.SIGKILL)
+    poll(lambda: not _is_held(plugin, file), bool, 10.0, "the end of the lock")
+
+
+def _is_held(plugin: ModuleType, file: Path) -> bool:
+    try:
+        plugin.hold(file)
+    except AnsibleParserError:
+        return True
+    return False
+
+
+@pytest.mark.machine
+def test_storage_waits_for_no_playbook() -> None:
+    needs_hold = load("inventory/vas_cluster.py").needs_hold
+    assert needs_hold(["/usr/bin/ansible-playbook", "-e", "a=b", "site.yml"])
+    assert not needs_hold(["ansible-playbook", "/site/evacuate.yml", "-e", "vas_evacuate=oss1"])
+    assert not needs_hold(["ansible-playbook", "site.yml", "--list-hosts"])
+    assert not needs_hold(["ansible-inventory", "--graph"])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from vas_ansible.readme import options_of
+from vas_guest.seed import USER
+from vas_guest.settings import GuestSettings
 
 ANSIBLE = Path(__file__).parents[1]
 ROLES = {role.name for role in (ANSIBLE / "roles").iterdir()}
@@ -28,6 +33,47 @@ def test_what_was_evacuated_is_left_alone(name: str) -> None:
 def test_teardown_takes_away_what_site_brings() -> None:
     brings, takes = (_roles(plays(name)) for name in ("site", "teardown"))
     assert brings - {"preflight", "hostcheck"} == takes
+
+
+def test_no_change_is_made_before_every_check_passes() -> None:
+    """A failed check on one machine ends the run for all, whatever ansible.cfg is read."""
+    found = plays("site")
+    first = next(n for n, play in enumerate(found) if _roles([play]) - {"preflight", "hostcheck"})
+    before = [play for play in found[:first] if _roles([play])]
+    assert [_roles([play]) for play in before] == [{"preflight"}, {"hostcheck"}]
+    assert {"vas_oss", "vas_resourcemanager"} <= set(before[1]["hosts"].split(":"))
+    checks = [play for play in found if _roles([play]) & {"preflight", "hostcheck"}]
+    assert all(play["any_errors_fatal"] is True for play in checks)
+
+
+def test_teardown_refuses_before_it_changes_anything() -> None:
+    first, second, *_ = plays("teardown")
+    (refusal,) = first["tasks"]
+    assert refusal["ansible.builtin.include_role"] == {"name": "guest", "tasks_from": "refuse.yml"}
+    assert first["hosts"] == "vas_oss"
+    assert first["any_errors_fatal"] is second["any_errors_fatal"] is True
+
+
+@pytest.mark.parametrize("name", ["site", "teardown"])
+def test_a_guest_that_is_not_there_is_left_out(name: str) -> None:
+    found = plays(name)
+    known = next(n for n, play in enumerate(found) if "group_by" in str(play))
+    later = [set(play["hosts"].split(":")) for play in found[known + 1 :]]
+    assert all("!vas_silent" in hosts for hosts in later if "vas_guests" in hosts)
+
+
+EXAMPLES = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.S)]
+
+
+def test_the_page_s_group_variables_are_options_and_what_the_commands_make() -> None:
+    everywhere, guests = EXAMPLES
+    known = {name for role in ROLES for name in options_of(ANSIBLE / "roles" / role)}
+    assert set(everywhere) <= known
+    assert GuestSettings.model_validate(everywhere["vas_guest_settings"]).authorized_keys
+    assert guests["ansible_user"] == USER
+    for name in ("vas_program_archive", "vas_hadoop_archive", "vas_guest_image"):
+        made = everywhere[name].removeprefix("{{ playbook_dir }}/../")
+        assert re.search(rf"^\$ .*\./vas .* {re.escape(made)}\b", PAGE, re.M), made
 
 
 def test_every_playbook_and_role_is_in_the_page() -> None:

@@ -7,20 +7,26 @@ from __future__ import annotations
 
 import tarfile
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from vas_core.wheels import gather_wheels
 from vas_yarn.jars import find_hadoop, find_plugins
 
 # Debian 12's own Python, and the one that Rocky 9 has beside its own.
-_PYTHON = "3.11"
+PYTHON = "3.11"
 
 
-def archive_wheels(archive: Path) -> int:
-    """Writes VAS and the libraries that it pins, from the package index; returns how many."""
+def archive_wheels(archive: Path, pythons: Sequence[str] = (PYTHON,)) -> int:
+    """Writes VAS and the libraries that it pins, from the package index; returns how many.
+
+    Of a library that is built for a Python, there is a wheel for each of `pythons`.
+    """
     with tempfile.TemporaryDirectory() as name:
-        return pack(archive, _named("wheels", gather_wheels(Path(name), _PYTHON)))
+        directory = Path(name)
+        for python in pythons:
+            gather_wheels(directory, python)
+        return pack(archive, _named("wheels", directory.glob("*.whl")))
 
 
 def archive_hadoop(archive: Path) -> int:

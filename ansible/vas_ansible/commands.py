@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
 
-from vas_ansible.archives import archive_hadoop, archive_wheels
+from vas_ansible.archives import PYTHON, archive_hadoop, archive_wheels
 from vas_ansible.monitoring import monitoring_files
 from vas_cluster import load_cluster
 from vas_cluster.loading import default_path
 from vas_core.cli import note
+from vas_core.errors import BadInput
 
 _file = click.argument("file", type=click.Path(path_type=Path))
+
+
+def _pythons(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    for python in given:
+        if not re.fullmatch(r"3\.\d+", python) or int(python[2:]) < int(PYTHON[2:]):
+            hint = f"VAS runs on {PYTHON} and newer, like --python {PYTHON}"
+            raise BadInput("is no such Python", where=python, hint=hint)
+    return given
 
 
 @click.group()
@@ -22,17 +32,27 @@ def provision() -> None:
 
 @provision.command()
 @_file
-def wheels(file: Path) -> None:
+@click.option(
+    "--python",
+    "pythons",
+    metavar="3.N",
+    multiple=True,
+    default=[PYTHON],
+    show_default=True,
+    callback=_pythons,
+    help="The nodes' Python; more than one where nodes differ.",
+)
+def wheels(file: Path, pythons: tuple[str, ...]) -> None:
     """Write VAS and its libraries, for nodes without an index.
 
-    FILE is a tar of wheels for Python 3.11, which Debian 12 and Rocky 9 have; the inventory names
-    it as vas_program_archive. Asks the package index once; the nodes never do.
+    FILE is a tar of wheels; the inventory names it as vas_program_archive. Debian 12 and Rocky 9
+    have Python 3.11, Debian 13 has 3.13. Asks the package index once; the nodes never do.
 
     \b
-    Example: vas provision wheels build/vas-wheels.tar
+    Example: vas provision wheels build/vas-wheels.tar --python 3.11 --python 3.13
     """
     note("fetching the libraries (some 100 MB, once)")
-    count = archive_wheels(file)
+    count = archive_wheels(file, pythons)
     note(f"{file}: {count} wheels; set vas_program_archive to it")
 
 

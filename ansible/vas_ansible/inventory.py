@@ -22,6 +22,8 @@ class Group(StrEnum):
     """The virtual machines on them."""
     EVACUATED = "vas_evacuated"
     """Storage servers that evacuate.yml freed, and their guests: site.yml leaves them alone."""
+    SILENT = "vas_silent"
+    """Guests that a playbook found not to be there, which is no failure then; empty before."""
     MONITORING = "vas_monitoring"
     """Where Prometheus runs: a site's own inventory file names it, the map does not."""
     MANAGER = "vas_resourcemanager"

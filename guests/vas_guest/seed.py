@@ -17,7 +17,7 @@ from vas_cluster import Cluster, Guest
 from vas_guest.domain import guest_uuid
 from vas_guest.settings import Accelerator, GuestSettings
 
-_USER = "vas"
+USER = "vas"
 # cloud-init's schema takes no empty list, and without `users` there would be the distribution's.
 NOBODY: list[list[str]] = [[]]
 """What `users` has to be for no user."""
@@ -64,7 +64,7 @@ def _user_data(
             "[Network]\nConfigureWithoutCarrier=yes\nIgnoreCarrierLoss=yes\n"
         )
     user = {
-        "name": _USER,
+        "name": USER,
         "gecos": "VAS administrator",
         "lock_passwd": True,
         "shell": "/bin/bash",

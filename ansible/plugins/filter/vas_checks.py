@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,8 @@ def vas_machine_findings(
     from vas_cluster import load_cluster
 
     read = Facts.model_validate_json(facts)
-    found = examine_machine(load_cluster(Path(cluster_file)), node, read, settings)
+    cluster = load_cluster(Path(cluster_file))
+    found = examine_machine(cluster, node, read, {**settings, "now": time.time()})
     return [finding.line() for finding in found]
 
 

@@ -18,7 +18,8 @@ description:
   - Reads a site's map, which C(vas cluster check) accepts, and makes hosts and groups of it.
   - Groups are C(vas_oss), C(vas_guests) and C(vas_resourcemanager); C(vas_evacuated) are the
     storage servers named in the file beside the map, C(cluster.yaml.evacuated), with their guests.
-  - C(vas_monitoring) is empty here; a file of the site's own may name machines in it.
+  - C(vas_monitoring) is empty here; a file of the site's own may name machines in it. So is
+    C(vas_silent), where playbooks put guests that are not there, or not there yet.
   - The file's name has to end in C(vas.yml) or C(vas.yaml).
 options:
   plugin:
@@ -80,7 +81,7 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             evacuated = evacuated_hosts(cluster, mark.read_text() if mark.exists() else "")
         except (ClusterProblems, BadInput) as wrong:
             raise AnsibleParserError(str(wrong)) from wrong
-        if Path(sys.argv[0]).name == "ansible-playbook":
+        if needs_hold(sys.argv):
             hold(file)
         for group in Group:
             self.inventory.add_group(group.value)
@@ -99,22 +100,66 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             self.inventory.set_variable("all", key, value)
 
 
+# What storage must not wait for, and what changes nothing.
+_FREE_PLAYBOOKS = {"evacuate.yml"}
+_FREE_WORDS = {"--syntax-check", "--list-hosts", "--list-tasks", "--list-tags"}
 _held: list[int] = []
 
 
-def hold(file: Path) -> None:
-    """Keeps other playbooks off this map until this process and its children end.
+def needs_hold(argv: list[str]) -> bool:
+    """Whether a command line may change the site, so that others have to wait."""
+    program, *words = argv
+    if Path(program).name != "ansible-playbook" or _FREE_WORDS & set(words):
+        return False
+    return not _FREE_PLAYBOOKS & {Path(word).name for word in words}
 
-    Raises AnsibleParserError while another one is at work.
+
+def hold(file: Path) -> None:
+    """Keeps other playbooks off this map until this process and its children end, however they do.
+
+    Raises AnsibleParserError while another one is at work, with who that is.
     """
     descriptor = os.open(file, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as busy:
+    except BlockingIOError:
         os.close(descriptor)
-        what = f"{file}: another ansible-playbook is at work on this site; wait for its end"
-        raise AnsibleParserError(what) from busy
+        # Without its cause, which Ansible would say too.
+        raise AnsibleParserError(f"{file}: {_who_holds(file)}") from None
     _held.append(descriptor)
+
+
+def _who_holds(file: Path) -> str:
+    """The kernel forgets a lock with its last process: one that is held is somebody's."""
+    what = "another ansible-playbook is at work on this site"
+    taker = taker_of(file.stat(), Path("/proc/locks").read_text())
+    if taker and Path(f"/proc/{taker}").exists():
+        return f"{what}, process {taker}; wait for its end, or interrupt it: kill -INT {taker}"
+    left = [str(pid) for pid in _with_open(file) if pid != os.getpid()]
+    if left:
+        return f"a playbook on this site ended, and left processes behind: kill {' '.join(left)}"
+    return f"{what}, as another user or on another machine; wait for its end"
+
+
+def taker_of(file: os.stat_result, locks: str) -> int | None:
+    """Who took the lock of a file, by /proc/locks; it may have ended, and a child have it still."""
+    device = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}:{file.st_ino}"
+    for words in map(str.split, locks.splitlines()):
+        if words[1:2] == ["FLOCK"] and words[5:6] == [device]:
+            return int(words[4])
+    return None
+
+
+def _with_open(file: Path) -> list[int]:
+    """Processes that have it open, as far as this user may know."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if link.samefile(file):
+                found.add(int(link.parts[2]))
+        except OSError:  # ended meanwhile, or another user's
+            continue
+    return sorted(found)
 
 
 def _map_beside(path: str, named: str | None) -> Path:

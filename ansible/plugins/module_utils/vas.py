@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 DONE, DIFFERENT = 0, 3
 PROGRAM = {"type": "path", "default": "/usr/bin/vas"}
+PLANNED = {"type": "dict", "default": {}}
+
+
+def take_planned(module: Any) -> None:
+    """In check mode: files that this run would write before, from what is planned to be in them.
+
+    Without them a module would judge by the node's old ones, or find none.
+    """
+    if not module.check_mode:
+        return
+    for option, text in module.params["planned"].items():
+        file = Path(module.tmpdir) / option
+        file.write_text(text)
+        module.params[option] = str(file)
 
 
 def is_there(module: Any) -> bool:

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas import DIFFERENT, DONE, PROGRAM, ask, is_there, options
+from ansible.module_utils.vas import (
+    DIFFERENT,
+    DONE,
+    PLANNED,
+    PROGRAM,
+    ask,
+    is_there,
+    options,
+    take_planned,
+)
 
 DOCUMENTATION = """
 module: vas_affinity
@@ -56,6 +65,12 @@ options:
     description: Whether the plan is made anew in any case.
     type: bool
     default: false
+  planned:
+    description:
+      - What files are going to have, by the option that names them, like C(cluster). In check mode
+        they are as they were, or not there; then this counts.
+    type: dict
+    default: {}
   program:
     description: Where vas is.
     type: path
@@ -98,6 +113,7 @@ _ARGUMENTS = {
     "huge_pages": {"type": "bool", "default": True},
     "inputs": {"type": "dict", "default": {}},
     "force": {"type": "bool", "default": False},
+    "planned": PLANNED,
     "program": PROGRAM,
 }
 _GIVEN_BACK = ("restored", "to restore")
@@ -109,6 +125,7 @@ def main() -> None:
     state = module.params["state"]
     if not is_there(module):
         _end_without(module, state)
+    take_planned(module)
     if state == "planned":
         _planned(module)
     _verified(module) if state == "verified" else _absent(module)
@@ -124,8 +141,6 @@ def _planned(module: Any) -> None:
         # What it lacks may have been reserved since, or be gone with a boot.
         found = _asked(module) if module.params["huge_pages"] else json.loads(before)
         module.exit_json(changed=False, notes=found.get("notes", []))
-    if not Path(module.params["cluster"]).exists() and module.check_mode:
-        module.exit_json(changed=True, notes=[], msg="the map is not there yet")
     found = _asked(module, *([] if module.check_mode else [f"--out={plan}"]))
     if not module.check_mode:
         made_for.write_text(wished)

@@ -11,6 +11,7 @@ import platform
 import pwd
 import shutil
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ DOCUMENTATION = """
 module: vas_facts
 short_description: What hostcheck judges of a machine
 description:
-  - Reads the kernel, memory, interfaces, virtual functions, clock and names of a machine. Needs
-    nothing but the distribution's Python, as no check may need a change before it.
+  - Reads the kernel, memory, disks, interfaces, virtual functions, firewall, ports, clock and names
+    of a machine. Needs nothing but the distribution's Python, as no check may need a change before
+    it.
 options:
   names:
     description: Names whose addresses are looked up.
@@ -33,6 +35,11 @@ options:
     description: Users, and the group hadoop, with the numbers that they are to have.
     type: dict
     default: {}
+  paths:
+    description: Files, there or not, of which the file system that is to have them is looked at.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     support: full
@@ -57,8 +64,10 @@ _GROUPS = ("hadoop",)
 
 
 def main() -> None:
+    texts = {"type": "list", "elements": "str", "default": []}
     arguments = {
-        "names": {"type": "list", "elements": "str", "default": []},
+        "names": texts,
+        "paths": texts,
         "accounts": {"type": "dict", "default": {}},
     }
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
@@ -71,6 +80,8 @@ def main() -> None:
         "kvm": Path("/dev/kvm").exists(),
         "iommu_groups": len(_names(_SYS / "kernel/iommu_groups")),
         "memory_bytes": memory["MemTotal"] << 10,
+        "available_bytes": memory["MemAvailable"] << 10,
+        "running": [file[:-4] for file in _names_of(Path("/run/libvirt/qemu"), "*.xml")],
         "huge_bytes": (memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)) << 10,
         "cpus": os.cpu_count() or 1,
         "interfaces": _interfaces(module),
@@ -78,6 +89,11 @@ def main() -> None:
         "names": {name: _resolved(name) for name in module.params["names"]},
         "accounts": [_account(*one) for one in sorted(module.params["accounts"].items())],
         "synchronised": _synchronised(module),
+        "clock": time.time(),
+        "files": {path: _place(Path(path)) for path in module.params["paths"]},
+        "listening": _listening(module),
+        "units": _names_of(Path("/etc/systemd/system"), "vas-*.service"),
+        "firewall": _firewall(module),
         "lustre": _text(_SYS / "fs/lustre/version"),
         "ofed": _text(_SYS / "module/mlx5_core/version"),
     }
@@ -169,6 +185,116 @@ def _or_none(find: Callable[[], Any]) -> Any:
         return find()
     except KeyError:
         return None
+
+
+def _place(path: Path) -> dict[str, Any]:
+    """Whether it is there, and the file system that has it or would."""
+    above = path
+    while not above.exists():
+        above = above.parent
+    found = os.statvfs(above)
+    return {
+        "there": path.exists(),
+        "device": above.stat().st_dev,
+        "free_bytes": found.f_bavail * found.f_frsize,
+    }
+
+
+def _names_of(directory: Path, pattern: str) -> list[str]:
+    return sorted(file.name for file in directory.glob(pattern))
+
+
+def _listening(module: Any) -> list[int]:
+    """TCP ports that somebody listens on."""
+    status, stdout, _ = module.run_command(["ss", "-Hltn"])
+    lines = (line.split() for line in stdout.splitlines()) if status == 0 else ()
+    return sorted({int(words[3].rpartition(":")[2]) for words in lines})
+
+
+def _firewall(module: Any) -> dict[str, Any]:
+    """What would drop packets: zones of firewalld, and chains that do by default."""
+    filtered = _text(Path("/proc/sys/net/bridge/bridge-nf-call-iptables")) == "1"
+    return {"zones": _zones(module), "chains": _chains(module), "bridges_filtered": filtered}
+
+
+def _zones(module: Any) -> dict[str, dict[str, str]]:
+    """Interface -> its zone of firewalld, and what becomes of packets that no rule is for."""
+    if shutil.which("firewall-cmd") is None or module.run_command(["firewall-cmd", "--state"])[0]:
+        return {}
+    found = {}
+    for name in _names(_SYS / "class/net"):
+        argv = ["firewall-cmd", f"--get-zone-of-interface={name}"]
+        zone = module.run_command(argv)[1].strip() or _asked(module, "--get-default-zone")
+        target = _asked(module, "--permanent", f"--zone={zone}", "--get-target")
+        found[name] = {"zone": zone, "target": target}
+    return found
+
+
+def _asked(module: Any, *words: str) -> str:
+    return str(module.run_command(["firewall-cmd", *words])[1].strip())
+
+
+def _chains(module: Any) -> list[dict[str, Any]]:
+    """Chains that drop what no rule is for; iptables' are nftables' on today's systems."""
+    if shutil.which("nft"):
+        status, stdout, _ = module.run_command(["nft", "-j", "list", "ruleset"])
+        return chains_of_nft(json.loads(stdout)["nftables"]) if status == 0 and stdout else []
+    if shutil.which("iptables"):
+        return chains_of_iptables(module.run_command(["iptables", "-S"])[1])
+    return []
+
+
+def chains_of_nft(ruleset: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of `nft -j list ruleset`: which drop, on which hook, and which interfaces a rule lets in."""
+    dropping = [c["chain"] for c in ruleset if c.get("chain", {}).get("policy") == "drop"]
+    rules = [rule["rule"] for rule in ruleset if "rule" in rule]
+    keys = ("family", "table")
+    return [
+        {
+            "name": " ".join([chain["family"], chain["table"], chain["name"]]),
+            "hook": chain["hook"],
+            "open": sorted(
+                name
+                for rule in rules
+                if rule["chain"] == chain["name"] and all(rule[k] == chain[k] for k in keys)
+                for name in _let_in(rule["expr"])
+            ),
+        }
+        for chain in dropping
+        if chain["hook"] in ("input", "forward")
+    ]
+
+
+def _let_in(expression: list[dict[str, Any]]) -> list[str]:
+    """Interfaces from which a rule takes everything: it asks for nothing else."""
+    asked = [part["match"] for part in expression if "match" in part]
+    if not any("accept" in part for part in expression) or len(asked) != 1:
+        return []
+    if asked[0]["left"] not in ({"meta": {"key": "iifname"}}, {"meta": {"key": "iif"}}):
+        return []
+    right = asked[0]["right"]
+    names = right["set"] if isinstance(right, dict) and "set" in right else [right]
+    return [name for name in names if isinstance(name, str)]
+
+
+def chains_of_iptables(rules: str) -> list[dict[str, Any]]:
+    """The same of `iptables -S`."""
+    lines = [line.split() for line in rules.splitlines()]
+    hooks = {"INPUT": "input", "FORWARD": "forward"}
+    return [
+        {
+            "name": f"ip filter {chain}",
+            "hook": hook,
+            "open": sorted(w[3] for w in lines if _takes_all(w, chain)),
+        }
+        for chain, hook in hooks.items()
+        if ["-P", chain, "DROP"] in lines
+    ]
+
+
+def _takes_all(words: list[str], chain: str) -> bool:
+    whole = [*words[:3], *words[4:]] == ["-A", chain, "-i", "-j", "ACCEPT"]
+    return whole and len(words) == 6
 
 
 def _synchronised(module: Any) -> bool | None:

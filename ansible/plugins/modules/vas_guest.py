@@ -6,7 +6,16 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.vas import DIFFERENT, DONE, PROGRAM, ask, is_there, options
+from ansible.module_utils.vas import (
+    DIFFERENT,
+    DONE,
+    PLANNED,
+    PROGRAM,
+    ask,
+    is_there,
+    options,
+    take_planned,
+)
 
 DOCUMENTATION = """
 module: vas_guest
@@ -46,6 +55,12 @@ options:
         If it does not, the module fails with the end of its console. 0 does not wait.
     type: int
     default: 0
+  planned:
+    description:
+      - What files are going to have, by the option that names them, like C(cluster). In check mode
+        they are as they were, or not there; then this counts.
+    type: dict
+    default: {}
   program:
     description: Where vas is.
     type: path
@@ -86,6 +101,7 @@ _ARGUMENTS = {
     "placement": {"type": "path"},
     "image": {"type": "path"},
     "wait": {"type": "int", "default": 0},
+    "planned": PLANNED,
     "program": PROGRAM,
 }
 _FILES = ("cluster", "settings", "placement")
@@ -96,6 +112,7 @@ def main() -> None:
     state = module.params["state"]
     if not is_there(module):
         _end_without(module, state)
+    take_planned(module)
     {"verified": _verified, "absent": _absent}.get(state, _present)(module)
 
 

@@ -28,11 +28,44 @@ class Account(_Facts):
     holder: str | None
 
 
+class Place(_Facts):
+    """A file, there or not, and the file system that has it or would: its number, its room."""
+
+    there: bool
+    device: int
+    free_bytes: int
+
+
+class Zone(_Facts):
+    """An interface's zone of firewalld; `target` is what becomes of packets that no rule is for."""
+
+    zone: str
+    target: str
+
+
+class Chain(_Facts):
+    """A chain that drops what no rule is for; from the interfaces `open` it takes everything."""
+
+    name: str
+    hook: str
+    open: list[str]
+
+
+class Firewall(_Facts):
+    """What would drop packets. `bridges_filtered`: whether a bridge's go through its chains."""
+
+    zones: dict[str, Zone] = {}
+    chains: list[Chain] = []
+    bridges_filtered: bool = False
+
+
 class Facts(_Facts):
     """A machine as it is before a change. Memory in bytes.
 
     `synchronised` is None where nobody knows; `names` are what the map's names resolve to here;
-    `routes` are networks that it has a route to, other than by an address of its own.
+    `routes` are networks that it has a route to, other than by an address of its own; `clock` is
+    in seconds since 1970; `listening` are TCP ports; `units` are those of VAS that are there;
+    `available_bytes` are without what programs have; `running` are libvirt's domains.
     """
 
     hostname: str
@@ -41,6 +74,8 @@ class Facts(_Facts):
     kvm: bool
     iommu_groups: int
     memory_bytes: int
+    available_bytes: int
+    running: list[str] = []
     huge_bytes: int
     cpus: int
     interfaces: dict[str, Interface]
@@ -48,5 +83,10 @@ class Facts(_Facts):
     names: dict[str, list[str]]
     accounts: list[Account] = []
     synchronised: bool | None
+    clock: float
+    files: dict[str, Place] = {}
+    listening: list[int] = []
+    units: list[str] = []
+    firewall: Firewall = Firewall()
     lustre: str | None
     ofed: str | None

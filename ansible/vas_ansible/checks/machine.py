@@ -10,6 +10,8 @@ from vas_ansible.checks.accounts import examine_accounts
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
 from vas_ansible.checks.lustre import unfit
+from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, firewall, ports
+from vas_ansible.checks.room import disks, heaps
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import host_interface
 from vas_core.sizes import format_size
@@ -20,6 +22,8 @@ _OSS_LEAST_BYTES = 8 << 30
 _VIRTIO = "virtio0"
 # Of interfaces, as guests/systemd/vas-bridge@.service has it: those that VAS made.
 _OWN_GROUP = 213
+# What two clocks may differ by; Kerberos allows for 300 s.
+_CLOCKS_SECONDS = 60
 # libvirt's word for a guest whose processor is not the machine's.
 _EMULATED = "qemu"
 
@@ -29,27 +33,36 @@ def examine_machine(
 ) -> list[Finding]:
     """Everything that is wrong with a machine of the map, but for what the site accepts.
 
-    `settings`: the inventory's variables.
+    `settings`: the inventory's variables; `now`, the controller's clock in seconds since 1970;
+    `image_bytes`, what the guests' image takes.
     """
-    found = [*_everywhere(node, facts)]
+    found = [*_everywhere(node, facts, settings)]
     if host := cluster.host(node):
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
-    if parent := cluster.host_by_guest(node):
-        found += [*_guest(parent, cluster.guest(node), facts), *_lustre(node, facts, settings)]
-        found += examine_accounts(node, facts.accounts)
+    else:
+        found += [*_lustre(node, facts, settings), *examine_accounts(node, facts.accounts)]
         if settings.get("vas_guest_base_hosts") is False:
-            found += _names(cluster, node, facts)
+            found += _names(cluster, node, facts, all_of_them=True)
+    if parent := cluster.host_by_guest(node):
+        found += _guest(parent, cluster.guest(node), facts)
+    if node == cluster.yarn.resourcemanager.name:
+        found += _manager(cluster, facts, settings)
     accepted = settings.get("vas_hostcheck_accepted") or ()
     return [finding for finding in found if finding.check not in accepted]
 
 
-def _everywhere(node: str, facts: Facts) -> Iterator[Finding]:
+def _everywhere(node: str, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
     if facts.hostname.partition(".")[0] != node.partition(".")[0]:
         what = f"the machine calls itself {facts.hostname}"
         yield Finding(node, "name", what, f"hostnamectl set-hostname {node}, or correct the map")
     if facts.synchronised is False:
         fix = "start chronyd there; leases and Kerberos need one time"
         yield Finding(node, "time", "the clock is not synchronised", fix)
+    ahead = facts.clock - settings.get("now", facts.clock)
+    if abs(ahead) > _CLOCKS_SECONDS:
+        side = "ahead of" if ahead > 0 else "behind"
+        what = f"the clock is {abs(ahead):.0f} s {side} this machine's"
+        yield Finding(node, "time", what, "set it, and start chronyd on both")
 
 
 def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
@@ -76,6 +89,8 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
             fix = f"make it, with {host.nics.pf} on it, or correct vas_guest_settings"
             yield Finding(host.name, "fabric_bridge", f"has no bridge {bridge}", fix)
         yield from _room(host, facts)
+        yield from disks(host, facts, settings.get("image_bytes") or 0)
+        yield from firewall(host.name, facts, (host.nics.pf, host.nics.bridge), host.nics.bridge)
 
 
 def _virtual_functions(host: Host, facts: Facts) -> Iterator[Finding]:
@@ -97,10 +112,23 @@ def _room(host: Host, facts: Facts) -> Iterator[Finding]:
         what = f"guests ask for {format_size(asked)} of {format_size(facts.memory_bytes)}, of"
         what += f" which {format_size(kept)} are the storage server's"
         yield Finding(host.name, "memory", what, "lower hosts[].guests[].memory in the map")
+    else:
+        yield from _left(host, facts)
     vcpus, left = sum(g.vcpus for g in host.guests), facts.cpus - max(1, facts.cpus // _OSS_SHARE)
     if vcpus > left:
         what = f"guests ask for {vcpus} CPUs of {facts.cpus}, {left} are not the storage server's"
         yield Finding(host.name, "cpus", what, "lower hosts[].guests[].vcpus in the map")
+
+
+def _left(host: Host, facts: Facts) -> Iterator[Finding]:
+    """Guests that do not run yet need what programs leave, other people's guests among them."""
+    asked = sum(guest.memory_bytes for guest in host.guests if guest.name not in facts.running)
+    left = facts.available_bytes + facts.huge_bytes
+    if asked > left:
+        what = f"guests that do not run yet ask for {format_size(asked)}, and programs leave"
+        what += f" {format_size(left)}"
+        fix = "end other guests of this server, or lower hosts[].guests[].memory in the map"
+        yield Finding(host.name, "memory", what, fix)
 
 
 def _bridge_network(host: Host, facts: Facts) -> Iterator[Finding]:
@@ -127,6 +155,23 @@ def _guest(parent: Host, guest: Guest, facts: Facts) -> Iterator[Finding]:
         what = f"has {format_size(facts.memory_bytes)}, and the map says {guest.memory}"
         yield Finding(guest.name, "memory", what, "restart it with its present definition")
 
+    yield from firewall(guest.name, facts, (parent.nics.vf, _VIRTIO))
+    yield from ports(guest.name, facts, "vas-nodemanager.service", NODE_PORTS)
+
+
+def _manager(cluster: Cluster, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """The ResourceManager's machine, be it a guest or one of its own."""
+    node = cluster.yarn.resourcemanager.name
+    yield from ports(node, facts, "vas-resourcemanager.service", MANAGER_PORTS)
+    if cluster.host_by_guest(node) is None:
+        yield from heaps(node, facts, settings.get("vas_hadoop_heaps") or {})
+        address = cluster.resourcemanager_address
+        leg = [name for name, nic in facts.interfaces.items() if address in nic.addresses]
+        if not leg:
+            what = f"no interface has the address {address}"
+            yield Finding(node, "address", what, "give it that address, or correct the map")
+        yield from firewall(node, facts, leg)
+
 
 def _legs(node: str, facts: Facts, legs: tuple[str, ...]) -> Iterator[Finding]:
     sizes = {leg: facts.interfaces[leg].mtu for leg in legs if leg in facts.interfaces}
@@ -136,11 +181,17 @@ def _legs(node: str, facts: Facts, legs: tuple[str, ...]) -> Iterator[Finding]:
         yield Finding(node, "mtu", what, fix)
 
 
-def _names(cluster: Cluster, node: str, facts: Facts) -> Iterator[Finding]:
+def _names(
+    cluster: Cluster, node: str, facts: Facts, *, all_of_them: bool = False
+) -> Iterator[Finding]:
+    """Names with another address than the map's; `all_of_them`: and names with none."""
     known = {host.name: host.address for host in cluster.hosts}
     known |= {guest.name: guest.address for guest in cluster.guests()}
     for name, address in known.items():
         found = facts.names.get(name)
+        if all_of_them and not found:
+            fix = "add it to the name server, or leave vas_guest_base_hosts on"
+            yield Finding(node, "dns", f"{name} has no address here", fix)
         if found and address not in found:
             what = f"{name} is {' and '.join(found)} here, and {address} in the map"
             yield Finding(node, "dns", what, "correct the name server, /etc/hosts, or the map")

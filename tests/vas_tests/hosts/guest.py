@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from vas_core.process import run
@@ -10,7 +11,6 @@ from vas_tests.kernel import halting_kernel
 WORD = "halted"
 DISKS = "/var/lib/vas-guests"
 """Where the map has the guest's disk; disks stay when the guest goes."""
-_IMAGE = "/var/lib/vas/image"
 # What a host without virtual functions is told of its guests.
 SETTINGS: dict[str, object] = {
     "vas_storage_host_virtual_functions": False,
@@ -19,8 +19,6 @@ SETTINGS: dict[str, object] = {
         "accelerator": "qemu",
         "virtual_function": False,
         "memory_limit": False,  # it takes CAP_SYS_RESOURCE, which a container lacks
-        "kernel": f"{_IMAGE}/vas-guest.vmlinuz",
-        "initrd": f"{_IMAGE}/vas-guest.initrd",
     },
 }
 
@@ -30,6 +28,8 @@ def make_image(directory: Path) -> Path:
     directory.mkdir()
     run(["qemu-img", "create", "-q", "-f", "qcow2", directory / "vas-guest.qcow2", "1M"])
     (directory / "vas-guest.vmlinuz").write_bytes(halting_kernel(WORD.encode()))
-    for name in ("vas-guest.initrd", "image.json", "SHA256SUMS"):
+    for name in ("vas-guest.initrd", "SHA256SUMS"):
         (directory / name).write_text("{}\n")
+    about = {"boots_by_itself": False, "kernel_command_line": "quiet"}
+    (directory / "image.json").write_text(json.dumps(about) + "\n")
     return directory

@@ -40,7 +40,8 @@ def plug(controller: int, cluster: Cluster, machines: Mapping[str, Machine], nam
     elif host is None:
         _leg(controller, there, "eth0", cluster.resourcemanager_address)
     else:
-        _leg(controller, there, host.nics.vf, cluster.guest(name).address)
+        guest = cluster.guest(name)
+        _leg(controller, there, host.nics.vf, guest.address, guest.macs.vf)
         _virtio(host, machines[host.name], cluster, there)
 
 
@@ -50,9 +51,11 @@ def unplugged(controller: int, name: str) -> None:
     poll(lambda: run(argv, check=False).status, bool, 30.0, f"the end of {name}'s leg")
 
 
-def _leg(controller: int, there: Machine, leg: str, address: str) -> None:
+def _leg(controller: int, there: Machine, leg: str, address: str, mac: str = "") -> None:
+    """`mac`: the map's, so that a guest that comes back has the link-local address it had."""
     port = f"to-{there.name}"
-    peer = ("peer", "name", leg, "netns", str(there.net))
+    own = ("address", mac) if mac else ()
+    peer = ("peer", "name", leg, *own, "netns", str(there.net))
     _ip(controller, "link", "add", port, "type", "veth", *peer)
     _ip(controller, "link", "set", port, "master", "fabric", "up")
     there.in_net("ip", "address", "add", f"{address}/24", "dev", leg)

@@ -22,7 +22,10 @@ _PACKAGES = (
     "qemu-system-x86",
 )
 # What roles install. Hosts reach no mirror: apt finds these in its cache.
-_CACHED = ("python3-venv", "openjdk-17-jre-headless", "chrony", "qemu-utils", "ovmf")
+_CACHED = (
+    *("python3-venv", "openjdk-17-jre-headless", "chrony", "qemu-utils", "ovmf"),
+    *("iperf3", "fio"),
+)
 _TIMEOUT_SECONDS = 600
 
 

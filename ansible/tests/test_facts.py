@@ -1,0 +1,68 @@
+"""What the module `vas_facts` makes of what programs print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from modules import load
+
+facts = load("modules/vas_facts.py")
+
+# As `nft -j list ruleset` of nftables 1.0 prints it.
+RULESET = """
+{"nftables": [{"metainfo": {"version": "1.0.6", "json_schema_version": 1}},
+ {"table": {"family": "inet", "name": "filter", "handle": 1}},
+ {"chain": {"family": "inet", "table": "filter", "name": "input", "handle": 1, "type": "filter",
+            "hook": "input", "prio": 0, "policy": "drop"}},
+ {"chain": {"family": "inet", "table": "filter", "name": "output", "handle": 2, "type": "filter",
+            "hook": "output", "prio": 0, "policy": "drop"}},
+ {"chain": {"family": "inet", "table": "filter", "name": "forward", "handle": 3, "type": "filter",
+            "hook": "forward", "prio": 0, "policy": "accept"}},
+ {"rule": {"family": "inet", "table": "filter", "chain": "input", "handle": 4, "expr": [
+   {"match": {"op": "==", "left": {"meta": {"key": "iifname"}}, "right": {"set": ["lo", "vf0"]}}},
+   {"accept": null}]}},
+ {"rule": {"family": "inet", "table": "filter", "chain": "input", "handle": 5, "expr": [
+   {"match": {"op": "==", "left": {"meta": {"key": "iifname"}}, "right": "eth9"}},
+   {"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": 22}},
+   {"accept": null}]}},
+ {"rule": {"family": "inet", "table": "filter", "chain": "input", "handle": 6, "expr": [
+   {"match": {"op": "==", "left": {"meta": {"key": "iifname"}}, "right": "eth8"}},
+   {"drop": null}]}}]}
+"""
+
+
+def test_chains_that_drop_and_what_they_let_in() -> None:
+    (found,) = facts.chains_of_nft(json.loads(RULESET)["nftables"])
+    assert found == {"name": "inet filter input", "hook": "input", "open": ["lo", "vf0"]}
+
+
+def test_the_same_of_iptables() -> None:
+    rules = [
+        *("-P INPUT DROP", "-P FORWARD ACCEPT", "-P OUTPUT ACCEPT", "-A INPUT -i vf0 -j ACCEPT"),
+        "-A INPUT -i eth9 -p tcp -m tcp --dport 22 -j ACCEPT",
+    ]
+    (found,) = facts.chains_of_iptables("\n".join(rules))
+    assert found == {"name": "ip filter INPUT", "hook": "input", "open": ["vf0"]}
+
+
+def test_a_file_that_is_not_there_is_its_directory_s(tmp_path: Path) -> None:
+    there = facts._place(tmp_path)
+    missing = facts._place(tmp_path / "a" / "b.qcow2")
+    assert (there["there"], missing["there"]) == (True, False)
+    assert missing["device"] == there["device"] == tmp_path.stat().st_dev
+    assert missing["free_bytes"] > 0
+
+
+class Module:
+    """Ansible's module, before which `ss` prints."""
+
+    def run_command(self, argv: list[str], **_: Any) -> tuple[int, str, str]:
+        assert argv == ["ss", "-Hltn"]
+        lines = "LISTEN 0 128 0.0.0.0:22 0.0.0.0:*\nLISTEN 0 50 *:8088 *:*\n"
+        return 0, lines + "LISTEN 0 128 [::]:22 [::]:*\n", ""
+
+
+def test_ports_that_are_listened_on() -> None:
+    assert facts._listening(Module()) == [22, 8088]
