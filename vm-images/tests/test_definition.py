@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from vas_core.errors import BadInput
-from vas_image.build import Builder, Order, command_of
+from vas_core.errors import BadInput, NotHere
+from vas_image.build import Builder, Order, check_builder, command_of
 from vas_image.definition import System, read_definition
+from vas_image.whole import Whole, mkosi_argv, sandbox_files
 
 
 @pytest.mark.parametrize(
@@ -53,6 +56,61 @@ def test_a_mirror_may_have_the_pinned_date_in_it() -> None:
     for builder in Builder:
         words = argv(System.DEBIAN_12, builder, "https://mirror.example/{snapshot}/debian")
         assert any("mirror.example/20261115T000000Z/debian" in word for word in words)
+
+
+def whole(mirror: str | None, security: str | None = None, *, tools: Path | None = None) -> Whole:
+    return Whole(System.DEBIAN_12, Path("t"), Path("/w/o"), Path("/w/s"), mirror, security, tools)
+
+
+def test_mkosi_takes_packages_from_the_mirrors_alone() -> None:
+    assert sandbox_files(whole(None)) == {}
+    assert not any("sandbox" in word for word in mkosi_argv(whole(None)))
+    given = whole("http://m/debian", "http://m/security")
+    ((path, text),) = sandbox_files(given).items()
+    assert path.name == "mkosi.sources"
+    fields = [line.split(": ") for line in text.splitlines() if line]
+    assert [one[1] for one in fields if one[0] == "URIs"] == [
+        "http://m/debian",
+        "http://m/security",
+    ]
+    assert [one[1] for one in fields if one[0] == "Suites"] == ["bookworm", "bookworm-security"]
+    assert "\n\n" in text, "two paragraphs"
+    assert "--sandbox-tree=/w/s:/" in mkosi_argv(given)
+
+
+def test_security_updates_are_pinned_too() -> None:
+    mirrors = ("http://m/{snapshot}/debian", "http://m/{snapshot}/security")
+    order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), *mirrors)
+    words = command_of(order, Path("/tree"), Path("/made"))
+    assert words[-2] == "http://m/20261115T000000Z/debian"
+    assert words[-1].endswith("http://m/20261115T000000Z/security bookworm-security main")
+
+
+def test_mkosi_may_be_that_of_a_tree() -> None:
+    assert mkosi_argv(whole(None))[0] == "mkosi"
+    words = mkosi_argv(whole(None, tools=Path("/trixie")))
+    assert words[:2] == ["env", "PYTHONPATH=/trixie/usr/lib/python3/dist-packages"]
+    assert "--tools-tree=/trixie" in words
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize(("version", "refused"), [("25.3", False), ("14", True), ("none", True)])
+def test_an_older_mkosi_is_refused_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, refused: bool
+) -> None:
+    mkosi = tmp_path / "mkosi"
+    mkosi.write_text(f"#!/bin/sh\necho mkosi {version}\n")
+    mkosi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    order = Order(System.DEBIAN_12, Builder.MKOSI, tmp_path / "image")
+    with pytest.raises(NotHere, match="--tools-tree") if refused else nullcontext():
+        check_builder(order)
+
+
+def test_security_updates_of_a_mirror_want_the_mirror() -> None:
+    order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), security_mirror="http://m")
+    with pytest.raises(BadInput, match="--mirror"):
+        check_builder(order)
 
 
 def test_rocky_needs_mkosi() -> None:
