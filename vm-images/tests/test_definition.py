@@ -10,7 +10,7 @@ import pytest
 
 from vas_core.errors import BadInput, NotHere
 from vas_image.build import Builder, Order, check_builder, command_of
-from vas_image.definition import System, read_definition
+from vas_image.definition import DEFINITION, System, read_definition
 from vas_image.whole import Whole, mkosi_argv, sandbox_files
 
 
@@ -27,6 +27,11 @@ def test_each_system_has_its_own_packages(system: System, jdk: str, not_there: s
     assert {jdk, "cloud-init", "qemu-guest-agent"} <= set(found.packages)
     assert not_there not in found.packages
     assert "console=ttyS0" in found.kernel_command_line
+
+
+def test_rocky_is_never_built_without_labels() -> None:
+    text = (DEFINITION / "mkosi.conf.d/20-rocky-9.conf").read_text()
+    assert "SELinuxRelabel=yes" in text.splitlines()
 
 
 def test_a_line_that_is_neither_is_refused(tmp_path: Path) -> None:
