@@ -18,7 +18,7 @@ from vas_image.check import examiner, run
 from vas_image.check.command import TIMEOUT_SECONDS
 from vas_image.check.firmware import FIRMWARES, Firmware, find_firmware
 from vas_image.check.machine import Boot, qemu_argv
-from vas_image.check.run import Start
+from vas_image.check.run import Start, plain
 from vas_image.check.run import boot as boot_image
 from vas_image.check.seed import check_seed, site
 from vas_image.check.verdict import Verdict, judge
@@ -182,6 +182,14 @@ def test_the_command_tells_what_is_broken_and_how_it_ended(
     assert run_command([*words, "--json"]) == 3
     rules = {one["name"]: one["ok"] for one in json.loads(capsys.readouterr().out)["rules"]}
     assert not rules["the system runs"] and rules["it turns itself off"]
+
+
+def test_a_console_is_shown_without_what_a_terminal_makes_of_it() -> None:
+    text = (
+        "\x1b[2J\x1b[01;01H[\x1b[0;32m  OK  \x1b[0m] Started \x1b[0;1;39mx\x1b[0m.\r\n\r\n"
+        "\r\x1b[K[\x1b[0;31m*\x1b[0m     ] Job y/start running (4s / 1min)\r[ 1.0] Power down\n"
+    )
+    assert plain(text) == "[  OK  ] Started x.\n[ 1.0] Power down"
 
 
 def test_a_dry_run_says_how_it_would_boot(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from contextlib import suppress
@@ -23,6 +24,9 @@ from vas_image.image import read_image
 
 _CONSOLE_CHARS = 3000
 _ASK_SECONDS = 2.0
+# Of terminals (ECMA-48, 5.4), and the line by which systemd says that it waits for a job.
+_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[^\[]")
+_WAITS = re.compile(r"\[[ *]{6}\] ")
 # What `run` gives as the status of a program that was stopped at its time-out.
 _STOPPED = -1
 
@@ -117,7 +121,13 @@ def _said(given: Boot) -> bytes:
 def _console(given: Boot) -> str:
     if not given.console.exists():
         return "nothing"
-    return given.console.read_text(errors="replace")[-_CONSOLE_CHARS:]
+    return plain(given.console.read_text(errors="replace"))[-_CONSOLE_CHARS:]
+
+
+def plain(console: str) -> str:
+    """What a console printed, without colours, empty lines and the dots of a wait."""
+    lines = _ESCAPE.sub("", console).replace("\r", "\n").splitlines()
+    return "\n".join(line for line in lines if line.strip() and not _WAITS.match(line))
 
 
 def _listen(path: Path, ended: threading.Event, answered: threading.Event) -> None:
