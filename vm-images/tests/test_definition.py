@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import struct
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from vas_core.errors import BadInput, NotHere
+from vas_core.process import run
 from vas_image.build import Builder, Order, check_builder, command_of
 from vas_image.definition import DEFINITION, System, read_definition
 from vas_image.whole import Whole, mkosi_argv, sandbox_files
@@ -128,3 +132,27 @@ def test_a_tree_whose_name_a_hook_would_split_is_refused() -> None:
     order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), None)
     with pytest.raises(BadInput, match="blanks or quotes"):
         command_of(order, Path("/a b"), Path("/made"))
+
+
+def key_store(times: list[int]) -> bytes:
+    """A store of certificates as Java writes it (JKS, version 2), each entry of another time."""
+    data = struct.pack(">III", 0xFEEDFEED, 2, len(times))
+    for number, at in enumerate(times):
+        alias, certificate = f"debian:{number}".encode(), bytes([number]) * (300 + number)
+        data += struct.pack(">IH", 2, len(alias)) + alias + struct.pack(">QH", at, 5) + b"X.509"
+        data += struct.pack(">I", len(certificate)) + certificate
+    secret = "changeit".encode("utf-16-be") + b"Mighty Aphrodite"
+    return data + hashlib.sha1(secret + data).digest()
+
+
+@pytest.mark.machine
+def test_javas_certificates_have_no_time_of_their_own(tmp_path: Path) -> None:
+    script = (DEFINITION / "mkosi.postinst.chroot").read_text()
+    program = script.partition("<<'PYTHON'\n")[2].partition("\nPYTHON\n")[0]
+    for name, times in (("a", [1, 2, 3]), ("b", [7, 8, 9])):
+        (tmp_path / name).write_bytes(key_store(times))
+        run([sys.executable, "-c", program, tmp_path / name, "60"])
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == key_store([60000] * 3)
+    (tmp_path / "a").write_bytes(b"0" * 100)  # PKCS 12, or whatever comes next
+    run([sys.executable, "-c", program, tmp_path / "a", "60"])
+    assert (tmp_path / "a").read_bytes() == b"0" * 100
