@@ -34,6 +34,7 @@ is_there() {
         module:*) [[ -n $python ]] && "$python" -c "import ${1#module:}" 2>/dev/null ;;
         jdk:*) is_jdk "${1#jdk:}" ;;
         c:*) cc -E -x c - <<<"#include <${1#c:}>" >/dev/null 2>&1 ;;
+        file:*) [[ -f ${1#file:} ]] ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }

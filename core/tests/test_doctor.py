@@ -66,7 +66,8 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     assert {"namespaces", "lab files", "memory", "Lustre client", "KVM"} <= lacking
     assert all(finding.fix for finding in found if not finding.ok)
     of_guests = {"virsh", "libvirtd", "virt-qemu-run", "qemu-system-x86_64", "xmllint"}
-    of_images = {"mmdebstrap", "qemu-img", "debugfs", "mkosi"}
+    firmware = "file /usr/share/OVMF/OVMF_CODE_4M.fd"
+    of_images = {"mmdebstrap", "qemu-img", "debugfs", "mkosi", firmware}
     of_tests = {"iperf3", "fio", "chromium"} | of_guests | of_images
     optional = {f.name for f in found if f.optional}
     assert optional == {"Lustre client", "KVM"} | of_tests

@@ -29,8 +29,9 @@ _NEEDED_FOR = {
     "guests": "affinity with guests, test",
     "image": "image, test",
     "disk": "image build",
+    "uefi": "image check",
 }
-_OPTIONAL = ("paths", "bench", "browser", "guests", "image", "disk")
+_OPTIONAL = ("paths", "bench", "browser", "guests", "image", "disk", "uefi")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 
@@ -126,4 +127,16 @@ def _jdk(oldest: str) -> _Look:
     return _Look(True, f"{match[1]}, {java}")
 
 
-_LOOKS = {"": _program, "python": _python, "module": _module, "c": _header, "jdk": _jdk}
+def _file(path: str) -> _Look:
+    there = Path(path).is_file()
+    return _Look(there, path if there else "no")
+
+
+_LOOKS = {
+    "": _program,
+    "python": _python,
+    "module": _module,
+    "c": _header,
+    "jdk": _jdk,
+    "file": _file,
+}

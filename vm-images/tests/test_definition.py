@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import struct
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from vas_core.errors import BadInput
-from vas_image.build import Builder, Order, command_of
-from vas_image.definition import System, read_definition
+from vas_core.errors import BadInput, NotHere
+from vas_core.process import run
+from vas_image.build import Builder, Order, check_builder, command_of
+from vas_image.definition import DEFINITION, System, read_definition
+from vas_image.whole import Whole, mkosi_argv, sandbox_files
 
 
 @pytest.mark.parametrize(
@@ -24,6 +31,11 @@ def test_each_system_has_its_own_packages(system: System, jdk: str, not_there: s
     assert {jdk, "cloud-init", "qemu-guest-agent"} <= set(found.packages)
     assert not_there not in found.packages
     assert "console=ttyS0" in found.kernel_command_line
+
+
+def test_rocky_is_never_built_without_labels() -> None:
+    text = (DEFINITION / "mkosi.conf.d/20-rocky-9.conf").read_text()
+    assert "SELinuxRelabel=yes" in text.splitlines()
 
 
 def test_a_line_that_is_neither_is_refused(tmp_path: Path) -> None:
@@ -55,6 +67,61 @@ def test_a_mirror_may_have_the_pinned_date_in_it() -> None:
         assert any("mirror.example/20261115T000000Z/debian" in word for word in words)
 
 
+def whole(mirror: str | None, security: str | None = None, *, tools: Path | None = None) -> Whole:
+    return Whole(System.DEBIAN_12, Path("t"), Path("/w/o"), Path("/w/s"), mirror, security, tools)
+
+
+def test_mkosi_takes_packages_from_the_mirrors_alone() -> None:
+    assert sandbox_files(whole(None)) == {}
+    assert not any("sandbox" in word for word in mkosi_argv(whole(None)))
+    given = whole("http://m/debian", "http://m/security")
+    ((path, text),) = sandbox_files(given).items()
+    assert path.name == "mkosi.sources"
+    fields = [line.split(": ") for line in text.splitlines() if line]
+    assert [one[1] for one in fields if one[0] == "URIs"] == [
+        "http://m/debian",
+        "http://m/security",
+    ]
+    assert [one[1] for one in fields if one[0] == "Suites"] == ["bookworm", "bookworm-security"]
+    assert "\n\n" in text, "two paragraphs"
+    assert "--sandbox-tree=/w/s:/" in mkosi_argv(given)
+
+
+def test_security_updates_are_pinned_too() -> None:
+    mirrors = ("http://m/{snapshot}/debian", "http://m/{snapshot}/security")
+    order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), *mirrors)
+    words = command_of(order, Path("/tree"), Path("/made"))
+    assert words[-2] == "http://m/20261115T000000Z/debian"
+    assert words[-1].endswith("http://m/20261115T000000Z/security bookworm-security main")
+
+
+def test_mkosi_may_be_that_of_a_tree() -> None:
+    assert mkosi_argv(whole(None))[0] == "mkosi"
+    words = mkosi_argv(whole(None, tools=Path("/trixie")))
+    assert words[:2] == ["env", "PYTHONPATH=/trixie/usr/lib/python3/dist-packages"]
+    assert "--tools-tree=/trixie" in words
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize(("version", "refused"), [("25.3", False), ("14", True), ("none", True)])
+def test_an_older_mkosi_is_refused_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, refused: bool
+) -> None:
+    mkosi = tmp_path / "mkosi"
+    mkosi.write_text(f"#!/bin/sh\necho mkosi {version}\n")
+    mkosi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    order = Order(System.DEBIAN_12, Builder.MKOSI, tmp_path / "image")
+    with pytest.raises(NotHere, match="--tools-tree") if refused else nullcontext():
+        check_builder(order)
+
+
+def test_security_updates_of_a_mirror_want_the_mirror() -> None:
+    order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), security_mirror="http://m")
+    with pytest.raises(BadInput, match="--mirror"):
+        check_builder(order)
+
+
 def test_rocky_needs_mkosi() -> None:
     with pytest.raises(BadInput, match="--builder mkosi"):
         argv(System.ROCKY_9, Builder.QUICK)
@@ -65,3 +132,27 @@ def test_a_tree_whose_name_a_hook_would_split_is_refused() -> None:
     order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), None)
     with pytest.raises(BadInput, match="blanks or quotes"):
         command_of(order, Path("/a b"), Path("/made"))
+
+
+def key_store(times: list[int]) -> bytes:
+    """A store of certificates as Java writes it (JKS, version 2), each entry of another time."""
+    data = struct.pack(">III", 0xFEEDFEED, 2, len(times))
+    for number, at in enumerate(times):
+        alias, certificate = f"debian:{number}".encode(), bytes([number]) * (300 + number)
+        data += struct.pack(">IH", 2, len(alias)) + alias + struct.pack(">QH", at, 5) + b"X.509"
+        data += struct.pack(">I", len(certificate)) + certificate
+    secret = "changeit".encode("utf-16-be") + b"Mighty Aphrodite"
+    return data + hashlib.sha1(secret + data).digest()
+
+
+@pytest.mark.machine
+def test_javas_certificates_have_no_time_of_their_own(tmp_path: Path) -> None:
+    script = (DEFINITION / "mkosi.postinst.chroot").read_text()
+    program = script.partition("<<'PYTHON'\n")[2].partition("\nPYTHON\n")[0]
+    for name, times in (("a", [1, 2, 3]), ("b", [7, 8, 9])):
+        (tmp_path / name).write_bytes(key_store(times))
+        run([sys.executable, "-c", program, tmp_path / name, "60"])
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == key_store([60000] * 3)
+    (tmp_path / "a").write_bytes(b"0" * 100)  # PKCS 12, or whatever comes next
+    run([sys.executable, "-c", program, tmp_path / "a", "60"])
+    assert (tmp_path / "a").read_bytes() == b"0" * 100

@@ -80,6 +80,18 @@ def _without_machine_id(tree: Path) -> None:
     (tree / "etc/machine-id").unlink()
 
 
+@pytest.mark.parametrize(
+    "wants", ["multi-user.target.wants/chrony-wait.service", "sockets.target.wants/ssh.socket"]
+)
+def test_units_that_others_wait_for_are_not_enabled(tree: Path, wants: str) -> None:
+    link = tree / "etc/systemd/system" / wants
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(f"/lib/systemd/system/{link.name}")
+    assert broken(tree) == ["no unit that keeps others from starting"]
+    preset = (EXTRA / "usr/lib/systemd/system-preset/10-vas.preset").read_text()
+    assert f"disable {link.name}" in preset.splitlines()
+
+
 @pytest.mark.parametrize("take", [_without_unit, _without_shadow, _without_machine_id])
 def test_what_is_missing_is_no_good_sign(tree: Path, take: Callable[[Path], None]) -> None:
     take(tree)

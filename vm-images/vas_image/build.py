@@ -22,7 +22,7 @@ from vas_image.definition import DEFINITION, Definition, System, read_definition
 from vas_image.image import BILL, DISK, INITRD, KERNEL, Image, write_image
 from vas_image.quick import Quick, mmdebstrap_argv, mmdebstrap_environment
 from vas_image.sbom import Component, bill, debian_packages, file_components, manifest_packages
-from vas_image.whole import mkosi_argv
+from vas_image.whole import Whole, mkosi_argv, mkosi_program, sandbox_files
 
 STEPS = (
     Step("gather jars, units and wheels", 40),
@@ -42,12 +42,17 @@ class Builder(StrEnum):
 
 @dataclass(frozen=True)
 class Order:
-    """What to build, and into which directory."""
+    """What to build, into which directory, of which mirrors, and with which mkosi.
+
+    `tools` is a tree of Debian 13 that has mkosi; None is this machine's.
+    """
 
     system: System
     builder: Builder
     output: Path
-    mirror: str | None
+    mirror: str | None = None
+    security_mirror: str | None = None
+    tools: Path | None = None
 
     @property
     def definition(self) -> Definition:
@@ -57,16 +62,24 @@ class Order:
     @property
     def source(self) -> str | None:
         """The mirror, with the pinned date in it where it says so."""
-        if self.mirror is None:
+        return self._pinned(self.mirror)
+
+    @property
+    def security(self) -> str | None:
+        """The mirror of Debian's security updates, likewise."""
+        return self._pinned(self.security_mirror)
+
+    def _pinned(self, mirror: str | None) -> str | None:
+        if mirror is None:
             return None
         at = datetime.fromtimestamp(self.definition.source_date_epoch, UTC)
-        return self.mirror.replace(_SNAPSHOT, at.strftime("%Y%m%dT%H%M%SZ"))
+        return mirror.replace(_SNAPSHOT, at.strftime("%Y%m%dT%H%M%SZ"))
 
 
 def command_of(order: Order, tree: Path, output: Path) -> list[str]:
     """The builder's command line."""
     if order.builder is Builder.MKOSI:
-        return mkosi_argv(order.system, tree, output, order.source)
+        return mkosi_argv(_whole(order, tree, output))
     return mmdebstrap_argv(_quick(order, tree, output))
 
 
@@ -77,7 +90,7 @@ def build(order: Order, learned: Path) -> Image:
     """
     order.output.parent.mkdir(parents=True, exist_ok=True)
     _check_place(order.output)
-    _check_builder(order.builder)
+    check_builder(order)
     with (
         tempfile.TemporaryDirectory(prefix=".vas-image-", dir=order.output.parent) as work,
         Steps.show(STEPS, learned) as steps,
@@ -96,7 +109,13 @@ def build(order: Order, learned: Path) -> Image:
 
 
 def _quick(order: Order, tree: Path, output: Path) -> Quick:
-    return Quick(order.system, order.definition, tree, output, order.source)
+    return Quick(order.system, order.definition, tree, output, order.source, order.security)
+
+
+def _whole(order: Order, tree: Path, output: Path) -> Whole:
+    sandbox = output.with_name("sandbox")
+    where = (tree, output, sandbox)
+    return Whole(order.system, *where, order.source, order.security, order.tools)
 
 
 def _check_place(output: Path) -> None:
@@ -105,27 +124,39 @@ def _check_place(output: Path) -> None:
         raise BadInput("holds something that is no image", where=str(output), hint=hint)
 
 
-def _check_builder(builder: Builder) -> None:
-    """Before minutes of work: an older mkosi knows other settings."""
-    if builder is Builder.QUICK:
+def check_builder(order: Order) -> None:
+    """Before minutes of work: an older mkosi knows other settings. Raises NotHere, BadInput."""
+    if order.security_mirror and not order.mirror:
+        raise BadInput("is of use with --mirror only", where="--security-mirror")
+    if order.builder is Builder.QUICK:
         run(["mmdebstrap", "--version"])
         return
-    said = run(["mkosi", "--version"]).stdout
+    said = run([*mkosi_program(order.tools), "--version"]).stdout
     version = re.search(r"\d+", said)
     if version is None or int(version[0]) < _OLDEST_MKOSI:
-        hint = "Debian 13 and Fedora have it; --builder quick needs none"
+        hint = "give a tree that has it by --tools-tree; --builder quick needs none"
         raise NotHere(f"is {said.strip()}, {_OLDEST_MKOSI} is needed", where="mkosi", hint=hint)
 
 
 def _run_builder(order: Order, tree: Path, made: Path) -> None:
-    quick = _quick(order, tree, made)
-    more = mmdebstrap_environment(quick, DEFINITION) if order.builder is Builder.QUICK else {}
+    more: dict[str, str] = {}
+    if order.builder is Builder.QUICK:
+        more = mmdebstrap_environment(_quick(order, tree, made), DEFINITION)
+    else:
+        _lay_sandbox(_whole(order, tree, made))
     try:
         run(command_of(order, tree, made), env={**os.environ, **more}, cwd=made)
     except CommandFailed as failed:
         log = order.output.with_name(f"{order.output.name}.log")
         log.write_text(failed.completed.stdout + failed.completed.stderr)
         raise VasError(str(failed), where=order.builder, hint=f"all of it is in {log}") from None
+
+
+def _lay_sandbox(given: Whole) -> None:
+    for path, text in sandbox_files(given).items():
+        file = given.sandbox / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
 
 
 def _pack(order: Order, tree: Path, made: Path) -> Image:
@@ -140,6 +171,7 @@ def _pack(order: Order, tree: Path, made: Path) -> Image:
         builder=order.builder,
         source_date_epoch=order.definition.source_date_epoch,
         mirror=order.source,
+        security_mirror=order.security,
         kernel_command_line=order.definition.kernel_command_line,
         boots_by_itself=order.builder is Builder.MKOSI,
         virtual_bytes=raw.stat().st_size,
@@ -167,7 +199,7 @@ def _names(tree: Path) -> Iterator[str]:
 
 
 def _replace(output: Path, made: Path) -> None:
-    for left in ("vas-guest.raw", "dpkg-status", "tree-digest", "vas-guest.manifest"):
+    for left in ("vas-guest", "vas-guest.raw", "dpkg-status", "tree-digest", "vas-guest.manifest"):
         (made / left).unlink(missing_ok=True)
     if output.exists():
         shutil.rmtree(output)

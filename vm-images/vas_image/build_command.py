@@ -36,6 +36,15 @@ BUILD = REPOSITORY / "build/image"
     "--mirror", metavar="URL", help="Where packages come from; {snapshot} is the pinned date."
 )
 @click.option(
+    "--security-mirror", metavar="URL", help="Of Debian's security updates, with --mirror."
+)
+@click.option(
+    "--tools-tree",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIRECTORY",
+    help="A Debian 13 tree whose mkosi is used, in place of this machine's.",
+)
+@click.option(
     "--output",
     type=click.Path(path_type=Path),
     metavar="DIRECTORY",
@@ -47,6 +56,8 @@ def build_command(
     system: str,
     builder: str,
     mirror: str | None,
+    security_mirror: str | None,
+    tools_tree: Path | None,
     output: Path | None,
     dry_run: bool,
     as_json: bool,
@@ -60,10 +71,12 @@ def build_command(
     \b
     Examples: vas image build
               vas image build --system rocky-9 --output /var/lib/vas/image
+              vas image build --tools-tree /var/lib/vas/tools
               vas image build --builder quick --mirror 'https://snapshot.example/debian/{snapshot}'
     """
     place = (output or BUILD / f"{system}-{builder}").absolute()
-    order = Order(System(system), Builder(builder), place, mirror)
+    tools = tools_tree and tools_tree.absolute()
+    order = Order(System(system), Builder(builder), place, mirror, security_mirror, tools)
     if dry_run:
         click.echo(shlex.join(command_of(order, Path("TREE"), Path("OUTPUT"))))
         return

@@ -21,8 +21,8 @@ _PIECE_BYTES = 1 << 20
 class Image(BaseModel):
     """What `image.json` says. The kernel and its initrd lie beside the disk.
 
-    `mirror` is where packages came from, None for the default; `tree_digest`, of the quick way, is
-    equal in two builds of the same content.
+    `mirror` and `security_mirror` are where packages came from, None for the default;
+    `tree_digest`, of the quick way, is equal in two builds of the same content.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -31,6 +31,7 @@ class Image(BaseModel):
     builder: str
     source_date_epoch: int
     mirror: str | None
+    security_mirror: str | None = None
     kernel_command_line: str
     root: str = "LABEL=vas-root"
     boots_by_itself: bool

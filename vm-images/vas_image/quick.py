@@ -6,6 +6,7 @@ its initrd lie beside it. No loop device is needed. The command line is pure.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,13 +20,14 @@ _UNWANTED = ("doc/*", "man/*/*", "locale/*", "info/*")
 
 @dataclass(frozen=True)
 class Quick:
-    """What the quick builder is told. `mirror` is a URL; None is the one this machine uses."""
+    """What the quick builder is told. `mirror`, `security` are URLs; None is mmdebstrap's own."""
 
     system: System
     definition: Definition
     tree: Path
     output: Path
     mirror: str | None = None
+    security: str | None = None
 
 
 def mmdebstrap_argv(given: Quick) -> list[str]:
@@ -43,7 +45,7 @@ def mmdebstrap_argv(given: Quick) -> list[str]:
     argv += ["--aptopt=Apt::Install-Recommends false"]
     argv += [f"--customize-hook=sync-in {_quoted(given.tree)} /"]
     argv += [f"--customize-hook={HOOK}", "--format=null", given.system.release, "/dev/null"]
-    return [*argv, given.mirror] if given.mirror else argv
+    return [*argv, *_mirrors(given)]
 
 
 def mmdebstrap_environment(given: Quick, definition_directory: Path) -> dict[str, str]:
@@ -53,6 +55,15 @@ def mmdebstrap_environment(given: Quick, definition_directory: Path) -> dict[str
         "VAS_DEFINITION": str(definition_directory),
         "VAS_OUTPUT": str(given.output),
     }
+
+
+def _mirrors(given: Quick) -> Iterator[str]:
+    """What mmdebstrap takes after its target: a URL, or lines as of sources.list(5)."""
+    if given.mirror:
+        yield given.mirror
+    if given.security:
+        # A snapshot's list of contents is out of date by design.
+        yield f"deb [check-valid-until=no] {given.security} {given.system.release}-security main"
 
 
 def _quoted(path: Path) -> str:

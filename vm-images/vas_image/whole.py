@@ -2,16 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from vas_image.definition import DEFINITION, System
 
+# mkosi leaves a file of this name as it is; its own names debug symbols and sources too.
+_SOURCES = Path("etc/apt/sources.list.d/mkosi.sources")
+_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+_MODULES = "usr/lib/python3/dist-packages"
 
-def mkosi_argv(system: System, tree: Path, output: Path, mirror: str | None) -> list[str]:
+
+@dataclass(frozen=True)
+class Whole:
+    """What mkosi is told. `mirror`, `security` are URLs; None is what mkosi takes by itself.
+
+    `sandbox` is a tree with what `sandbox_files` says; `tools` is a tree of Debian 13 whose mkosi
+    and programs are used, None for this machine's.
+    """
+
+    system: System
+    tree: Path
+    output: Path
+    sandbox: Path
+    mirror: str | None = None
+    security: str | None = None
+    tools: Path | None = None
+
+
+def mkosi_program(tools: Path | None) -> list[str]:
+    """How mkosi is started: this machine's, or a tree's by this machine's Python."""
+    if tools is None:
+        return ["mkosi"]
+    return ["env", f"PYTHONPATH={tools / _MODULES}", "python3", "-m", "mkosi"]
+
+
+def mkosi_argv(given: Whole) -> list[str]:
     """The command that makes the disk, its kernel, initrd and manifest in `output`."""
-    argv = ["mkosi", f"--directory={DEFINITION}", f"--distribution={system.distribution}"]
-    argv += [f"--release={system.release}", f"--extra-tree={tree}:/"]
-    argv += [f"--output-directory={output}", f"--workspace-directory={output.parent}"]
-    if mirror:
-        argv.append(f"--mirror={mirror}")
+    system, output = given.system, given.output
+    argv = [*mkosi_program(given.tools), f"--directory={DEFINITION}"]
+    argv += [f"--distribution={system.distribution}", f"--release={system.release}"]
+    argv += [f"--extra-tree={given.tree}:/", f"--output-directory={output}"]
+    argv += [f"--workspace-directory={output.parent}"]
+    if given.tools:
+        argv.append(f"--tools-tree={given.tools}")
+    if given.mirror:
+        argv.append(f"--mirror={given.mirror}")
+    if sandbox_files(given):
+        argv.append(f"--sandbox-tree={given.sandbox}:/")
     return [*argv, "--force", "build"]
+
+
+def sandbox_files(given: Whole) -> dict[Path, str]:
+    """Configuration of the package manager: of Debian, packages come from the mirrors alone.
+
+    mkosi itself would take security updates from Debian's own server, whatever the mirror is.
+    """
+    if given.system.distribution != "debian" or not given.mirror:
+        return {}
+    return {_SOURCES: "\n".join(_sources(given, given.mirror))}
+
+
+def _sources(given: Whole, mirror: str) -> Iterator[str]:
+    """Paragraphs as sources.list(5) has them."""
+    release = given.system.release
+    for url, suite in ((mirror, release), (given.security, f"{release}-security")):
+        if url:
+            fields = ("Types: deb", f"URIs: {url}", f"Suites: {suite}", "Components: main")
+            yield "\n".join((*fields, f"Signed-By: {_KEYRING}", ""))

@@ -38,7 +38,7 @@ Vagrant.configure("2") do |config|
   end
 end
 """
-_UEFI = 'libvirt.loader = ENV.fetch("VAS_OVMF", "/usr/share/OVMF/OVMF_CODE.fd")'
+_UEFI = 'libvirt.loader = ENV.fetch("VAS_OVMF", "/usr/share/OVMF/OVMF_CODE_4M.fd")'
 
 
 def pack_box(directory: Path, box: Path, key: str) -> Image:

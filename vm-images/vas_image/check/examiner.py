@@ -16,8 +16,8 @@ from typing import Any
 PORT = "/dev/virtio-ports/vas.verdict"
 _NODE = "http://127.0.0.1:8042/ws/v1/node/info"
 _USER_DATA = "/var/lib/cloud/instance/user-data.txt"
-_BOOT_SECONDS = 900.0
-_NODE_SECONDS = 600.0
+BOOT_SECONDS = 900.0
+NODE_SECONDS = 600.0
 
 
 def output(*argv: str, seconds: float = 60.0) -> str:
@@ -33,7 +33,7 @@ def output(*argv: str, seconds: float = 60.0) -> str:
 
 def node_manager() -> dict[str, Any]:
     """What the NodeManager says of itself, as soon as it does; why not, if it never does."""
-    ends, why = time.monotonic() + _NODE_SECONDS, ""
+    ends, why = time.monotonic() + NODE_SECONDS, ""
     while time.monotonic() < ends:
         try:
             with urllib.request.urlopen(_NODE, timeout=10) as answer:
@@ -44,19 +44,26 @@ def node_manager() -> dict[str, Any]:
         if output("systemctl", "is-active", "vas-nodemanager") in ("failed", "inactive"):
             break
         time.sleep(1)
-    log = output("journalctl", "-u", "vas-nodemanager", "-n", "30", "-o", "cat", "--no-pager")
-    return {"why": why, "log": log}
+    return {"why": why, "log": log_of("vas-nodemanager")}
+
+
+def log_of(*units: str) -> str:
+    """The end of what units said."""
+    of_units = (word for unit in units for word in ("-u", unit))
+    return output("journalctl", *of_units, "-n", "30", "-o", "cat", "--no-pager")
 
 
 def verdict() -> dict[str, Any]:
     """How the machine is."""
-    state = output("systemctl", "is-system-running", "--wait", seconds=_BOOT_SECONDS)
+    state = output("systemctl", "is-system-running", "--wait", seconds=BOOT_SECONDS)
     up = float(Path("/proc/uptime").read_text().split()[0])
-    failed = output("systemctl", "list-units", "--failed", "--plain", "--no-legend").splitlines()
+    listed = output("systemctl", "list-units", "--failed", "--plain", "--no-legend").splitlines()
+    failed = [line.split()[0] for line in listed if line]
     node = node_manager()
     return {
         "state": state,
-        "failed": [line.split()[0] for line in failed if line],
+        "failed": failed,
+        "failed_log": log_of(*failed) if failed else "",
         "up_seconds": up,
         "node_seconds": float(Path("/proc/uptime").read_text().split()[0]),
         "node": node,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.qemu import QEMU, disk, escaped, kernel, machine, port
+from vas_image.check.firmware import Firmware, firmware_words
 from vas_image.image import DISK, INITRD, KERNEL, Image
 
 VERDICT_PORT = "vas.verdict"
@@ -15,7 +16,10 @@ AGENT_PORT = "org.qemu.guest_agent.0"
 
 @dataclass(frozen=True)
 class Boot:
-    """What is booted, and the files that it is heard by."""
+    """What is booted, and the files that it is heard by.
+
+    With `firmware` its own boot loader starts it, without, QEMU does: the kernel beside the disk.
+    """
 
     directory: Path
     image: Image
@@ -24,6 +28,7 @@ class Boot:
     work: Path
     qemu: str = QEMU[0]
     kvm: bool = False
+    firmware: Firmware | None = None
     memory_mib: int = 2048
     cpus: int = 2
 
@@ -45,11 +50,10 @@ class Boot:
 
 def qemu_argv(boot: Boot) -> list[str]:
     """The image's disk is never written to; each of its NICs is on a hub where nobody listens."""
-    command_line = f"root={boot.image.root} rw {boot.image.kernel_command_line}"
     return [
         boot.qemu,
         *machine(kvm=boot.kvm, memory_mib=boot.memory_mib, cpus=boot.cpus),
-        *kernel(boot.directory / KERNEL, boot.directory / INITRD, command_line),
+        *_start(boot),
         *disk("disk", boot.directory / DISK, "format=qcow2,snapshot=on"),
         *disk("seed", boot.seed, "format=raw,readonly=on"),
         *(word for number, mac in enumerate(boot.macs) for word in _nic(number, mac)),
@@ -58,6 +62,14 @@ def qemu_argv(boot: Boot) -> list[str]:
         *port(AGENT_PORT, "agent", f"socket,path={escaped(boot.agent)},server=on,wait=off"),
         *("-serial", f"file:{escaped(boot.console)}"),
     ]
+
+
+def _start(boot: Boot) -> list[str]:
+    """By what it is started."""
+    if boot.firmware:
+        return list(firmware_words(boot.firmware))
+    command_line = f"root={boot.image.root} rw {boot.image.kernel_command_line}"
+    return kernel(boot.directory / KERNEL, boot.directory / INITRD, command_line)
 
 
 def _nic(number: int, mac: str) -> Iterator[str]:

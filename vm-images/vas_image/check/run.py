@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from contextlib import suppress
@@ -13,7 +14,9 @@ from vas_core.documents import parse_json
 from vas_core.errors import VasError
 from vas_core.process import CommandFailed, run
 from vas_core.qemu import find_qemu
+from vas_core.root import Root
 from vas_core.seed import write_seed
+from vas_image.check.firmware import find_firmware
 from vas_image.check.machine import Boot, qemu_argv
 from vas_image.check.seed import check_seed, site
 from vas_image.check.verdict import Verdict
@@ -21,47 +24,79 @@ from vas_image.image import read_image
 
 _CONSOLE_CHARS = 3000
 _ASK_SECONDS = 2.0
+# Of terminals (ECMA-48, 5.4), and the line by which systemd says that it waits for a job.
+_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[^\[]")
+_WAITS = re.compile(r"\[[ *]{6}\] ")
+# What `run` gives as the status of a program that was stopped at its time-out.
+_STOPPED = -1
+
+
+@dataclass(frozen=True)
+class Start:
+    """How an image is started. `direct`: by the kernel beside it, though it has a boot loader."""
+
+    directory: Path
+    kvm: bool = False
+    direct: bool = False
+
+    def boot(self, work: Path) -> Boot:
+        """All that QEMU is told. Raises NotHere without QEMU, or the firmware that is needed."""
+        _, guest = site()
+        image = read_image(self.directory)
+        by_itself = image.boots_by_itself and not self.direct
+        return Boot(
+            directory=self.directory,
+            image=image,
+            seed=work / "seed.iso",
+            macs=(guest.macs.vf, guest.macs.virtio),
+            work=work,
+            qemu=find_qemu(),
+            kvm=self.kvm,
+            firmware=find_firmware(Root()) if by_itself else None,
+        )
 
 
 @dataclass(frozen=True)
 class Heard:
-    """What came of it. `agent`: whether the guest agent answered while the machine ran."""
+    """What came of it. `agent`: whether the guest agent answered while the machine ran.
+
+    `off`: whether it turned itself off in time; `console` is the end of what it printed.
+    """
 
     verdict: Verdict
     agent: bool
+    off: bool
+    console: str
 
 
-def boot(directory: Path, work: Path, *, kvm: bool, timeout_seconds: float) -> Heard:
-    """Boots the image in `directory`; `work` gets its console. Its disk is not written to.
+def boot(start: Start, work: Path, *, timeout_seconds: float) -> Heard:
+    """Boots an image; `work` gets its console. Its disk is not written to.
 
     Raises VasError with the console's end if it ends, or takes too long, without a verdict.
     """
-    given = _boot(directory, work, kvm)
-    write_seed(given.seed, check_seed(kvm=kvm))
+    given = start.boot(work)
+    write_seed(given.seed, check_seed(kvm=start.kvm))
     ended, answered = threading.Event(), threading.Event()
     listener = threading.Thread(target=_listen, args=(given.agent, ended, answered), daemon=True)
     listener.start()
     try:
-        run(["setpriv", "--pdeathsig", "KILL", *qemu_argv(given)], timeout_seconds=timeout_seconds)
-    except CommandFailed as failed:
-        raise VasError(_why(given, failed), where=str(directory)) from None
+        off = _run(given, timeout_seconds)
     finally:
         ended.set()
         listener.join()
-    return Heard(_verdict(given), answered.is_set())
+    return Heard(_verdict(given), answered.is_set(), off, _console(given))
 
 
-def _boot(directory: Path, work: Path, kvm: bool) -> Boot:
-    _, guest = site()
-    return Boot(
-        directory=directory,
-        image=read_image(directory),
-        seed=work / "seed.iso",
-        macs=(guest.macs.vf, guest.macs.virtio),
-        work=work,
-        qemu=find_qemu(),
-        kvm=kvm,
-    )
+def _run(given: Boot, timeout_seconds: float) -> bool:
+    """Whether the machine turned itself off. Raises VasError if it did not, and said nothing."""
+    argv = ["setpriv", "--pdeathsig", "KILL", *qemu_argv(given)]
+    try:
+        run(argv, timeout_seconds=timeout_seconds)
+    except CommandFailed as failed:
+        if not (failed.completed.status == _STOPPED and _said(given)):
+            raise VasError(_why(given, failed), where=str(given.directory)) from None
+        return False
+    return True
 
 
 def _why(given: Boot, failed: CommandFailed) -> str:
@@ -70,8 +105,8 @@ def _why(given: Boot, failed: CommandFailed) -> str:
 
 
 def _verdict(given: Boot) -> Verdict:
-    content = given.verdict.read_bytes() if given.verdict.exists() else b""
-    if not content.strip():
+    content = _said(given)
+    if not content:
         what = f"ended without a verdict; console:\n{_console(given)}"
         raise VasError(what, where=str(given.directory))
     return parse_json(
@@ -79,10 +114,20 @@ def _verdict(given: Boot) -> Verdict:
     )
 
 
+def _said(given: Boot) -> bytes:
+    return given.verdict.read_bytes().strip() if given.verdict.exists() else b""
+
+
 def _console(given: Boot) -> str:
     if not given.console.exists():
         return "nothing"
-    return given.console.read_text(errors="replace")[-_CONSOLE_CHARS:]
+    return plain(given.console.read_text(errors="replace"))[-_CONSOLE_CHARS:]
+
+
+def plain(console: str) -> str:
+    """What a console printed, without colours, empty lines and the dots of a wait."""
+    lines = _ESCAPE.sub("", console).replace("\r", "\n").splitlines()
+    return "\n".join(line for line in lines if line.strip() and not _WAITS.match(line))
 
 
 def _listen(path: Path, ended: threading.Event, answered: threading.Event) -> None:

@@ -18,6 +18,7 @@ class Verdict(BaseModel):
 
     state: str
     failed: list[str] = []
+    failed_log: str = ""
     up_seconds: float = 0.0
     node_seconds: float = 0.0
     node: dict[str, Any] = {}
@@ -31,9 +32,13 @@ class Verdict(BaseModel):
     root_bytes: int = 0
 
 
-def judge(verdict: Verdict, guest: Guest, *, agent: bool) -> list[Rule]:
-    """What has to hold of an image that has booted as a guest; `agent`: whether that answered."""
-    return list(_rules(verdict, guest, agent))
+def judge(verdict: Verdict, guest: Guest, *, agent: bool, off: bool) -> list[Rule]:
+    """What has to hold of an image that has booted as a guest.
+
+    `agent`: whether that answered; `off`: whether the machine turned itself off.
+    """
+    ended = Rule("it turns itself off", off, "yes" if off else "not in time")
+    return [*_rules(verdict, guest, agent), ended]
 
 
 def _rules(found: Verdict, guest: Guest, agent: bool) -> Iterator[Rule]:

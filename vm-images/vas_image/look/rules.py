@@ -83,13 +83,24 @@ def _software(root: Root) -> Rule:
 
 
 def _units(root: Root) -> Rule:
-    wanted = "etc/systemd/system/multi-user.target.wants"
+    wanted = "multi-user.target.wants"
     lacking = [
         name
         for name in ("vas-nodemanager.service", "vas-routed.service")
-        if not root.path(f"{wanted}/{name}").is_symlink()
+        if not _enabled(root, f"{wanted}/{name}")
     ]
     return Rule("VAS's units start", not lacking, _words(lacking) if lacking else "both")
+
+
+def _unwanted_units(root: Root) -> Rule:
+    """A site's time server may be out of reach; a socket keeps sshd itself from starting."""
+    wants = ("multi-user.target.wants/chrony-wait.service", "sockets.target.wants/ssh.socket")
+    found = [name.partition("/")[2] for name in wants if _enabled(root, name)]
+    return Rule("no unit that keeps others from starting", not found, _words(found))
+
+
+def _enabled(root: Root, wants: str) -> bool:
+    return root.path(f"etc/systemd/system/{wants}").is_symlink()
 
 
 _RULES: tuple[Callable[[Root], Rule], ...] = (
@@ -102,6 +113,7 @@ _RULES: tuple[Callable[[Root], Rule], ...] = (
     _cloud_init,
     _software,
     _units,
+    _unwanted_units,
 )
 
 
