@@ -10,7 +10,8 @@ import yaml
 
 ANSIBLE = Path(__file__).parents[1]
 ROLES = {role.name for role in (ANSIBLE / "roles").iterdir()}
-PAGE = (ANSIBLE.parent / "docs/provisioning.md").read_text()
+DOCS = ANSIBLE.parent / "docs"
+PAGE = "".join((DOCS / name).read_text() for name in ("provisioning.md", "vagrant.md"))
 
 
 def plays(name: str) -> list[dict[str, Any]]:
@@ -28,6 +29,20 @@ def test_what_was_evacuated_is_left_alone(name: str) -> None:
 def test_teardown_takes_away_what_site_brings() -> None:
     brings, takes = (_roles(plays(name)) for name in ("site", "teardown"))
     assert brings - {"preflight", "hostcheck"} == takes
+
+
+def test_no_playbook_of_a_site_serves_lustre() -> None:
+    for file in ANSIBLE.glob("*.yml"):
+        if file.stem != "lab":
+            assert "lustre_server" not in file.read_text(), file.name
+
+
+def test_a_lab_is_a_site_after_its_servers_and_the_mgs_comes_first() -> None:
+    metadata, objects, site = plays("lab")
+    assert site["ansible.builtin.import_playbook"] == "site.yml"
+    assert metadata["hosts"].split(":") == ["vas_lab", "!vas_oss"]
+    assert objects["hosts"].split(":") == ["vas_lab", "&vas_oss"]
+    assert _roles([metadata]) == _roles([objects]) == {"lustre_server"}
 
 
 def test_every_playbook_and_role_is_in_the_page() -> None:
