@@ -15,7 +15,8 @@ from vas_guest.settings import GuestSettings
 
 ANSIBLE = Path(__file__).parents[1]
 ROLES = {role.name for role in (ANSIBLE / "roles").iterdir()}
-PAGE = (ANSIBLE.parent / "docs/provisioning.md").read_text()
+DOCS = ANSIBLE.parent / "docs"
+PAGE = "".join((DOCS / name).read_text() for name in ("provisioning.md", "vagrant.md"))
 
 
 def plays(name: str) -> list[dict[str, Any]]:
@@ -74,6 +75,20 @@ def test_the_page_s_group_variables_are_options_and_what_the_commands_make() -> 
     for name in ("vas_program_archive", "vas_hadoop_archive", "vas_guest_image"):
         made = everywhere[name].removeprefix("{{ playbook_dir }}/../")
         assert re.search(rf"^\$ .*\./vas .* {re.escape(made)}\b", PAGE, re.M), made
+
+
+def test_no_playbook_of_a_site_serves_lustre() -> None:
+    for file in ANSIBLE.glob("*.yml"):
+        if file.stem != "lab":
+            assert "lustre_server" not in file.read_text(), file.name
+
+
+def test_a_lab_is_a_site_after_its_servers_and_the_mgs_comes_first() -> None:
+    metadata, objects, site = plays("lab")
+    assert site["ansible.builtin.import_playbook"] == "site.yml"
+    assert metadata["hosts"].split(":") == ["vas_lab", "!vas_oss"]
+    assert objects["hosts"].split(":") == ["vas_lab", "&vas_oss"]
+    assert _roles([metadata]) == _roles([objects]) == {"lustre_server"}
 
 
 def test_every_playbook_and_role_is_in_the_page() -> None:

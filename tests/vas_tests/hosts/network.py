@@ -10,6 +10,9 @@ from vas_core.polling import poll
 from vas_core.process import run
 from vas_tests.hosts.host import Host as Machine
 
+CONTROLLER = "10.213.0.1"
+"""The address of who runs Ansible, on the data fabric."""
+
 
 def wait_for_namespaces(pids: list[int]) -> None:
     """Waits until processes have a network of their own."""
@@ -24,7 +27,7 @@ def wait_for_namespaces(pids: list[int]) -> None:
 def make_fabric(controller: int) -> None:
     """The data fabric is a bridge at the controller."""
     _ip(controller, "link", "add", "fabric", "type", "bridge")
-    _ip(controller, "address", "add", "10.213.0.1/24", "dev", "fabric")
+    _ip(controller, "address", "add", f"{CONTROLLER}/24", "dev", "fabric")
     _ip(controller, "link", "set", "fabric", "up")
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,12 +18,13 @@ from vas_cluster import Cluster, load_cluster
 from vas_core.process import Completed, run
 from vas_tests.checks import REPOSITORY
 from vas_tests.hosts.host import Host
-from vas_tests.hosts.network import make_fabric, plug, unplugged, wait_for_namespaces
+from vas_tests.hosts.network import CONTROLLER, make_fabric, plug, unplugged, wait_for_namespaces
 from vas_tests.hosts.tree import tree
 
 MAP = Path(__file__).with_name("site.yaml")
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
 _PLAY_SECONDS = 600
+_PORT = 8000
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Site:
     hosts: dict[str, Host]
     _controller: int
     _disks: Path
+    inventories: list[Path] = field(default_factory=list)
+    """Inventory files besides the map's."""
 
     @property
     def map(self) -> Path:
@@ -105,14 +108,27 @@ class Site:
             argv, env=self._environment(), stdout=null, stderr=null, start_new_session=True
         )
 
+    @contextmanager
+    def serving(self, directory: Path) -> Iterator[str]:
+        """Files of this machine, for hosts to get by HTTP; gives their URL."""
+        inside = ["nsenter", f"--target={self._controller}", "--net", "--", sys.executable]
+        argv = [*inside, "-m", "http.server", str(_PORT), "--directory", str(directory)]
+        null = subprocess.DEVNULL
+        process = subprocess.Popen(argv, stdout=null, stderr=null)
+        try:
+            yield f"http://{CONTROLLER}:{_PORT}"
+        finally:
+            _end(process)
+
     def _command(
         self, playbook: Path, variables: Mapping[str, object], words: Sequence[str]
     ) -> list[str]:
         extra = self.directory / "extra.json"
         extra.write_text(json.dumps({**self._connection(), **variables}))
         program = str(Path(sys.executable).with_name("ansible-playbook"))
-        arguments = ["-i", str(self._inventory()), "-e", f"@{extra}", *words, str(playbook)]
-        return [*self._inside, program, *arguments]
+        files = [self._inventory(), *self.inventories]
+        inventories = [word for file in files for word in ("-i", str(file))]
+        return [*self._inside, program, *inventories, "-e", f"@{extra}", *words, str(playbook)]
 
     @property
     def _inside(self) -> list[str]:
