@@ -273,6 +273,14 @@ def test_jobs_of_the_queues_users_do_not_run_as_yarn() -> None:
     assert not examine_inventory(SITE.model_copy(update={"yarn": yarn}), {GUEST: {}}, KNOWN, {})
 
 
+def test_a_secret_is_no_property() -> None:
+    named = {"ssl.server.keystore.password": "x", "yarn.webapp.ui2.enable": "true"}
+    variables = EXECUTOR | {"vas_hadoop_properties": named}
+    (found,) = examine_inventory(SITE, {GUEST: variables}, list(variables), {})
+    assert found.what == "ssl.server.keystore.password would be everybody's to read"
+    assert "credential.provider" in found.fix
+
+
 @pytest.mark.parametrize(("made", "taken", "agree"), [(True, False, False), (False, False, True)])
 def test_server_and_guests_agree_on_virtual_functions(made: bool, taken: bool, agree: bool) -> None:
     variables = {

@@ -9,9 +9,11 @@ import pytest
 import yaml
 
 from vas_ansible.hadoop import Choices, site_files
-from vas_ansible.readme import ROLES
+from vas_ansible.readme import ROLES, defaults_of
 from vas_cluster import load_cluster
 from vas_core.errors import BadInput
+from vas_yarn.lint.configuration import as_mapping
+from vas_yarn.lint.rules import contradictions
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
 
@@ -84,3 +86,18 @@ def test_containers_have_groups_beside_the_nodemanager_s_leaf() -> None:
     without = site_files(SITE, "vas01.hpc.example", Choices())["yarn-site.xml"]
     assert "container-executor" not in without
     assert not {key for key in properties(without) if key.startswith(prefix)}
+
+
+@pytest.mark.parametrize("kind", ["profiles", "jvms"])
+def test_the_talk_s_values_contradict_nothing_and_are_no_default(kind: str) -> None:
+    role = yaml.safe_load((ROLES / "hadoop/vars/main.yml").read_text())
+    talk = role[f"__vas_hadoop_{kind}"]["talk"]
+    assert contradictions(as_mapping({key: str(value) for key, value in talk.items()}), None) == []
+    assert role[f"__vas_hadoop_{kind}"]["none"] == {}
+    assert defaults_of(ROLES / "hadoop")[f"vas_hadoop_{kind.removesuffix('s')}"] == "none"
+
+
+def test_a_sort_buffer_as_the_talk_has_it_is_found() -> None:
+    talk = yaml.safe_load((ROLES / "hadoop/vars/main.yml").read_text())["__vas_hadoop_jvms"]["talk"]
+    wrong = {key: str(value) for key, value in talk.items()} | {"mapreduce.task.io.sort.mb": "1024"}
+    assert contradictions(as_mapping(wrong), None)

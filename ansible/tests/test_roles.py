@@ -103,6 +103,8 @@ def test_no_secret_is_logged() -> None:
         for task in tasks(ROLES / name):
             if "keytab" in str(task.get("ansible.builtin.copy", "")):
                 assert task.get("no_log") is True, task["name"]
+                assert task["ansible.builtin.copy"]["mode"] in ("0400", "0600"), task["name"]
+                assert "owner" in task["ansible.builtin.copy"], task["name"]
 
 
 def test_the_users_of_hadoop_have_one_number_in_every_place() -> None:

@@ -20,6 +20,8 @@ _MADE = {
     "vas_nics",
     "vas_address",
 }
+# How Hadoop's own keys of secrets end; all of them may come from a credential provider.
+_SECRET = ("password", "secret.key")
 Variables = Mapping[str, object]
 
 
@@ -39,6 +41,7 @@ def examine_inventory(
         found += _memory(cluster, node, variables)
         found += _kerberos(node, variables)
         found += _executor(cluster, node, variables)
+        found += _secrets(node, variables)
         found += _virtual_functions(node, variables)
     return _once(found)
 
@@ -97,6 +100,15 @@ def _executor(cluster: Cluster, node: str, variables: Variables) -> Iterator[Fin
         return
     fix = "name Hadoop's program container-executor, built for these nodes"
     yield Finding(node, "vas_hadoop_container_executor", what, fix)
+
+
+def _secrets(node: str, variables: Variables) -> Iterator[Finding]:
+    """Hadoop's files are everybody's to read, and a run with --diff prints them."""
+    properties = variables.get("vas_hadoop_properties") or {}
+    assert isinstance(properties, Mapping), "the role's options are checked by Ansible"
+    for key in sorted(key for key in map(str, properties) if key.endswith(_SECRET)):
+        fix = "put it into a keystore that hadoop.security.credential.provider.path names"
+        yield Finding(node, "vas_hadoop_properties", f"{key} would be everybody's to read", fix)
 
 
 def _virtual_functions(node: str, variables: Variables) -> Iterator[Finding]:
