@@ -9,6 +9,8 @@ CLIENT_HEAP = f"-Xmx200m {JVM}"
 # Nobody is given up meanwhile.
 _PATIENCE_MS = "1800000"
 _CONTAINER_MIB = "384"
+ROUTES = {"probe_interval_ms": 2000}
+"""vas-routed's settings on both sides: the guest does not answer within the usual 20 ms."""
 
 
 def properties() -> dict[str, str]:

@@ -77,6 +77,7 @@ def variables(site: Site, image: Path) -> Variables:
         "vas_guest_boot_timeout": _BOOT_SECONDS,
         "vas_hostcheck_login_seconds": _BOOT_SECONDS,
         "vas_hostcheck_cloud_init_seconds": _BOOT_SECONDS,
+        "vas_route_switcher_settings": emulated.ROUTES,
         "vas_storage_host_virtual_functions": False,
         # What is written to its disk is memory too, of a tmpfs.
         "vas_storage_host_overhead_mib": 4096,
