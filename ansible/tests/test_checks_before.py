@@ -136,6 +136,20 @@ def test_what_two_variables_demand_of_each_other() -> None:
     ]
 
 
+def test_a_lustre_that_is_to_be_installed_has_a_version_to_judge_it_by() -> None:
+    variables: dict[str, object] = {
+        "vas_lustre_client_repository": {"url": "https://x", "key": "y"}
+    }
+    known = ["vas_lustre_client_repository", "vas_lustre_client_version"]
+
+    def found() -> list[str]:
+        return [f.check for f in examine_inventory(SITE, {GUEST: variables}, known, {})]
+
+    assert found() == ["vas_lustre_client_version"]
+    variables["vas_lustre_client_version"] = "2.16.1"
+    assert found() == []
+
+
 @pytest.mark.parametrize(("made", "taken", "agree"), [(True, False, False), (False, False, True)])
 def test_server_and_guests_agree_on_virtual_functions(made: bool, taken: bool, agree: bool) -> None:
     variables = {
