@@ -1,4 +1,4 @@
-"""The role lustre_server on real hosts, as far as it goes without Lustre's kernel modules.
+"""Lustre's servers and its client, by packages, on real hosts, without Lustre's kernel modules.
 
 Its packages are empty ones of the names that Lustre's have, from a signed repository of the test's
 own: what is seen is apt's part, the files and the units. No disk is formatted, no target started.
@@ -17,7 +17,7 @@ import pytest
 from vas_tests.checks import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
-from vas_tests.hosts.cycle import made_true, role_playbook
+from vas_tests.hosts.cycle import cycle, made_true, role_playbook
 from vas_tests.hosts.repository import make_repository
 
 _LACKS = [
@@ -35,6 +35,7 @@ pytestmark = [
 ]
 _SERVERS = "vas_oss:vas_resourcemanager"
 _MODULES = f"lustre-server-modules-{platform.release()}"
+_CLIENT_MODULES = f"lustre-client-modules-{platform.release()}"
 # The machine that is ResourceManager elsewhere is the MDS here.
 _GROUP = "[vas_lab]\noss1\nrm1 vas_lustre_server_mdt=/dev/vdb\n"
 Variables = dict[str, object]
@@ -73,6 +74,17 @@ def test_the_servers_of_lustre(site: Site, repository: tuple[Path, Path]) -> Non
             _are_units(site)
 
 
+def test_the_client_s_modules_are_those_of_the_running_kernel(site: Site, tmp_path: Path) -> None:
+    """They count as installed: what all of them provide, lustre-client-modules, never would."""
+    packages = {"lustre-client-utils": "2.16.1", _CLIENT_MODULES: "2.16.1"}
+    key = make_repository(tmp_path / "client", packages)
+    with site.serving(tmp_path) as url:
+        repository = {"url": f"{url}/client", "key": str(key)}
+        variables: Variables = {"vas_lustre_client_repository": repository}
+        variables["vas_lustre_client_started"] = False
+        cycle(site, "lustre_client", "vas_resourcemanager", variables)
+
+
 def test_a_machine_that_is_of_no_lab_is_refused(site: Site) -> None:
     before = look(site.hosts["oss1"])
     site.inventories[0].write_text("[vas_lab]\n")
@@ -93,9 +105,10 @@ def test_a_repository_that_another_key_signed_gives_nothing(
     directory, _ = repository
     other = make_repository(tmp_path / "other", {})
     before = look(site.hosts["oss1"])
-    with site.serving(directory) as url:
+    # Another URL: of one that it knew, apt goes on with the lists that it has.
+    with site.serving(directory.parent) as url:
         playbook = role_playbook(site, "lustre_server", "vas_oss")
-        failed = site.play(playbook, _variables(url, other), check=False)
+        failed = site.play(playbook, _variables(f"{url}/{directory.name}", other), check=False)
         assert "is not signed" in failed.text
         assert _installed(site, "lustre-server-utils") == ""
         site.play(playbook, {"vas_lustre_server_state": "absent"})

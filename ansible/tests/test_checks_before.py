@@ -197,6 +197,20 @@ def test_lustre_has_to_fit_the_kernel_and_its_headers_be_there() -> None:
     assert checks(newer, GUEST, vas_lustre_client_version="2.17.0") == []
 
 
+def test_a_lustre_that_is_to_be_installed_has_a_version_to_judge_it_by() -> None:
+    variables: dict[str, object] = {
+        "vas_lustre_client_repository": {"url": "https://x", "key": "y"}
+    }
+    known = ["vas_lustre_client_repository", "vas_lustre_client_version"]
+
+    def found() -> list[str]:
+        return [f.check for f in examine_inventory(SITE, {GUEST: variables}, known, {})]
+
+    assert found() == ["vas_lustre_client_version"]
+    variables["vas_lustre_client_version"] = "2.16.1"
+    assert found() == []
+
+
 def test_a_guest_has_its_legs_and_its_memory() -> None:
     assert checks(guest(memory_bytes=32 * GIB), GUEST) == ["memory"]
     assert checks(guest(interfaces={}), GUEST) == ["vf"]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import logging
+import socket
+from ipaddress import ip_address
+from socketserver import TCPServer, ThreadingMixIn
+from threading import Thread
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry, make_wsgi_app
 from pythonjsonlogger.json import JsonFormatter
 
 from vas_core.errors import BadInput, VasError
 
 OFF = "off"
+# <linux/in.h>; Python does not name it. IPv6 sockets take it too.
+_IP_FREEBIND = 15
 
 
 def log_json() -> None:
@@ -23,15 +30,46 @@ def log_json() -> None:
 def serve_metrics(registry: CollectorRegistry, at: str) -> None:
     """Answers Prometheus at `ADDRESS:PORT` in a thread; at `off` not at all.
 
-    Raises BadInput if `at` is neither, VasError if the port is taken.
+    An address that the machine does not have yet is as good: that of a path that is down is no
+    reason for a daemon not to start. Raises BadInput if `at` is neither, VasError if the port is
+    taken.
     """
     if at == OFF:
         return
-    address, _, port = at.rpartition(":")
-    if not address or not port.isdecimal():
-        raise BadInput("is no ADDRESS:PORT", where=f"--metrics {at}", hint="like 127.0.0.1:9213")
     try:
-        start_http_server(int(port), address, registry)
+        server = _Server(_parsed(at), _Quiet)
     except OSError as wrong:
         what = f"cannot be listened at: {wrong.strerror}"
         raise VasError(what, where=f"--metrics {at}") from wrong
+    server.set_app(make_wsgi_app(registry))
+    Thread(target=server.serve_forever, daemon=True).start()
+
+
+def _parsed(at: str) -> tuple[str, int]:
+    address, _, port = at.rpartition(":")
+    address = address.removeprefix("[").removesuffix("]")
+    try:
+        return str(ip_address(address)), int(port)
+    except ValueError:
+        hint = "like 127.0.0.1:9213"
+        raise BadInput("is no ADDRESS:PORT", where=f"--metrics {at}", hint=hint) from None
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+    def __init__(self, at: tuple[str, int], handler: type[WSGIRequestHandler]) -> None:
+        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+        super().__init__(at, handler)
+
+    def server_bind(self) -> None:
+        """As the standard library's, but for the address's DNS name: that may take its time."""
+        self.socket.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
+        self.setup_environ()
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Nothing: the log is the daemon's, and Prometheus asks often."""

@@ -43,6 +43,7 @@ def examine_inventory(
         found += _executor(cluster, node, variables)
         found += _secrets(node, variables)
         found += _virtual_functions(node, variables)
+        found += _lustre(node, variables)
     return _once(found)
 
 
@@ -121,6 +122,15 @@ def _virtual_functions(node: str, variables: Variables) -> Iterator[Finding]:
         what = f"is {str(made).lower()}, and vas_guest_settings.virtual_function is "
         fix = "make them the same; false where there is no SR-IOV"
         yield Finding(node, "vas_storage_host_virtual_functions", what + str(taken).lower(), fix)
+
+
+def _lustre(node: str, variables: Variables) -> Iterator[Finding]:
+    """What is to be installed cannot be asked which kernels it is for: its version has to say."""
+    repository = variables.get("vas_lustre_client_repository")
+    if repository and not variables.get("vas_lustre_client_version"):
+        what = "is not named, so that nobody can tell whether it fits the kernels"
+        fix = "name the Lustre version of vas_lustre_client_repository, like 2.16.1"
+        yield Finding(node, "vas_lustre_client_version", what, fix)
 
 
 def _once(found: list[Finding]) -> list[Finding]:

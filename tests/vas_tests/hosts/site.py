@@ -90,7 +90,7 @@ class Site:
     ) -> Played:
         """Runs a playbook over SSH. Raises CommandFailed with its output if a task failed."""
         done = run(
-            self._command(playbook, variables or {}, words),
+            self._command(playbook, variables or {}, (*self._more(), *words)),
             check=check,
             env=self._environment(),
             timeout_seconds=timeout_seconds,
@@ -102,11 +102,14 @@ class Site:
     def start(self, playbook: Path, variables: Mapping[str, object]) -> subprocess.Popen[bytes]:
         """Starts a playbook, for who wants to end it."""
         null = subprocess.DEVNULL
-        argv = self._command(playbook, variables, ())
+        argv = self._command(playbook, variables, self._more())
         # A session of its own: it ends with its workers, by os.killpg.
         return subprocess.Popen(
             argv, env=self._environment(), stdout=null, stderr=null, start_new_session=True
         )
+
+    def _more(self) -> list[str]:
+        return [word for file in self.inventories for word in ("-i", str(file))]
 
     @contextmanager
     def serving(self, directory: Path) -> Iterator[str]:
@@ -126,9 +129,8 @@ class Site:
         extra = self.directory / "extra.json"
         extra.write_text(json.dumps({**self._connection(), **variables}))
         program = str(Path(sys.executable).with_name("ansible-playbook"))
-        files = [self._inventory(), *self.inventories]
-        inventories = [word for file in files for word in ("-i", str(file))]
-        return [*self._inside, program, *inventories, "-e", f"@{extra}", *words, str(playbook)]
+        arguments = ["-i", str(self._inventory()), "-e", f"@{extra}", *words, str(playbook)]
+        return [*self._inside, program, *arguments]
 
     @property
     def _inside(self) -> list[str]:
