@@ -89,7 +89,7 @@ def test_the_guest_runs_a_container(site: Site) -> None:
     (app,) = applications(site, "rm1")
     assert app["finalStatus"] == "SUCCEEDED", done.stdout
     left = log_in(site, f"sudo ls {_STAGING}/history/done_intermediate/yarn").stdout
-    assert "-1-1-SUCCEEDED-default-" in left, done.stdout
+    assert "-1-1-SUCCEEDED-" in left, done.stdout
 
 
 def test_a_second_site_yml_changes_nothing(site: Site, told: Variables) -> None:
