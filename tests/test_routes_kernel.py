@@ -110,6 +110,24 @@ def test_a_dry_run_changes_nothing(site: RoutedNet) -> None:
     site.route("vm2", "rollback")
 
 
+def test_a_leg_that_nobody_has_set_up_is_set_up_with_its_address(site: RoutedNet) -> None:
+    """As a guest's is after its boot; who sets it down afterwards has a reason."""
+    site.ip("vm2", "link", "set", "virtio0", "down")
+    site.route("vm2", "apply")
+    assert "UP" in flags(site, "vm2")
+    site.ip("vm2", "link", "set", "virtio0", "down")
+    site.route("vm2", "apply")
+    assert "UP" not in flags(site, "vm2")
+    site.ip("vm2", "link", "set", "virtio0", "up")
+    site.route("vm2", "rollback")
+    assert "UP" in flags(site, "vm2")
+
+
+def flags(site: RoutedNet, node: str) -> list[str]:
+    (leg,) = site.ip_json(node, "link", "show", "virtio0")
+    return list(leg["flags"])
+
+
 KILLED = """
 import os, sys
 from vas_routing import kernel

@@ -21,7 +21,7 @@ from vas_core.errors import VasError
 from vas_core.journal import Entry, Journal
 from vas_core.root import Root
 from vas_routing import dump
-from vas_routing.netlink import Refused, Request, add, remove, send
+from vas_routing.netlink import Refused, Request, add, remove, send, up
 from vas_routing.plan import Action, Change, Found, Thing
 from vas_routing.settings import Settings
 from vas_routing.wish import OwnAddress, Proxy, Route, Rule, Sysctl
@@ -71,24 +71,27 @@ class Kernel:
 
     def _send(self, changes: Sequence[Change], journal: Journal) -> None:
         index = cache(_index)
-        requests = [self._request(change, index) for change in changes]
+        sent = [(change, r) for change in changes for r in self._requests(change, index)]
         new = _addresses(changes, Action.ADD)
         journal.remember(dict.fromkeys(new))
         try:
-            send(requests)
+            send([request for _, request in sent])
         except Refused as refused:
             raise VasError(
-                f"the kernel refuses it: {refused}", where=str(changes[refused.index].thing)
+                f"the kernel refuses it: {refused}", where=str(sent[refused.index][0].thing)
             ) from None
         journal.confirm(new)
         journal.forget(_addresses(changes, Action.REMOVE))
 
-    def _request(self, change: Change, index: Callable[[str], int]) -> Request:
+    def _requests(self, change: Change, index: Callable[[str], int]) -> Iterator[Request]:
         thing = change.thing
         assert not isinstance(thing, Sysctl)
         device = 0 if isinstance(thing, Rule) else index(thing.device)
         make = add if change.action is Action.ADD else remove
-        return make(thing, device, self.settings.protocol)
+        yield make(thing, device, self.settings.protocol)
+        # A guest's virtio leg is nobody else's to set up. Later on, who sets it down has a reason.
+        if isinstance(thing, OwnAddress) and change.action is Action.ADD:
+            yield up(device)
 
     def _set(self, changes: Sequence[Change], journal: Journal) -> None:
         new = {_key(c.thing): c.before for c in changes if c.action is Action.SET}

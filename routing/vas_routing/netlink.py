@@ -28,6 +28,7 @@ from pyroute2.netlink.rtnl import (
     RTM_DELROUTE,
     RTM_DELRULE,
     RTM_NEWADDR,
+    RTM_NEWLINK,
     RTM_NEWNEIGH,
     RTM_NEWROUTE,
     RTM_NEWRULE,
@@ -41,9 +42,11 @@ U32 = struct.Struct("=I")
 RTMSG = struct.Struct("=BBBBBBBBI")
 _NDMSG = struct.Struct("=BxxxiHBB")
 _IFADDRMSG = struct.Struct("=BBBBI")
+_IFINFOMSG = struct.Struct("=BxHiII")
 ERROR = struct.Struct("=iIHHII")
 _UNICAST, _TO_TABLE = 1, 1
 _PROXY, _PERMANENT = 0x08, 0x80
+_IFF_UP = 0x01
 _NO_DETECTION = 0x02  # IFA_F_NODAD: the leg has two ends, and we name both
 # Attribute numbers: RTA_*, FRA_*, NDA_*, IFA_*.
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_PREFSRC, RTA_TABLE = 1, 4, 5, 6, 7, 15
@@ -98,6 +101,12 @@ def remove(thing: Route | Rule | Proxy | OwnAddress, device: int, protocol: int)
     if isinstance(thing, Proxy):
         return Request(RTM_DELNEIGH, 0, _proxy(thing, device, protocol), removes=True)
     return Request(RTM_DELADDR, 0, _address(thing, device), removes=True)
+
+
+def up(device: int) -> Request:
+    """The request that sets an interface up, whether it is up or not."""
+    body = _IFINFOMSG.pack(socket.AF_UNSPEC, 0, device, _IFF_UP, _IFF_UP)
+    return Request(RTM_NEWLINK, 0, body)
 
 
 def send(requests: Sequence[Request]) -> None:
