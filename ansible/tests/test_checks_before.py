@@ -199,9 +199,10 @@ def test_lustre_has_to_fit_the_kernel_and_its_headers_be_there() -> None:
 
 def test_a_lustre_that_is_to_be_installed_has_a_version_to_judge_it_by() -> None:
     variables: dict[str, object] = {
-        "vas_lustre_client_repository": {"url": "https://x", "key": "y"}
+        "vas_lustre_client_repository": {"url": "https://x", "key": "y"},
+        **EXECUTOR,
     }
-    known = ["vas_lustre_client_repository", "vas_lustre_client_version"]
+    known = ["vas_lustre_client_repository", "vas_lustre_client_version", *EXECUTOR]
 
     def found() -> list[str]:
         return [f.check for f in examine_inventory(SITE, {GUEST: variables}, known, {})]

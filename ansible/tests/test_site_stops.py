@@ -28,6 +28,7 @@ def inventory(tmp_path: Path) -> Path:
     python = "/usr/bin/python3"
     everywhere = (
         f"ansible_connection: local\nansible_become: false\nansible_python_interpreter: {python}\n"
+        "vas_hadoop_container_executor: /srv/container-executor\n"
     )
     files = {
         "vas.yml": "plugin: vas_cluster\nfile: cluster.yaml\n",
