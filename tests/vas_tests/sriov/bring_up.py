@@ -35,7 +35,8 @@ def host(node: Node, described: Host, site: str) -> str:
     node.run("ip", "link", "set", described.nics.bridge, "up")
     node.run("ip", "tuntap", "add", TAP, "mode", "tap")
     node.run("ip", "link", "set", TAP, "master", described.nics.bridge, "up")
-    node.run(VAS, "guest", "vfs", "--cluster", site, timeout_seconds=VAS_SECONDS)
+    command = (VAS, "guest", "vfs", "--interrupt", "--cluster", site)
+    node.run(*command, timeout_seconds=VAS_SECONDS)
     return _given_away(node, pf, described.guests[0])
 
 
