@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vas_core.polling import poll
 from vas_tests.hosts.host import Host
 
 # What changes by itself, or by the look at it: caches, logs, clocks, Ansible's own directory.
@@ -73,6 +74,7 @@ _ON_DEMAND = (
     *("systemd-hostnamed.service", "systemd-timedated.service"),
     *("user@0.service", "user-runtime-dir@0.service"),
 )
+_DAD_SECONDS = 10.0
 Picture = dict[str, set[str]]
 
 
@@ -81,6 +83,9 @@ def look(host: Host, without: Sequence[str] = ()) -> Picture:
 
     `without`: directories that are passed over.
     """
+    # A link that just came up is still asking whether somebody else has its address.
+    asked = ("ip", "-o", "address", "show", "tentative")
+    poll(lambda: _lines(host, asked), lambda left: not left, _DAD_SECONDS, "addresses")
     found = {kind: _lines(host, argv) for kind, argv in _COMMANDS.items()}
     found["sysctls"] = {line for line in found["sysctls"] if not line.startswith(_LIVELY)}
     # Whether a bridge has a carrier is no configuration: one has it until its last port goes.
