@@ -32,7 +32,7 @@ def make_fabric(controller: int) -> None:
 
 
 def plug(controller: int, cluster: Cluster, machines: Mapping[str, Machine], name: str) -> None:
-    """Gives a machine its interfaces; a storage server's come before its guests'."""
+    """Gives a machine its interfaces; a storage server's, if it is there, come before its guests'."""
     there = machines[name]
     served = {host.name: host for host in cluster.hosts}
     host = cluster.host_by_guest(name)
@@ -45,7 +45,8 @@ def plug(controller: int, cluster: Cluster, machines: Mapping[str, Machine], nam
     else:
         guest = cluster.guest(name)
         _leg(controller, there, host.nics.vf, guest.address, guest.macs.vf)
-        _virtio(host, machines[host.name], cluster, there)
+        if host.name in machines:
+            _virtio(host, machines[host.name], cluster, there)
 
 
 def unplugged(controller: int, name: str) -> None:
