@@ -32,7 +32,7 @@ def make_fabric(controller: int) -> None:
 
 
 def plug(controller: int, cluster: Cluster, machines: Mapping[str, Machine], name: str) -> None:
-    """Gives a machine its interfaces; a storage server's come before its guests', if it is there."""
+    """Gives a machine its interfaces; a storage server that is there comes before its guests."""
     there = machines[name]
     served = {host.name: host for host in cluster.hosts}
     host = cluster.host_by_guest(name)
