@@ -1,0 +1,42 @@
+"""What the role `hadoop` makes of what it sees on a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
+
+ROLE = Path(__file__).parents[1] / "roles/hadoop"
+
+pytestmark = pytest.mark.machine  # importing Ansible looks for a controller of jobs
+
+
+def tasks(name: str) -> list[dict[str, Any]]:
+    file = str(ROLE / f"tasks/{name}.yml")
+    return list(DataLoader().load_from_file(file, trusted_as_template=True))
+
+
+def task(file: str, name: str) -> dict[str, Any]:
+    (found,) = [task for task in tasks(file) if task["name"] == name]
+    return found
+
+
+def wanted(found: dict[str, Any], **known: object) -> bool:
+    """Whether a task's `when` lets it run."""
+    return bool(Templar(DataLoader(), variables=known).evaluate_conditional(found["when"]))
+
+
+@pytest.mark.parametrize(("status", "made"), [(0, True), (32, False)])
+def test_directories_are_made_on_what_was_mounted_by_the_same_run(status: int, made: bool) -> None:
+    """Facts are older than the mount, and have no mount that is not of a device."""
+    found = task("present", "Ensure YARN's directories are on the mount")
+    before = {"ansible_facts": {"mounts": []}, "vas_cluster": {"lustre": {"mount": "/scratch"}}}
+    here = {"vas_hadoop_directories": True, "__vas_hadoop_is_manager": True}
+    assert wanted(found, **before, **here, __vas_hadoop_mounted={"rc": status}) is made
+    names = [one["name"] for one in tasks("present")]
+    looked = names.index("Ensure it is known whether something is mounted there")
+    assert names.index(found["name"]) == looked + 1
+    assert tasks("present")[looked]["check_mode"] is False
