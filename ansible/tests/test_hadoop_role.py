@@ -10,6 +10,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 ROLE = Path(__file__).parents[1] / "roles/hadoop"
+UNITS = ROLE.parents[2] / "yarn-plugins/systemd"
 
 pytestmark = pytest.mark.machine  # importing Ansible looks for a controller of jobs
 
@@ -40,3 +41,30 @@ def test_directories_are_made_on_what_was_mounted_by_the_same_run(status: int, m
     looked = names.index("Ensure it is known whether something is mounted there")
     assert names.index(found["name"]) == looked + 1
     assert tasks("present")[looked]["check_mode"] is False
+
+
+# systemd.exec(5) of systemd 252, NoNewPrivileges=: what has it on for a service with User=.
+_IMPLY = {
+    *("DynamicUser", "LockPersonality", "MemoryDenyWriteExecute", "PrivateDevices"),
+    *("ProtectClock", "ProtectHostname", "ProtectKernelLogs", "ProtectKernelModules"),
+    *("ProtectKernelTunables", "RestrictAddressFamilies", "RestrictNamespaces"),
+    *("RestrictRealtime", "RestrictSUIDSGID", "SystemCallArchitectures", "SystemCallFilter"),
+    "SystemCallLog",
+}
+
+
+def settings(text: str) -> dict[str, str]:
+    """The last value of each setting of a unit."""
+    lines = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
+    return {name: value for name, _, value in lines}
+
+
+def test_the_setuid_program_may_change_its_user() -> None:
+    unit = settings((UNITS / "vas-nodemanager.service").read_text())
+    drop_in = settings((ROLE / "templates/executor.conf.j2").read_text())
+    in_force = unit | drop_in
+    assert unit.keys() & _IMPLY
+    for name in in_force.keys() & (_IMPLY | {"NoNewPrivileges"}):
+        assert in_force[name] in ("", "no"), name
+    # Without a bounding set of capabilities, and not on a file system without setuid programs.
+    assert not in_force.keys() & {"CapabilityBoundingSet", "SecureBits", "PrivateUsers"}
