@@ -68,3 +68,45 @@ def test_the_setuid_program_may_change_its_user() -> None:
         assert in_force[name] in ("", "no"), name
     # Without a bounding set of capabilities, and not on a file system without setuid programs.
     assert not in_force.keys() & {"CapabilityBoundingSet", "SecureBits", "PrivateUsers"}
+
+
+def variables() -> dict[str, Any]:
+    file = str(ROLE / "vars/main.yml")
+    return dict(DataLoader().load_from_file(file, trusted_as_template=True))
+
+
+@pytest.mark.parametrize(("manager", "chosen"), [(True, True), (True, False), (False, True)])
+def test_the_janitor_is_the_manager_s_and_goes_where_it_is_not_wanted(
+    manager: bool, chosen: bool
+) -> None:
+    known = variables() | {"vas_hadoop_janitor": chosen, "__vas_hadoop_is_manager": manager}
+    here, gone = (
+        wanted(task("present", name), **known)
+        for name in (
+            "Ensure somebody looks for what ended jobs left",
+            "Ensure nobody does where it is not wanted",
+        )
+    )
+    assert here is not gone
+    assert here is (manager and chosen)
+
+
+def test_every_unit_of_the_plugins_is_installed_by_the_role() -> None:
+    known = variables()
+    installed = {f"vas-{name}.service" for name in known["__vas_hadoop_all_daemons"]}
+    kinds = task("janitor", "Ensure its units are the project's")["loop"]
+    installed |= {f"{known['__vas_hadoop_janitor']}.{kind}" for kind in kinds}
+    assert installed == {unit.name for unit in UNITS.iterdir()}
+
+
+def test_the_janitor_s_units_stamps_and_timers_go() -> None:
+    timer = "vas-shuffle-gc@scratch-yarn-staging.timer"
+    found = [{"path": f"/etc/systemd/system/timers.target.wants/{timer}"}]
+    known = variables() | {"__vas_hadoop_timers": {"files": found}}
+    (block,) = [one["block"] for one in tasks("janitor_absent") if "block" in one]
+    last = Templar(DataLoader(), variables=known).template(block[-1]["loop"])
+    assert last == [
+        "/etc/systemd/system/vas-shuffle-gc@.service",
+        "/etc/systemd/system/vas-shuffle-gc@.timer",
+        f"/var/lib/systemd/timers/stamp-{timer}",
+    ]
