@@ -110,3 +110,26 @@ def test_the_janitor_s_units_stamps_and_timers_go() -> None:
         "/etc/systemd/system/vas-shuffle-gc@.timer",
         f"/var/lib/systemd/timers/stamp-{timer}",
     ]
+
+
+def test_a_user_has_the_directory_that_verify_writes_to() -> None:
+    """And one that is there stays as it is, whoever's it is."""
+    known: dict[str, Any] = {"vas_hadoop_users": ["ann", "bob"]}
+    look = task("directories", "Ensure it is known which of them have a directory of their own")
+    looked = Templar(DataLoader(), variables=known).template(look["loop"])
+    defaults = DataLoader().load_from_file(
+        str(ROLE.parent / "verify/defaults/main.yml"), trusted_as_template=True
+    )
+    verify = Templar(DataLoader(), variables={"vas_verify_user": "ann"})
+    assert verify.template(defaults["vas_verify_directory"]).lstrip("/") in looked
+
+    seen = [{"item": path, "stat": {"exists": path == "user/bob"}} for path in looked]
+    known["__vas_hadoop_homes"] = {"results": seen}
+    made = task("directories", "Ensure the others have one")
+    rest = Templar(DataLoader(), variables=known).template(made["loop"])
+    owned = {}
+    for item in rest:
+        values = Templar(DataLoader(), variables={"item": item})
+        wish = made["ansible.builtin.file"]
+        owned[item["item"]] = tuple(values.template(wish[key]) for key in ("owner", "mode"))
+    assert owned == {"user": ("root", "0755"), "user/ann": ("ann", "0700")}
