@@ -133,3 +133,46 @@ def test_a_user_has_the_directory_that_verify_writes_to() -> None:
         wish = made["ansible.builtin.file"]
         owned[item["item"]] = tuple(values.template(wish[key]) for key in ("owner", "mode"))
     assert owned == {"user": ("root", "0755"), "user/ann": ("ann", "0700")}
+
+
+def remembered(*there: str) -> str:
+    """What the role writes down before its first daemon starts."""
+    known = variables()
+    state = [
+        {"item": path, "stat": {"exists": path in there}} for path in known["__vas_hadoop_state"]
+    ]
+    (block,) = [one["block"] for one in tasks("before") if "block" in one]
+    known |= {"__vas_hadoop_state_before": {"results": state}} | block[-1]["vars"]
+    return str(
+        Templar(DataLoader(), variables=known).template(
+            block[-1]["ansible.builtin.copy"]["content"]
+        )
+    )
+
+
+def test_a_directory_that_was_there_before_stays() -> None:
+    assert remembered() == ""
+    said = remembered("/var/lib/yarn", "/var/log/yarn")
+    assert said == "/var/lib/yarn\n/var/log/yarn\n"
+    gone = task("absent", "Ensure its daemons' directories are gone")
+
+    def goes(item: str, *mounts: str) -> bool:
+        seen = {"__vas_hadoop_mounts": {"stdout_lines": ["/", *mounts]}}
+        theirs = {"__vas_hadoop_theirs": {"stdout_lines": said.splitlines()}}
+        return wanted(gone, **seen, **theirs, item=item)
+
+    assert not goes("/var/lib/yarn")
+    assert goes("/var/lib/mapred")
+    assert not goes("/var/lib/mapred", "/var/lib/mapred/disk")
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_what_was_there_is_asked_once_and_not_of_an_installation(installed: bool) -> None:
+    """After a daemon has started, its directories are there by itself."""
+    results = [{"stat": {"exists": False}}, {"stat": {"exists": installed}}]
+    block = task("before", "Find which of the daemons' directories are somebody else's")
+    assert wanted(block, __vas_hadoop_installed={"results": results}) is not installed
+    names = [one["name"] for one in tasks("present")]
+    assert names.index("Ensure it is known what is not the role's to take away") < names.index(
+        "Ensure a changed configuration is in force"
+    )
