@@ -94,8 +94,10 @@ def test_its_users_have_the_same_numbers_everywhere(yarn: Site) -> None:
 
 def test_a_job_runs(yarn: Site) -> None:
     rm1 = yarn.hosts["rm1"]
-    for name, owner in (("staging", "mapred"), ("staging/yarn", "yarn"), ("logs", "yarn")):
-        rm1.run("install", "-d", "-o", owner, "-g", "hadoop", "-m", "0770", f"/scratch/yarn/{name}")
+    for name, owner in (("staging", "mapred"), ("logs", "yarn")):
+        assert rm1.run("stat", "-c", "%U", f"/scratch/yarn/{name}").stdout.strip() == owner
+    # The map's queues name nobody, and containers run as yarn.
+    rm1.run("install", "-d", "-o", "yarn", "-m", "0700", "/scratch/yarn/staging/yarn")
     shell = (
         f"exec hadoop jar /usr/lib/vas/hadoop/hadoop-mapreduce-examples-*.jar pi {' '.join(_JOB)}"
     )
