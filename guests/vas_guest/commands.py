@@ -155,6 +155,8 @@ def apply(
     """
     wish = replace(wish, image=image)
     host = Host(connect)
+    if dry_run:
+        host.refuse_disks(wish)
     found = host.differences(wish) if dry_run else host.apply(wish)
     ran = host.is_running(wish)
     if start and not dry_run:
