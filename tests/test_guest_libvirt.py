@@ -143,6 +143,9 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
     daemon.virsh("start", GUEST)
     pid = daemon.virsh("domid", GUEST)
     (site / "cluster.yaml").write_text(text.replace("64MiB", "96MiB"))
+    capsys.readouterr()
+    assert vas(daemon, site, "apply", "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["restart"] is True
     assert vas(daemon, site, "apply") == 0
     assert "counts from its next start" in capsys.readouterr().err
     assert daemon.virsh("domid", GUEST) == pid

@@ -60,3 +60,24 @@ def test_a_server_that_was_freed_meanwhile_starts_no_guest(tmp_path: Path) -> No
     assert state() == "started"
     (tmp_path / "cluster.yaml.evacuated").write_text("oss2\noss1\n")
     assert state() == "defined"
+
+
+def tasks() -> dict[str, Any]:
+    """The tasks of present.yml by their names' ends."""
+    loader = DataLoader()
+    read = loader.load_from_file(str(ROLE / "tasks/present.yml"), trusted_as_template=True)
+    return {task["name"].removeprefix("Ensure "): task for task in read}
+
+
+def test_guests_wait_for_a_restart_by_their_definition_and_not_by_their_seed() -> None:
+    found = [
+        {"item": "vm1", "changed": True, "running": True, "restart": False},  # its seed
+        {"item": "vm2", "changed": True, "running": True, "restart": True},
+        {"item": "vm3", "changed": True},  # in check mode, before the program is there
+    ]
+    known = {"__vas_guest_applied": {"results": found}, "vas_guest_restart": "false"}
+    templar = Templar(DataLoader(), variables=known)
+    told = tasks()["it is known which guests wait for a restart"]["ansible.builtin.set_fact"]
+    assert templar.template(told["vas_guest_restart_required"]) == ["vm2"]
+    restarted = tasks()["a changed definition is in force where that was asked for"]["loop"]
+    assert [one["item"] for one in templar.template(restarted)] == ["vm2"]

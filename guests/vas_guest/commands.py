@@ -20,7 +20,7 @@ from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
 from vas_core.seed import write_seed
 from vas_core.xmltree import parse_xml
-from vas_guest.compare import Difference
+from vas_guest.compare import Difference, counts_from_a_start
 from vas_guest.domain import to_text
 from vas_guest.host import Host, Wish
 from vas_guest.pool import carrying, read_pool, write_pool
@@ -164,7 +164,7 @@ def apply(
         if wait and not ran:
             host.await_agent(wish, wait)
     _print(wish, found, as_json, ran)
-    if found and ran and not dry_run:
+    if ran and counts_from_a_start(found) and not dry_run:
         note(f"{wish.guest.name} runs: what was changed counts from its next start")
 
 
@@ -284,7 +284,8 @@ def _host(cluster_file: Path | None, node: str | None) -> MapHost:
 def _print(wish: Wish, found: Sequence[Difference], as_json: bool, running: bool) -> None:
     if as_json:
         rows = [vars(one) for one in found]
-        print_json({"guest": wish.guest.name, "differences": rows, "running": running})
+        waits = {"running": running, "restart": running and counts_from_a_start(found)}
+        print_json({"guest": wish.guest.name, "differences": rows} | waits)
     elif found:
         table = ((one.where, _shown(one.wished), _shown(one.found)) for one in found)
         print_table(("WHAT", "WISHED", "FOUND"), table)
