@@ -81,3 +81,33 @@ def test_guests_wait_for_a_restart_by_their_definition_and_not_by_their_seed() -
     assert templar.template(told["vas_guest_restart_required"]) == ["vm2"]
     restarted = tasks()["a changed definition is in force where that was asked for"]["loop"]
     assert [one["item"] for one in templar.template(restarted)] == ["vm2"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sets"),
+    [({}, False), ({"trust": True}, True), ({"trust": True, "virtual_function": False}, False)],
+)
+def test_trust_is_set_after_the_settings_are_there(settings: dict[str, object], sets: bool) -> None:
+    assert value("__vas_guest_sets_trust", {}, settings) is sets
+    names = list(tasks())
+    written = names.index("the settings are those of the image and the inventory")
+    trusted = names.index("virtual functions are trusted as the settings say")
+    assert written < trusted < names.index("each guest is as the map has it, and runs")
+
+
+@pytest.mark.parametrize(
+    ("said", "free"),
+    [
+        ('{"steps": [], "trust": {"free": [1], "used": [2]}}', [1]),
+        ('{"steps": [{"file": "sriov_numvfs"}], "trust": {"free": [1], "used": []}}', []),
+        ("", []),
+    ],
+)
+def test_virtual_functions_that_wait_for_a_boot_are_not_made_for_their_trust(
+    said: str, free: list[int]
+) -> None:
+    loader = DataLoader()
+    variables = loader.load_from_file(str(ROLE / "vars/main.yml"), trusted_as_template=True)
+    known = {**variables, "__vas_guest_trust_asked": {"stdout": said}}
+    found = Templar(loader, variables=known).template(known["__vas_guest_distrusted"])
+    assert found["free"] == free

@@ -25,7 +25,8 @@ from vas_guest.domain import to_text
 from vas_guest.host import Host, Wish
 from vas_guest.pool import carrying, read_pool, write_pool
 from vas_guest.settings import DEFAULT, read_settings
-from vas_guest.vfs import Adapter, make, pool, read_adapter, steps
+from vas_guest.trust import Untrue, set_trust, waiting
+from vas_guest.vfs import Adapter, Step, make, pool, read_adapter, steps
 
 _path = click.Path(path_type=Path)
 _connect = click.option(
@@ -248,21 +249,33 @@ def vfs(
               vas guest vfs
     """
     host = _host(cluster_file, node)
-    pf, wished, trust = host.nics.pf, len(host.guests), read_settings(settings).trust
+    pf, wished = host.nics.pf, len(host.guests)
     found = read_adapter(Root(), pf)
     if dry_run:
         todo = steps(found, wished)
     else:
-        todo = make(Root(), pf, wished, trust=trust, interrupt=interrupt)
+        todo = make(Root(), pf, wished, interrupt=interrupt)
         found = read_adapter(Root(), pf)
         write_pool(Root(), pf, pool(found, wished, _ours(found, host)))
+    chosen = read_pool(Root(), pf)
+    trust = set_trust(found, chosen, trust=read_settings(settings).trust, dry_run=dry_run)
     if as_json:
-        made = {"steps": [vars(step) for step in todo], "functions": read_pool(Root(), pf)}
+        made = {"steps": [vars(step) for step in todo], "functions": chosen, "trust": vars(trust)}
         print_json({"pf": pf, "wished": wished, "interrupts": bool(todo) and found.up} | made)
-    elif todo:
-        print_table(("FILE", "VALUE", "WHY"), ((s.file, s.value, s.why) for s in todo))
     else:
-        note(f"{pf} has enough virtual functions for {wished} guests")
+        _print_functions(pf, todo, trust)
+
+
+def _print_functions(pf: str, todo: Sequence[Step], trust: Untrue) -> None:
+    rows = [(step.file, step.value, step.why) for step in todo]
+    why = "as `trust` of the settings says"
+    rows += [(f"trust of virtual function {number}", "changed", why) for number in trust.free]
+    if rows:
+        print_table(("WHAT", "VALUE", "WHY"), rows)
+    else:
+        note(f"{pf} has enough virtual functions for its guests")
+    if later := waiting(trust):
+        note(later)
 
 
 def _ours(found: Adapter, host: MapHost) -> set[str]:
