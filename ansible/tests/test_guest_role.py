@@ -111,3 +111,42 @@ def test_virtual_functions_that_wait_for_a_boot_are_not_made_for_their_trust(
     known = {**variables, "__vas_guest_trust_asked": {"stdout": said}}
     found = Templar(loader, variables=known).template(known["__vas_guest_distrusted"])
     assert found["free"] == free
+
+
+def stats(*checksums: str) -> list[dict[str, Any]]:
+    """As the module `stat` says them; of a file that is not there it knows no more."""
+    return [
+        {"stat": {"exists": True, "checksum": c} if c else {"exists": False}} for c in checksums
+    ]
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "other"),
+    [
+        (("k1", "i1", "about"), ("k1", "i1"), False),
+        (("k1", "i1", "about"), ("k2", "i1"), True),
+        (("k1", "i1", "about"), ("k1", "i2"), True),
+        (("k1", "i1", "about"), (), True),  # the new one has a boot loader, their disks have none
+        (("", "", "about"), ("k1", "i1"), True),
+        (("", "", "about"), (), False),
+        (("", "", ""), ("k1", "i1"), False),  # the first image of the server
+    ],
+)
+def test_another_image_s_kernel_is_seen(
+    now: tuple[str, ...], then: tuple[str, ...], other: bool
+) -> None:
+    loader = DataLoader()
+    variables = loader.load_from_file(str(ROLE / "vars/main.yml"), trusted_as_template=True)
+    found = {"__vas_guest_now": {"results": stats(*now)}}
+    found |= {"__vas_guest_then": {"results": stats(*then)}}
+    found |= {"vas_host": {"guests": [{"name": "vm1"}, {"name": "vm2"}]}}
+    found |= {"__vas_guest_defined": {"stdout_lines": ["vm2", "theirs", ""]}}
+    templar = Templar(loader, variables={**variables, **found})
+    assert templar.template(variables["__vas_guest_other_kernel"]) is other
+    assert templar.template(variables["__vas_guest_kept"]) == ["vm2"]
+
+
+def test_the_kernel_is_judged_before_the_image_is_copied() -> None:
+    read = DataLoader().load_from_file(str(ROLE / "tasks/image.yml"), trusted_as_template=True)
+    judged = [task.get("ansible.builtin.include_tasks") for task in read].index("kernel.yml")
+    assert judged < ["ansible.builtin.copy" in task for task in read].index(True)
