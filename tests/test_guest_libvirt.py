@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -141,6 +143,9 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
     daemon.virsh("start", GUEST)
     pid = daemon.virsh("domid", GUEST)
     (site / "cluster.yaml").write_text(text.replace("64MiB", "96MiB"))
+    capsys.readouterr()
+    assert vas(daemon, site, "apply", "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["restart"] is True
     assert vas(daemon, site, "apply") == 0
     assert "counts from its next start" in capsys.readouterr().err
     assert daemon.virsh("domid", GUEST) == pid
@@ -170,6 +175,34 @@ def test_another_guest_of_that_name_is_left_alone(
     assert vas(daemon, site, "apply") == 2
     assert "none of VAS's" in capsys.readouterr().err
     assert daemon.virsh("domuuid", GUEST).strip() == uuid
+
+
+def test_a_device_with_data_is_refused_until_it_is_the_guests(
+    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with loop_device(site / "device") as device:
+        text = (site / "cluster.yaml").read_text()
+        (site / "cluster.yaml").write_text(text.replace(str(site / "vm1.qcow2"), device))
+        run(["mke2fs", "-q", "-F", "-L", "lustre-OST0000", device])
+        for options in ("--dry-run",), ():
+            assert vas(daemon, site, "apply", *options) == 2
+            assert f"{device}: has data of somebody: ext2" in capsys.readouterr().err
+        assert daemon.virsh("list", "--all", "--name").split() == []
+        run(["wipefs", "--quiet", "--all", device])
+        assert vas(daemon, site, "apply") == 0
+        run(["mke2fs", "-q", "-F", "-L", "data", device])  # as the guest does
+        assert vas(daemon, site, "apply") == 0
+
+
+@contextmanager
+def loop_device(file: Path) -> Iterator[str]:
+    file.touch()
+    os.truncate(file, 16 << 20)
+    device = run(["losetup", "--find", "--show", file]).stdout.strip()
+    try:
+        yield device
+    finally:
+        run(["losetup", "--detach", device])
 
 
 def test_a_guest_that_is_restarted_has_its_new_definition(

@@ -60,3 +60,93 @@ def test_a_server_that_was_freed_meanwhile_starts_no_guest(tmp_path: Path) -> No
     assert state() == "started"
     (tmp_path / "cluster.yaml.evacuated").write_text("oss2\noss1\n")
     assert state() == "defined"
+
+
+def tasks() -> dict[str, Any]:
+    """The tasks of present.yml by their names' ends."""
+    loader = DataLoader()
+    read = loader.load_from_file(str(ROLE / "tasks/present.yml"), trusted_as_template=True)
+    return {task["name"].removeprefix("Ensure "): task for task in read}
+
+
+def test_guests_wait_for_a_restart_by_their_definition_and_not_by_their_seed() -> None:
+    found = [
+        {"item": "vm1", "changed": True, "running": True, "restart": False},  # its seed
+        {"item": "vm2", "changed": True, "running": True, "restart": True},
+        {"item": "vm3", "changed": True},  # in check mode, before the program is there
+    ]
+    known = {"__vas_guest_applied": {"results": found}, "vas_guest_restart": "false"}
+    templar = Templar(DataLoader(), variables=known)
+    told = tasks()["it is known which guests wait for a restart"]["ansible.builtin.set_fact"]
+    assert templar.template(told["vas_guest_restart_required"]) == ["vm2"]
+    restarted = tasks()["a changed definition is in force where that was asked for"]["loop"]
+    assert [one["item"] for one in templar.template(restarted)] == ["vm2"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sets"),
+    [({}, False), ({"trust": True}, True), ({"trust": True, "virtual_function": False}, False)],
+)
+def test_trust_is_set_after_the_settings_are_there(settings: dict[str, object], sets: bool) -> None:
+    assert value("__vas_guest_sets_trust", {}, settings) is sets
+    names = list(tasks())
+    written = names.index("the settings are those of the image and the inventory")
+    trusted = names.index("virtual functions are trusted as the settings say")
+    assert written < trusted < names.index("each guest is as the map has it, and runs")
+
+
+@pytest.mark.parametrize(
+    ("said", "free"),
+    [
+        ('{"steps": [], "trust": {"free": [1], "used": [2]}}', [1]),
+        ('{"steps": [{"file": "sriov_numvfs"}], "trust": {"free": [1], "used": []}}', []),
+        ("", []),
+    ],
+)
+def test_virtual_functions_that_wait_for_a_boot_are_not_made_for_their_trust(
+    said: str, free: list[int]
+) -> None:
+    loader = DataLoader()
+    variables = loader.load_from_file(str(ROLE / "vars/main.yml"), trusted_as_template=True)
+    known = {**variables, "__vas_guest_trust_asked": {"stdout": said}}
+    found = Templar(loader, variables=known).template(known["__vas_guest_distrusted"])
+    assert found["free"] == free
+
+
+def stats(*checksums: str) -> list[dict[str, Any]]:
+    """As the module `stat` says them; of a file that is not there it knows no more."""
+    return [
+        {"stat": {"exists": True, "checksum": c} if c else {"exists": False}} for c in checksums
+    ]
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "other"),
+    [
+        (("k1", "i1", "about"), ("k1", "i1"), False),
+        (("k1", "i1", "about"), ("k2", "i1"), True),
+        (("k1", "i1", "about"), ("k1", "i2"), True),
+        (("k1", "i1", "about"), (), True),  # the new one has a boot loader, their disks have none
+        (("", "", "about"), ("k1", "i1"), True),
+        (("", "", "about"), (), False),
+        (("", "", ""), ("k1", "i1"), False),  # the first image of the server
+    ],
+)
+def test_another_image_s_kernel_is_seen(
+    now: tuple[str, ...], then: tuple[str, ...], other: bool
+) -> None:
+    loader = DataLoader()
+    variables = loader.load_from_file(str(ROLE / "vars/main.yml"), trusted_as_template=True)
+    found = {"__vas_guest_now": {"results": stats(*now)}}
+    found |= {"__vas_guest_then": {"results": stats(*then)}}
+    found |= {"vas_host": {"guests": [{"name": "vm1"}, {"name": "vm2"}]}}
+    found |= {"__vas_guest_defined": {"stdout_lines": ["vm2", "theirs", ""]}}
+    templar = Templar(loader, variables={**variables, **found})
+    assert templar.template(variables["__vas_guest_other_kernel"]) is other
+    assert templar.template(variables["__vas_guest_kept"]) == ["vm2"]
+
+
+def test_the_kernel_is_judged_before_the_image_is_copied() -> None:
+    read = DataLoader().load_from_file(str(ROLE / "tasks/image.yml"), trusted_as_template=True)
+    judged = [task.get("ansible.builtin.include_tasks") for task in read].index("kernel.yml")
+    assert judged < ["ansible.builtin.copy" in task for task in read].index(True)

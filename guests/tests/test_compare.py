@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from vas_guest.compare import differences
+from vas_guest.compare import Difference, counts_from_a_start, differences
 
 WISHED = """
 <domain type="kvm">
@@ -111,3 +111,21 @@ def test_what_was_dropped_is_named() -> None:
     root = filled_in()
     root.remove(part(root, "cputune"))
     assert found_in(root)["/domain/cputune/vcpupin[0]@cpuset"] == ("6", None)
+
+
+@pytest.mark.parametrize(
+    ("where", "counts"),
+    [
+        ("/domain[vm1]", True),
+        ("/domain/devices/disk[vdb]", True),
+        ("/var/lib/vas/seed/vm1.iso:user-data", False),
+        ("/network[vas-ens1f0]/forward", False),
+        ("/var/lib/libvirt/images/domain.qcow2", False),
+    ],
+)
+def test_a_definition_counts_from_a_start_and_a_seed_is_read_no_more(
+    where: str, counts: bool
+) -> None:
+    seed = Difference("/var/lib/vas/seed/vm1.iso:meta-data", "new", "old")
+    assert counts_from_a_start([seed, Difference(where, "new", "old")]) is counts
+    assert not counts_from_a_start([])

@@ -46,12 +46,12 @@ def test_who_has_a_vf_is_seen(tree: Path) -> None:
 
 @pytest.mark.parametrize("wished", [0, 1, 2])
 def test_enough_is_left_as_it_is(tree: Path, wished: int) -> None:
-    assert make(Root(tree), PF, wished, trust=True, interrupt=False) == []
+    assert make(Root(tree), PF, wished, interrupt=False) == []
 
 
 def test_more_are_not_made_while_a_guest_has_one(tree: Path) -> None:
     with pytest.raises(BadInput, match="shut the guests down that have virtfn0"):
-        make(Root(tree), PF, 3, trust=False, interrupt=False)
+        make(Root(tree), PF, 3, interrupt=False)
     assert (tree / f"sys/class/net/{PF}/device/sriov_numvfs").read_text() == "2\n"
 
 
@@ -59,11 +59,11 @@ def test_a_pf_that_is_up_is_interrupted_only_where_that_is_allowed(tree: Path) -
     device = tree / f"sys/class/net/{PF}/device"
     (device / "virtfn0/driver").unlink()
     (device.parent / "operstate").write_text("up\n")
-    assert make(Root(tree), PF, 2, trust=False, interrupt=False) == []
+    assert make(Root(tree), PF, 2, interrupt=False) == []
     with pytest.raises(BadInput, match="may interrupt the storage's traffic"):
-        make(Root(tree), PF, 3, trust=False, interrupt=False)
+        make(Root(tree), PF, 3, interrupt=False)
     assert (device / "sriov_numvfs").read_text() == "2\n"
-    assert make(Root(tree), PF, 3, trust=False, interrupt=True) != []
+    assert make(Root(tree), PF, 3, interrupt=True) != []
     assert (device / "sriov_numvfs").read_text() == "3"
 
 
@@ -107,7 +107,7 @@ def test_a_vf_with_the_mac_of_a_guest_is_its(monkeypatch: pytest.MonkeyPatch) ->
     # As `ip -json link show dev PF` of iproute2 6.1 has them.
     vfs = [{"vf": n, "address": f"52:54:00:77:0{n}:01", "trust": False} for n in range(4)]
     said = Completed(("ip",), 0, json.dumps([{"ifname": PF, "vfinfo_list": vfs}]), "")
-    monkeypatch.setattr("vas_guest.pool.run", lambda argv: said)
+    monkeypatch.setattr("vas_guest.trust.run", lambda argv: said)
     assert carrying(FOUR, ["52:54:00:77:02:01", "52:54:00:77:09:01"]) == [VF2]
     assert carrying(FOUR, []) == []
 
@@ -127,12 +127,12 @@ def test_first_the_hosts_drivers_are_kept_off() -> None:
 def test_the_number_is_read_back(tree: Path) -> None:
     device = tree / f"sys/class/net/{PF}/device"
     (device / "virtfn0/driver").unlink()
-    assert len(make(Root(tree), PF, 3, trust=False, interrupt=False)) == 3
+    assert len(make(Root(tree), PF, 3, interrupt=False)) == 3
     assert (device / "sriov_numvfs").read_text() == "3"
     (device / "sriov_numvfs").unlink()
     (device / "sriov_numvfs").symlink_to("/dev/null")  # takes everything, and has nothing
     with pytest.raises(FoundDifferent, match="made 0 of 3"):
-        make(Root(tree), PF, 3, trust=False, interrupt=False)
+        make(Root(tree), PF, 3, interrupt=False)
 
 
 def test_what_is_no_adapter_is_said(tree: Path) -> None:

@@ -20,12 +20,13 @@ from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
 from vas_core.seed import write_seed
 from vas_core.xmltree import parse_xml
-from vas_guest.compare import Difference
+from vas_guest.compare import Difference, counts_from_a_start
 from vas_guest.domain import to_text
 from vas_guest.host import Host, Wish
 from vas_guest.pool import carrying, read_pool, write_pool
 from vas_guest.settings import DEFAULT, read_settings
-from vas_guest.vfs import Adapter, make, pool, read_adapter, steps
+from vas_guest.trust import Untrue, set_trust, waiting
+from vas_guest.vfs import Adapter, Step, make, pool, read_adapter, steps
 
 _path = click.Path(path_type=Path)
 _connect = click.option(
@@ -155,6 +156,8 @@ def apply(
     """
     wish = replace(wish, image=image)
     host = Host(connect)
+    if dry_run:
+        host.refuse_disks(wish)
     found = host.differences(wish) if dry_run else host.apply(wish)
     ran = host.is_running(wish)
     if start and not dry_run:
@@ -162,7 +165,7 @@ def apply(
         if wait and not ran:
             host.await_agent(wish, wait)
     _print(wish, found, as_json, ran)
-    if found and ran and not dry_run:
+    if ran and counts_from_a_start(found) and not dry_run:
         note(f"{wish.guest.name} runs: what was changed counts from its next start")
 
 
@@ -246,21 +249,33 @@ def vfs(
               vas guest vfs
     """
     host = _host(cluster_file, node)
-    pf, wished, trust = host.nics.pf, len(host.guests), read_settings(settings).trust
+    pf, wished = host.nics.pf, len(host.guests)
     found = read_adapter(Root(), pf)
     if dry_run:
         todo = steps(found, wished)
     else:
-        todo = make(Root(), pf, wished, trust=trust, interrupt=interrupt)
+        todo = make(Root(), pf, wished, interrupt=interrupt)
         found = read_adapter(Root(), pf)
         write_pool(Root(), pf, pool(found, wished, _ours(found, host)))
+    chosen = read_pool(Root(), pf)
+    trust = set_trust(found, chosen, trust=read_settings(settings).trust, dry_run=dry_run)
     if as_json:
-        made = {"steps": [vars(step) for step in todo], "functions": read_pool(Root(), pf)}
+        made = {"steps": [vars(step) for step in todo], "functions": chosen, "trust": vars(trust)}
         print_json({"pf": pf, "wished": wished, "interrupts": bool(todo) and found.up} | made)
-    elif todo:
-        print_table(("FILE", "VALUE", "WHY"), ((s.file, s.value, s.why) for s in todo))
     else:
-        note(f"{pf} has enough virtual functions for {wished} guests")
+        _print_functions(pf, todo, trust)
+
+
+def _print_functions(pf: str, todo: Sequence[Step], trust: Untrue) -> None:
+    rows = [(step.file, step.value, step.why) for step in todo]
+    why = "as `trust` of the settings says"
+    rows += [(f"trust of virtual function {number}", "changed", why) for number in trust.free]
+    if rows:
+        print_table(("WHAT", "VALUE", "WHY"), rows)
+    else:
+        note(f"{pf} has enough virtual functions for its guests")
+    if later := waiting(trust):
+        note(later)
 
 
 def _ours(found: Adapter, host: MapHost) -> set[str]:
@@ -282,7 +297,8 @@ def _host(cluster_file: Path | None, node: str | None) -> MapHost:
 def _print(wish: Wish, found: Sequence[Difference], as_json: bool, running: bool) -> None:
     if as_json:
         rows = [vars(one) for one in found]
-        print_json({"guest": wish.guest.name, "differences": rows, "running": running})
+        waits = {"running": running, "restart": running and counts_from_a_start(found)}
+        print_json({"guest": wish.guest.name, "differences": rows} | waits)
     elif found:
         table = ((one.where, _shown(one.wished), _shown(one.found)) for one in found)
         print_table(("WHAT", "WISHED", "FOUND"), table)

@@ -8,7 +8,7 @@ that is wished must be there, and of what VAS owns there must be no more.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -45,6 +45,15 @@ class Difference:
     where: str
     wished: str | None
     found: str | None
+
+
+def counts_from_a_start(found: Iterable[Difference]) -> bool:
+    """Whether a guest that runs has to be shut down and started for any of it.
+
+    A seed is read at the first start only. A pool is its server's: it is active when no guest has
+    a VF of it, which one guest's restart does not bring about.
+    """
+    return any(one.where.startswith("/domain") for one in found)
 
 
 def differences(wished: Element, found: Element) -> list[Difference]:

@@ -16,6 +16,7 @@ from vas_core.virsh import virsh
 from vas_core.xmltree import parse_xml
 from vas_guest import disks as disks_of
 from vas_guest.compare import Difference, differences
+from vas_guest.devices import refuse_foreign
 from vas_guest.domain import console_file, domain, guest_uuid, seed_file, to_text
 from vas_guest.network import has, network, network_name, network_uuid
 from vas_guest.seed import seed_files
@@ -106,7 +107,7 @@ class Host:
         VasError if libvirt did not take a part of the definition, BadInput if another guest has
         the name.
         """
-        disks_of.refuse_osts(wish.host, wish.guest)
+        self.refuse_disks(wish)
         found = self.differences(wish)
         if not found:
             return []
@@ -127,6 +128,12 @@ class Host:
             what = f"libvirt did not take {first.where}: wished {first.wished}, has {first.found}"
             raise VasError(what, where=wish.guest.name)
         return found
+
+    def refuse_disks(self, wish: Wish) -> None:
+        """Raises BadInput for a disk of the guest's that is somebody else's device."""
+        disks_of.refuse_osts(wish.host, wish.guest)
+        paths = [disk.path for disk in wish.guest.disks]
+        refuse_foreign(paths, wish.settings, self._sources(wish))
 
     def start(self, wish: Wish) -> None:
         """Starts the guest, now and with its host, unless it runs."""
@@ -259,6 +266,14 @@ class Host:
             return [Difference(f"/domain[{wish.guest.name}]", _THERE, None)]
         text = self._do("dumpxml", wish.uuid, "--inactive")
         return differences(wish.domain, parse_xml(text, where=f"virsh dumpxml {wish.uuid}"))
+
+    def _sources(self, wish: Wish) -> list[str]:
+        """Files and devices of the disks that it has been defined with."""
+        if wish.uuid not in self._listed("list", "--all"):
+            return []
+        text = self._do("dumpxml", wish.uuid, "--inactive")
+        sources = parse_xml(text, where=wish.guest.name).iterfind("devices/disk/source")
+        return [source.get("dev") or source.get("file") or "" for source in sources]
 
     def _listed(self, *words: str) -> list[str]:
         words = (*words, "--uuid") if words[0] == "list" else words

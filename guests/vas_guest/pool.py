@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
-from vas_core.process import run
 from vas_core.root import Root
+from vas_guest.trust import read_functions
 from vas_guest.vfs import Adapter
 
 FILE = "var/lib/vas/vfs.json"
@@ -36,7 +36,6 @@ def carrying(found: Adapter, macs: Collection[str]) -> list[str]:
 
     So a guest that runs keeps its VF though nobody has kept which it is.
     """
-    said = run(["ip", "-json", "link", "show", "dev", found.pf]).stdout
-    functions = (vf for link in json.loads(said) for vf in link.get("vfinfo_list", ()))
+    functions = read_functions(found.pf)
     numbers = [vf["vf"] for vf in functions if vf.get("mac", vf.get("address")) in macs]
     return [found.addresses[n] for n in numbers if n < len(found.addresses)]

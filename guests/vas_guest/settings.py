@@ -54,6 +54,8 @@ class GuestSettings(BaseModel):
     """The directory of the cloud-init seeds, on the storage server."""
     consoles: AbsolutePath = "/var/log/libvirt/qemu"
     """The directory of what guests print on their consoles, on the storage server."""
+    used_disks: list[AbsolutePath] = []
+    """Devices with data of a guest's own: those of other people, who have data, are refused."""
     authorized_keys: list[str] = []
     """Public SSH keys of the administrator, `vas` in the guest."""
 

@@ -11,7 +11,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from vas_core.errors import BadInput, FoundDifferent, NotHere
-from vas_core.process import run
 from vas_core.root import Root
 
 _GUESTS = "vfio-pci"
@@ -107,7 +106,7 @@ def read_adapter(root: Root, pf: str) -> Adapter:
     return Adapter(pf, int(most), count, used, addresses, up)
 
 
-def make(root: Root, pf: str, wished: int, *, trust: bool, interrupt: bool) -> list[Step]:
+def make(root: Root, pf: str, wished: int, *, interrupt: bool) -> list[Step]:
     """Makes them so, reads the number back, and says what was written.
 
     Drivers stop the PF for a moment when its first VFs are made: of one that is up, that is done
@@ -126,9 +125,6 @@ def make(root: Root, pf: str, wished: int, *, trust: bool, interrupt: bool) -> l
     if made < wished:
         hint = "see the kernel's log: an IOMMU, or room on the bus, may be missing"
         raise FoundDifferent(f"made {made} of {wished} virtual functions", where=pf, hint=hint)
-    if todo and trust:
-        for number in range(wished):
-            run(["ip", "link", "set", "dev", pf, "vf", str(number), "trust", "on"])
     return todo
 
 

@@ -88,7 +88,13 @@ differences:
   elements: dict
   returned: always
 running:
-  description: Whether the guest ran before; then what was changed counts from its next start.
+  description: Whether the guest ran before.
+  type: bool
+  returned: when it is asked for
+restart:
+  description:
+    - Whether it ran, and something was changed that counts from its next start. A seed is not such,
+      as it is read at the first start only.
   type: bool
   returned: when it is asked for
 """

@@ -1,0 +1,72 @@
+"""What is on a block device that a guest is to have. It is never written to.
+
+The names of a device under an OST are many (multipath, a whole and its partition), so it is not
+by its name that somebody else's is known.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from vas_core.errors import BadInput
+from vas_core.process import run
+from vas_guest.settings import GuestSettings
+
+ROOT_LABEL = "vas-root"
+"""Of the image's root: a file system's, or a GPT partition's (vm-images/guest/mkosi.repart)."""
+
+
+def refuse_foreign(paths: Collection[str], settings: GuestSettings, known: Collection[str]) -> None:
+    """Raises BadInput for a device that somebody uses, or that has somebody's data.
+
+    The first of `paths` may have the image. `known` are the guest's by its present definition:
+    they are not looked at, as it may run.
+    """
+    known = {os.path.realpath(path) for path in known}
+    ours = {os.path.realpath(path) for path in settings.used_disks}
+    for number, path in enumerate(paths):
+        real = os.path.realpath(path)
+        if real in known or not Path(real).is_block_device():
+            continue
+        refuse_claimed(path)
+        if real not in ours:
+            refuse_data(path, may_be_image=number == 0)
+
+
+def refuse_claimed(path: str) -> None:
+    """Raises BadInput for a device that is mounted, or of device-mapper, MD or LVM.
+
+    O_EXCL without O_CREAT asks for just that (open(2)); of a disk and its partition one at a time.
+    """
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        hint = "name another disk in the map: a guest writes to its disks"
+        what = "is in use: mounted, or part of a multipath device, an array or a volume group"
+        raise BadInput(what, where=path, hint=hint) from None
+
+
+def refuse_data(path: str, *, may_be_image: bool) -> None:
+    """Raises BadInput for a device, or file, with a signature of wipefs(8)'s that is not ours."""
+    said = run(["wipefs", "--noheadings", "--output", "TYPE,LABEL", path]).stdout
+    found = [line.split() for line in said.splitlines() if line.strip()]
+    if not found or (may_be_image and _has_image(path, found)):
+        return
+    types = ", ".join(dict.fromkeys(words[0] for words in found))
+    hint = "name another disk in the map; is it this guest's own from before, name it in"
+    hint += " `used_disks` of the settings; is it nobody's, `wipefs --all` it"
+    raise BadInput(f"has data of somebody: {types}", where=path, hint=hint)
+
+
+def _has_image(path: str, found: Collection[Collection[str]]) -> bool:
+    if any(ROOT_LABEL in words for words in found):
+        return True
+    if not any("gpt" in words for words in found):
+        return False
+    names = run(["partx", "--raw", "--noheadings", "--output", "NAME", path]).stdout
+    return ROOT_LABEL in names.split()

@@ -1,0 +1,77 @@
+"""The adapter's trust in the guests' virtual functions: a setting of the PF's driver, ip-link(8).
+
+Drivers reset a VF when its trust changes (i40e, ice: `*_ndo_set_vf_trust`): one in use is left.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vas_core.errors import FoundDifferent
+from vas_core.process import run
+from vas_guest.vfs import Adapter
+
+
+@dataclass(frozen=True)
+class Untrue:
+    """The numbers of VFs whose trust is not as wished: those that nobody uses, and the others."""
+
+    free: tuple[int, ...] = ()
+    used: tuple[int, ...] = ()
+
+
+def read_functions(pf: str) -> list[dict[str, Any]]:
+    """What the PF's driver says of its VFs, by `ip -json link`."""
+    said = run(["ip", "-json", "link", "show", "dev", pf]).stdout
+    return [vf for link in json.loads(said) for vf in link.get("vfinfo_list", ())]
+
+
+def untrue(
+    found: Adapter, functions: Sequence[Mapping[str, Any]], chosen: Collection[str], *, trust: bool
+) -> Untrue:
+    """Those of the `chosen` addresses that differ. Pure."""
+    differ = [
+        vf["vf"]
+        for vf in functions
+        if vf["vf"] < len(found.addresses)
+        and found.addresses[vf["vf"]] in chosen
+        and bool(vf.get("trust")) is not trust
+    ]
+    used = tuple(number for number in differ if f"virtfn{number}" in found.used)
+    return Untrue(tuple(number for number in differ if number not in used), used)
+
+
+def set_trust(found: Adapter, chosen: Collection[str], *, trust: bool, dry_run: bool) -> Untrue:
+    """Sets it for those that nobody uses, reads it back, and returns what differed before.
+
+    Raises FoundDifferent where the adapter did not take it.
+    """
+    before = untrue(found, read_functions(found.pf), chosen, trust=trust) if chosen else Untrue()
+    if dry_run or not before.free:
+        return before
+    value = "on" if trust else "off"
+    for number in before.free:
+        run(["ip", "link", "set", "dev", found.pf, "vf", str(number), "trust", value])
+    left = untrue(found, read_functions(found.pf), chosen, trust=trust)
+    if left.free:
+        what = f"did not take trust {value} of the virtual functions {_listed(left.free)}"
+        hint = "see the kernel's log, and the adapter's firmware"
+        raise FoundDifferent(what, where=found.pf, hint=hint)
+    return before
+
+
+def waiting(found: Untrue) -> str:
+    """What is said of those in use, empty if there are none."""
+    if not found.used:
+        return ""
+    return (
+        f"the trust of the virtual functions {_listed(found.used)} is not as wished, and they are "
+        "in use: run it again when their guests are shut down"
+    )
+
+
+def _listed(numbers: Collection[int]) -> str:
+    return ", ".join(map(str, numbers))
