@@ -152,6 +152,16 @@ def test_without_names_of_vas_every_name_has_to_have_an_address() -> None:
     assert [finding.what for finding in found] == [f"{OSS} has no address here"]
 
 
+@pytest.mark.parametrize("address", ["127.0.1.1", "::1"])
+def test_daemons_do_not_listen_at_a_name_of_their_own_that_nobody_reaches(address: str) -> None:
+    names = {MANAGER: [address, "10.10.0.5"]}
+    (found,) = examine_machine(SITE, MANAGER, manager(names=names), {})
+    assert found.check == "dns" and f"its own name is {address} here" in found.what
+    assert "/etc/hosts" in found.fix
+    assert checks(guest(names={GUEST: ["10.10.0.111", address]}), GUEST) == ["dns"]
+    assert checks(manager(names={MANAGER: ["10.10.0.5"], GUEST: [address]}), MANAGER) == []
+
+
 def _addresses() -> dict[str, str]:
     return {node.name: node.address for node in (*SITE.hosts, *SITE.guests())}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from vas_ansible.checks.accounts import examine_accounts
@@ -41,6 +41,7 @@ def examine_machine(
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
     else:
         found += [*_lustre(node, facts, settings), *examine_accounts(node, facts.accounts)]
+        found += _own_name(node, facts)
         if settings.get("vas_guest_base_hosts") is False:
             found += _names(cluster, node, facts, all_of_them=True)
     if parent := cluster.host_by_guest(node):
@@ -195,6 +196,18 @@ def _names(
         if found and address not in found:
             what = f"{name} is {' and '.join(found)} here, and {address} in the map"
             yield Finding(node, "dns", what, "correct the name server, /etc/hosts, or the map")
+
+
+def _own_name(node: str, facts: Facts) -> Iterator[Finding]:
+    """YARN's daemons listen at the address of their own name: nobody else reaches a loopback one.
+
+    Debian's installer and cloud-init write such a line into /etc/hosts.
+    """
+    looped = [address for address in facts.names.get(node, ()) if ip_address(address).is_loopback]
+    if looped:
+        what = f"its own name is {' and '.join(looped)} here, where YARN's daemons would listen"
+        fix = "take the name out of that line of /etc/hosts (cloud-init: manage_etc_hosts: false)"
+        yield Finding(node, "dns", what, fix)
 
 
 def _lustre(node: str, facts: Facts, settings: Mapping[str, object]) -> Iterator[Finding]:
