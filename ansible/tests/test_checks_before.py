@@ -162,6 +162,12 @@ def test_daemons_do_not_listen_at_a_name_of_their_own_that_nobody_reaches(addres
     assert checks(manager(names={MANAGER: ["10.10.0.5"], GUEST: [address]}), MANAGER) == []
 
 
+def test_a_storage_server_may_have_a_name_of_its_own_that_nobody_reaches() -> None:
+    assert checks(host(names={OSS: ["127.0.1.1"]})) == []
+    assert checks(host(names={OSS: ["127.0.1.1", "10.9.9.9"]})) == ["dns"]
+    assert checks(host(names={GUEST: ["127.0.1.1"]})) == ["dns"]
+
+
 def _addresses() -> dict[str, str]:
     return {node.name: node.address for node in (*SITE.hosts, *SITE.guests())}
 
