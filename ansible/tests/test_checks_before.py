@@ -110,7 +110,10 @@ def chain(hook: str, *let_in: str, name: str = "inet filter x") -> dict[str, Any
         ({"zones": {"ens1f0": {"zone": "trusted", "target": "ACCEPT"}}}, []),
         ({"zones": {"eno1": {"zone": "public", "target": "default"}}}, []),
         ({"chains": [chain("input")]}, ["firewall"]),
-        ({"chains": [chain("input", "ens1f0")]}, []),
+        ({"chains": [chain("input", "ens1f0")]}, ["firewall"]),  # the bridge to come is left out
+        ({"chains": [chain("input", "ens1f0", "vasbr0")]}, []),
+        ({"zones": {"vasbr0": {"zone": "public", "target": "default"}}}, ["firewall"]),
+        ({"zones": {"vasbr0": {"zone": "trusted", "target": "ACCEPT"}}}, []),
         ({"chains": [chain("forward")]}, []),
         ({"chains": [chain("forward")], "bridges_filtered": True}, ["firewall"]),
         ({"chains": [chain("forward", name="bridge filter x")]}, ["firewall"]),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import pytest
 from modules import load
 
 facts = load("modules/vas_facts.py")
@@ -66,3 +67,24 @@ class Module:
 
 def test_ports_that_are_listened_on() -> None:
     assert facts._listening(Module()) == [22, 8088]
+
+
+class Firewalld:
+    """Ansible's module, before a firewalld that has no interface in a zone of its own."""
+
+    params: ClassVar = {"interfaces": ["vasbr0"]}
+
+    def run_command(self, argv: list[str], **_: Any) -> tuple[int, str, str]:
+        said = {"--get-default-zone": "public", "--get-target": "default"}
+        return 0, said.get(argv[-1], "") + "\n", ""
+
+
+def test_an_interface_to_be_made_is_in_the_default_zone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "class/net/eth0").mkdir(parents=True)
+    monkeypatch.setattr(facts, "_SYS", tmp_path)
+    monkeypatch.setattr(facts.shutil, "which", lambda name: f"/usr/bin/{name}")
+    zones = facts._zones(Firewalld())
+    assert zones["vasbr0"] == {"zone": "public", "target": "default"}
+    assert sorted(zones) == ["eth0", "vasbr0"]

@@ -40,6 +40,11 @@ options:
     type: list
     elements: str
     default: []
+  interfaces:
+    description: Interfaces that are to be made, of which it is read what firewalld would let in.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     support: full
@@ -68,6 +73,7 @@ def main() -> None:
     arguments = {
         "names": texts,
         "paths": texts,
+        "interfaces": texts,
         "accounts": {"type": "dict", "default": {}},
     }
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
@@ -218,11 +224,14 @@ def _firewall(module: Any) -> dict[str, Any]:
 
 
 def _zones(module: Any) -> dict[str, dict[str, str]]:
-    """Interface -> its zone of firewalld, and what becomes of packets that no rule is for."""
+    """Interface -> its zone of firewalld, and what becomes of packets that no rule is for.
+
+    One that is still to be made is in the zone that was set for its name, or in the default one.
+    """
     if shutil.which("firewall-cmd") is None or module.run_command(["firewall-cmd", "--state"])[0]:
         return {}
     found = {}
-    for name in _names(_SYS / "class/net"):
+    for name in {*_names(_SYS / "class/net"), *module.params["interfaces"]}:
         argv = ["firewall-cmd", f"--get-zone-of-interface={name}"]
         zone = module.run_command(argv)[1].strip() or _asked(module, "--get-default-zone")
         target = _asked(module, "--permanent", f"--zone={zone}", "--get-target")
