@@ -236,6 +236,23 @@ def test_a_guest_has_its_legs_and_its_memory() -> None:
     assert checks(guest(interfaces={}), GUEST) == ["vf"]
 
 
+def test_a_guest_s_virtio_leg_is_found_by_its_mac() -> None:
+    mac = SITE.guest(GUEST).macs.virtio
+    legs = guest().model_dump()["interfaces"]
+    del legs["virtio0"]
+
+    def called(mtu: int, **more: Any) -> Facts:
+        interfaces = legs | {"enp2s0": {"mtu": mtu, "mac": mac}}
+        return host(
+            **{"hostname": "vas01", "memory_bytes": 62 * GIB, "interfaces": interfaces, **more}
+        )
+
+    assert checks(called(9000), GUEST) == []
+    assert checks(called(1500), GUEST) == ["mtu"]
+    shut = {"zones": {"enp2s0": {"zone": "public", "target": "default"}}}
+    assert checks(called(9000, firewall=shut), GUEST) == ["firewall"]
+
+
 @pytest.mark.parametrize(
     ("found", "holder", "what"),
     [

@@ -88,3 +88,19 @@ def test_an_interface_to_be_made_is_in_the_default_zone(
     zones = facts._zones(Firewalld())
     assert zones["vasbr0"] == {"zone": "public", "target": "default"}
     assert sorted(zones) == ["eth0", "vasbr0"]
+
+
+class NoAddresses:
+    """Ansible's module, before an `ip` that knows nothing."""
+
+    def run_command(self, argv: list[str], **_: Any) -> tuple[int, str, str]:
+        return 0, "[]", ""
+
+
+def test_an_interface_has_its_mac(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    eth0 = tmp_path / "class/net/eth0"
+    eth0.mkdir(parents=True)
+    (eth0 / "mtu").write_text("1500\n")
+    (eth0 / "address").write_text("52:54:00:77:01:02\n")
+    monkeypatch.setattr(facts, "_SYS", tmp_path)
+    assert facts._interfaces(NoAddresses())["eth0"]["mac"] == "52:54:00:77:01:02"

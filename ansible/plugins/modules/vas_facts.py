@@ -134,6 +134,7 @@ def _interfaces(module: Any) -> dict[str, dict[str, Any]]:
     return {
         name: {
             "mtu": _number(net / name / "mtu") or 0,
+            "mac": _text(net / name / "address") or "",
             "group": _number(net / name / "netdev_group") or 0,
             "addresses": addresses.get(name, []),
             "vfs_total": _number(net / name / "device/sriov_totalvfs"),

@@ -13,6 +13,7 @@ class Interface(_Facts):
     """A network interface: `vfs_total` and `vfs` are None where it is no physical function."""
 
     mtu: int
+    mac: str = ""
     group: int = 0
     addresses: list[str] = []
     vfs_total: int | None = None

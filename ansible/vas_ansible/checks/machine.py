@@ -19,6 +19,7 @@ from vas_core.sizes import format_size
 # What a storage server keeps: a quarter, as the plans of `vas affinity` do, and 8 GiB at least.
 _OSS_SHARE = 4
 _OSS_LEAST_BYTES = 8 << 30
+# Where a guest's virtio leg is not found by its MAC, as `vas-routed` has it.
 _VIRTIO = "virtio0"
 # Of interfaces, as guests/systemd/vas-bridge@.service has it: those that VAS made.
 _OWN_GROUP = 213
@@ -150,14 +151,21 @@ def _guest(parent: Host, guest: Guest, facts: Facts) -> Iterator[Finding]:
     elif guest.address not in vf.addresses:
         what = f"{parent.nics.vf} has not the address {guest.address}"
         yield Finding(guest.name, "vf", what, "see its cloud-init, or correct the map")
-    yield from _legs(guest.name, facts, (parent.nics.vf, _VIRTIO))
+    legs = (parent.nics.vf, _virtio(guest, facts))
+    yield from _legs(guest.name, facts, legs)
     # The kernel keeps some for itself.
     if facts.memory_bytes < guest.memory_bytes * 9 // 10:
         what = f"has {format_size(facts.memory_bytes)}, and the map says {guest.memory}"
         yield Finding(guest.name, "memory", what, "restart it with its present definition")
 
-    yield from firewall(guest.name, facts, (parent.nics.vf, _VIRTIO))
+    yield from firewall(guest.name, facts, legs)
     yield from ports(guest.name, facts, "vas-nodemanager.service", NODE_PORTS)
+
+
+def _virtio(guest: Guest, facts: Facts) -> str:
+    """The name of its virtio leg: it is called as its kernel likes."""
+    mac = guest.macs.virtio
+    return next((name for name, nic in facts.interfaces.items() if nic.mac == mac), _VIRTIO)
 
 
 def _manager(cluster: Cluster, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
