@@ -272,6 +272,28 @@ def test_yarn_has_one_number_everywhere(
     assert [finding.what for finding in examine_machine(SITE, GUEST, facts, {})] == what
 
 
+@pytest.mark.parametrize(
+    ("users", "what"),
+    [
+        ({"climate": 1000, "genomics": 70001}, []),
+        ({"climate": None, "genomics": 2000}, ["nobody knows climate"]),
+        ({"climate": 999, "genomics": 2000}, ["climate, whom the map's queues name, is below"]),
+        ({"climate": 0, "genomics": None}, ["nobody knows genomics", "climate, whom"]),
+    ],
+)
+def test_the_queues_users_are_there(users: dict[str, int | None], what: list[str]) -> None:
+    found = examine_machine(SITE, GUEST, guest(users=users), EXECUTOR)
+    assert [f.check for f in found] == ["users"] * len(what)
+    assert all(finding.what.startswith(start) for finding, start in zip(found, what, strict=True))
+    assert checks(guest(users=users), GUEST) == []  # all run as yarn
+    assert checks(host(users=users), OSS, **EXECUTOR) == []
+
+
+def test_a_user_s_number_is_read() -> None:
+    read = load("modules/vas_facts.py")._uid
+    assert (read("root"), read("nobody-has-this")) == (0, None)
+
+
 def test_an_account_s_number_and_its_holder_are_read() -> None:
     read = load("modules/vas_facts.py")._account
     assert read("root", 0) == {"name": "root", "wanted": 0, "found": 0, "holder": "root"}

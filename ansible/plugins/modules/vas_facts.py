@@ -35,6 +35,11 @@ options:
     description: Users, and the group hadoop, with the numbers that they are to have.
     type: dict
     default: {}
+  users:
+    description: Users whose numbers are looked up.
+    type: list
+    elements: str
+    default: []
   paths:
     description: Files, there or not, of which the file system that is to have them is looked at.
     type: list
@@ -73,6 +78,7 @@ def main() -> None:
     arguments = {
         "names": texts,
         "paths": texts,
+        "users": texts,
         "interfaces": texts,
         "accounts": {"type": "dict", "default": {}},
     }
@@ -94,6 +100,7 @@ def main() -> None:
         "routes": _routes(module),
         "names": {name: _resolved(name) for name in module.params["names"]},
         "accounts": [_account(*one) for one in sorted(module.params["accounts"].items())],
+        "users": {name: _uid(name) for name in module.params["users"]},
         "synchronised": _synchronised(module),
         "clock": time.time(),
         "files": {path: _place(Path(path)) for path in module.params["paths"]},
@@ -185,6 +192,12 @@ def _account(name: str, number: int) -> dict[str, Any]:
         "found": _or_none(of_name),
         "holder": _or_none(of_number),
     }
+
+
+def _uid(name: str) -> int | None:
+    """A user's number here, whoever knows it: /etc/passwd or the site's directory."""
+    number: int | None = _or_none(lambda: pwd.getpwnam(name).pw_uid)
+    return number
 
 
 def _or_none(find: Callable[[], Any]) -> Any:

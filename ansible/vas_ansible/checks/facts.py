@@ -66,6 +66,7 @@ class Facts(_Facts):
     `synchronised` is None where nobody knows; `names` are what the map's names resolve to here;
     `routes` are networks that it has a route to, other than by an address of its own; `clock` is
     in seconds since 1970; `listening` are TCP ports; `units` are those of VAS that are there;
+    `users` are numbers of the queues' users, None where nobody knows one;
     `available_bytes` are without what programs have; `running` are libvirt's domains.
     """
 
@@ -83,6 +84,7 @@ class Facts(_Facts):
     routes: list[str]
     names: dict[str, list[str]]
     accounts: list[Account] = []
+    users: dict[str, int | None] = {}
     synchronised: bool | None
     clock: float
     files: dict[str, Place] = {}

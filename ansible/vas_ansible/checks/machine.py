@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from vas_ansible.checks.accounts import examine_accounts
+from vas_ansible.checks.accounts import examine_accounts, examine_users
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
 from vas_ansible.checks.lustre import unfit
@@ -43,6 +43,8 @@ def examine_machine(
     else:
         found += [*_lustre(node, facts, settings), *examine_accounts(node, facts.accounts)]
         found += _own_name(node, facts)
+        if settings.get("vas_hadoop_container_executor"):  # else they all run as yarn
+            found += examine_users(node, facts.users)
         if settings.get("vas_guest_base_hosts") is False:
             found += _names(cluster, node, facts, all_of_them=True)
     if parent := cluster.host_by_guest(node):
