@@ -93,6 +93,16 @@ def test_a_guest_that_runs_has_its_memory_already() -> None:
     assert checks(host(available_bytes=40 * GIB, running=["vas01.hpc.example"])) == []
 
 
+def test_a_guest_that_left_the_map_is_named() -> None:
+    assert checks(host(guests=["vas01.hpc.example"])) == []
+    facts = host(guests=["vas01.hpc.example", "vas02.hpc.example", "old1"])
+    found = examine_machine(SITE, OSS, facts, {})
+    assert [finding.check for finding in found] == ["guests", "guests"]
+    assert found[0].what == "VAS's guest old1 is not in the map for it"
+    assert "virsh undefine --nvram old1" in found[0].fix
+    assert found[1].what.startswith("VAS's guest vas02.hpc.example")  # moved: it runs here still
+
+
 def test_clocks_are_compared_with_the_controller_s() -> None:
     assert checks(host(clock=1000.0), now=1030.0) == []
     (found,) = examine_machine(SITE, OSS, host(clock=1000.0), {"now": 1300.0})

@@ -56,6 +56,15 @@ def test_a_file_that_is_not_there_is_its_directory_s(tmp_path: Path) -> None:
     assert missing["free_bytes"] > 0
 
 
+def test_guests_of_vas_are_those_with_a_seed(tmp_path: Path) -> None:
+    seeds, domains = tmp_path / "seed", tmp_path / "qemu"
+    assert facts._guests(seeds, domains) == []
+    for file in (seeds / "vm1.iso", seeds / "gone.iso", domains / "vm1.xml", domains / "own.xml"):
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    assert facts._guests(seeds, domains) == ["vm1"]
+
+
 class Module:
     """Ansible's module, before which `ss` prints."""
 

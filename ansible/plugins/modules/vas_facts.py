@@ -35,6 +35,10 @@ options:
     description: Users, and the group hadoop, with the numbers that they are to have.
     type: dict
     default: {}
+  seeds:
+    description: The directory of the guests' seeds, of which the machine's guests of VAS are known.
+    type: path
+    default: /var/lib/vas/seed
   users:
     description: Users whose numbers are looked up.
     type: list
@@ -79,6 +83,7 @@ def main() -> None:
         "names": texts,
         "paths": texts,
         "users": texts,
+        "seeds": {"type": "path", "default": "/var/lib/vas/seed"},
         "interfaces": texts,
         "accounts": {"type": "dict", "default": {}},
     }
@@ -94,6 +99,7 @@ def main() -> None:
         "memory_bytes": memory["MemTotal"] << 10,
         "available_bytes": memory["MemAvailable"] << 10,
         "running": [file[:-4] for file in _names_of(Path("/run/libvirt/qemu"), "*.xml")],
+        "guests": _guests(Path(module.params["seeds"]), Path("/etc/libvirt/qemu")),
         "huge_bytes": (memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)) << 10,
         "cpus": os.cpu_count() or 1,
         "interfaces": _interfaces(module),
@@ -222,6 +228,12 @@ def _place(path: Path) -> dict[str, Any]:
 
 def _names_of(directory: Path, pattern: str) -> list[str]:
     return sorted(file.name for file in directory.glob(pattern))
+
+
+def _guests(seeds: Path, domains: Path) -> list[str]:
+    """Domains that VAS defined here: those that have a seed. `domains` is libvirt's directory."""
+    defined = {file[:-4] for file in _names_of(domains, "*.xml")}
+    return [file[:-4] for file in _names_of(seeds, "*.iso") if file[:-4] in defined]
 
 
 def _listening(module: Any) -> list[int]:

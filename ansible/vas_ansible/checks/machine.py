@@ -81,6 +81,7 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
     if bridge and bridge.group != _OWN_GROUP:  # its own the role `storage_host` puts right
         yield from _legs(host.name, facts, (host.nics.pf, host.nics.bridge))
     yield from _bridge_network(host, facts)
+    yield from _left_behind(host, facts)
     if host.guests:
         guests = settings.get("vas_guest_settings") or {}
         if guests.get("accelerator") != _EMULATED and not facts.kvm:
@@ -95,6 +96,13 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
         yield from _room(host, facts)
         yield from disks(host, facts, settings.get("image_bytes") or 0)
         yield from firewall(host.name, facts, (host.nics.pf, host.nics.bridge), host.nics.bridge)
+
+
+def _left_behind(host: Host, facts: Facts) -> Iterator[Finding]:
+    """Guests that the map has not, or not here: they run on, and nobody counts what they take."""
+    for name in sorted({*facts.guests} - {guest.name for guest in host.guests}):
+        fix = f"put it back into the map, or: virsh shutdown {name}; virsh undefine --nvram {name}"
+        yield Finding(host.name, "guests", f"VAS's guest {name} is not in the map for it", fix)
 
 
 def _virtual_functions(host: Host, facts: Facts) -> Iterator[Finding]:
