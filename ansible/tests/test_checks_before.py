@@ -93,6 +93,16 @@ def test_a_guest_that_runs_has_its_memory_already() -> None:
     assert checks(host(available_bytes=40 * GIB, running=["vas01.hpc.example"])) == []
 
 
+def test_a_guest_that_left_the_map_is_named() -> None:
+    assert checks(host(guests=["vas01.hpc.example"])) == []
+    facts = host(guests=["vas01.hpc.example", "vas02.hpc.example", "old1"])
+    found = examine_machine(SITE, OSS, facts, {})
+    assert [finding.check for finding in found] == ["guests", "guests"]
+    assert found[0].what == "VAS's guest old1 is not in the map for it"
+    assert "virsh undefine --nvram old1" in found[0].fix
+    assert found[1].what.startswith("VAS's guest vas02.hpc.example")  # moved: it runs here still
+
+
 def test_clocks_are_compared_with_the_controller_s() -> None:
     assert checks(host(clock=1000.0), now=1030.0) == []
     (found,) = examine_machine(SITE, OSS, host(clock=1000.0), {"now": 1300.0})
@@ -110,7 +120,10 @@ def chain(hook: str, *let_in: str, name: str = "inet filter x") -> dict[str, Any
         ({"zones": {"ens1f0": {"zone": "trusted", "target": "ACCEPT"}}}, []),
         ({"zones": {"eno1": {"zone": "public", "target": "default"}}}, []),
         ({"chains": [chain("input")]}, ["firewall"]),
-        ({"chains": [chain("input", "ens1f0")]}, []),
+        ({"chains": [chain("input", "ens1f0")]}, ["firewall"]),  # the bridge to come is left out
+        ({"chains": [chain("input", "ens1f0", "vasbr0")]}, []),
+        ({"zones": {"vasbr0": {"zone": "public", "target": "default"}}}, ["firewall"]),
+        ({"zones": {"vasbr0": {"zone": "trusted", "target": "ACCEPT"}}}, []),
         ({"chains": [chain("forward")]}, []),
         ({"chains": [chain("forward")], "bridges_filtered": True}, ["firewall"]),
         ({"chains": [chain("forward", name="bridge filter x")]}, ["firewall"]),
@@ -150,6 +163,22 @@ def test_without_names_of_vas_every_name_has_to_have_an_address() -> None:
     assert checks(manager(names=names), MANAGER, **given) == []
     found = examine_machine(SITE, MANAGER, manager(names={**names, OSS: []}), given)
     assert [finding.what for finding in found] == [f"{OSS} has no address here"]
+
+
+@pytest.mark.parametrize("address", ["127.0.1.1", "::1"])
+def test_daemons_do_not_listen_at_a_name_of_their_own_that_nobody_reaches(address: str) -> None:
+    names = {MANAGER: [address, "10.10.0.5"]}
+    (found,) = examine_machine(SITE, MANAGER, manager(names=names), {})
+    assert found.check == "dns" and f"its own name is {address} here" in found.what
+    assert "/etc/hosts" in found.fix
+    assert checks(guest(names={GUEST: ["10.10.0.111", address]}), GUEST) == ["dns"]
+    assert checks(manager(names={MANAGER: ["10.10.0.5"], GUEST: [address]}), MANAGER) == []
+
+
+def test_a_storage_server_may_have_a_name_of_its_own_that_nobody_reaches() -> None:
+    assert checks(host(names={OSS: ["127.0.1.1"]})) == []
+    assert checks(host(names={OSS: ["127.0.1.1", "10.9.9.9"]})) == ["dns"]
+    assert checks(host(names={GUEST: ["127.0.1.1"]})) == ["dns"]
 
 
 def _addresses() -> dict[str, str]:
@@ -217,6 +246,23 @@ def test_a_guest_has_its_legs_and_its_memory() -> None:
     assert checks(guest(interfaces={}), GUEST) == ["vf"]
 
 
+def test_a_guest_s_virtio_leg_is_found_by_its_mac() -> None:
+    mac = SITE.guest(GUEST).macs.virtio
+    legs = guest().model_dump()["interfaces"]
+    del legs["virtio0"]
+
+    def called(mtu: int, **more: Any) -> Facts:
+        interfaces = legs | {"enp2s0": {"mtu": mtu, "mac": mac}}
+        return host(
+            **{"hostname": "vas01", "memory_bytes": 62 * GIB, "interfaces": interfaces, **more}
+        )
+
+    assert checks(called(9000), GUEST) == []
+    assert checks(called(1500), GUEST) == ["mtu"]
+    shut = {"zones": {"enp2s0": {"zone": "public", "target": "default"}}}
+    assert checks(called(9000, firewall=shut), GUEST) == ["firewall"]
+
+
 @pytest.mark.parametrize(
     ("found", "holder", "what"),
     [
@@ -234,6 +280,28 @@ def test_yarn_has_one_number_everywhere(
         accounts=Facts.model_validate(host().model_dump() | {"accounts": [account]}).accounts
     )
     assert [finding.what for finding in examine_machine(SITE, GUEST, facts, {})] == what
+
+
+@pytest.mark.parametrize(
+    ("users", "what"),
+    [
+        ({"climate": 1000, "genomics": 70001}, []),
+        ({"climate": None, "genomics": 2000}, ["nobody knows climate"]),
+        ({"climate": 999, "genomics": 2000}, ["climate, whom the map's queues name, is below"]),
+        ({"climate": 0, "genomics": None}, ["nobody knows genomics", "climate, whom"]),
+    ],
+)
+def test_the_queues_users_are_there(users: dict[str, int | None], what: list[str]) -> None:
+    found = examine_machine(SITE, GUEST, guest(users=users), EXECUTOR)
+    assert [f.check for f in found] == ["users"] * len(what)
+    assert all(finding.what.startswith(start) for finding, start in zip(found, what, strict=True))
+    assert checks(guest(users=users), GUEST) == []  # all run as yarn
+    assert checks(host(users=users), OSS, **EXECUTOR) == []
+
+
+def test_a_user_s_number_is_read() -> None:
+    read = load("modules/vas_facts.py")._uid
+    assert (read("root"), read("nobody-has-this")) == (0, None)
 
 
 def test_an_account_s_number_and_its_holder_are_read() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import pytest
 from modules import load
 
 facts = load("modules/vas_facts.py")
@@ -55,6 +56,15 @@ def test_a_file_that_is_not_there_is_its_directory_s(tmp_path: Path) -> None:
     assert missing["free_bytes"] > 0
 
 
+def test_guests_of_vas_are_those_with_a_seed(tmp_path: Path) -> None:
+    seeds, domains = tmp_path / "seed", tmp_path / "qemu"
+    assert facts._guests(seeds, domains) == []
+    for file in (seeds / "vm1.iso", seeds / "gone.iso", domains / "vm1.xml", domains / "own.xml"):
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    assert facts._guests(seeds, domains) == ["vm1"]
+
+
 class Module:
     """Ansible's module, before which `ss` prints."""
 
@@ -66,3 +76,40 @@ class Module:
 
 def test_ports_that_are_listened_on() -> None:
     assert facts._listening(Module()) == [22, 8088]
+
+
+class Firewalld:
+    """Ansible's module, before a firewalld that has no interface in a zone of its own."""
+
+    params: ClassVar = {"interfaces": ["vasbr0"]}
+
+    def run_command(self, argv: list[str], **_: Any) -> tuple[int, str, str]:
+        said = {"--get-default-zone": "public", "--get-target": "default"}
+        return 0, said.get(argv[-1], "") + "\n", ""
+
+
+def test_an_interface_to_be_made_is_in_the_default_zone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "class/net/eth0").mkdir(parents=True)
+    monkeypatch.setattr(facts, "_SYS", tmp_path)
+    monkeypatch.setattr(facts.shutil, "which", lambda name: f"/usr/bin/{name}")
+    zones = facts._zones(Firewalld())
+    assert zones["vasbr0"] == {"zone": "public", "target": "default"}
+    assert sorted(zones) == ["eth0", "vasbr0"]
+
+
+class NoAddresses:
+    """Ansible's module, before an `ip` that knows nothing."""
+
+    def run_command(self, argv: list[str], **_: Any) -> tuple[int, str, str]:
+        return 0, "[]", ""
+
+
+def test_an_interface_has_its_mac(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    eth0 = tmp_path / "class/net/eth0"
+    eth0.mkdir(parents=True)
+    (eth0 / "mtu").write_text("1500\n")
+    (eth0 / "address").write_text("52:54:00:77:01:02\n")
+    monkeypatch.setattr(facts, "_SYS", tmp_path)
+    assert facts._interfaces(NoAddresses())["eth0"]["mac"] == "52:54:00:77:01:02"

@@ -150,3 +150,23 @@ def test_the_kernel_is_judged_before_the_image_is_copied() -> None:
     read = DataLoader().load_from_file(str(ROLE / "tasks/image.yml"), trusted_as_template=True)
     judged = [task.get("ansible.builtin.include_tasks") for task in read].index("kernel.yml")
     assert judged < ["ansible.builtin.copy" in task for task in read].index(True)
+
+
+@pytest.mark.parametrize(
+    ("check", "replanned", "placed"),
+    [(True, True, False), (True, False, True), (False, True, True), (True, None, True)],
+)
+def test_in_check_mode_no_guest_is_placed_by_a_plan_that_goes(
+    check: bool, replanned: bool | None, placed: bool
+) -> None:
+    """The old one knows no guest that is new in the map, and refuses one of another size."""
+    variables = DataLoader().load_from_file(str(ROLE / "vars/main.yml"), trusted_as_template=True)
+    said = {"ansible_check_mode": check, "vas_guest_placement": True}
+    said |= {"__vas_guest_plan_file": {"stat": {"exists": True}}}
+    said |= {} if replanned is None else {"vas_affinity_plan_changed": replanned}
+    found = Templar(DataLoader(), variables={**variables, **said}).template(
+        variables["__vas_guest_placed"]
+    )
+    assert found is placed
+    tasks = (ROLE / "tasks/present.yml").read_text()
+    assert tasks.count("__vas_guest_placed | bool") == 2

@@ -49,21 +49,43 @@ def test_what_was_evacuated_is_marked_with_its_guests() -> None:
         evacuated_hosts(cluster, "oss9")
 
 
-def test_a_guest_knows_its_host_and_its_legs() -> None:
+def test_a_guest_knows_its_host_and_its_vf() -> None:
     nodes = {node.name: node for node in nodes_of(load_cluster(EXAMPLES / "four-oss.yaml"))}
     said = nodes["vas02.hpc.example"].variables
     assert said["vas_guest_host"] == "oss02.hpc.example"
-    assert said["vas_nics"] == {"vf": "ens1f0v0", "virtio": "virtio0"}
+    assert said["vas_nics"] == {"vf": "ens1f0v0"}
+
+
+_TAKES = """
+import fcntl, os, sys
+descriptor = os.open(sys.argv[1], os.O_RDONLY)
+fcntl.flock(descriptor, fcntl.LOCK_EX)
+print("taken", flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.mark.machine  # importing Ansible looks for a controller of jobs
 def test_two_playbooks_do_not_work_on_one_site(tmp_path: Path) -> None:
-    plugin = load("inventory/vas_cluster.py")
-    (tmp_path / "cluster.yaml").touch()
-    plugin.hold(tmp_path / "cluster.yaml")
-    who = rf"cluster\.yaml: another ansible-playbook .*, process {os.getpid()}; wait"
-    with pytest.raises(AnsibleParserError, match=who):
-        plugin.hold(tmp_path / "cluster.yaml")
+    plugin, file = load("inventory/vas_cluster.py"), tmp_path / "cluster.yaml"
+    file.touch()
+    argv, pipe = [sys.executable, "-c", _TAKES, str(file)], subprocess.PIPE
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True) as other:
+        assert other.stdout and other.stdout.readline() == "taken\n"
+        who = rf"cluster\.yaml: another ansible-playbook .*, process {other.pid}; wait"
+        with pytest.raises(AnsibleParserError, match=who):
+            plugin.hold(file)
+        other.communicate()
+    plugin.hold(file)
+
+
+@pytest.mark.machine
+def test_a_playbook_may_read_its_inventory_again(tmp_path: Path) -> None:
+    plugin, file = load("inventory/vas_cluster.py"), tmp_path / "cluster.yaml"
+    file.touch()
+    plugin.hold(file)
+    plugin.hold(file)
+    assert len(plugin._held) == 1
 
 
 _HOLDS = """

@@ -131,6 +131,14 @@ def test_a_run_that_dies_while_it_installs_is_known_to_the_next(machine: Machine
     assert packages.Packages(machine).absent("hadoop")["removed"] == ["fonts", "jdk"]
 
 
+def test_a_key_that_dnf_imports_is_no_package(machine: Machine) -> None:
+    """By its name rpm would take the keys of every repository away."""
+    machine.needs |= {"jdk": {"gpg-pubkey"}, "gpg-pubkey": set()}
+    assert packages.Packages(machine).present("hadoop", ["jdk"])["installed"] == ["jdk"]
+    assert packages.Packages(machine).absent("hadoop")["removed"] == ["jdk"]
+    assert "gpg-pubkey" in machine.installed
+
+
 def test_check_mode_changes_nothing(machine: Machine) -> None:
     machine.check_mode = True
     would = packages.Packages(machine).present("hadoop", ["jdk"])

@@ -115,6 +115,13 @@ def test_the_users_of_hadoop_have_one_number_in_every_place() -> None:
     assert {words[1]: int(words[2]) for words in lines if words[0] in "ug"} == numbers
 
 
+def test_no_directory_of_prometheus_stays_where_there_is_none() -> None:
+    """`present` makes the parent too; it stays where anything else is in it."""
+    (emptied,) = (t for t in tasks(ROLES / "monitoring") if "vas_empty_directories" in t)
+    directories = emptied["vas_empty_directories"]["paths"]
+    assert "[__vas_monitoring_directory, __vas_monitoring_directory | dirname]" in directories
+
+
 @pytest.mark.parametrize("system", ["debian-12", "debian-13", "rocky-9"])
 def test_a_system_s_java_is_the_image_s(system: str) -> None:
     image = ROLES.parents[1] / f"vm-images/guest/mkosi.conf.d/20-{system}.conf"

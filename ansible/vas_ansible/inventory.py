@@ -74,7 +74,7 @@ def _on(cluster: Cluster, host: Host) -> Iterator[Node]:
         said = {
             "vas_guest": guest.model_dump(mode="json"),
             "vas_guest_host": host.name,
-            "vas_nics": {"vf": host.nics.vf, "virtio": "virtio0"},
+            "vas_nics": {"vf": host.nics.vf},
         }
         yield Node(guest.name, guest.address, _groups(cluster, guest.name, Group.GUESTS), said)
 

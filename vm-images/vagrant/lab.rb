@@ -6,7 +6,6 @@ module VasLab
   MDS_LAST, CLIENT_LAST = 2, 3
   # The second disk of a machine that serves Lustre.
   DISK = "/dev/vdb"
-  IMAGE = "/var/lib/vas/image/vas-guest"
 
   # net: the first 24 bits of every address, "10.213.0"; pf: an OSS' interface on the private network;
   # memory in MiB, disks in GiB.
@@ -70,26 +69,17 @@ module VasLab
     }
   end
 
-  # What roles are told. image: image.json; emulated: no KVM in the machines.
-  def variables(archives, image, directory, emulated, public_key)
-    settings = {
-      "accelerator" => emulated ? "qemu" : "kvm", "authorized_keys" => [public_key], **boot(image),
-    }
+  # What roles are told. emulated: no KVM in the machines.
+  def variables(archives, directory, emulated, public_key)
+    settings = { "accelerator" => emulated ? "qemu" : "kvm", "authorized_keys" => [public_key] }
     {
       "vas_program_archive" => archives.fetch("wheels"), "vas_hadoop_archive" => archives.fetch("hadoop"),
       "vas_guest_image" => directory, "vas_guest_settings" => settings,
       "vas_lustre_server_reboot" => true,
+      # Nobody uses the lab's storage while it is made.
+      "vas_storage_host_interrupt" => true,
       # A laptop's servers have no 8 GiB beside their guests, and the host's clock.
       "vas_hostcheck_accepted" => ["memory", "cpus", "time"],
-    }
-  end
-
-  # How an image without a boot loader boots.
-  def boot(image)
-    return {} if image.fetch("boots_by_itself")
-    {
-      "kernel" => "#{IMAGE}.vmlinuz", "initrd" => "#{IMAGE}.initrd",
-      "kernel_command_line" => "root=#{image.fetch("root")} #{image.fetch("kernel_command_line")}",
     }
   end
 

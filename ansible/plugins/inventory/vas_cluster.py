@@ -117,8 +117,11 @@ def needs_hold(argv: list[str]) -> bool:
 def hold(file: Path) -> None:
     """Keeps other playbooks off this map until this process and its children end, however they do.
 
+    That it has it already is no failure: `meta: refresh_inventory` reads the map again.
     Raises AnsibleParserError while another one is at work, with who that is.
     """
+    if any(os.path.samestat(os.fstat(descriptor), file.stat()) for descriptor in _held):
+        return
     descriptor = os.open(file, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -35,8 +35,22 @@ options:
     description: Users, and the group hadoop, with the numbers that they are to have.
     type: dict
     default: {}
+  seeds:
+    description: The directory of the guests' seeds, of which the machine's guests of VAS are known.
+    type: path
+    default: /var/lib/vas/seed
+  users:
+    description: Users whose numbers are looked up.
+    type: list
+    elements: str
+    default: []
   paths:
     description: Files, there or not, of which the file system that is to have them is looked at.
+    type: list
+    elements: str
+    default: []
+  interfaces:
+    description: Interfaces that are to be made, of which it is read what firewalld would let in.
     type: list
     elements: str
     default: []
@@ -68,6 +82,9 @@ def main() -> None:
     arguments = {
         "names": texts,
         "paths": texts,
+        "users": texts,
+        "seeds": {"type": "path", "default": "/var/lib/vas/seed"},
+        "interfaces": texts,
         "accounts": {"type": "dict", "default": {}},
     }
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
@@ -82,12 +99,14 @@ def main() -> None:
         "memory_bytes": memory["MemTotal"] << 10,
         "available_bytes": memory["MemAvailable"] << 10,
         "running": [file[:-4] for file in _names_of(Path("/run/libvirt/qemu"), "*.xml")],
+        "guests": _guests(Path(module.params["seeds"]), Path("/etc/libvirt/qemu")),
         "huge_bytes": (memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)) << 10,
         "cpus": os.cpu_count() or 1,
         "interfaces": _interfaces(module),
         "routes": _routes(module),
         "names": {name: _resolved(name) for name in module.params["names"]},
         "accounts": [_account(*one) for one in sorted(module.params["accounts"].items())],
+        "users": {name: _uid(name) for name in module.params["users"]},
         "synchronised": _synchronised(module),
         "clock": time.time(),
         "files": {path: _place(Path(path)) for path in module.params["paths"]},
@@ -128,6 +147,7 @@ def _interfaces(module: Any) -> dict[str, dict[str, Any]]:
     return {
         name: {
             "mtu": _number(net / name / "mtu") or 0,
+            "mac": _text(net / name / "address") or "",
             "group": _number(net / name / "netdev_group") or 0,
             "addresses": addresses.get(name, []),
             "vfs_total": _number(net / name / "device/sriov_totalvfs"),
@@ -180,6 +200,12 @@ def _account(name: str, number: int) -> dict[str, Any]:
     }
 
 
+def _uid(name: str) -> int | None:
+    """A user's number here, whoever knows it: /etc/passwd or the site's directory."""
+    number: int | None = _or_none(lambda: pwd.getpwnam(name).pw_uid)
+    return number
+
+
 def _or_none(find: Callable[[], Any]) -> Any:
     try:
         return find()
@@ -204,6 +230,12 @@ def _names_of(directory: Path, pattern: str) -> list[str]:
     return sorted(file.name for file in directory.glob(pattern))
 
 
+def _guests(seeds: Path, domains: Path) -> list[str]:
+    """Domains that VAS defined here: those that have a seed. `domains` is libvirt's directory."""
+    defined = {file[:-4] for file in _names_of(domains, "*.xml")}
+    return [file[:-4] for file in _names_of(seeds, "*.iso") if file[:-4] in defined]
+
+
 def _listening(module: Any) -> list[int]:
     """TCP ports that somebody listens on."""
     status, stdout, _ = module.run_command(["ss", "-Hltn"])
@@ -218,11 +250,14 @@ def _firewall(module: Any) -> dict[str, Any]:
 
 
 def _zones(module: Any) -> dict[str, dict[str, str]]:
-    """Interface -> its zone of firewalld, and what becomes of packets that no rule is for."""
+    """Interface -> its zone of firewalld, and what becomes of packets that no rule is for.
+
+    One that is still to be made is in the zone that was set for its name, or in the default one.
+    """
     if shutil.which("firewall-cmd") is None or module.run_command(["firewall-cmd", "--state"])[0]:
         return {}
     found = {}
-    for name in _names(_SYS / "class/net"):
+    for name in {*_names(_SYS / "class/net"), *module.params["interfaces"]}:
         argv = ["firewall-cmd", f"--get-zone-of-interface={name}"]
         zone = module.run_command(argv)[1].strip() or _asked(module, "--get-default-zone")
         target = _asked(module, "--permanent", f"--zone={zone}", "--get-target")

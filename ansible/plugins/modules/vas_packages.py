@@ -72,6 +72,8 @@ Record = dict[str, Any]
 # "wanted": role -> names; "added": role -> what came with it; "before": an installation that has
 # not ended.
 _EMPTY: Record = {"wanted": {}, "before": None, "added": {}}
+# What rpm lists besides: keys of repositories, which dnf imports; all of them have this name.
+_NO_PACKAGES = {"gpg-pubkey"}
 _APT = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none"}
 
 
@@ -193,7 +195,7 @@ class Packages:
     def _installed(self) -> set[str]:
         lines = self._run(*self._manager.listing)[1].splitlines()
         words = (line.split(" ", 1) for line in lines)
-        return {name for status, name in words if status == "installed"}
+        return {name for status, name in words if status == "installed"} - _NO_PACKAGES
 
     def _install(self, names: list[str]) -> None:
         if self._manager.update:

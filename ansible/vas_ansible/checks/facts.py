@@ -13,6 +13,7 @@ class Interface(_Facts):
     """A network interface: `vfs_total` and `vfs` are None where it is no physical function."""
 
     mtu: int
+    mac: str = ""
     group: int = 0
     addresses: list[str] = []
     vfs_total: int | None = None
@@ -65,7 +66,8 @@ class Facts(_Facts):
     `synchronised` is None where nobody knows; `names` are what the map's names resolve to here;
     `routes` are networks that it has a route to, other than by an address of its own; `clock` is
     in seconds since 1970; `listening` are TCP ports; `units` are those of VAS that are there;
-    `available_bytes` are without what programs have; `running` are libvirt's domains.
+    `users` are numbers of the queues' users, None where nobody knows one;
+    `available_bytes` are without what programs have; `running` are libvirt's domains, `guests` those that VAS defined.
     """
 
     hostname: str
@@ -76,12 +78,14 @@ class Facts(_Facts):
     memory_bytes: int
     available_bytes: int
     running: list[str] = []
+    guests: list[str] = []
     huge_bytes: int
     cpus: int
     interfaces: dict[str, Interface]
     routes: list[str]
     names: dict[str, list[str]]
     accounts: list[Account] = []
+    users: dict[str, int | None] = {}
     synchronised: bool | None
     clock: float
     files: dict[str, Place] = {}

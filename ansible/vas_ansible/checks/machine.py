@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from typing import Any
 
-from vas_ansible.checks.accounts import examine_accounts
+from vas_ansible.checks.accounts import examine_accounts, examine_users
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
 from vas_ansible.checks.lustre import unfit
@@ -19,6 +19,7 @@ from vas_core.sizes import format_size
 # What a storage server keeps: a quarter, as the plans of `vas affinity` do, and 8 GiB at least.
 _OSS_SHARE = 4
 _OSS_LEAST_BYTES = 8 << 30
+# Where a guest's virtio leg is not found by its MAC, as `vas-routed` has it.
 _VIRTIO = "virtio0"
 # Of interfaces, as guests/systemd/vas-bridge@.service has it: those that VAS made.
 _OWN_GROUP = 213
@@ -41,6 +42,9 @@ def examine_machine(
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
     else:
         found += [*_lustre(node, facts, settings), *examine_accounts(node, facts.accounts)]
+        found += _own_name(node, facts)
+        if settings.get("vas_hadoop_container_executor"):  # else they all run as yarn
+            found += examine_users(node, facts.users)
         if settings.get("vas_guest_base_hosts") is False:
             found += _names(cluster, node, facts, all_of_them=True)
     if parent := cluster.host_by_guest(node):
@@ -77,6 +81,7 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
     if bridge and bridge.group != _OWN_GROUP:  # its own the role `storage_host` puts right
         yield from _legs(host.name, facts, (host.nics.pf, host.nics.bridge))
     yield from _bridge_network(host, facts)
+    yield from _left_behind(host, facts)
     if host.guests:
         guests = settings.get("vas_guest_settings") or {}
         if guests.get("accelerator") != _EMULATED and not facts.kvm:
@@ -91,6 +96,13 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
         yield from _room(host, facts)
         yield from disks(host, facts, settings.get("image_bytes") or 0)
         yield from firewall(host.name, facts, (host.nics.pf, host.nics.bridge), host.nics.bridge)
+
+
+def _left_behind(host: Host, facts: Facts) -> Iterator[Finding]:
+    """Guests that the map has not, or not here: they run on, and nobody counts what they take."""
+    for name in sorted({*facts.guests} - {guest.name for guest in host.guests}):
+        fix = f"put it back into the map, or: virsh shutdown {name}; virsh undefine --nvram {name}"
+        yield Finding(host.name, "guests", f"VAS's guest {name} is not in the map for it", fix)
 
 
 def _virtual_functions(host: Host, facts: Facts) -> Iterator[Finding]:
@@ -149,14 +161,21 @@ def _guest(parent: Host, guest: Guest, facts: Facts) -> Iterator[Finding]:
     elif guest.address not in vf.addresses:
         what = f"{parent.nics.vf} has not the address {guest.address}"
         yield Finding(guest.name, "vf", what, "see its cloud-init, or correct the map")
-    yield from _legs(guest.name, facts, (parent.nics.vf, _VIRTIO))
+    legs = (parent.nics.vf, _virtio(guest, facts))
+    yield from _legs(guest.name, facts, legs)
     # The kernel keeps some for itself.
     if facts.memory_bytes < guest.memory_bytes * 9 // 10:
         what = f"has {format_size(facts.memory_bytes)}, and the map says {guest.memory}"
         yield Finding(guest.name, "memory", what, "restart it with its present definition")
 
-    yield from firewall(guest.name, facts, (parent.nics.vf, _VIRTIO))
+    yield from firewall(guest.name, facts, legs)
     yield from ports(guest.name, facts, "vas-nodemanager.service", NODE_PORTS)
+
+
+def _virtio(guest: Guest, facts: Facts) -> str:
+    """The name of its virtio leg: it is called as its kernel likes."""
+    mac = guest.macs.virtio
+    return next((name for name, nic in facts.interfaces.items() if nic.mac == mac), _VIRTIO)
 
 
 def _manager(cluster: Cluster, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Finding]:
@@ -192,9 +211,23 @@ def _names(
         if all_of_them and not found:
             fix = "add it to the name server, or leave vas_guest_base_hosts on"
             yield Finding(node, "dns", f"{name} has no address here", fix)
+        if name == node:  # a loopback address of its own is `_own_name`'s, and harms no server
+            found = [one for one in found or () if not ip_address(one).is_loopback]
         if found and address not in found:
             what = f"{name} is {' and '.join(found)} here, and {address} in the map"
             yield Finding(node, "dns", what, "correct the name server, /etc/hosts, or the map")
+
+
+def _own_name(node: str, facts: Facts) -> Iterator[Finding]:
+    """YARN's daemons listen at the address of their own name: nobody else reaches a loopback one.
+
+    Debian's installer and cloud-init write such a line into /etc/hosts.
+    """
+    looped = [address for address in facts.names.get(node, ()) if ip_address(address).is_loopback]
+    if looped:
+        what = f"its own name is {' and '.join(looped)} here, where YARN's daemons would listen"
+        fix = "take the name out of that line of /etc/hosts (cloud-init: manage_etc_hosts: false)"
+        yield Finding(node, "dns", what, fix)
 
 
 def _lustre(node: str, facts: Facts, settings: Mapping[str, object]) -> Iterator[Finding]:

@@ -30,9 +30,9 @@ def ports(node: str, facts: Facts, unit: str, wanted: Sequence[int]) -> Iterator
 def firewall(node: str, facts: Facts, legs: Sequence[str], bridge: str = "") -> Iterator[Finding]:
     """A leg's packets have to get in: YARN's programs take ports as they come, and so does LNet.
 
-    `bridge` is the one that guests of a server reach one another by.
+    `bridge` is the one that guests of a server reach one another by; it may still be to be made.
     """
-    here = [leg for leg in legs if leg in facts.interfaces]
+    here = [leg for leg in legs if leg in facts.interfaces or leg == bridge]
     for leg in here:
         zone = facts.firewall.zones.get(leg)
         if zone and zone.target != _OPEN:
