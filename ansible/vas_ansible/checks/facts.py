@@ -67,7 +67,8 @@ class Facts(_Facts):
     `routes` are networks that it has a route to, other than by an address of its own; `clock` is
     in seconds since 1970; `listening` are TCP ports; `units` are those of VAS that are there;
     `users` are numbers of the queues' users, None where nobody knows one;
-    `available_bytes` are without what programs have; `running` are libvirt's domains, `guests` those that VAS defined.
+    `available_bytes` are without what programs have; `running` are libvirt's domains, `guests`
+    those that VAS defined.
     """
 
     hostname: str
