@@ -81,8 +81,9 @@ def yarn(site: Site, variables: Variables) -> Iterator[Site]:
 
 def _has_the_map(site: Site) -> None:
     for host in site.hosts.values():
-        host.run("mkdir", "-p", "/etc/vas")
-        host.run("cp", "/dev/stdin", "/etc/vas/cluster.yaml", stdin=site.map.read_text())
+        host.run("install", "-d", "-m", "0755", "/etc/vas")
+        words = ("install", "-m", "0644", "/dev/stdin", "/etc/vas/cluster.yaml")
+        host.run(*words, stdin=site.map.read_text())
 
 
 def test_its_users_have_the_same_numbers_everywhere(yarn: Site) -> None:
