@@ -346,6 +346,35 @@ def test_what_two_variables_demand_of_each_other() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "settings", "what"),
+    [
+        ("vas_guest_settings", {"acelerator": "qemu"}, "acelerator: extra inputs"),
+        ("vas_guest_settings", {"initrd": "/boot/initrd"}, "the whole: value error, initrd and"),
+        (
+            "vas_route_switcher_settings",
+            {"probe_interval_ms": 1},
+            "probe_interval_ms: input should",
+        ),
+        ("vas_affinity_settings", {"moves_per_hour": "few"}, "moves_per_hour: input should"),
+    ],
+)
+def test_settings_that_no_program_would_take_are_refused_before_any_change(
+    name: str, settings: dict[str, object], what: str
+) -> None:
+    (found,) = examine_inventory(SITE, {OSS: {name: settings}}, [name], {})
+    assert found.check == name
+    assert found.what.startswith(what)
+    assert "docs/" in found.fix
+
+
+def test_what_qemu_uses_beside_a_guest_s_memory_is_counted() -> None:
+    exactly = parse_size("64GiB") * 4 // 3
+    (found,) = examine_machine(SITE, OSS, host(memory_bytes=exactly), {})
+    assert found.what.startswith("guests and their QEMU may use 65.4 GiB of 85.3 GiB")
+    assert checks(host(memory_bytes=exactly + 2 * GIB)) == []
+
+
 def test_jobs_of_the_queues_users_do_not_run_as_yarn() -> None:
     (found,) = examine_inventory(SITE, {GUEST: {}, "yarn-rm.hpc.example": {}}, KNOWN, {})
     assert found.check == "vas_hadoop_container_executor"

@@ -12,13 +12,12 @@ from xml.etree import ElementTree as Xml
 from vas_cluster import Cluster, Guest
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput
-from vas_guest.memory import limit_bytes
+from vas_guest.memory import IOTHREADS, limit_bytes
 from vas_guest.network import network_name
 from vas_guest.settings import Accelerator, GuestSettings
 
 _NAMESPACE = uuid.UUID("0b9d5c0e-52c4-5f0a-8f51-7c9a3f6a213d")
 _KIB = 1024
-_IOTHREADS = 1
 # What `vas affinity emit --as libvirt` gives, in the order that `virsh dumpxml` has.
 PLACED = ("memory", "memoryBacking", "vcpu", "iothreads", "cputune", "numatune", "cpu")
 
@@ -51,7 +50,7 @@ def domain(
     _leaf(root, "uuid", guest_uuid(cluster, guest))
     root.extend(placed[tag] for tag in PLACED[:-1] if tag in placed)
     if settings.memory_limit:
-        limit = limit_bytes(guest, settings, _IOTHREADS) // _KIB
+        limit = limit_bytes(guest, settings) // _KIB
         _leaf(Xml.SubElement(root, "memtune"), "hard_limit", str(limit), unit="KiB")
     _os(root, settings)
     features = Xml.SubElement(root, "features")
@@ -93,7 +92,7 @@ def _unplaced(guest: Guest) -> dict[str, Xml.Element]:
     holder = Xml.Element("domain")
     _leaf(holder, "memory", str(guest.memory_bytes // _KIB), unit="KiB")
     _leaf(holder, "vcpu", str(guest.vcpus), placement="static")
-    _leaf(holder, "iothreads", str(_IOTHREADS))
+    _leaf(holder, "iothreads", str(IOTHREADS))
     Xml.SubElement(holder, "cpu", mode="host-passthrough")
     return {element.tag: element for element in holder}
 
@@ -152,7 +151,7 @@ def _disk(number: int, disk: Disk) -> Xml.Element:
     form = "qcow2" if disk.path.endswith(".qcow2") else "raw"
     element = Xml.Element("disk", type="block" if is_device else "file", device="disk")
     driver = {"name": "qemu", "type": form, "cache": "none", "io": "native", "discard": "unmap"}
-    Xml.SubElement(element, "driver", driver | {"iothread": str(1 + number % _IOTHREADS)})
+    Xml.SubElement(element, "driver", driver | {"iothread": str(1 + number % IOTHREADS)})
     Xml.SubElement(element, "source", {"dev" if is_device else "file": disk.path})
     Xml.SubElement(element, "target", dev=f"vd{_letters(number)}", bus="virtio")
     return element

@@ -5,6 +5,8 @@ from __future__ import annotations
 from vas_cluster import Guest
 from vas_guest.settings import Accelerator, GuestSettings
 
+# Of each guest; all of its disks share it.
+IOTHREADS = 1
 _MIB = 1 << 20
 # Eight bytes for each page of 4 KiB, in QEMU's own table and in the processor's for the guest.
 _TABLES = 256
@@ -14,7 +16,7 @@ _THREAD_BYTES = 8 * _MIB
 _TRANSLATED_BYTES = 1024 * _MIB
 
 
-def limit_bytes(guest: Guest, settings: GuestSettings, iothreads: int) -> int:
+def limit_bytes(guest: Guest, settings: GuestSettings) -> int:
     """libvirt's `memtune/hard_limit`: memory + memory/256 + 8 MiB per thread + the overhead.
 
     The guest is killed that needs more, not its neighbour: it has to be more than ever is right,
@@ -23,7 +25,7 @@ def limit_bytes(guest: Guest, settings: GuestSettings, iothreads: int) -> int:
     limit is that of locked memory too, in place of libvirt's own guest memory + 1 GiB
     (src/qemu/qemu_domain.c, qemuDomainGetMemLockLimitBytes).
     """
-    threads = (guest.vcpus + iothreads) * _THREAD_BYTES
+    threads = (guest.vcpus + IOTHREADS) * _THREAD_BYTES
     emulation = _TRANSLATED_BYTES if settings.accelerator is Accelerator.TCG else 0
     tables = guest.memory_bytes // _TABLES
     return guest.memory_bytes + tables + threads + settings.overhead_mib * _MIB + emulation

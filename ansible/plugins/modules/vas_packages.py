@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -234,6 +235,8 @@ class Packages:
         if record == _EMPTY:
             if self._path.exists():
                 self._path.unlink()
+                with contextlib.suppress(OSError):  # others of VAS's files are there
+                    self._path.parent.rmdir()
             return
         self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         temporary = self._path.with_name(f"{self._path.name}.new")

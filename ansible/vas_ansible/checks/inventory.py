@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from vas_ansible.checks.documents import examine_settings
 from vas_ansible.checks.finding import Finding
 from vas_ansible.hadoop import Choices, site_files
 from vas_cluster import Cluster
@@ -44,6 +45,7 @@ def examine_inventory(
         found += _secrets(node, variables)
         found += _virtual_functions(node, variables)
         found += _lustre(node, variables)
+        found += examine_settings(node, variables)
     return _once(found)
 
 

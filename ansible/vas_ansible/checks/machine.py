@@ -15,6 +15,8 @@ from vas_ansible.checks.room import disks, heaps
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import host_interface
 from vas_core.sizes import format_size
+from vas_guest.memory import limit_bytes
+from vas_guest.settings import GuestSettings
 
 # What a storage server keeps: a quarter, as the plans of `vas affinity` do, and 8 GiB at least.
 _OSS_SHARE = 4
@@ -93,7 +95,7 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
         if bridge and bridge not in facts.interfaces:
             fix = f"make it, with {host.nics.pf} on it, or correct vas_guest_settings"
             yield Finding(host.name, "fabric_bridge", f"has no bridge {bridge}", fix)
-        yield from _room(host, facts)
+        yield from _room(host, facts, GuestSettings.model_validate(guests))
         yield from disks(host, facts, settings.get("image_bytes") or 0)
         yield from firewall(host.name, facts, (host.nics.pf, host.nics.bridge), host.nics.bridge)
 
@@ -116,13 +118,14 @@ def _virtual_functions(host: Host, facts: Facts) -> Iterator[Finding]:
         yield Finding(host.name, "vfs", f"{what} guests", fix)
 
 
-def _room(host: Host, facts: Facts) -> Iterator[Finding]:
+def _room(host: Host, facts: Facts, settings: GuestSettings) -> Iterator[Finding]:
     """Guests take no memory that the page cache of an OSS needs, and no core of its own."""
-    asked = sum(guest.memory_bytes for guest in host.guests)
+    asked = sum(limit_bytes(guest, settings) for guest in host.guests)
     kept = max(facts.memory_bytes // _OSS_SHARE, _OSS_LEAST_BYTES)
     if asked > facts.memory_bytes - kept:
-        what = f"guests ask for {format_size(asked)} of {format_size(facts.memory_bytes)}, of"
-        what += f" which {format_size(kept)} are the storage server's"
+        what = f"guests and their QEMU may use {format_size(asked)} of"
+        what += f" {format_size(facts.memory_bytes)}, of which {format_size(kept)} are the storage"
+        what += " server's"
         yield Finding(host.name, "memory", what, "lower hosts[].guests[].memory in the map")
     else:
         yield from _left(host, facts)

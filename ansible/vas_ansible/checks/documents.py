@@ -1,0 +1,28 @@
+"""Whether the settings that a role writes into a file are what its program will take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pydantic import BaseModel, ValidationError
+
+from vas_affinity.daemon.settings import Settings as AffinitySettings
+from vas_ansible.checks.finding import Finding
+from vas_core.settings import first_problem
+from vas_guest.settings import GuestSettings
+from vas_routing.settings import Settings as RouteSettings
+
+_MODELS: Mapping[str, tuple[type[BaseModel], str]] = {
+    "vas_guest_settings": (GuestSettings, "docs/guests.md"),
+    "vas_route_switcher_settings": (RouteSettings, "docs/routing.md"),
+    "vas_affinity_settings": (AffinitySettings, "docs/affinity.md"),
+}
+
+
+def examine_settings(node: str, variables: Mapping[str, object]) -> Iterator[Finding]:
+    """What its program would not start with, and only say so after the first changes."""
+    for name, (model, page) in _MODELS.items():
+        try:
+            model.model_validate(variables.get(name) or {})
+        except ValidationError as wrong:
+            yield Finding(node, name, first_problem(wrong), f"its keys are in {page}")
