@@ -61,7 +61,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def variables(archives: Variables) -> Variables:
-    return archives | {"vas_hadoop_properties": {"vas.layout.required": "false"}}
+    # The map's queues name nobody, and containers run as yarn.
+    own = {"vas_hadoop_users": ["yarn"]}
+    return archives | own | {"vas_hadoop_properties": {"vas.layout.required": "false"}}
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +99,6 @@ def test_a_job_runs(yarn: Site) -> None:
     rm1 = yarn.hosts["rm1"]
     for name, owner in (("staging", "mapred"), ("logs", "yarn")):
         assert rm1.run("stat", "-c", "%U", f"/scratch/yarn/{name}").stdout.strip() == owner
-    # The map's queues name nobody, and containers run as yarn.
-    rm1.run("install", "-d", "-o", "yarn", "-m", "0700", "/scratch/yarn/staging/yarn")
     shell = (
         f"exec hadoop jar /usr/lib/vas/hadoop/hadoop-mapreduce-examples-*.jar pi {' '.join(_JOB)}"
     )
