@@ -130,7 +130,7 @@ class Manager:
 def files(directory: Path) -> None:
     """What a site's machine has."""
     cluster = parse_cluster(lab_site_yaml(2), "site")
-    template = REPOSITORY / "ansible/roles/hadoop/templates/hadoop.j2"
+    template = REPOSITORY / "ansible/roles/hadoop/templates/hadoop.sh.j2"
     names = {"directory": "/usr/lib/vas", "configuration": "/etc/vas/hadoop"}
     hadoop = Template(template.read_text()).render(
         {f"__vas_hadoop_{name}": path for name, path in names.items()}
@@ -144,7 +144,7 @@ def files(directory: Path) -> None:
         "etc/vas/cluster.yaml": lab_site_yaml(2),
         "etc/vas/hadoop/exclude": "",
         "usr/lib/vas/log4j.properties": log4j.read_text(),
-        "usr/bin/hadoop": hadoop,
+        "usr/lib/vas/hadoop.sh": hadoop,
     }
     configured = site_files(cluster, "rm", Choices(realm=REALM))
     made |= {f"etc/vas/hadoop/{name}": text for name, text in configured.items()}
@@ -152,7 +152,7 @@ def files(directory: Path) -> None:
         file = directory / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    (directory / "usr/bin/hadoop").chmod(0o755)
+    (directory / "usr/lib/vas/hadoop.sh").chmod(0o755)
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Manager]:
     try:
         assert holder.stdout is not None and holder.stdout.readline() == b"ready\n"
         made = Manager(children(Root(), holder.pid)[0], directory)
-        as_yarn = ["runuser", "-u", "yarn", "--", "/usr/bin/hadoop"]
+        as_yarn = ["runuser", "-u", "yarn", "--", "/usr/lib/vas/hadoop.sh"]
         daemon = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
         log = (directory / "log").open("wb")
         kdc = subprocess.Popen(
@@ -205,7 +205,7 @@ def test_without_one_it_does_not_listen(manager: Manager) -> None:
     client = "org.apache.hadoop.yarn.client.cli.RMAdminCLI"
     # It would try again for a quarter of an hour.
     once = "-Dyarn.resourcemanager.connect.max-wait.ms=1000"
-    as_yarn = ["runuser", "-u", "yarn", "--", "/usr/bin/hadoop"]
+    as_yarn = ["runuser", "-u", "yarn", "--", "/usr/lib/vas/hadoop.sh"]
     done = manager.call(*as_yarn, client, once, "-refreshNodes")
     assert done.status != 0
     assert "Client cannot authenticate via:[KERBEROS]" in done.stderr + done.stdout

@@ -35,7 +35,7 @@ def play(directory: Path, tasks: str, *words: str) -> int:
         "part": tasks,
         "vas_hadoop_archive": str(directory / "hadoop.tar"),
         "__vas_hadoop_directory": str(directory / "vas"),
-        "__vas_hadoop_program": str(directory / "hadoop"),
+        "__vas_hadoop_commands": [str(directory / "hadoop"), str(directory / "yarn")],
         "__vas_hadoop_daemons": [],
     }
     (directory / "play.yml").write_text(_PLAY)
@@ -101,10 +101,16 @@ def test_an_archive_takes_the_place_of_an_image_s_programs_until_it_goes(tmp_pat
 
 def test_without_an_image_nothing_is_left(tmp_path: Path) -> None:
     _archive(tmp_path)
+    (tmp_path / "yarn").write_text("somebody else's")
     assert play(tmp_path, "install.yml") > 0
+    assert (tmp_path / "hadoop").readlink() == tmp_path / "vas/hadoop.sh"
+    shown = run([tmp_path / "hadoop", "classpath"]).stdout
+    assert shown.endswith(f"{tmp_path}/vas/hadoop/*:{tmp_path}/vas/plugins/*\n")
     assert (tmp_path / "vas/plugins/new.jar").read_text() == "the archive's"
     assert play(tmp_path, "programs_absent.yml") > 0
     assert look(tmp_path) == {}
+    assert not (tmp_path / "hadoop").is_symlink()
+    assert (tmp_path / "yarn").read_text() == "somebody else's"
 
 
 def test_an_image_s_programs_stay_where_no_archive_was(tmp_path: Path) -> None:

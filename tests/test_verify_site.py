@@ -73,7 +73,7 @@ class Site:
             "__vas_verify_program": str(PROGRAMS / "vas"),
             "__vas_verify_configuration": str(self.lab.spec.conf),
             "__vas_verify_environment": {},
-            "vas_program_cluster_file": str(self.lab.spec.cluster_file),
+            "vas_verify_cluster_file": str(self.lab.spec.cluster_file),
             "vas_verify_user": "root",
             "vas_verify_directory": "/verify",
             "vas_verify_disk_directory": str(self.own_disk),
@@ -192,7 +192,7 @@ def test_a_route_that_differs_is_named(site: Site) -> None:
     # Somewhere else on the fabric: nobody has a neighbour or a route for it.
     moved.write_text(text.replace(vm2, vm2.rpartition(".")[0] + ".99"))
     done, report = site.verify(
-        vas_program_cluster_file=str(moved),
+        vas_verify_cluster_file=str(moved),
         vas_verify_network=False,
         vas_verify_disk=False,
         vas_verify_jobs=False,

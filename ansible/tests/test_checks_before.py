@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from modules import load
 
 from vas_ansible.checks import Facts, examine_machine
 from vas_ansible.checks.room import IMAGE
-from vas_cluster import load_cluster
+from vas_cluster import load_cluster, parse_cluster
 from vas_core.sizes import parse_size
 
-SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "cluster/examples/four-oss.yaml"
+SITE = load_cluster(EXAMPLE)
+# Those of the inventory alone.
+PURE = ("documents", "inventory")
 OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
 GIB = 1 << 30
 EXECUTOR = {"vas_hadoop_container_executor": "/srv/container-executor"}
@@ -109,6 +115,35 @@ def test_a_guest_that_left_the_map_is_named() -> None:
     assert found[0].what == "VAS's guest old1 is not in the map for it"
     assert "virsh undefine --nvram old1" in found[0].fix
     assert found[1].what.startswith("VAS's guest vas02.hpc.example")  # moved: it runs here still
+
+
+def test_virtual_functions_of_guests_that_run_are_too_few_for_another_one() -> None:
+    value = yaml.safe_load(EXAMPLE.read_text())
+    (guest,) = value["hosts"][0]["guests"]
+    two = {**guest, "name": "vas09", "address": "10.10.0.99", "disks": []}
+    two["macs"] = {"vf": "52:54:00:0a:01:99", "virtio": "52:54:00:0a:02:99"}
+    value["hosts"][0]["guests"].append(two)
+    site = parse_cluster(yaml.safe_dump(value), "two guests")
+    pf = {"mtu": 9000, "addresses": ["10.10.0.11"], "vfs_total": 8}
+
+    def found(vfs: int, *running: str) -> list[str]:
+        facts = host(interfaces={"ens1f0": {**pf, "vfs": vfs}}, running=list(running), cpus=96)
+        return [f.what for f in examine_machine(site, OSS, facts, {})]
+
+    assert found(1, GUEST) == ["ens1f0 has 1 virtual functions now, for 2 guests"]
+    assert found(1) == found(0, GUEST) == found(2, GUEST) == []
+
+
+def test_every_check_of_machines_can_be_accepted_and_is_on_the_page() -> None:
+    sources = (f for f in (ROOT / "ansible/vas_ansible/checks").glob("*.py") if f.stem not in PURE)
+    made = {
+        name for f in sources for name in re.findall(r'Finding\([\w.]+, "(\w+)"', f.read_text())
+    }
+    specs = (ROOT / "ansible/roles/hostcheck/meta/argument_specs.yml").read_text()
+    options = yaml.safe_load(specs)["argument_specs"]["main"]["options"]
+    assert set(options["vas_hostcheck_accepted"]["choices"]) == made
+    page = (ROOT / "docs/provisioning.md").read_text()
+    assert all(f"`{name}`" in page for name in made)
 
 
 def test_clocks_are_compared_with_the_controller_s() -> None:

@@ -73,6 +73,15 @@ def test_jobs_of_the_queues_users_do_not_run_as_yarn() -> None:
     assert not examine_inventory(SITE.model_copy(update={"yarn": yarn}), {GUEST: {}}, KNOWN, {})
 
 
+def test_users_that_a_site_adds_to_the_queues_count() -> None:
+    queues = [queue.model_copy(update={"users": []}) for queue in SITE.yarn.queues]
+    site = SITE.model_copy(update={"yarn": SITE.yarn.model_copy(update={"queues": queues})})
+    added = {"vas_hadoop_users": ["ann"]}
+    (found,) = examine_inventory(site, {GUEST: added}, list(added), {})
+    assert found.check == "vas_hadoop_container_executor" and "jobs of ann," in found.what
+    assert not examine_inventory(site, {GUEST: {"vas_hadoop_users": ["yarn"]}}, list(added), {})
+
+
 def test_a_secret_is_no_property() -> None:
     named = {"ssl.server.keystore.password": "x", "yarn.webapp.ui2.enable": "true"}
     variables = EXECUTOR | {"vas_hadoop_properties": named}

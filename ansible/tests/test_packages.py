@@ -131,12 +131,29 @@ def test_a_run_that_dies_while_it_installs_is_known_to_the_next(machine: Machine
     assert packages.Packages(machine).absent("hadoop")["removed"] == ["fonts", "jdk"]
 
 
-def test_a_key_that_dnf_imports_is_no_package(machine: Machine) -> None:
-    """By its name rpm would take the keys of every repository away."""
-    machine.needs |= {"jdk": {"gpg-pubkey"}, "gpg-pubkey": set()}
-    assert packages.Packages(machine).present("hadoop", ["jdk"])["installed"] == ["jdk"]
-    assert packages.Packages(machine).absent("hadoop")["removed"] == ["jdk"]
-    assert "gpg-pubkey" in machine.installed
+class Rpms(Machine):
+    """Rocky's, where a repository's key is imported with the first package that comes from it."""
+
+    def run_command(self, argv: list[str], **_: Any) -> tuple[int, str, str]:
+        if "-qa" in argv:
+            names = ((name.partition("-")[0], name) for name in sorted(self.installed))
+            names = (("gpg-pubkey" if "gpg" in first else first, name) for first, name in names)
+            return 0, "".join(f"installed {name} {whole}\n" for name, whole in names), ""
+        return super().run_command(argv)
+
+
+def test_a_key_that_dnf_imports_goes_with_its_packages_and_no_other_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(packages, "Apt", packages.Dnf)
+    theirs, ours = "gpg-pubkey-11aa-22bb", "gpg-pubkey-33cc-44dd"
+    machine = Rpms(tmp_path / "vas" / "packages.json")
+    machine.installed.add(theirs)
+    machine.needs |= {"jdk": {ours}, theirs: set(), ours: set()}
+    came = packages.Packages(machine).present("hadoop", ["jdk"])
+    assert came["installed"] == [ours, "jdk"]
+    assert packages.Packages(machine).absent("hadoop")["removed"] == [ours, "jdk"]
+    assert machine.installed == {"bash", theirs}
 
 
 def test_check_mode_changes_nothing(machine: Machine) -> None:

@@ -31,6 +31,14 @@ def test_what_was_evacuated_is_left_alone(name: str) -> None:
             assert "!vas_evacuated" in hosts, play["name"]
 
 
+def test_what_playbooks_and_commands_are_told_is_known_to_preflight() -> None:
+    options = {name for role in ROLES for name in options_of(ANSIBLE / "roles" / role)}
+    told = yaml.safe_load((ANSIBLE / "roles/preflight/vars/main.yml").read_text())
+    texts = "".join(file.read_text() for file in ANSIBLE.glob("*.yml"))
+    named = {*re.findall(r"\b(vas_\w+) \| default", texts), *re.findall(r"-e (vas_\w+)", PAGE)}
+    assert named <= options | set(told["__vas_preflight_of_playbooks"])
+
+
 def test_teardown_takes_away_what_site_brings() -> None:
     brings, takes = (_roles(plays(name)) for name in ("site", "teardown"))
     assert brings - {"preflight", "hostcheck"} == takes

@@ -73,8 +73,8 @@ Record = dict[str, Any]
 # "wanted": role -> names; "added": role -> what came with it; "before": an installation that has
 # not ended.
 _EMPTY: Record = {"wanted": {}, "before": None, "added": {}}
-# What rpm lists besides: keys of repositories, which dnf imports; all of them have this name.
-_NO_PACKAGES = {"gpg-pubkey"}
+# Keys of repositories, which dnf imports and rpm lists; all of them have this name.
+_KEYS = "gpg-pubkey"
 _APT = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none"}
 
 
@@ -89,6 +89,11 @@ class Apt:
     environment: ClassVar[dict[str, str]] = _APT
 
     @staticmethod
+    def name(listed: str) -> str:
+        """Of one that the listing has."""
+        return listed
+
+    @staticmethod
     def others(names: list[str], status: int, stdout: str, stderr: str) -> list[str]:
         """What a simulated removal would remove or install besides, or why it cannot be."""
         lines = [line.split() for line in stdout.splitlines()]
@@ -99,13 +104,19 @@ class Apt:
 class Dnf:
     """Rocky's programs."""
 
-    listing = ("rpm", "-qa", "--qf", "installed %{NAME}\n")
+    listing = ("rpm", "-qa", "--qf", "installed %{NAME} %{NAME}-%{VERSION}-%{RELEASE}\n")
     update = None
     # Nothing is removed without --allowerasing.
     install = ("dnf", "-q", "-y", "--setopt=install_weak_deps=False", "install")
     try_remove = ("rpm", "--erase", "--test")
     remove = ("rpm", "--erase")
     environment: ClassVar[dict[str, str]] = {}
+
+    @staticmethod
+    def name(listed: str) -> str:
+        """Of one that the listing has; a key's has its number, or all of them would be meant."""
+        name, numbered = listed.split()
+        return numbered if name == _KEYS else name
 
     @staticmethod
     def others(names: list[str], status: int, stdout: str, stderr: str) -> list[str]:
@@ -196,7 +207,7 @@ class Packages:
     def _installed(self) -> set[str]:
         lines = self._run(*self._manager.listing)[1].splitlines()
         words = (line.split(" ", 1) for line in lines)
-        return {name for status, name in words if status == "installed"} - _NO_PACKAGES
+        return {self._manager.name(listed) for status, listed in words if status == "installed"}
 
     def _install(self, names: list[str]) -> None:
         if self._manager.update:

@@ -93,12 +93,16 @@ def _executor(cluster: Cluster, node: str, variables: Variables) -> Iterator[Fin
     """Without Hadoop's setuid program every container is yarn's, whoever submitted it."""
     if variables.get("vas_hadoop_container_executor"):
         return
-    users = {user for queue in cluster.yarn.queues for user in queue.users} - {"yarn"}
+    others = variables.get("vas_hadoop_users") or ()
+    assert isinstance(others, Collection), "the role's options are checked by Ansible"
+    users = {user for queue in cluster.yarn.queues for user in queue.users} | {*map(str, others)}
+    users -= {"yarn"}
     if variables.get("vas_hadoop_kerberos_realm"):
         what = "secure mode needs containers to run as their users"
     elif users and cluster.host_by_guest(node):
         named = ", ".join(sorted(users))
-        what = f"is not set: jobs of {named}, whom the map's queues name, would run as yarn"
+        what = f"is not set: jobs of {named}, whom the map's queues or vas_hadoop_users name,"
+        what += " would run as yarn"
     else:
         return
     fix = "name Hadoop's program container-executor, built for these nodes"

@@ -116,6 +116,12 @@ def _virtual_functions(host: Host, facts: Facts) -> Iterator[Finding]:
         what = f"{host.nics.pf} has {pf.vfs_total or 0} virtual functions for {len(host.guests)}"
         fix = "enable SR-IOV in the firmware and in the adapter's own (mlxconfig, devlink)"
         yield Finding(host.name, "vfs", f"{what} guests", fix)
+        return
+    in_use = [guest.name for guest in host.guests if guest.name in facts.running]
+    if pf and in_use and 0 < (pf.vfs or 0) < len(host.guests):
+        what = f"{host.nics.pf} has {pf.vfs} virtual functions now, for {len(host.guests)} guests"
+        fix = "their number changes only while nobody has one: for the next site.yml shut down "
+        yield Finding(host.name, "vfs", what, fix + ", ".join(in_use))
 
 
 def _room(host: Host, facts: Facts, settings: GuestSettings) -> Iterator[Finding]:
