@@ -9,7 +9,7 @@ from pathlib import Path
 from vas_cluster import Guest, Host
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput
-from vas_core.files import fsync_directory
+from vas_core.files import fsync_directory, make_directories
 from vas_core.process import run
 from vas_core.sizes import parse_size
 
@@ -64,7 +64,7 @@ def _commands(guest: Guest, disk: Disk, image: Path | None) -> list[Sequence[str
 def _make(disk: Disk, commands: Sequence[Sequence[str | Path]]) -> None:
     """Under another name first: what was interrupted is no disk."""
     place = Path(disk.path)
-    place.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+    make_directories(place.parent, mode=0o711)
     new = place.with_name(f".{place.name}.new")
     try:
         for words in commands:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as Xml
 from vas_cluster import Cluster, Guest
 from vas_cluster import Host as MapHost
 from vas_core.errors import BadInput, VasError
+from vas_core.files import make_directories
 from vas_core.polling import poll
 from vas_core.seed import read_seed, write_seed
 from vas_core.virsh import virsh
@@ -119,7 +120,7 @@ class Host:
             self._define_network(wish)
         if self._seed(wish):
             # QEMU's user reaches its seed, and lists nobody else's.
-            wish.seed_file.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+            make_directories(wish.seed_file.parent, mode=0o711)
             write_seed(wish.seed_file, wish.seed)
         if self._domain(wish):
             self._do("define", "/dev/stdin", stdin=text)
