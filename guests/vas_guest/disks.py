@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from vas_cluster import Guest, Host
@@ -24,6 +24,20 @@ def refuse_osts(host: Host, guest: Guest) -> None:
         if device := devices.get(os.path.realpath(disk.path)):
             hint = "name another disk in the map: a guest writes to its disks"
             raise BadInput(f"is {device}, which an OST is on", where=disk.path, hint=hint)
+
+
+def refuse_others(guest: Guest, others: Mapping[str, Collection[str]]) -> None:
+    """Raises BadInput for a disk that is, by whichever name, one of another virtual machine.
+
+    `others` are their names, and the files and devices of their disks: what is shut off too, as
+    nothing but libvirt knows then that a disk is somebody's.
+    """
+    owners = {os.path.realpath(path): name for name, paths in others.items() for path in paths}
+    for disk in guest.disks:
+        if owner := owners.get(os.path.realpath(disk.path)):
+            hint = "name another disk in the map: a guest writes to its disks; is that machine of"
+            hint += f" no use any more, `virsh undefine {owner}` (its disks stay)"
+            raise BadInput(f"is a disk of {owner}, another machine", where=disk.path, hint=hint)
 
 
 def lacking(guest: Guest) -> list[Disk]:
