@@ -50,3 +50,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         _guarded = False
+
+
+@pytest.fixture
+def strict_umask() -> Iterator[None]:
+    """As hardened machines have it (CIS): what others have to read is not by itself."""
+    before = os.umask(0o027)
+    yield
+    os.umask(before)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
+_SHARED = "ansible.module_utils.vas"
 
 
 def load(path: str) -> ModuleType:
-    """A file below `plugins`, imported."""
+    """A file below `plugins`, imported; a module finds what it shares as on a node."""
+    if path.startswith("modules/") and _SHARED not in sys.modules:
+        sys.modules[_SHARED] = load("module_utils/vas.py")
     file = PLUGINS / path
     spec = importlib.util.spec_from_file_location(f"ansible_{file.stem}", file)
     assert spec and spec.loader

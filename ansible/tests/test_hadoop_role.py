@@ -176,3 +176,16 @@ def test_what_was_there_is_asked_once_and_not_of_an_installation(installed: bool
     assert names.index("Ensure it is known what is not the role's to take away") < names.index(
         "Ensure a changed configuration is in force"
     )
+
+
+def test_jars_are_for_all_to_read_whatever_the_umask() -> None:
+    """The archive has no directories: tar would make them for root alone."""
+    install = tasks("install")
+    made = task("install", "Ensure their directories are there")
+    known = {"__vas_hadoop_directory": "/lib", "__vas_hadoop_release": "/lib/release-1"}
+    paths = Templar(DataLoader(), variables=known).template(made["loop"])
+    linked = task("install", "Ensure the jars are this archive's")["loop"]
+    assert {f"/lib/release-1/{name}" for name in linked} <= set(paths)
+    assert made["ansible.builtin.file"]["mode"] == "0755"
+    unpacked = next(number for number, one in enumerate(install) if "block" in one)
+    assert install.index(made) < unpacked

@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from vas_core.process import run
 
 ANSIBLE = Path(__file__).parents[1]
+ROLE = ANSIBLE / "roles/program"
 _PLAY = """
 - hosts: localhost
   gather_facts: false
@@ -39,6 +41,19 @@ def test_an_image_s_programs_come_back_and_nobody_s_own_goes(tmp_path: Path) -> 
     _play(tmp_path)
     left = {file.name: file.readlink() for file in (tmp_path / "bin").iterdir()}
     assert left == {"vas": image / "vas", "vas-routed": Path("/somebody/s/own")}
+
+
+@pytest.mark.machine
+@pytest.mark.usefixtures("strict_umask")
+def test_scientists_may_run_what_root_installs(tmp_path: Path) -> None:
+    for_all = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__vas_program_for_all"]
+    run([*for_all, "mkdir", tmp_path / "a b"])
+    assert (tmp_path / "a b").stat().st_mode & 0o777 == 0o755
+    tasks = yaml.safe_load((ROLE / "tasks/install.yml").read_text())
+    (block,) = [task["block"] for task in tasks if "block" in task]
+    words = [one["ansible.builtin.command"]["argv"] for one in block if "changed_when" in one]
+    assert len(words) == 2
+    assert all(argv.lstrip("{ ").startswith("__vas_program_for_all") for argv in words)
 
 
 def _play(directory: Path) -> None:

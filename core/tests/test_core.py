@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from vas_core.errors import BadInput, NotHere, VasError
-from vas_core.files import write_atomically
+from vas_core.files import make_directories, write_atomically
 from vas_core.journal import Journal
 from vas_core.process import CommandFailed, run
 from vas_core.root import Root
@@ -153,3 +153,16 @@ def test_a_key_of_settings_that_is_given_twice_is_refused(tmp_path: Path) -> Non
         read_yaml(file, Rounds)
     file.write_text("rounds: 2\n")
     assert read_yaml(file, Rounds).rounds == 2
+
+
+@pytest.mark.usefixtures("strict_umask")
+def test_directories_have_their_mode_whatever_the_umask(tmp_path: Path) -> None:
+    make_directories(tmp_path / "a/b", mode=0o711)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "a/b")] == [0o755, 0o711]
+    make_directories(tmp_path / "a")
+    (tmp_path / "a/b").chmod(0o700)
+    make_directories(tmp_path / "a/b")
+    assert (tmp_path / "a/b").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        make_directories(tmp_path / "file")

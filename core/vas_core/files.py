@@ -1,4 +1,4 @@
-"""Writing a file so that a reader sees the old content or the new, never a part."""
+"""Writing a file so that a reader sees the old content or the new; directories for it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,23 @@ def _replace(path: Path, data: bytes, mode: int) -> None:
         temporary.unlink(missing_ok=True)
         raise
     fsync_directory(path.parent)
+
+
+def make_directories(path: Path, *, mode: int = 0o755) -> None:
+    """Makes a directory with that mode, and those above it for all to read, whatever the umask.
+
+    One that is there stays as it is.
+    """
+    if path.is_dir():
+        return
+    make_directories(path.parent)
+    try:
+        path.mkdir(mode)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    else:
+        path.chmod(mode)
 
 
 def fsync_directory(directory: Path) -> None:

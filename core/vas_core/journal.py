@@ -24,7 +24,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import VasError
-from vas_core.files import write_atomically
+from vas_core.files import make_directories, write_atomically
 
 
 class Entry(BaseModel):
@@ -58,7 +58,7 @@ class Journal:
 
         Raises VasError if the file is damaged or of another version.
         """
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        make_directories(path.parent)
         lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -52,15 +52,17 @@ def test_a_link_to_a_device_under_an_ost_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.machine
+@pytest.mark.usefixtures("strict_umask")
 def test_an_image_becomes_the_first_disk_and_others_are_empty(tmp_path: Path) -> None:
-    image, first, second = (tmp_path / name for name in ("image", "d/a.raw", "d/b.raw"))
+    image, first, second = (tmp_path / name for name in ("image", "c/d/a.raw", "c/d/b.raw"))
     image.write_bytes(b"image" + bytes(1 << 20))
     made = list(make(guest(first, second), image))
     assert [disk.path for disk in made] == [str(first), str(second)]
     assert first.read_bytes()[:5] == b"image"
     assert [disk.stat().st_size for disk in (first, second)] == [1 << 30, 1 << 30]
     assert sorted(path.name for path in first.parent.iterdir()) == ["a.raw", "b.raw"]
-    assert first.stat().st_mode & 0o777 == 0o600
+    modes = [path.stat().st_mode & 0o777 for path in (first, first.parent, tmp_path / "c")]
+    assert modes == [0o600, 0o711, 0o755]  # QEMU's user reaches it
 
 
 @pytest.mark.machine

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from vas_cluster import Guest, Host
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput
-from vas_core.files import fsync_directory
+from vas_core.files import fsync_directory, make_directories
 from vas_core.process import run
 from vas_core.sizes import parse_size
 
@@ -24,6 +24,20 @@ def refuse_osts(host: Host, guest: Guest) -> None:
         if device := devices.get(os.path.realpath(disk.path)):
             hint = "name another disk in the map: a guest writes to its disks"
             raise BadInput(f"is {device}, which an OST is on", where=disk.path, hint=hint)
+
+
+def refuse_others(guest: Guest, others: Mapping[str, Collection[str]]) -> None:
+    """Raises BadInput for a disk that is, by whichever name, one of another virtual machine.
+
+    `others` are their names, and the files and devices of their disks: what is shut off too, as
+    nothing but libvirt knows then that a disk is somebody's.
+    """
+    owners = {os.path.realpath(path): name for name, paths in others.items() for path in paths}
+    for disk in guest.disks:
+        if owner := owners.get(os.path.realpath(disk.path)):
+            hint = "name another disk in the map: a guest writes to its disks; is that machine of"
+            hint += f" no use any more, `virsh undefine {owner}` (its disks stay)"
+            raise BadInput(f"is a disk of {owner}, another machine", where=disk.path, hint=hint)
 
 
 def lacking(guest: Guest) -> list[Disk]:
@@ -64,7 +78,7 @@ def _commands(guest: Guest, disk: Disk, image: Path | None) -> list[Sequence[str
 def _make(disk: Disk, commands: Sequence[Sequence[str | Path]]) -> None:
     """Under another name first: what was interrupted is no disk."""
     place = Path(disk.path)
-    place.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+    make_directories(place.parent, mode=0o711)
     new = place.with_name(f".{place.name}.new")
     try:
         for words in commands:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as Xml
 from vas_cluster import Cluster, Guest
 from vas_cluster import Host as MapHost
 from vas_core.errors import BadInput, VasError
+from vas_core.files import make_directories
 from vas_core.polling import poll
 from vas_core.seed import read_seed, write_seed
 from vas_core.virsh import virsh
@@ -25,6 +26,7 @@ from vas_guest.settings import GuestSettings
 _THERE = "there"
 _ANSWERS, _ENDED = "answers", "ended"
 _CONSOLE_CHARS = 2000
+_ENDING_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ class Host:
         return wish.uuid in self._listed("list", "--all") or wish.seed_file.exists()
 
     def is_running(self, wish: Wish) -> bool:
-        """Whether the guest runs."""
-        return wish.uuid in self._listed("list", "--state-running", "--state-paused")
+        """Whether the guest runs, or has not quite ended: until then nothing of it is free."""
+        return wish.uuid in self._listed("list")
 
     def apply(self, wish: Wish) -> list[Difference]:
         """Makes and defines what differs, and reads it back; returns what was changed.
@@ -119,7 +121,7 @@ class Host:
             self._define_network(wish)
         if self._seed(wish):
             # QEMU's user reaches its seed, and lists nobody else's.
-            wish.seed_file.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+            make_directories(wish.seed_file.parent, mode=0o711)
             write_seed(wish.seed_file, wish.seed)
         if self._domain(wish):
             self._do("define", "/dev/stdin", stdin=text)
@@ -130,18 +132,33 @@ class Host:
         return found
 
     def refuse_disks(self, wish: Wish) -> None:
-        """Raises BadInput for a disk of the guest's that is somebody else's device."""
+        """Raises BadInput for a disk of the guest's that is somebody else's file or device."""
         disks_of.refuse_osts(wish.host, wish.guest)
+        disks_of.refuse_others(wish.guest, self._others(wish))
         paths = [disk.path for disk in wish.guest.disks]
         refuse_foreign(paths, wish.settings, self._sources(wish))
 
     def start(self, wish: Wish) -> None:
-        """Starts the guest, now and with its host, unless it runs."""
+        """Starts the guest, now and with its host, unless it runs.
+
+        Raises VasError if one that is about to end does not.
+        """
         self._do("autostart", wish.uuid)
+        self._await_end(wish)
         if not self.is_running(wish):
             if wish.network is not None:
                 self._start_network(wish)
             self._do("start", wish.uuid)
+
+    def _await_end(self, wish: Wish) -> None:
+        """One whose system has gone is "in shutdown" until QEMU has given its memory back."""
+        if self.is_running(wish):
+            poll(
+                lambda: self._do("domstate", wish.uuid).strip(),
+                lambda state: state != "in shutdown",
+                _ENDING_SECONDS,
+                f"{wish.guest.name} to end",
+            )
 
     def restart(self, wish: Wish, timeout_seconds: float) -> None:
         """Shuts the guest down, if it runs, and starts it with its present definition.
@@ -202,10 +219,8 @@ class Host:
         return there
 
     def _refuse_a_stranger(self, wish: Wish) -> None:
-        names = self._do("list", "--all", "--uuid", "--name").splitlines()
-        rows = (line.split(maxsplit=1) for line in names if line.strip())
-        for uuid, name in rows:
-            if name.strip() == wish.guest.name and uuid != wish.uuid:
+        for uuid, name in self._names():
+            if name == wish.guest.name and uuid != wish.uuid:
                 hint = "undefine or rename that one; it is none of VAS's"
                 raise BadInput(f"is defined with another UUID, {uuid}", where=name, hint=hint)
 
@@ -271,9 +286,42 @@ class Host:
         """Files and devices of the disks that it has been defined with."""
         if wish.uuid not in self._listed("list", "--all"):
             return []
-        text = self._do("dumpxml", wish.uuid, "--inactive")
-        sources = parse_xml(text, where=wish.guest.name).iterfind("devices/disk/source")
-        return [source.get("dev") or source.get("file") or "" for source in sources]
+        return self._disks(wish.uuid, "--inactive")
+
+    def _others(self, wish: Wish) -> dict[str, list[str]]:
+        """Those of every other virtual machine, by its name: as it is defined, and as it runs."""
+        active = self._listed("list")
+        found: dict[str, list[str]] = {}
+        for uuid, name in self._names():
+            # One with the guest's name is refused for that.
+            if uuid != wish.uuid and name != wish.guest.name:
+                found[name] = self._disks(uuid, "--inactive")
+                found[name] += self._disks(uuid) if uuid in active else []
+        return found
+
+    def _disks(self, uuid: str, *options: str) -> list[str]:
+        """Files and devices of a virtual machine's disks, and of what they are based on."""
+        document = parse_xml(self._do("dumpxml", uuid, *options), where=f"virsh dumpxml {uuid}")
+        sources = document.iterfind("devices/disk//source")
+        found = (one.get("dev") or one.get("file") or self._volume(one) for one in sources)
+        return [path for path in found if path]
+
+    def _volume(self, source: Xml.Element) -> str | None:
+        """Where a volume of one of libvirt's own pools is; None where libvirt has no such pool."""
+        pool, volume = source.get("pool"), source.get("volume")
+        if pool is None or volume is None:
+            return None
+        try:
+            text = self._do("pool-dumpxml", pool)
+        except VasError:
+            return None
+        path = parse_xml(text, where=f"virsh pool-dumpxml {pool}").findtext("target/path")
+        return f"{path}/{volume}" if path else None
+
+    def _names(self) -> list[tuple[str, str]]:
+        lines = self._do("list", "--all", "--uuid", "--name").splitlines()
+        rows = (line.split(maxsplit=1) for line in lines if line.strip())
+        return [(uuid, name.strip()) for uuid, name in rows]
 
     def _listed(self, *words: str) -> list[str]:
         words = (*words, "--uuid") if words[0] == "list" else words

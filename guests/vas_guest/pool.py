@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 
 from vas_core.errors import BadInput
-from vas_core.files import write_atomically
+from vas_core.files import make_directories, write_atomically
 from vas_core.root import Root
 from vas_guest.trust import read_functions
 from vas_guest.vfs import Adapter
@@ -27,7 +27,7 @@ def read_pool(root: Root, pf: str) -> tuple[str, ...]:
 def write_pool(root: Root, pf: str, addresses: Collection[str]) -> None:
     """Keeps them."""
     file = root.path(FILE)
-    file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    make_directories(file.parent)
     write_atomically(file, json.dumps({pf: list(addresses)}) + "\n")
 
 

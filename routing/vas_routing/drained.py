@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from vas_core.errors import BadInput
-from vas_core.files import write_atomically
+from vas_core.files import make_directories, write_atomically
 from vas_routing.links import Leg
 
 FILE = "drained.json"
@@ -26,5 +26,5 @@ def read_drained(state: Path) -> frozenset[Leg]:
 
 def write_drained(state: Path, legs: Collection[Leg]) -> None:
     """Replaces the legs not to be used."""
-    state.mkdir(parents=True, exist_ok=True, mode=0o755)
+    make_directories(state)
     write_atomically(state / FILE, json.dumps(sorted(legs)) + "\n")

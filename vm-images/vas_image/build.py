@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from vas_core.errors import BadInput, NotHere, VasError
-from vas_core.files import write_atomically
+from vas_core.files import make_directories, write_atomically
 from vas_core.process import CommandFailed, run
 from vas_core.progress import Step, Steps
 from vas_image.assembly import HADOOP, PLUGINS, WHEELS, assemble
@@ -98,7 +98,7 @@ def build(order: Order, learned: Path) -> Image:
         tree, made = Path(work, "tree"), Path(work, "made")
         made.mkdir()
         with steps.step(STEPS[0].name):
-            tree.mkdir(mode=0o755)
+            make_directories(tree)
             assemble(tree, order.system)
         with steps.step(STEPS[1].name):
             _run_builder(order, tree, made)

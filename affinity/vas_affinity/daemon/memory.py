@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from vas_affinity.daemon.decide import State
 from vas_core.errors import VasError
-from vas_core.files import write_atomically
+from vas_core.files import make_directories, write_atomically
 
 _FILE = "daemon.json"
 _STATE = TypeAdapter(State)
@@ -20,14 +20,14 @@ _STATE = TypeAdapter(State)
 
 def write_memory(state: Path, remembered: State) -> None:
     """Replaces the file in a directory."""
-    state.mkdir(parents=True, exist_ok=True, mode=0o755)
+    make_directories(state)
     write_atomically(state / _FILE, _STATE.dump_json(remembered, indent=2), mode=0o600)
 
 
 def check_state(state: Path) -> None:
     """Raises VasError where a journal could not be kept in that directory."""
     try:
-        state.mkdir(parents=True, exist_ok=True, mode=0o755)
+        make_directories(state)
         with TemporaryFile(dir=state):
             pass
     except PermissionError as refused:

@@ -1,4 +1,7 @@
-"""How a module calls `vas`: a list of arguments, its JSON, its exit statuses. Python 3.9."""
+"""How a module calls `vas`: a list of arguments, its JSON, its exit statuses. Python 3.9.
+
+And what modules share besides.
+"""
 
 from __future__ import annotations
 
@@ -45,3 +48,15 @@ def ask(module: Any, arguments: list[str], accepted: tuple[int, ...] = (DONE,)) 
 def options(given: dict[str, Any]) -> list[str]:
     """`--key=value` for what is given."""
     return [f"--{key}={value}" for key, value in given.items() if value not in (None, "")]
+
+
+def make_directories(path: Path) -> None:
+    """Makes a directory, and those above it, for all to read, whatever the umask of a login is.
+
+    One that is there stays as it is.
+    """
+    if path.is_dir():
+        return
+    make_directories(path.parent)
+    path.mkdir(exist_ok=True)
+    path.chmod(0o755)

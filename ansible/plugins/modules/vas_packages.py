@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.vas import make_directories
 
 DOCUMENTATION = """
 module: vas_packages
@@ -249,7 +250,7 @@ class Packages:
                 with contextlib.suppress(OSError):  # others of VAS's files are there
                     self._path.parent.rmdir()
             return
-        self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        make_directories(self._path.parent)
         temporary = self._path.with_name(f"{self._path.name}.new")
         with temporary.open("w") as stream:
             json.dump(record, stream, indent=1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.vas import make_directories
 
 DOCUMENTATION = """
 module: vas_sysctl
@@ -126,7 +127,7 @@ class Parameters:
         if not text:
             path.unlink(missing_ok=True)
             return
-        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        make_directories(path.parent)
         temporary = path.with_name(f".{path.name}.new")
         with temporary.open("w") as stream:
             stream.write(text)

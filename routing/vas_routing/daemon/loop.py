@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
-from vas_core.files import stamp_of
+from vas_core.files import make_directories, stamp_of
 from vas_core.notify import notify
 from vas_core.signals import Signals
 from vas_routing.daemon.events import Disturbed, Events, LinkChange, Overflow
@@ -40,7 +40,7 @@ class Daemon:
         self._stamps = self._stamps_now()
         node, choices = load()
         self._state, self._settings = node.state, node.kernel.settings
-        self._state.mkdir(parents=True, exist_ok=True, mode=0o755)
+        make_directories(self._state)
         self._events = Events(self._settings.protocol)
         self._selector.register(self._events, selectors.EVENT_READ, self._on_events)
         self._live = self._start(node, choices, read_memory(self._state))

@@ -20,7 +20,7 @@ from zipfile import ZipFile
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import BadInput, VasError
-from vas_core.files import fsync_directory, write_atomically
+from vas_core.files import fsync_directory, make_directories, write_atomically
 from vas_core.process import run
 
 DEFAULT_DIRECTORY = Path("/var/lib/vas/cds")
@@ -116,7 +116,7 @@ class Archive:
             return True
 
     def _prepare(self) -> None:
-        self._directory.mkdir(parents=True, exist_ok=True, mode=0o755)
+        make_directories(self._directory)
         status = self._directory.stat()
         if status.st_mode & 0o022 or status.st_uid not in (0, os.geteuid()):
             raise VasError(

@@ -1,0 +1,149 @@
+"""What libvirt is told of a guest, and asked for others: by a libvirt that is made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vas_cluster import load_cluster
+from vas_cluster.model import Disk
+from vas_core.errors import BadInput, VasError
+from vas_guest import host as host_module
+from vas_guest.host import Host, Wish
+from vas_guest.settings import GuestSettings
+
+SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
+_POOL = "<pool><target><path>{}</path></target></pool>"
+
+
+class Libvirt:
+    """virsh: machines by UUID, with their names, states and disks as they are defined and run."""
+
+    def __init__(self) -> None:
+        self.machines: dict[str, tuple[str, str]] = {}
+        self.disks: dict[tuple[str, bool], str] = {}
+        self.pools: dict[str, Path] = {}
+        self.looks = 0
+        self.changes: list[str] = []
+
+    def add(self, uuid: str, name: str, state: str, *, defined: str = "", runs: str = "") -> None:
+        self.machines[uuid] = (name, state)
+        self.disks[uuid, False], self.disks[uuid, True] = defined, runs
+
+    def virsh(self, _uri: str | None, *words: str, stdin: str | None = None) -> str:
+        del stdin
+        known = {"list": self._list, "dumpxml": self._dumpxml, "domstate": self._state}
+        known |= {"pool-dumpxml": self._pool}
+        if words[0] in known:
+            return known[words[0]](*words[1:])
+        self.changes.append(words[0])
+        if words[0] == "shutdown":
+            self._set(words[1], "in shutdown")
+        elif words[0] == "start":
+            if self.machines[words[1]][1] != "shut off":
+                raise VasError("Domain is already active", where="virsh start")
+            self._set(words[1], "running")
+        return ""
+
+    def _list(self, *options: str) -> str:
+        """QEMU's process has ended when somebody has looked for the third time."""
+        self.looks += 1
+        if self.looks == 3:
+            for uuid, (_, state) in list(self.machines.items()):
+                self._set(uuid, "shut off" if state == "in shutdown" else state)
+        assert not [word for word in options if word.startswith("--state")]
+        rows = [
+            f"{uuid} {name}" if "--name" in options else uuid
+            for uuid, (name, state) in self.machines.items()
+            if "--all" in options or state != "shut off"
+        ]
+        return "\n".join(rows) + "\n"
+
+    def _dumpxml(self, uuid: str, *options: str) -> str:
+        disks = self.disks[uuid, "--inactive" not in options]
+        return f"<domain><devices>{disks}</devices></domain>"
+
+    def _state(self, uuid: str) -> str:
+        self._list()
+        return f"{self.machines[uuid][1]}\n"
+
+    def _pool(self, name: str) -> str:
+        if name not in self.pools:
+            raise VasError("no storage pool", where="virsh pool-dumpxml")
+        return _POOL.format(self.pools[name])
+
+    def _set(self, uuid: str, state: str) -> None:
+        self.machines[uuid] = (self.machines[uuid][0], state)
+
+
+@pytest.fixture
+def libvirt(monkeypatch: pytest.MonkeyPatch) -> Libvirt:
+    made = Libvirt()
+    monkeypatch.setattr(host_module, "virsh", made.virsh)
+    return made
+
+
+@pytest.fixture
+def wish(tmp_path: Path) -> Wish:
+    """A guest whose disk is there: it may be of before, and it may be somebody's."""
+    cluster = load_cluster(SITE)
+    (tmp_path / "lims.qcow2").write_text("somebody's data")
+    (tmp_path / "vm1.qcow2").symlink_to("lims.qcow2")
+    disk = Disk(path=str(tmp_path / "vm1.qcow2"), size="1GiB")
+    guest = cluster.guests()[0].model_copy(update={"disks": [disk]})
+    settings = GuestSettings(virtual_function=False, seeds=str(tmp_path / "seed"))
+    return Wish(cluster, SITE.read_text(), guest, settings)
+
+
+def source(**attributes: object) -> str:
+    words = " ".join(f"{name}='{value}'" for name, value in attributes.items())
+    return f"<disk><source {words}/></disk>"
+
+
+@pytest.mark.parametrize("kind", ["file", "dev", "volume", "based on", "runs"])
+def test_a_disk_of_another_machine_is_refused_before_anything_is_changed(
+    kind: str, wish: Wish, libvirt: Libvirt, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "lims.qcow2"
+    libvirt.pools["default"] = tmp_path
+    base = f"<backingStore>{source(file=theirs)}</backingStore>"
+    disks = {
+        "dev": source(dev=theirs),
+        "volume": source(pool="default", volume=theirs.name),
+        "based on": f"<disk><source file='/x'/>{base}</disk>",
+    }
+    known = disks.get(kind, source(file=theirs))
+    defined, runs = ("", known) if kind == "runs" else (known, "")
+    libvirt.add(
+        "1", "lims", "running" if kind == "runs" else "shut off", defined=defined, runs=runs
+    )
+    libvirt.add("2", "theirs", "shut off", defined=source(protocol="rbd", name="x"))
+    with pytest.raises(BadInput, match=r"vm1.qcow2: is a disk of lims, .*; .*virsh undefine lims"):
+        Host().apply(wish)
+    assert libvirt.changes == []
+    assert not wish.seed_file.parent.exists()
+
+
+def test_a_disk_of_before_is_the_guests_again(wish: Wish, libvirt: Libvirt, tmp_path: Path) -> None:
+    """It stayed when the guest was forgotten; and of the guest itself it is anyway."""
+    libvirt.add("1", "lims", "shut off", defined=source(file=tmp_path / "other"))
+    libvirt.add("2", "lost", "shut off", defined=source(pool="gone", volume="vm1.qcow2"))
+    Host().refuse_disks(wish)
+    libvirt.add(
+        wish.uuid, wish.guest.name, "shut off", defined=source(file=wish.guest.disks[0].path)
+    )
+    Host().refuse_disks(wish)
+
+
+def test_a_guest_is_started_again_when_its_process_has_ended(wish: Wish, libvirt: Libvirt) -> None:
+    libvirt.add(wish.uuid, wish.guest.name, "running")
+    Host().restart(wish, 5)
+    assert libvirt.changes == ["shutdown", "autostart", "start"]
+    assert libvirt.machines[wish.uuid][1] == "running"
+
+
+def test_one_that_is_about_to_end_is_not_taken_for_started(wish: Wish, libvirt: Libvirt) -> None:
+    libvirt.add(wish.uuid, wish.guest.name, "in shutdown")
+    Host().start(wish)
+    assert libvirt.machines[wish.uuid][1] == "running"
