@@ -47,7 +47,7 @@ def made_true(
     `leaves`: directories that stay with what is in them.
     """
     names = _members(site, hosts)
-    before = {name: look(site.hosts[name]) for name in names}
+    before = {name: look(site.hosts[name], leaves) for name in names}
     present = {**variables, f"vas_{role}_state": "present"}
     absent = {**variables, f"vas_{role}_state": "absent"}
 
