@@ -34,7 +34,10 @@ from vas_yarn.jars import find_hadoop, find_plugins
 MIT = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
 pytestmark = [
     *(pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(600)),
-    pytest.mark.skipif(not all(map(shutil.which, MIT)), reason="no krb5-kdc and krb5-user"),
+    pytest.mark.skipif(
+        not all(map(shutil.which, MIT)),
+        reason="no krb5-kdc, krb5-admin-server and krb5-user (with /usr/sbin on PATH)",
+    ),
     pytest.mark.skipif(os.geteuid() != 0, reason="its user yarn needs root"),
 ]
 
