@@ -10,7 +10,7 @@ import pytest
 import yaml
 from modules import load
 
-from vas_ansible.checks import Facts, examine_machine
+from vas_ansible.checks import Facts, examine_machine, fabric_mtus
 from vas_ansible.checks.room import IMAGE
 from vas_cluster import load_cluster, parse_cluster
 from vas_core.sizes import parse_size
@@ -144,6 +144,20 @@ def test_every_check_of_machines_can_be_accepted_and_is_on_the_page() -> None:
     assert set(options["vas_hostcheck_accepted"]["choices"]) == made
     page = (ROOT / "docs/provisioning.md").read_text()
     assert all(f"`{name}`" in page for name in made)
+
+
+def test_legs_on_the_data_fabric_take_packets_of_one_length() -> None:
+    short = {"ens1f0": {"mtu": 1500, "addresses": ["10.10.0.12"], "vfs_total": 8}}
+    known = {OSS: host(), "oss02.hpc.example": host(interfaces=short), "yarn-rm": host()}
+    mtus = fabric_mtus(SITE, known)
+    assert mtus == {OSS: 9000, "oss02.hpc.example": 1500}
+    assert checks(host(), mtus=mtus) == []
+    facts = host(hostname="oss02", interfaces=short)
+    (found,) = examine_machine(SITE, "oss02.hpc.example", facts, {"mtus": mtus})
+    assert (found.check, found.what) == (
+        "mtu",
+        f"its leg on the data fabric takes 1500 bytes, and {OSS}'s 9000",
+    )
 
 
 def test_clocks_are_compared_with_the_controller_s() -> None:

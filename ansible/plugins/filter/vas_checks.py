@@ -1,7 +1,8 @@
-"""The filters `vas_inventory_findings` and `vas_machine_findings`."""
+"""The filters `vas_inventory_findings`, `vas_machine_findings` and `vas_fabric_mtus`."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -56,12 +57,27 @@ def vas_machine_findings(
     return [finding.line() for finding in found]
 
 
+def vas_fabric_mtus(
+    cluster_file: str, hostvars: Mapping[str, Any], nodes: list[str], registered: str
+) -> dict[str, int]:
+    """Node -> the MTU of its leg on the data fabric, of those of whom facts are registered."""
+    from vas_ansible.checks import Facts, fabric_mtus
+    from vas_cluster import load_cluster
+
+    read = {node: hostvars[node][registered] for node in nodes if registered in hostvars[node]}
+    # As JSON: Ansible's own numbers and texts are no plain ones.
+    said = {node: json.dumps(found["vas_facts"]) for node, found in read.items()}
+    known = {node: Facts.model_validate_json(text) for node, text in said.items()}
+    return fabric_mtus(load_cluster(Path(cluster_file)), known)
+
+
 class FilterModule:
     """What Ansible asks for."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name -> function."""
         return {
+            "vas_fabric_mtus": vas_fabric_mtus,
             "vas_inventory_findings": vas_inventory_findings,
             "vas_machine_findings": vas_machine_findings,
         }

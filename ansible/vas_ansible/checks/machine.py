@@ -10,7 +10,7 @@ from vas_ansible.checks.accounts import examine_accounts, examine_users
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
 from vas_ansible.checks.lustre import unfit
-from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, firewall, ports
+from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, fabric, firewall, ports
 from vas_ansible.checks.room import disks, heaps
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import host_interface
@@ -37,9 +37,9 @@ def examine_machine(
     """Everything that is wrong with a machine of the map, but for what the site accepts.
 
     `settings`: the inventory's variables; `now`, the controller's clock in seconds since 1970;
-    `image_bytes`, what the guests' image takes.
+    `image_bytes`, what the guests' image takes; `mtus`, as `fabric_mtus` has them.
     """
-    found = [*_everywhere(node, facts, settings)]
+    found = [*_everywhere(node, facts, settings), *fabric(node, settings.get("mtus") or {})]
     if host := cluster.host(node):
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
     else:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from vas_ansible.checks.facts import Chain, Facts
 from vas_ansible.checks.finding import Finding
+from vas_cluster import Cluster
 
 # firewalld's word for a zone that takes everything.
 _OPEN = "ACCEPT"
@@ -14,6 +15,29 @@ _OPEN = "ACCEPT"
 MANAGER_PORTS = (8030, 8031, 8032, 8033, 8088, 10020, 10033, 19888)
 # The NodeManager's localizer, containers and web pages, and the shuffle.
 NODE_PORTS = (8040, 8041, 8042, 13562)
+
+
+def fabric_mtus(cluster: Cluster, known: Mapping[str, Facts]) -> dict[str, int]:
+    """Storage servers and guests -> the MTU, in bytes, of the leg that has the map's address."""
+    nodes = {host.name: host.address for host in cluster.hosts}
+    nodes |= {guest.name: guest.address for guest in cluster.guests()}
+    legs = (
+        (name, nic.mtu)
+        for name, facts in known.items()
+        for nic in facts.interfaces.values()
+        if nodes.get(name) in nic.addresses
+    )
+    return dict(legs)
+
+
+def fabric(node: str, mtus: Mapping[str, int]) -> Iterator[Finding]:
+    """All are on one network, where nobody tells a sender that its packets are too long."""
+    longest = max(mtus, key=lambda name: mtus[name], default=node)
+    if node in mtus and mtus[node] < mtus[longest]:
+        what = f"its leg on the data fabric takes {mtus[node]} bytes, and {longest}'s"
+        what += f" {mtus[longest]}"
+        fix = f"give all of them one MTU: ip link set dev LEG mtu {mtus[longest]}, here"
+        yield Finding(node, "mtu", what, fix)
 
 
 def ports(node: str, facts: Facts, unit: str, wanted: Sequence[int]) -> Iterator[Finding]:
