@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import BadInput
+from vas_core.files import make_directories
 
 _NAME = ".vas-bench"
 _HINT = "name another place by --directory, or remove it yourself"
@@ -49,8 +50,9 @@ def is_left_over(directory: Path) -> bool:
 
 def make(directory: Path) -> None:
     """Makes it this process'. Raises OSError if it is there."""
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    directory.mkdir(mode=0o755)
+    make_directories(directory.parent)
+    directory.mkdir()
+    directory.chmod(0o755)  # whatever the umask: containers may run as yarn
     (directory / _NAME).write_text(_own().model_dump_json() + "\n")
 
 
