@@ -44,10 +44,10 @@ def made_true(
 ) -> Iterator[None]:
     """A cycle with something else to look at while the role is in force.
 
-    `leaves`: directories that stay with what is in them.
+    `leaves`: directories that are not looked into, such as stay with what is in them.
     """
     names = _members(site, hosts)
-    before = {name: look(site.hosts[name]) for name in names}
+    before = {name: look(site.hosts[name], leaves) for name in names}
     present = {**variables, f"vas_{role}_state": "present"}
     absent = {**variables, f"vas_{role}_state": "absent"}
 
