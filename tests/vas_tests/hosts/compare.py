@@ -70,8 +70,9 @@ _LIVELY: tuple[str, ...] = (
     "fs.aio-nr",
 )
 _LIVELY += ("kernel.acct", "fs.quota", "net.netfilter", "dev.cdrom", "kernel.shmall", "vm.stat")
-# Started by whoever asks, a session or libvirt, and ended by themselves later.
+# Started by whoever asks, a session or libvirt, and ended by themselves later, or done for good.
 _ON_DEMAND = (
+    "systemd-udev-settle.service",
     *("libvirtd.service", "virtlogd.service", "systemd-machined.service"),
     *("systemd-hostnamed.service", "systemd-timedated.service"),
     *("user@0.service", "user-runtime-dir@0.service"),
