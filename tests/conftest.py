@@ -40,13 +40,19 @@ def lab() -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="session")
-def archives() -> dict[str, object]:
-    """What a controller hands to nodes, by the variables that name it."""
-    build = REPOSITORY / "build" / "hosts"
-    wheels, hadoop = build / "vas-wheels.tar", build / "vas-hadoop.tar"
+def program_archive() -> dict[str, object]:
+    """What a controller hands to nodes that need no Hadoop, by the variable that names it."""
+    wheels = REPOSITORY / "build" / "hosts" / "vas-wheels.tar"
     archive_wheels(wheels)
+    return {"vas_program_archive": str(wheels)}
+
+
+@pytest.fixture(scope="session")
+def archives(program_archive: dict[str, object]) -> dict[str, object]:
+    """What a controller hands to nodes, by the variables that name it."""
+    hadoop = REPOSITORY / "build" / "hosts" / "vas-hadoop.tar"
     archive_hadoop(hadoop)
-    return {"vas_program_archive": str(wheels), "vas_hadoop_archive": str(hadoop)}
+    return program_archive | {"vas_hadoop_archive": str(hadoop)}
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,8 @@ _PASSED_OVER = (
     # libvirt's own: it comes with the first guest that starts with its server, and stays.
     "/etc/libvirt/qemu/autostart",
     *("/etc/ld.so.cache", "/etc/.pwd.lock", "/etc/mtab"),
+    # Those of the kernel that a machine of the tests was given.
+    "/usr/lib/modules",
 )
 _BACKUPS = ("/etc/passwd-", "/etc/group-", "/etc/shadow-", "/etc/gshadow-", "/etc/subuid-")
 _LOOK = """
@@ -68,8 +70,9 @@ _LIVELY: tuple[str, ...] = (
     "fs.aio-nr",
 )
 _LIVELY += ("kernel.acct", "fs.quota", "net.netfilter", "dev.cdrom", "kernel.shmall", "vm.stat")
-# Started by whoever asks, a session or libvirt, and ended by themselves later.
+# Started by whoever asks, a session or libvirt, and ended by themselves later, or done for good.
 _ON_DEMAND = (
+    "systemd-udev-settle.service",
     *("libvirtd.service", "virtlogd.service", "systemd-machined.service"),
     *("systemd-hostnamed.service", "systemd-timedated.service"),
     *("user@0.service", "user-runtime-dir@0.service"),

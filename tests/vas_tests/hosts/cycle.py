@@ -44,7 +44,7 @@ def made_true(
 ) -> Iterator[None]:
     """A cycle with something else to look at while the role is in force.
 
-    `leaves`: directories that stay with what is in them.
+    `leaves`: directories that are not looked into, such as stay with what is in them.
     """
     names = _members(site, hosts)
     before = {name: look(site.hosts[name], leaves) for name in names}

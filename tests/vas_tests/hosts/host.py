@@ -21,7 +21,8 @@ class Host:
     """A machine of the test's site."""
 
     name: str
-    _disk: Path
+    disk: Path
+    """What it writes is there, and what the next one of its name starts with."""
     _process: subprocess.Popen[bytes] = field(repr=False)
 
     @classmethod

@@ -49,6 +49,12 @@ def plug(controller: int, cluster: Cluster, machines: Mapping[str, Machine], nam
             _virtio(host, machines[host.name], cluster, there)
 
 
+def plug_tap(controller: int, name: str) -> None:
+    """Plugs the leg of a machine that makes it itself, as QEMU does."""
+    argv = [*_inside(controller), "link", "set", f"to-{name}", "master", "fabric", "up"]
+    poll(lambda: run(argv, check=False).status == 0, bool, 60.0, f"{name}'s leg")
+
+
 def unplugged(controller: int, name: str) -> None:
     """Waits until the kernel has taken away the leg of a machine that ended."""
     argv = [*_inside(controller), "link", "show", f"to-{name}"]

@@ -25,6 +25,7 @@ MAP = Path(__file__).with_name("site.yaml")
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
 _PLAY_SECONDS = 600
 _PORT = 8000
+_SSH_OPTIONS = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Site:
     directory: Path
     cluster: Cluster
     hosts: dict[str, Host]
-    _controller: int
+    controller: int
+    """A process whose network is the controller's."""
     _disks: Path
     inventories: list[Path] = field(default_factory=list)
     """Inventory files besides the map's."""
@@ -65,10 +67,10 @@ class Site:
 
     def start_again(self, name: str) -> None:
         """Starts a guest, or the ResourceManager's machine, after its `kill`."""
-        unplugged(self._controller, name)
+        unplugged(self.controller, name)
         self.hosts[name] = self.host(name)
         wait_for_namespaces([self.hosts[name].net])
-        plug(self._controller, self.cluster, self.hosts, name)
+        plug(self.controller, self.cluster, self.hosts, name)
         self.hosts[name].wait()
 
     def end(self) -> None:
@@ -78,7 +80,7 @@ class Site:
 
     def beside(self, *argv: str, check: bool = True) -> Completed:
         """Runs a program on the controller, in its network."""
-        return run([*self._inside, *argv], check=check)
+        return run([*self.inside, *argv], check=check)
 
     def play(
         self,
@@ -114,7 +116,7 @@ class Site:
     @contextmanager
     def serving(self, directory: Path) -> Iterator[str]:
         """Files of this machine, for hosts to get by HTTP; gives their URL."""
-        inside = ["nsenter", f"--target={self._controller}", "--net", "--", sys.executable]
+        inside = ["nsenter", f"--target={self.controller}", "--net", "--", sys.executable]
         argv = [*inside, "-m", "http.server", str(_PORT), "--directory", str(directory)]
         null = subprocess.DEVNULL
         process = subprocess.Popen(argv, stdout=null, stderr=null)
@@ -130,19 +132,29 @@ class Site:
         extra.write_text(json.dumps({**self._connection(), **variables}))
         program = str(Path(sys.executable).with_name("ansible-playbook"))
         arguments = ["-i", str(self._inventory()), "-e", f"@{extra}", *words, str(playbook)]
-        return [*self._inside, program, *arguments]
+        return [*self.inside, program, *arguments]
 
     @property
-    def _inside(self) -> list[str]:
-        return ["nsenter", f"--target={self._controller}", "--net", "--"]
+    def inside(self) -> list[str]:
+        """What is put before a program that is to run in the controller's network."""
+        return ["nsenter", f"--target={self.controller}", "--net", "--"]
 
     def _connection(self) -> dict[str, object]:
-        options = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
         return {
             "ansible_user": "root",
-            "ansible_ssh_private_key_file": str(self.directory / "key"),
-            "ansible_ssh_common_args": options,
+            "ansible_ssh_private_key_file": str(self._key),
+            "ansible_ssh_common_args": _SSH_OPTIONS,
         }
+
+    @property
+    def _key(self) -> Path:
+        return self.directory / "key"
+
+    def ssh(self, address: str) -> list[str]:
+        """What runs a command on a machine that is no namespace, and keeps its connection."""
+        kept = ("-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o")
+        options = (*_SSH_OPTIONS.split(), *kept, f"ControlPath={self.directory}/ssh")
+        return [*self.inside, "ssh", "-i", str(self._key), *options, f"root@{address}", "--"]
 
     def _inventory(self) -> Path:
         file = self.directory / "vas.yml"

@@ -21,10 +21,11 @@ _PACKAGES = (
     *("libvirt-daemon-system", "libvirt-clients", "libvirt-daemon-driver-qemu"),
     "qemu-system-x86",
 )
-# What roles install. Hosts reach no mirror: apt finds these in its cache.
+# What roles install, and what makes a machine of a host. Hosts reach no mirror: apt finds these in
+# its cache.
 _CACHED = (
     *("python3-venv", "openjdk-17-jre-headless", "chrony", "qemu-utils", "ovmf"),
-    *("iperf3", "fio"),
+    *("iperf3", "fio", "udev"),
 )
 _TIMEOUT_SECONDS = 600
 

@@ -32,19 +32,21 @@ def site_with(guests: int) -> str:
     """The rig's map with so many guests on its first host."""
     value: dict[str, Any] = yaml.safe_load(SITE.read_text())
     described = value["hosts"][0]["guests"]
-    for number in range(2, guests + 1):
-        mac = f"52:54:00:77:{number:02}"
-        described.append(
-            {
-                "name": f"vm{number}",
-                "address": f"10.77.0.{20 + number}",
-                "macs": {"vf": f"{mac}:01", "virtio": f"{mac}:02"},
-                "memory": "128MiB",
-                "vcpus": 1,
-                "disks": [{"path": _DISK.format(number - 2), "size": "16MiB"}],
-            }
-        )
+    described += [small(number, "10.77.0", number - 2) for number in range(2, guests + 1)]
     return yaml.safe_dump(value)
+
+
+def small(number: int, network: str, disk: int) -> dict[str, Any]:
+    """What a map says of a guest that needs next to nothing; its disk is the host's memory."""
+    mac = f"52:54:00:77:{number:02}"
+    return {
+        "name": f"vm{number}",
+        "address": f"{network}.{20 + number}",
+        "macs": {"vf": f"{mac}:01", "virtio": f"{mac}:02"},
+        "memory": "128MiB",
+        "vcpus": 1,
+        "disks": [{"path": _DISK.format(disk), "size": "16MiB"}],
+    }
 
 
 def two() -> Cluster:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vas_tests.sriov.kernel import Kernel, read_module
 
-_MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
+_MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_blk", "ext4")
 _DIRECTORIES = ("bin", "dev", "proc", "modules", "low", "high", "root")
 _INIT = Path(__file__).with_name("init.sh")
 _MAGIC = "070701"

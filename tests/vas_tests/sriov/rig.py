@@ -12,7 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +67,8 @@ def running(directory: Path) -> Iterator[Rig]:
     """
     cluster = load_cluster(guests.SITE)
     host, other = cluster.hosts
-    boot = _boot(directory.absolute())
+    agent = {"VAS_PYTHON": sys.executable, "VAS_AGENT": str(_AGENT)}
+    boot = make_boot(directory.absolute(), agent)
     with ExitStack() as stack:
         names = (host.name, host.guests[0].name, other.name)
         near, far = _channels(stack, names)
@@ -87,13 +88,14 @@ def running(directory: Path) -> Iterator[Rig]:
         yield Rig(cluster, oss1, vm1, oss2)
 
 
-def _boot(directory: Path) -> Boot:
+def make_boot(directory: Path, env: Mapping[str, str]) -> Boot:
+    """The kernel of this machine, and an archive in `directory` that starts what `env` says."""
     directory.mkdir(parents=True, exist_ok=True)
     kernel, busybox = newest_kernel(), shutil.which("busybox")
     assert kernel and busybox, "`needs.missing` says so"
     initramfs = directory / "initramfs.cpio"
     initramfs.write_bytes(pack(kernel, Path(busybox)))
-    return Boot(kernel, initramfs, {"VAS_PYTHON": sys.executable, "VAS_AGENT": str(_AGENT)})
+    return Boot(kernel, initramfs, env)
 
 
 def _channels(
