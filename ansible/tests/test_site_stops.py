@@ -18,6 +18,14 @@ from vas_core.process import Completed, run
 ANSIBLE = Path(__file__).parents[1]
 EXAMPLE = ANSIBLE.parent / "cluster/examples/four-oss.yaml"
 GOOD = "oss01.hpc.example"
+SILENT, WRONG = "oss03.hpc.example", "oss04.hpc.example"
+_MISTAKES = """
+vas_guest_settings: {acelerator: qemu, mtu: large, authorized_keys: [me]}
+vas_hadoop_users: ann
+vas_hostcheck_accepted: [tiem]
+vas_guest_image: /nowhere
+vas_storage_host_interrupt: perhaps
+"""
 CHECKS = "name, time, pf, mtu, dns, subnet, firewall, kvm, iommu, vfs, memory, cpus, disk, headers"
 
 
@@ -28,12 +36,16 @@ def inventory(tmp_path: Path) -> Path:
     python = "/usr/bin/python3"
     everywhere = (
         f"ansible_connection: local\nansible_become: false\nansible_python_interpreter: {python}\n"
-        "vas_hadoop_container_executor: /srv/container-executor\n"
+        "vas_hadoop_container_executor: /bin/sh\n"
+        "vas_guest_settings: {authorized_keys: ['{{ key }}']}\nkey: ssh-ed25519 AAAA me\n"
     )
     files = {
         "vas.yml": "plugin: vas_cluster\nfile: cluster.yaml\n",
         "group_vars/all.yml": everywhere,
         f"host_vars/{GOOD}.yml": f"vas_hostcheck_accepted: [{CHECKS}]\n",
+        # Nobody listens there.
+        f"host_vars/{SILENT}.yml": "ansible_connection: ssh\nansible_host: 127.0.0.1\n"
+        "ansible_port: 1\n",
         # The project's, but for what it says of errors.
         "ansible.cfg": (ANSIBLE / "ansible.cfg")
         .read_text()
@@ -57,11 +69,11 @@ def site(inventory: Path, limit: str) -> Completed:
     return run([*words, ANSIBLE / "site.yml"], check=False, env=environment, timeout_seconds=300)
 
 
-@pytest.mark.machine
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.nightly
-@pytest.mark.timeout(400)
+pytestmark = [
+    *(pytest.mark.machine, pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)),
+]
+
+
 def test_what_one_machine_lacks_stops_the_run_for_all(inventory: Path) -> None:
     stopped = site(inventory, f"{GOOD},oss02.hpc.example")
     assert stopped.status != 0
@@ -69,3 +81,31 @@ def test_what_one_machine_lacks_stops_the_run_for_all(inventory: Path) -> None:
     assert f"ok: [{GOOD}]" in stopped.stdout
     assert "TASK [hostcheck : Ensure nothing is wrong with the machine]" in stopped.stdout
     assert "TASK [program" not in stopped.stdout
+
+
+def test_one_that_does_not_answer_stops_it_too(inventory: Path) -> None:
+    stopped = site(inventory, f"{GOOD},{SILENT}")
+    assert stopped.status != 0
+    said = " ".join(stopped.stdout.split())
+    assert f"{SILENT}: ssh: does not answer" in said
+    assert "start it, or correct its address in the map" in said
+    assert "TASK [program" not in stopped.stdout
+
+
+def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked(
+    inventory: Path,
+) -> None:
+    (inventory.parent / f"host_vars/{WRONG}.yml").write_text(_MISTAKES)
+    stopped = site(inventory, WRONG)
+    said = " ".join(stopped.stdout.split())
+    for line in (
+        "vas_guest_image: there is no /nowhere/image.json here; make it: `vas image build",
+        "vas_guest_settings: acelerator: extra inputs are not permitted",
+        "vas_guest_settings: mtu: input should be a valid integer",
+        "vas_hadoop_users: is a text, no list; write [ann]",
+        "Got no match for: tiem; see ansible/roles/hostcheck/README.md",
+        "vas_storage_host_interrupt:",
+    ):
+        assert line in said, line
+    assert "authorized_keys" not in said
+    assert "TASK [hostcheck" not in said

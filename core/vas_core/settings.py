@@ -51,6 +51,10 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
 
 def first_problem(wrong: ValidationError) -> str:
     """The first thing that is wrong with a document: `key: what`."""
-    first = wrong.errors()[0]
-    key = ".".join(map(str, first["loc"])) or "the whole"
-    return f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    return problems(wrong)[0]
+
+
+def problems(wrong: ValidationError) -> list[str]:
+    """Everything that is wrong with a document, as `key: what`."""
+    found = [(".".join(map(str, one["loc"])) or "the whole", one["msg"]) for one in wrong.errors()]
+    return [f"{key}: {what[:1].lower()}{what[1:]}" for key, what in found]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -30,18 +29,27 @@ def vas_inventory_findings(
     from vas_cluster import load_cluster
 
     by_node = {node: _own(hostvars[node]) for node in nodes}
-    options = {*known, *_options(Path(roles))}
-    found = examine_inventory(load_cluster(Path(cluster_file)), by_node, options, removed)
+    cluster, options = load_cluster(Path(cluster_file)), dict(_options(Path(roles)))
+    found = examine_inventory(cluster, by_node, options, known, removed)
     return [finding.line() for finding in found]
 
 
 def _own(variables: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: variables[name] for name in variables if name.startswith("vas_")}
+    return {name: _plain(variables[name]) for name in variables if name.startswith("vas_")}
 
 
-def _options(roles: Path) -> Iterator[str]:
+def _plain(value: Any) -> Any:
+    """Without Ansible's own lists and dictionaries, which have their values when they are asked."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def _options(roles: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for file in roles.glob("*/meta/argument_specs.yml"):
-        yield from yaml.safe_load(file.read_text())["argument_specs"]["main"]["options"]
+        options = yaml.safe_load(file.read_text())["argument_specs"]["main"]["options"]
+        role = file.parents[1].name
+        yield from ((name, {**option, "role": role}) for name, option in options.items())
 
 
 def vas_machine_findings(
@@ -53,7 +61,7 @@ def vas_machine_findings(
 
     read = Facts.model_validate_json(facts)
     cluster = load_cluster(Path(cluster_file))
-    found = examine_machine(cluster, node, read, {**settings, "now": time.time()})
+    found = examine_machine(cluster, node, read, {**_plain(settings), "now": time.time()})
     return [finding.line() for finding in found]
 
 
@@ -64,10 +72,9 @@ def vas_fabric_mtus(
     from vas_ansible.checks import Facts, fabric_mtus
     from vas_cluster import load_cluster
 
-    read = {node: hostvars[node][registered] for node in nodes if registered in hostvars[node]}
-    # As JSON: Ansible's own numbers and texts are no plain ones.
-    said = {node: json.dumps(found["vas_facts"]) for node, found in read.items()}
-    known = {node: Facts.model_validate_json(text) for node, text in said.items()}
+    read = {node: hostvars[node].get(registered, {}) for node in nodes}
+    answered = {node: found["vas_facts"] for node, found in read.items() if "vas_facts" in found}
+    known = {node: Facts.model_validate(_plain(facts)) for node, facts in answered.items()}
     return fabric_mtus(load_cluster(Path(cluster_file)), known)
 
 

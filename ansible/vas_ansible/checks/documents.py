@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from vas_affinity.daemon.settings import Settings as AffinitySettings
 from vas_ansible.checks.finding import Finding
-from vas_core.settings import first_problem
+from vas_core.settings import problems
 from vas_guest.settings import GuestSettings
 from vas_routing.settings import Settings as RouteSettings
 
@@ -25,4 +25,5 @@ def examine_settings(node: str, variables: Mapping[str, object]) -> Iterator[Fin
         try:
             model.model_validate(variables.get(name) or {})
         except ValidationError as wrong:
-            yield Finding(node, name, first_problem(wrong), f"its keys are in {page}")
+            for what in problems(wrong):
+                yield Finding(node, name, what, f"its keys are in {page}")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import os.path
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from vas_ansible.checks.documents import examine_settings
+from vas_ansible.checks.files import examine_files
 from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.options import examine_options
 from vas_ansible.hadoop import Choices, site_files
 from vas_cluster import Cluster
 from vas_core.errors import VasError
@@ -29,16 +33,25 @@ Variables = Mapping[str, object]
 def examine_inventory(
     cluster: Cluster,
     by_node: Mapping[str, Variables],
+    options: Mapping[str, Mapping[str, Any]],
     known: Collection[str],
     removed: Mapping[str, str],
+    exists: Callable[[str], bool] = os.path.exists,
 ) -> list[Finding]:
     """Every problem of the variables that a site set.
 
-    `known`: every option of a role; `removed`: options that once were, with what to do instead.
+    `options`: every option of a role, with its specification and its "role"; `known`: what else
+    may be set; `removed`: options that once were, with what to do instead; `exists`: whether a
+    file is on the controller.
     """
     found = [*_manager(cluster)]
-    for node, variables in by_node.items():
-        found += _unknown(node, variables, known, removed)
+    for node, said in by_node.items():
+        found += _unknown(node, said, {*options, *known}, removed)
+        unfit = [*examine_options(node, said, options)]
+        found += unfit
+        wrong = {finding.check for finding in unfit}
+        variables = {name: value for name, value in said.items() if name not in wrong}
+        found += examine_files(node, variables, exists)
         found += _memory(cluster, node, variables)
         found += _kerberos(node, variables)
         found += _executor(cluster, node, variables)
@@ -94,7 +107,7 @@ def _executor(cluster: Cluster, node: str, variables: Variables) -> Iterator[Fin
     if variables.get("vas_hadoop_container_executor"):
         return
     others = variables.get("vas_hadoop_users") or ()
-    assert isinstance(others, Collection), "the role's options are checked by Ansible"
+    assert isinstance(others, Collection), "`examine_options` has seen to that"
     users = {user for queue in cluster.yarn.queues for user in queue.users} | {*map(str, others)}
     users -= {"yarn"}
     if variables.get("vas_hadoop_kerberos_realm"):
@@ -112,7 +125,7 @@ def _executor(cluster: Cluster, node: str, variables: Variables) -> Iterator[Fin
 def _secrets(node: str, variables: Variables) -> Iterator[Finding]:
     """Hadoop's files are everybody's to read, and a run with --diff prints them."""
     properties = variables.get("vas_hadoop_properties") or {}
-    assert isinstance(properties, Mapping), "the role's options are checked by Ansible"
+    assert isinstance(properties, Mapping), "`examine_options` has seen to that"
     for key in sorted(key for key in map(str, properties) if key.endswith(_SECRET)):
         fix = "put it into a keystore that hadoop.security.credential.provider.path names"
         yield Finding(node, "vas_hadoop_properties", f"{key} would be everybody's to read", fix)
@@ -121,7 +134,7 @@ def _secrets(node: str, variables: Variables) -> Iterator[Finding]:
 def _virtual_functions(node: str, variables: Variables) -> Iterator[Finding]:
     """The server makes them, and its guests get them: two roles have to wish the same."""
     guests = variables.get("vas_guest_settings") or {}
-    assert isinstance(guests, Mapping), "the role's options are checked by Ansible"
+    assert isinstance(guests, Mapping), "`examine_options` has seen to that"
     made = variables.get("vas_storage_host_virtual_functions", True)
     taken = guests.get("virtual_function", True)
     if made != taken:

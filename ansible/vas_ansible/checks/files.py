@@ -1,0 +1,28 @@
+"""Whether the files that a site's variables name are on the controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from vas_ansible.checks.finding import Finding
+
+# Variable, a key of it or "", what is looked for in it if it is a directory, who makes it.
+_FILES = (
+    ("vas_program_archive", "", "", "make it: `vas provision wheels FILE`"),
+    ("vas_hadoop_archive", "", "", "make it: `vas provision hadoop FILE`"),
+    ("vas_guest_image", "", "/image.json", "make it: `vas image build --output DIRECTORY`"),
+    ("vas_hadoop_container_executor", "", "", "build it for these nodes, from Hadoop's sources"),
+    ("vas_hadoop_kerberos_keytabs", "", "", "name the directory with the keytabs"),
+    ("vas_lustre_client_repository", "key", "", "get the repository's public key"),
+)
+
+
+def examine_files(
+    node: str, variables: Mapping[str, object], exists: Callable[[str], bool]
+) -> Iterator[Finding]:
+    """Those that are missing. A path that is not absolute Ansible looks for in several places."""
+    for name, key, inside, fix in _FILES:
+        value = variables.get(name)
+        path = value.get(key) if isinstance(value, Mapping) else value
+        if isinstance(path, str) and path.startswith("/") and not exists(path + inside):
+            yield Finding(node, name, f"there is no {path}{inside} here", fix)

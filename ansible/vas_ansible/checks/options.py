@@ -1,0 +1,28 @@
+"""Whether a site's variables have the types and choices of the roles' options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from vas_ansible.checks.finding import Finding
+
+# Of an option's specification, what Ansible judges a value by.
+_JUDGED = ("type", "elements", "choices")
+
+
+def examine_options(
+    node: str, variables: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Finding]:
+    """What a role would refuse when its first task runs; it is said with the rest, before any."""
+    for name in sorted(variables.keys() & options.keys()):
+        value, option = variables[name], options[name]
+        if option.get("type") == "list" and isinstance(value, str):
+            yield Finding(node, name, "is a text, no list", f"write [{value}]")
+            continue
+        judged = {key: option[key] for key in _JUDGED if key in option}
+        for wrong in ArgumentSpecValidator({name: judged}).validate({name: value}).error_messages:
+            fix = f"see ansible/roles/{option['role']}/README.md"
+            yield Finding(node, name, wrong.replace(f"{name} ", "", 1), fix)
