@@ -11,6 +11,8 @@ from vas_tests.hosts.host import Host
 _PASSED_OVER = (
     *("/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp", "/var/log", "/var/cache"),
     *("/var/lib/apt", "/var/lib/dpkg", "/var/lib/systemd", "/root/.ansible", "/root/.cache"),
+    # What timers of the distribution write at midnight.
+    *("/var/backups", "/var/lib/logrotate"),
     # How packages remember that they were there, besides dpkg.
     *("/var/lib/ucf", "/var/lib/sgml-base"),
     # libvirt's own: it comes with the first guest that starts with its server, and stays.
