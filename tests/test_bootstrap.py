@@ -186,6 +186,7 @@ def test_libraries_that_changed_are_installed(debian: Machine) -> None:
 def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
     reading = (("bench", "report", "x"), ("bench", "compare", "x", "y"), ("bench", "usl", "x"))
     planning = (("bench", "run", "x", "--dry-run"), ("bench", "tune", "--dry-run", "x"))
+    planning += (("image", "build", "--dry-run"),)
     for words in (
         ("lab", "status"),
         ("lab", "down"),

@@ -73,7 +73,7 @@ def read_text(path: Path) -> tuple[str, list[Problem]]:
     try:
         return path.read_text(encoding="utf-8"), []
     except FileNotFoundError:
-        return "", [Problem((), "no such file", "name the map's file")]
+        return "", [Problem((), "no such file", "name the map's file by --cluster or VAS_CLUSTER")]
     except IsADirectoryError:
         return "", [Problem((), "is a directory", "name the map's file")]
     except UnicodeDecodeError:

@@ -23,4 +23,6 @@ def virsh(uri: str | None, *words: str, stdin: str | None = None) -> str:
         return run(argv, stdin=stdin, env=env, timeout_seconds=_TIMEOUT_SECONDS).stdout
     except CommandFailed as failed:
         said = " ".join(failed.completed.stderr.replace("error: ", "").split())
-        raise VasError(said or str(failed), where=f"virsh {words[0]}") from None
+        nobody = "failed to connect to the hypervisor" in said
+        hint = "start libvirt here, or name another one by --connect" if nobody else None
+        raise VasError(said or str(failed), where=f"virsh {words[0]}", hint=hint) from None

@@ -131,10 +131,14 @@ def check_builder(order: Order) -> None:
     if order.builder is Builder.QUICK:
         run(["mmdebstrap", "--version"])
         return
-    said = run([*mkosi_program(order.tools), "--version"]).stdout
+    hint = "give a tree that has it by --tools-tree (docs/image.md); --builder quick needs none"
+    try:
+        said = run([*mkosi_program(order.tools), "--version"]).stdout
+    except NotHere:
+        what = f"is not installed, and {_OLDEST_MKOSI} is needed"
+        raise NotHere(what, where="mkosi", hint=hint) from None
     version = re.search(r"\d+", said)
     if version is None or int(version[0]) < _OLDEST_MKOSI:
-        hint = "give a tree that has it by --tools-tree; --builder quick needs none"
         raise NotHere(f"is {said.strip()}, {_OLDEST_MKOSI} is needed", where="mkosi", hint=hint)
 
 

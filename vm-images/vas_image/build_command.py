@@ -66,7 +66,7 @@ def build_command(
 
     The directory gets the disk, its kernel and initrd, a bill of materials (CycloneDX), check
     sums, and image.json, which says what it is. An image that is there is replaced when the new
-    one is whole. Needs `vas build` before.
+    one is whole.
 
     \b
     Examples: vas image build

@@ -22,7 +22,7 @@ _PACK = Step("pack the box", 30)
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     required=True,
     metavar="FILE.pub",
-    help="The public SSH key that may log in, as vas.",
+    help="The public SSH key that may log in, as vas (make one: ssh-keygen -t ed25519).",
 )
 @click.option(
     "--output",
