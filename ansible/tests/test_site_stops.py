@@ -92,6 +92,15 @@ def test_one_that_does_not_answer_stops_it_too(inventory: Path) -> None:
     assert "TASK [program" not in stopped.stdout
 
 
+def test_one_that_cannot_be_looked_at_stops_it_too(inventory: Path) -> None:
+    broken = inventory.parent / f"host_vars/{SILENT}.yml"
+    broken.write_text("ansible_python_interpreter: /nowhere/python3\n")
+    stopped = site(inventory, f"{GOOD},{SILENT}")
+    assert stopped.status != 0
+    assert f"{SILENT}: ssh: cannot be looked at, " in " ".join(stopped.stdout.split())
+    assert "TASK [program" not in stopped.stdout
+
+
 def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked(
     inventory: Path,
 ) -> None:
