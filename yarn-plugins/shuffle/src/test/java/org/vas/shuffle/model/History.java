@@ -149,9 +149,6 @@ final class History {
       throws Exception {
     TaskAttemptID attempt =
         map(map, nextOfMap.merge(map, 1, Integer::sum) - 1 + firstAttempt);
-    synchronized (attempts) {
-      attempts.add(attempt);
-    }
     Throwable failure = null;
     if (fault.isSet()) {
       SharedFileSystem.inject(fault);
@@ -165,13 +162,23 @@ final class History {
         SharedFileSystem.heal();
       }
     }
-    assertTrue(failure == null || throwing || fault.fired(), () -> attempt + " failed by itself");
+    if (failure != null && !throwing && !fault.fired()) {
+      fail(attempt + " failed by itself", failure);
+    }
+    ended(attempt);
     boolean success = failure == null && says;
     if (success) {
       succeeded.add(attempt);
     }
     master.event(attempt, success ? Status.SUCCEEDED : Status.FAILED);
     return failure == null;
+  }
+
+  // What it left can be damaged from here on: damage while it writes would be its own failure.
+  private void ended(TaskAttemptID attempt) {
+    synchronized (attempts) {
+      attempts.add(attempt);
+    }
   }
 
   private void runAgain(int map) throws Exception {
