@@ -1,6 +1,7 @@
 package org.vas.shuffle.model;
 
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -73,13 +74,15 @@ final class Damage {
     return files;
   }
 
-  /** Removes a tree, if it is there. */
+  /** Removes a tree, if it is there, and what a call that had begun brought into it meanwhile. */
   static void removeAll(Path tree) throws IOException {
-    if (Files.exists(tree)) {
+    while (Files.exists(tree)) {
       try (Stream<Path> found = Files.walk(tree)) {
         for (Path each : (Iterable<Path>) found.sorted(Comparator.reverseOrder())::iterator) {
           Files.delete(each);
         }
+      } catch (DirectoryNotEmptyException e) {
+        // Once more.
       }
     }
   }

@@ -3,11 +3,13 @@ package org.vas.shuffle.model;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.Path;
 import org.vas.shuffle.SharedFileSystem;
 
-/** Something that happens at the n-th call of the file system, counted over all threads. */
+/**
+ * Something that happens at the n-th call of the file system, counted over all threads. No call of
+ * another thread begins before it is over.
+ */
 final class NthCall implements SharedFileSystem.Fault {
   /** Calls without a path in what the kernel says. */
   private static final Set<String> NAMELESS = Set.of("read", "write", "hsync", "close");
@@ -17,8 +19,8 @@ final class NthCall implements SharedFileSystem.Fault {
   private final SharedFileSystem.Fault then;
   private final boolean forEver;
   private final String errno;
-  private final AtomicInteger calls = new AtomicInteger();
-  private volatile boolean fired;
+  private int calls;
+  private boolean fired;
 
   private NthCall(int number, boolean forEver, String errno, SharedFileSystem.Fault then) {
     this.number = number;
@@ -67,22 +69,25 @@ final class NthCall implements SharedFileSystem.Fault {
     return number < Integer.MAX_VALUE;
   }
 
-  boolean fired() {
+  synchronized boolean fired() {
     return fired;
   }
 
   /** Whether a call has failed, and with this text. */
   boolean saidOnce(String text) {
-    return fired && errno.equals(text);
+    return fired() && errno.equals(text);
   }
 
   @Override
   public void at(String call, Path path) throws IOException {
-    if (EXEMPT.get()) {
-      return;
+    if (!EXEMPT.get()) {
+      counted(call, path);
     }
-    int count = calls.incrementAndGet();
-    if (count == number || (forEver && count > number)) {
+  }
+
+  private synchronized void counted(String call, Path path) throws IOException {
+    calls++;
+    if (calls == number || (forEver && calls > number)) {
       fired = true;
       then.at(call, path);
     }
