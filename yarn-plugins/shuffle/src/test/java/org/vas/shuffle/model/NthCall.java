@@ -13,7 +13,8 @@ import org.vas.shuffle.SharedFileSystem;
 final class NthCall implements SharedFileSystem.Fault {
   /** Calls without a path in what the kernel says. */
   private static final Set<String> NAMELESS = Set.of("read", "write", "hsync", "close");
-  private static final ThreadLocal<Boolean> EXEMPT = ThreadLocal.withInitial(() -> false);
+  /** Of a thread, and of those it starts: they read for a map that runs elsewhere. */
+  private static final ThreadLocal<Boolean> EXEMPT = new InheritableThreadLocal<>();
 
   private final int number;
   private final SharedFileSystem.Fault then;
@@ -55,7 +56,7 @@ final class NthCall implements SharedFileSystem.Fault {
 
   /** Does what another process does: none of its calls is counted. */
   static <T> T elsewhere(Callable<T> work) throws Exception {
-    boolean before = EXEMPT.get();
+    Boolean before = EXEMPT.get();
     EXEMPT.set(true);
     try {
       return work.call();
@@ -80,7 +81,7 @@ final class NthCall implements SharedFileSystem.Fault {
 
   @Override
   public void at(String call, Path path) throws IOException {
-    if (!EXEMPT.get()) {
+    if (EXEMPT.get() == null) {
       counted(call, path);
     }
   }
