@@ -1,7 +1,7 @@
-"""`site.yml` by Ansible itself: what one machine lacks stops the run for all, before a change.
+"""Playbooks by Ansible itself: what one machine lacks stops the run for all, before a change.
 
 Every machine of the map is this one, which is none of them; check mode, so that nothing is changed
-even if the run should not stop.
+even if a run should not stop.
 """
 
 from __future__ import annotations
@@ -58,6 +58,10 @@ def inventory(tmp_path: Path) -> Path:
 
 
 def site(inventory: Path, limit: str) -> Completed:
+    return play(inventory, "site.yml", "--check", "--limit", f"localhost,{limit}")
+
+
+def play(inventory: Path, playbook: str, *options: str) -> Completed:
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -65,8 +69,8 @@ def site(inventory: Path, limit: str) -> Completed:
         "ANSIBLE_ROLES_PATH": str(ANSIBLE / "roles"),
         "ANSIBLE_NOCOLOR": "1",
     }
-    words = ["ansible-playbook", "-i", inventory, "--check", "--limit", f"localhost,{limit}"]
-    return run([*words, ANSIBLE / "site.yml"], check=False, env=environment, timeout_seconds=300)
+    words = ["ansible-playbook", "-i", inventory, ANSIBLE / playbook, *options]
+    return run(words, check=False, env=environment, timeout_seconds=300)
 
 
 pytestmark = [
@@ -119,3 +123,16 @@ def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked
         assert line in said, line
     assert "authorized_keys" not in said
     assert "TASK [hostcheck" not in said
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_a_server_stays_marked_until_its_guests_are_back(inventory: Path, back: bool) -> None:
+    mark = inventory.with_name("cluster.yaml.evacuated")
+    mark.write_text(f"{GOOD}\noss02.hpc.example\n")
+    group = inventory.with_name("back")
+    group.write_text(f"[vas_readmitted]\n{'vas01' if back else 'vas02'}.hpc.example\n")
+    last = ("--start-at-task", "Ensure every guest of it is back", "-i", str(group))
+    readmitted = play(inventory, "readmit.yml", "-e", f"vas_evacuate={GOOD}", *last)
+    assert (readmitted.status == 0) == back
+    assert ("stays marked, as vas01.hpc.example did not come back" in readmitted.stdout) != back
+    assert mark.read_text().split() == [*([] if back else [GOOD]), "oss02.hpc.example"]
