@@ -11,6 +11,7 @@ import yaml
 from modules import load
 
 from vas_ansible.checks import Facts, examine_machine, fabric_mtus
+from vas_ansible.checks.network import fabric
 from vas_ansible.checks.room import IMAGE
 from vas_cluster import load_cluster, parse_cluster
 from vas_core.sizes import parse_size
@@ -158,6 +159,27 @@ def test_legs_on_the_data_fabric_take_packets_of_one_length() -> None:
         "mtu",
         f"its leg on the data fabric takes 1500 bytes, and {OSS}'s 9000",
     )
+
+
+@pytest.mark.parametrize(
+    ("mtus", "wrong"),
+    [
+        ([9000, 1500, 1500, 1500], "oss01.hpc.example"),
+        ([1500, 1500, 1500, 9000], "oss04.hpc.example"),
+    ],
+)
+def test_of_servers_the_odd_one_is_named(mtus: list[int], wrong: str) -> None:
+    legs = dict(zip((one.name for one in SITE.hosts), mtus, strict=True))
+    named = [one.name for one in SITE.hosts if [*fabric(SITE, one.name, legs)]]
+    assert named == [wrong]
+
+
+@pytest.mark.parametrize("mtu", [1500, 9000])
+def test_a_guest_s_leg_is_held_to_its_server_s(mtu: int) -> None:
+    assert not [*fabric(SITE, GUEST, {OSS: mtu, GUEST: mtu})]
+    (found,) = fabric(SITE, GUEST, {OSS: mtu, GUEST: 4000})
+    assert found.what == f"its leg on the data fabric takes 4000 bytes, and {OSS}'s {mtu}"
+    assert "vas_guest_settings.mtu" in found.fix
 
 
 def test_clocks_are_compared_with_the_controller_s() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_ansible.checks import examine_inventory
+from vas_ansible.checks import LATER, examine_inventory
 from vas_cluster import load_cluster
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
@@ -45,7 +45,7 @@ def test_what_two_variables_demand_of_each_other() -> None:
     ("name", "settings", "what"),
     [
         ("vas_guest_settings", {"acelerator": "qemu"}, "acelerator: extra inputs"),
-        ("vas_guest_settings", {"initrd": "/boot/initrd"}, "the whole: value error, initrd and"),
+        ("vas_guest_settings", {"initrd": "initrd"}, "initrd: string should match"),
         (
             "vas_route_switcher_settings",
             {"probe_interval_ms": 1},
@@ -115,3 +115,39 @@ def test_a_lustre_that_is_to_be_installed_has_a_version_to_judge_it_by() -> None
     assert found() == ["vas_lustre_client_version"]
     variables["vas_lustre_client_version"] = "2.16.1"
     assert found() == []
+
+
+def test_of_a_value_that_needs_facts_the_name_alone_is_judged() -> None:
+    later = {"vas_hadoop_container_executor": LATER, "vas_guest_settings": LATER, "vas_typo": LATER}
+    known = ["vas_storage_host_virtual_functions", *later][:3]
+    said = later | {"vas_storage_host_virtual_functions": False}
+    (found,) = examine_inventory(SITE, {GUEST: said}, {}, known, {})
+    assert found.check == "vas_typo"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "what"),
+    [("dict", "mtu=1", "is no dictionary"), ("list", 5, "is no list"), ("list", "a", "is no list")],
+)
+def test_what_ansible_would_leave_as_a_text_is_wrong(kind: str, value: object, what: str) -> None:
+    options = {"vas_hadoop_users": {"type": kind, "role": "hadoop"}}
+    said = EXECUTOR | {"vas_hadoop_users": value}
+    (found,) = examine_inventory(SITE, {GUEST: said}, options, list(EXECUTOR), {})
+    assert found.what == what
+    assert "write it as YAML" in found.fix
+
+
+@pytest.mark.parametrize("said", [False, "false", "no"])
+def test_a_text_that_says_false_is_false(said: object) -> None:
+    variables = {
+        **EXECUTOR,
+        "vas_storage_host_virtual_functions": said,
+        "vas_guest_settings": {"virtual_function": False},
+    }
+    assert not examine_inventory(SITE, {GUEST: variables}, {}, list(variables), {})
+
+
+def test_the_command_line_of_an_image_s_own_kernel() -> None:
+    """The role `guest` adds the kernel."""
+    variables = EXECUTOR | {"vas_guest_settings": {"kernel_command_line": "root=/dev/vda rw"}}
+    assert not examine_inventory(SITE, {GUEST: variables}, {}, list(variables), {})

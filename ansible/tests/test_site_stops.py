@@ -25,6 +25,7 @@ vas_hadoop_users: ann
 vas_hostcheck_accepted: [tiem]
 vas_guest_image: /nowhere
 vas_storage_host_interrupt: perhaps
+vas_lustre_client_repository: {url: "https://repo/el{{ ansible_facts.distribution_major_version }}"}
 """
 CHECKS = "name, time, pf, mtu, dns, subnet, firewall, kvm, iommu, vfs, memory, cpus, disk, headers"
 
@@ -92,17 +93,26 @@ def test_one_that_does_not_answer_stops_it_too(inventory: Path) -> None:
     stopped = site(inventory, f"{GOOD},{SILENT}")
     assert stopped.status != 0
     said = " ".join(stopped.stdout.split())
-    assert f"{SILENT}: ssh: does not answer" in said
-    assert "start it, or correct its address in the map" in said
+    assert f"{SILENT}: ssh: does not let us in" in said
+    assert "start it, correct its address in the map, or have it let this login in" in said
     assert "TASK [program" not in stopped.stdout
 
 
-def test_one_that_cannot_be_looked_at_stops_it_too(inventory: Path) -> None:
-    broken = inventory.parent / f"host_vars/{SILENT}.yml"
-    broken.write_text("ansible_python_interpreter: /nowhere/python3\n")
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "ansible_python_interpreter: /nowhere/python3",
+        "vas_hadoop_users: ['{{ ansible_facts.nowhere }}']",
+    ],
+)
+def test_one_that_cannot_be_looked_at_stops_it_too(inventory: Path, broken: str) -> None:
+    """By what the module says, and by what Ansible says before there is a module."""
+    (inventory.parent / f"host_vars/{SILENT}.yml").write_text(f"{broken}\n")
     stopped = site(inventory, f"{GOOD},{SILENT}")
     assert stopped.status != 0
-    assert f"{SILENT}: ssh: cannot be looked at, " in " ".join(stopped.stdout.split())
+    said = " ".join(stopped.stdout.split())
+    assert f"{SILENT}: ssh: cannot be looked at, " in said
+    assert "make that right: its login, sudo, or /usr/bin/python3" in said
     assert "TASK [program" not in stopped.stdout
 
 
@@ -116,7 +126,7 @@ def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked
         "vas_guest_image: there is no /nowhere/image.json here; make it: `vas image build",
         "vas_guest_settings: acelerator: extra inputs are not permitted",
         "vas_guest_settings: mtu: input should be a valid integer",
-        "vas_hadoop_users: is a text, no list; write [ann]",
+        "vas_hadoop_users: is no list; write it as YAML, in group_vars: vas_hadoop_users: [ann]",
         "Got no match for: tiem; see ansible/roles/hostcheck/README.md",
         "vas_storage_host_interrupt:",
     ):

@@ -9,12 +9,17 @@ import pytest
 from vas_cluster import load_cluster
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput, VasError
+from vas_core.process import run
 from vas_guest import host as host_module
 from vas_guest.host import Host, Wish
 from vas_guest.settings import GuestSettings
 
 SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
 _POOL = "<pool><target><path>{}</path></target></pool>"
+
+
+# Where a pool is of which libvirt can say nothing now.
+NOBODY = Path("/nobody/answers")
 
 
 class Libvirt:
@@ -34,7 +39,7 @@ class Libvirt:
     def virsh(self, _uri: str | None, *words: str, stdin: str | None = None) -> str:
         del stdin
         known = {"list": self._list, "dumpxml": self._dumpxml, "domstate": self._state}
-        known |= {"pool-dumpxml": self._pool}
+        known |= {"pool-dumpxml": self._pool, "pool-list": lambda *_: "\n".join(self.pools)}
         if words[0] in known:
             return known[words[0]](*words[1:])
         self.changes.append(words[0])
@@ -69,8 +74,8 @@ class Libvirt:
         return f"{self.machines[uuid][1]}\n"
 
     def _pool(self, name: str) -> str:
-        if name not in self.pools:
-            raise VasError("no storage pool", where="virsh pool-dumpxml")
+        if self.pools[name] == NOBODY:
+            raise VasError("failed to connect", where="virsh pool-dumpxml")
         return _POOL.format(self.pools[name])
 
     def _set(self, uuid: str, state: str) -> None:
@@ -134,6 +139,41 @@ def test_a_disk_of_before_is_the_guests_again(wish: Wish, libvirt: Libvirt, tmp_
         wish.uuid, wish.guest.name, "shut off", defined=source(file=wish.guest.disks[0].path)
     )
     Host().refuse_disks(wish)
+
+
+def test_a_file_is_another_machine_s_by_each_of_its_names(
+    wish: Wish, libvirt: Libvirt, tmp_path: Path
+) -> None:
+    (tmp_path / "same").hardlink_to(tmp_path / "lims.qcow2")
+    libvirt.add("1", "lims", "shut off", defined=source(file=tmp_path / "same"))
+    with pytest.raises(BadInput, match=r"vm1.qcow2: is a disk of lims"):
+        Host().refuse_disks(wish)
+
+
+def test_a_pool_that_cannot_be_asked_is_not_taken_for_none(wish: Wish, libvirt: Libvirt) -> None:
+    libvirt.pools["default"] = NOBODY
+    volume = source(pool="default", volume="lims.qcow2")
+    libvirt.add("1", "lims", "shut off", defined=volume)
+    with pytest.raises(VasError, match="failed to connect"):
+        Host().refuse_disks(wish)
+
+
+@pytest.mark.machine
+def test_what_a_machine_that_is_shut_off_is_based_on_is_its_own(
+    wish: Wish, libvirt: Libvirt, tmp_path: Path
+) -> None:
+    """By the headers of its disks; a raw one has none, whatever its first bytes say."""
+    theirs = str(tmp_path / "lims.qcow2")
+    clones = [str(tmp_path / "clone"), str(tmp_path / "clone-of-it")]
+    run(["qemu-img", "create", "-q", "-f", "qcow2", theirs, "1M"])
+    for base, clone in zip([theirs, clones[0]], clones, strict=True):
+        run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", base, clone])
+    shown = "<disk><driver type='{}'/><source file='{}'/></disk>"
+    libvirt.add("1", "lims", "shut off", defined=shown.format("raw", clones[1]))
+    Host().refuse_disks(wish)
+    libvirt.add("1", "lims", "shut off", defined=shown.format("qcow2", clones[1]))
+    with pytest.raises(BadInput, match=r"vm1.qcow2: is a disk of lims"):
+        Host().refuse_disks(wish)
 
 
 def test_a_guest_is_started_again_when_its_process_has_ended(wish: Wish, libvirt: Libvirt) -> None:

@@ -63,7 +63,7 @@ def _wish(name: str, cluster_file: Path | None, settings: Path, placement: Path 
     called = cluster.name_of(name)
     if cluster.host_by_guest(called) is None:
         known = ", ".join(guest.name for guest in cluster.guests())
-        raise BadInput("is no guest of the map", where=name, hint=f"name one by --node: {known}")
+        raise BadInput("is no guest of the map", where=name, hint=f"it has {known}")
     placed = parse_xml(placement.read_bytes(), where=str(placement)) if placement else None
     wish = Wish(cluster, text, cluster.guest(called), read_settings(settings), placed)
     return replace(wish, functions=read_pool(Root(), wish.host.nics.pf))

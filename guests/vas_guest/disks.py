@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -32,12 +34,48 @@ def refuse_others(guest: Guest, others: Mapping[str, Collection[str]]) -> None:
     `others` are their names, and the files and devices of their disks: what is shut off too, as
     nothing but libvirt knows then that a disk is somebody's.
     """
-    owners = {os.path.realpath(path): name for name, paths in others.items() for path in paths}
+    owners = {
+        identity: name
+        for name, paths in others.items()
+        for path in paths
+        for identity in _identities(path)
+    }
     for disk in guest.disks:
-        if owner := owners.get(os.path.realpath(disk.path)):
+        if owner := next((owners[one] for one in _identities(disk.path) if one in owners), None):
             hint = "name another disk in the map: a guest writes to its disks; is that machine of"
             hint += f" no use any more, `virsh undefine {owner}` (its disks stay)"
             raise BadInput(f"is a disk of {owner}, another machine", where=disk.path, hint=hint)
+
+
+def bases(path: str, form: str) -> Iterator[str]:
+    """The files under a disk of that format, by their headers; none for what qemu-img cannot read.
+
+    Of a machine that is shut off libvirt does not say them. No format is guessed: a raw disk's
+    first bytes are its machine's to write.
+    """
+    under: str | None = path
+    seen = set()
+    while under and form != "raw" and under not in seen:
+        seen.add(under)
+        words = ["qemu-img", "info", "--force-share", "-f", form, "--output=json", under]
+        shown = run(words, check=False)
+        about = json.loads(shown.stdout) if shown.status == 0 else {}
+        under = about.get("full-backing-filename")
+        form = about.get("backing-filename-format", "raw")
+        if under:
+            yield under
+
+
+def _identities(path: str) -> Iterator[object]:
+    """By which a file or device is known: its name without links, and what the name stands for."""
+    yield os.path.realpath(path)
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return
+    yield (found.st_dev, found.st_ino)
+    if stat.S_ISBLK(found.st_mode):
+        yield found.st_rdev
 
 
 def lacking(guest: Guest) -> list[Disk]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as Xml
@@ -286,7 +287,7 @@ class Host:
         """Files and devices of the disks that it has been defined with."""
         if wish.uuid not in self._listed("list", "--all"):
             return []
-        return self._disks(wish.uuid, "--inactive")
+        return [*self._disks(self._dump(wish.uuid, "--inactive"))]
 
     def _others(self, wish: Wish) -> dict[str, list[str]]:
         """Those of every other virtual machine, by its name: as it is defined, and as it runs."""
@@ -295,26 +296,40 @@ class Host:
         for uuid, name in self._names():
             # One with the guest's name is refused for that.
             if uuid != wish.uuid and name != wish.guest.name:
-                found[name] = self._disks(uuid, "--inactive")
-                found[name] += self._disks(uuid) if uuid in active else []
+                told = [self._dump(uuid, "--inactive")]
+                told += [self._dump(uuid)] if uuid in active else []
+                found[name] = [path for one in told for path in self._disks(one)]
+                found[name] += [path for one in told for path in self._bases(one)]
         return found
 
-    def _disks(self, uuid: str, *options: str) -> list[str]:
-        """Files and devices of a virtual machine's disks, and of what they are based on."""
-        document = parse_xml(self._do("dumpxml", uuid, *options), where=f"virsh dumpxml {uuid}")
-        sources = document.iterfind("devices/disk//source")
-        found = (one.get("dev") or one.get("file") or self._volume(one) for one in sources)
-        return [path for path in found if path]
+    def _dump(self, uuid: str, *options: str) -> Xml.Element:
+        return parse_xml(self._do("dumpxml", uuid, *options), where=f"virsh dumpxml {uuid}")
+
+    def _disks(self, machine: Xml.Element) -> Iterator[str]:
+        """Files and devices of its disks, and of what libvirt says they are based on."""
+        for source in machine.iterfind("devices/disk//source"):
+            if path := self._path(source):
+                yield path
+
+    def _bases(self, machine: Xml.Element) -> Iterator[str]:
+        """Of what else they are based on."""
+        for disk in machine.iterfind("devices/disk"):
+            source, driver = disk.find("source"), disk.find("driver")
+            path = None if source is None else self._path(source)
+            if path and driver is not None:
+                yield from disks_of.bases(path, driver.get("type", "raw"))
+
+    def _path(self, source: Xml.Element) -> str | None:
+        return source.get("dev") or source.get("file") or self._volume(source)
 
     def _volume(self, source: Xml.Element) -> str | None:
         """Where a volume of one of libvirt's own pools is; None where libvirt has no such pool."""
         pool, volume = source.get("pool"), source.get("volume")
         if pool is None or volume is None:
             return None
-        try:
-            text = self._do("pool-dumpxml", pool)
-        except VasError:
+        if pool not in self._listed("pool-list", "--all", "--name"):
             return None
+        text = self._do("pool-dumpxml", pool)
         path = parse_xml(text, where=f"virsh pool-dumpxml {pool}").findtext("target/path")
         return f"{path}/{volume}" if path else None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from jinja2 import Undefined, UndefinedError
 
 DOCUMENTATION = """
 name: vas_checks
@@ -35,11 +36,25 @@ def vas_inventory_findings(
 
 
 def _own(variables: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _plain(variables[name]) for name in variables if name.startswith("vas_")}
+    return {name: _known(variables, name) for name in variables if name.startswith("vas_")}
+
+
+def _known(variables: Mapping[str, Any], name: str) -> Any:
+    from vas_ansible.checks import LATER
+
+    try:
+        return _plain(variables[name])
+    except UndefinedError:
+        return LATER
 
 
 def _plain(value: Any) -> Any:
-    """Without Ansible's own lists and dictionaries, which have their values when they are asked."""
+    """Without Ansible's own lists and dictionaries, which have their values when they are asked.
+
+    Raises UndefinedError for a value of something that is not known.
+    """
+    if isinstance(value, Undefined):
+        raise UndefinedError
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, list) else value

@@ -6,6 +6,8 @@ import os.path
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
+
 from vas_ansible.checks.documents import examine_settings
 from vas_ansible.checks.files import examine_files
 from vas_ansible.checks.finding import Finding
@@ -28,6 +30,8 @@ _MADE = {
 # How Hadoop's own keys of secrets end; all of them may come from a credential provider.
 _SECRET = ("password", "secret.key")
 Variables = Mapping[str, object]
+LATER = object()
+"""A value that needs facts, which nobody has read yet."""
 
 
 def examine_inventory(
@@ -42,24 +46,30 @@ def examine_inventory(
 
     `options`: every option of a role, with its specification and its "role"; `known`: what else
     may be set; `removed`: options that once were, with what to do instead; `exists`: whether a
-    file is on the controller.
+    file is on the controller. Of a variable that is LATER only the name is looked at.
     """
     found = [*_manager(cluster)]
-    for node, said in by_node.items():
-        found += _unknown(node, said, {*options, *known}, removed)
-        unfit = [*examine_options(node, said, options)]
+    for node, variables in by_node.items():
+        found += _unknown(node, variables, {*options, *known}, removed)
+        judged = {name: value for name, value in variables.items() if value is not LATER}
+        unfit = [*examine_options(node, judged, options)]
         found += unfit
-        wrong = {finding.check for finding in unfit}
-        variables = {name: value for name, value in said.items() if name not in wrong}
-        found += examine_files(node, variables, exists)
-        found += _memory(cluster, node, variables)
-        found += _kerberos(node, variables)
-        found += _executor(cluster, node, variables)
-        found += _secrets(node, variables)
-        found += _virtual_functions(node, variables)
-        found += _lustre(node, variables)
-        found += examine_settings(node, variables)
+        unjudged = variables.keys() - judged.keys() | {finding.check for finding in unfit}
+        judged = {name: value for name, value in judged.items() if name not in unjudged}
+        values = [*examine_files(node, judged, exists), *_values(cluster, node, judged)]
+        if "vas_guest_settings" not in unjudged:
+            values += _virtual_functions(node, judged)
+        found += [finding for finding in values if finding.check not in unjudged]
     return _once(found)
+
+
+def _values(cluster: Cluster, node: str, variables: Variables) -> Iterator[Finding]:
+    yield from _memory(cluster, node, variables)
+    yield from _kerberos(node, variables)
+    yield from _executor(cluster, node, variables)
+    yield from _secrets(node, variables)
+    yield from _lustre(node, variables)
+    yield from examine_settings(node, variables)
 
 
 def _manager(cluster: Cluster) -> Iterator[Finding]:
@@ -135,8 +145,8 @@ def _virtual_functions(node: str, variables: Variables) -> Iterator[Finding]:
     """The server makes them, and its guests get them: two roles have to wish the same."""
     guests = variables.get("vas_guest_settings") or {}
     assert isinstance(guests, Mapping), "`examine_options` has seen to that"
-    made = variables.get("vas_storage_host_virtual_functions", True)
-    taken = guests.get("virtual_function", True)
+    made = boolean(variables.get("vas_storage_host_virtual_functions", True), strict=False)
+    taken = boolean(guests.get("virtual_function", True), strict=False)
     if made != taken:
         what = f"is {str(made).lower()}, and vas_guest_settings.virtual_function is "
         fix = "make them the same; false where there is no SR-IOV"

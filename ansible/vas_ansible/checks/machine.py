@@ -7,6 +7,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from vas_ansible.checks.accounts import examine_accounts, examine_users
+from vas_ansible.checks.documents import as_written
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
 from vas_ansible.checks.lustre import unfit
@@ -39,7 +40,10 @@ def examine_machine(
     `settings`: the inventory's variables; `now`, the controller's clock in seconds since 1970;
     `image_bytes`, what the guests' image takes; `mtus`, as `fabric_mtus` has them.
     """
-    found = [*_everywhere(node, facts, settings), *fabric(node, settings.get("mtus") or {})]
+    found = [
+        *_everywhere(node, facts, settings),
+        *fabric(cluster, node, settings.get("mtus") or {}),
+    ]
     if host := cluster.host(node):
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
     else:
@@ -95,7 +99,7 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
         if bridge and bridge not in facts.interfaces:
             fix = f"make it, with {host.nics.pf} on it, or correct vas_guest_settings"
             yield Finding(host.name, "fabric_bridge", f"has no bridge {bridge}", fix)
-        yield from _room(host, facts, GuestSettings.model_validate(guests))
+        yield from _room(host, facts, GuestSettings.model_validate(as_written(guests)))
         yield from disks(host, facts, settings.get("image_bytes") or 0)
         yield from firewall(host.name, facts, (host.nics.pf, host.nics.bridge), host.nics.bridge)
 

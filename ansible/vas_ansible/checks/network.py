@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from vas_ansible.checks.facts import Chain, Facts
@@ -30,14 +31,24 @@ def fabric_mtus(cluster: Cluster, known: Mapping[str, Facts]) -> dict[str, int]:
     return dict(legs)
 
 
-def fabric(node: str, mtus: Mapping[str, int]) -> Iterator[Finding]:
-    """All are on one network, where nobody tells a sender that its packets are too long."""
-    longest = max(mtus, key=lambda name: mtus[name], default=node)
-    if node in mtus and mtus[node] < mtus[longest]:
-        what = f"its leg on the data fabric takes {mtus[node]} bytes, and {longest}'s"
-        what += f" {mtus[longest]}"
-        fix = f"give all of them one MTU: ip link set dev LEG mtu {mtus[longest]}, here"
-        yield Finding(node, "mtu", what, fix)
+def fabric(cluster: Cluster, node: str, mtus: Mapping[str, int]) -> Iterator[Finding]:
+    """All are on one network, where nobody tells a sender that its packets are too long.
+
+    A guest's is held to its server's, a server's to what most servers have.
+    """
+    parent = cluster.host_by_guest(node)
+    servers = {host.name: mtus[host.name] for host in cluster.hosts if host.name in mtus}
+    like = parent.name if parent else _usual(servers)
+    if node in mtus and like in mtus and mtus[node] != mtus[like]:
+        what = f"its leg on the data fabric takes {mtus[node]} bytes, and {like}'s {mtus[like]}"
+        fix = "give every leg what the switches carry, in each machine's network configuration"
+        yield Finding(node, "mtu", what, fix + "; a guest's is vas_guest_settings.mtu")
+
+
+def _usual(mtus: Mapping[str, int]) -> str:
+    """The first that has what most have; "" of none."""
+    most = Counter(mtus.values()).most_common(1)
+    return next((name for name, mtu in mtus.items() if mtu == most[0][0]), "")
 
 
 def ports(node: str, facts: Facts, unit: str, wanted: Sequence[int]) -> Iterator[Finding]:

@@ -11,6 +11,11 @@ from vas_ansible.checks.finding import Finding
 
 # Of an option's specification, what Ansible judges a value by.
 _JUDGED = ("type", "elements", "choices")
+# Ansible takes texts and numbers for these too, and leaves them to the roles as they are.
+_OF_YAML: Mapping[str, tuple[type, str, str]] = {
+    "list": (list, "list", "[{}]"),
+    "dict": (Mapping, "dictionary", "{{KEY: VALUE}}"),
+}
 
 
 def examine_options(
@@ -19,8 +24,10 @@ def examine_options(
     """What a role would refuse when its first task runs; it is said with the rest, before any."""
     for name in sorted(variables.keys() & options.keys()):
         value, option = variables[name], options[name]
-        if option.get("type") == "list" and isinstance(value, str):
-            yield Finding(node, name, "is a text, no list", f"write [{value}]")
+        kind, word, example = _OF_YAML.get(option.get("type", ""), (object, "", ""))
+        if not isinstance(value, kind) and value is not None:
+            fix = f"write it as YAML, in group_vars: {name}: {example.format(value)}"
+            yield Finding(node, name, f"is no {word}", fix)
             continue
         judged = {key: option[key] for key in _JUDGED if key in option}
         for wrong in ArgumentSpecValidator({name: judged}).validate({name: value}).error_messages:

@@ -18,8 +18,6 @@ _PASSED_OVER = (
     # libvirt's own: it comes with the first guest that starts with its server, and stays.
     "/etc/libvirt/qemu/autostart",
     *("/etc/ld.so.cache", "/etc/.pwd.lock", "/etc/mtab"),
-    # Those of the kernel that a machine of the tests was given.
-    "/usr/lib/modules",
 )
 _BACKUPS = ("/etc/passwd-", "/etc/group-", "/etc/shadow-", "/etc/gshadow-", "/etc/subuid-")
 _LOOK = """
