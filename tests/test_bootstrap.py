@@ -175,12 +175,34 @@ def test_a_python_that_cannot_be_run_is_one_line(debian: Machine) -> None:
     assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stderr == ""
 
 
-def test_libraries_that_changed_are_installed(debian: Machine) -> None:
+@pytest.mark.parametrize("name", ["pyproject.toml", "core/locks/python-dev.txt"])
+def test_libraries_that_changed_are_installed(debian: Machine, name: str) -> None:
     debian.vas("--version")
-    with (debian.clone / "pyproject.toml").open("a") as file:
+    with (debian.clone / name).open("a") as file:
         file.write("\n")
-    assert "pyproject.toml has changed" in debian.vas("--version").stderr
+    assert "pyproject.toml or its lock has changed" in debian.vas("--version").stderr
     assert debian.vas("--version").stderr == ""
+
+
+def test_S6_a_changed_jar_stops_the_build(debian: Machine) -> None:
+    assert debian.vas("build").returncode == 0
+    (debian.clone / "build/plugins-built").unlink()
+    done = debian.vas("build", JAR="changed")
+    assert done.returncode == 1
+    assert "hadoop-common/3/hadoop-common-3.jar: FAILED" in done.stderr
+    assert "vas: a jar is not the recorded one" in done.stderr
+    assert not (debian.clone / "build/plugins-built").exists()
+    assert debian.vas("build").returncode == 0
+
+
+def test_S6_a_jar_that_nobody_recorded_stops_the_build(debian: Machine) -> None:
+    lib = debian.clone / "yarn-plugins/hadoop/target/lib"
+    lib.mkdir(parents=True)
+    (lib / "planted-1.jar").touch()
+    done = debian.vas("build")
+    assert done.returncode == 1
+    assert "planted-1.jar" in done.stderr
+    assert "these jars are not in core/locks/maven.sha256" in done.stderr
 
 
 def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:

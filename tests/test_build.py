@@ -15,8 +15,8 @@ from vas_lab.spec import find_java
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(300)]
 
 REPOSITORY = Path(__file__).parents[1]
-_SOURCES = ("vas", "pyproject.toml", "core/bootstrap", "core/vas_core/packages.tsv", "cluster",
-            "lustre-layout/vectors", "yarn-plugins")  # fmt: skip
+_SOURCES = ("vas", "pyproject.toml", "core/bootstrap", "core/vas_core/packages.tsv", "core/locks",
+            "cluster", "lustre-layout/vectors", "yarn-plugins")  # fmt: skip
 # The Python environment is not what is built here: this makes one whose `vas` says yes.
 _PYTHON = """#!/bin/sh
 [ "$2" = venv ] || exit 0

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from vas_ansible import audit as audit_module
 from vas_ansible.archives import PYTHON, archive_hadoop, archive_wheels
+from vas_ansible.audit import ADVISORIES
 from vas_ansible.monitoring import monitoring_files
 from vas_cluster import load_cluster
 from vas_cluster.loading import default_path
 from vas_core.cli import note
-from vas_core.errors import BadInput
+from vas_core.errors import BadInput, VasError
+from vas_core.sbom import Component
 
 _file = click.argument("file", type=click.Path(path_type=Path))
 
@@ -68,6 +73,67 @@ def hadoop(file: Path) -> None:
     """
     count = archive_hadoop(file)
     note(f"{file}: {count} jars; set vas_hadoop_archive to it")
+
+
+@provision.command("audit")
+@click.option(
+    "--advisories",
+    type=click.Path(path_type=Path),
+    default=ADVISORIES,
+    help="The list of known holes; the repository's own by default.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Every component and finding, for programs.")
+def audit_command(advisories: Path, as_json: bool) -> None:
+    """Compare what reaches a node with the list of known holes.
+
+    Looks at Hadoop's jars, the plugins' and the locked Python libraries. Status 1 if one has a hole
+    that the list does not accept. Asks no network.
+
+    \b
+    Example: vas build && vas provision audit
+    """
+    components = audit_module.components_of_nodes()
+    findings = audit_module.audit(components, audit_module.read_advisories(advisories))
+    click.echo(_findings_as_json(components, findings) if as_json else _table(components, findings))
+    if open_ones := [finding for finding in findings if not finding.advisory.accepted]:
+        raise VasError(
+            "; ".join(map(_sentence, open_ones)),
+            hint=f"update it, or leave it out; {ADVISORIES.name}",
+        )
+
+
+def _sentence(finding: audit_module.AuditFinding) -> str:
+    fix = f"fixed in {finding.advisory.fixed}" if finding.advisory.fixed else "never fixed"
+    library = f"{finding.component.name} {finding.component.version}"
+    return f"{library}: {finding.advisory.identifier}, {fix}"
+
+
+def _table(components: Sequence[Component], findings: Sequence[audit_module.AuditFinding]) -> str:
+    lines = [
+        f"{_sentence(f)}{f.advisory.accepted and f'; accepted: {f.advisory.accepted}'}"
+        for f in findings
+    ]
+    return "\n".join([*lines, f"{len(components)} libraries, {len(findings)} with a known hole"])
+
+
+def _findings_as_json(
+    components: Sequence[Component], findings: Sequence[audit_module.AuditFinding]
+) -> str:
+    return json.dumps(
+        {
+            "libraries": [component.purl() for component in components],
+            "findings": [
+                {
+                    "library": finding.component.purl(),
+                    "advisory": finding.advisory.identifier,
+                    "fixed": finding.advisory.fixed,
+                    "accepted": finding.advisory.accepted,
+                }
+                for finding in findings
+            ],
+        },
+        indent=1,
+    )
 
 
 @provision.command()

@@ -38,6 +38,18 @@ refuse_under_a_lab() {
     done
 }
 
+# Whether every jar is the recorded one: those of the local repository that the lock names, and that
+# Hadoop's directory has no other. Prints what differs. Maven itself compares each download with the
+# registry's own checksum (yarn-plugins/.mvn/maven.config), which a changed registry would change too.
+are_jars_recorded() {
+    local lock=$here/core/locks/maven.sha256 lib=$here/yarn-plugins/hadoop/target/lib classpath repository
+    classpath=$(<"$here/yarn-plugins/hadoop/target/classpath")
+    repository=${classpath%%/org/apache/hadoop/*}
+    (cd -- "${repository##*:}" && sha256sum --check --quiet --ignore-missing -- "$lock") || return 1
+    ! find "$lib" -name '*.jar' -printf '%f\n' | grep -vxF -f <(sed 's|.*/||' "$lock") ||
+        { say "these jars are not in core/locks/maven.sha256"; return 1; }
+}
+
 build_plugins() {
     local stamp=$build/plugins-built log=$build/maven.log why
     is_stale "$stamp" || return 0
@@ -51,6 +63,8 @@ build_plugins() {
         tail -n 30 "$log" >&2
         die "the build failed; the whole log is $log"
     }
+    are_jars_recorded 2>&1 | tee -a "$log" >&2 ||
+        die "a jar is not the recorded one, so this build is not used; where a version was changed on purpose: core/locks/record"
     echo "$SECONDS" >"$stamp"
     touch -r "$stamp.new" "$stamp"
     rm "$stamp.new"

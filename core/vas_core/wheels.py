@@ -8,15 +8,20 @@ from pathlib import Path
 from vas_core.process import run
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
+NODE_LOCK = _REPOSITORY / "core/locks/python-node.txt"
 # What libraries are built for: Rocky 9's glibc, the oldest that VAS runs on, is 2.34.
 _PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x86_64")
 
 
 def gather_wheels(directory: Path, python: str) -> list[Path]:
-    """Writes them, from the package index, for a Python of that version (`3.11`)."""
+    """Writes VAS and its libraries as wheels for a Python of that version (`3.11`).
+
+    The libraries come from the package index; one whose SHA-256 is not the lock's is refused.
+    Returns all wheels in `directory`, sorted. Raises VasError when pip fails.
+    """
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
     words = ["--only-binary=:all:", "--python-version", python, "--dest", str(directory)]
     words += [word for platform in _PLATFORMS for word in ("--platform", platform)]
-    run([*pip, "wheel", "--no-deps", "--wheel-dir", directory, _REPOSITORY])
-    run([*pip, "download", *words, next(directory.glob("vas-*.whl"))])
+    run([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, _REPOSITORY])
+    run([*pip, "download", *words, "--no-deps", "--require-hashes", "-r", NODE_LOCK])
     return sorted(directory.glob("*.whl"))

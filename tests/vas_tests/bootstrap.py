@@ -13,7 +13,8 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[2]
 _TOOLS = (
     "basename", "bash", "cat", "chmod", "cmp", "cp", "dirname", "env", "find", "flock", "grep",
-    "head", "ln", "mkdir", "mv", "readlink", "rm", "sh", "sleep", "tail", "touch",
+    "head", "ln", "mkdir", "mv", "readlink", "rm", "sed", "sh", "sha256sum", "sleep", "tail", "tee",
+    "touch",
 )  # fmt: skip
 PYTHON = """#!/bin/sh
 case "$1 $2" in
@@ -33,6 +34,10 @@ echo "mvn $*" >>"$RECORD"
 mkdir -p yarn-plugins/dist/target yarn-plugins/hadoop/target/lib
 touch yarn-plugins/dist/target/vas-yarn-plugins-1.jar
 touch yarn-plugins/hadoop/target/lib/hadoop-common-3.jar
+jar=org/apache/hadoop/hadoop-common/3/hadoop-common-3.jar
+mkdir -p "repository/$(dirname "$jar")"
+printf %s "$JAR" >"repository/$jar"
+printf %s "$PWD/repository/$jar" >yarn-plugins/hadoop/target/classpath
 """
 _MANAGER = """#!/bin/sh
 echo "{name} $*" >>"$RECORD"
@@ -47,9 +52,11 @@ _INSTALLED = (
     "virt-qemu-run", "qemu-system-x86_64", "xmllint", "fio", "mmdebstrap", "qemu-img", "debugfs",
 )  # fmt: skip
 
+EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 _BOOTSTRAP = (
     "vas",
     "pyproject.toml",
+    "core/locks/python-dev.txt",
     "core/bootstrap/packages.bash",
     "core/bootstrap/plugins.bash",
     "core/vas_core/packages.tsv",
@@ -70,6 +77,9 @@ class Machine:
         for name in _BOOTSTRAP:
             (self.clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, self.clone / name)
+        # The lock of a clone whose Hadoop is one empty jar.
+        name = "org/apache/hadoop/hadoop-common/3/hadoop-common-3.jar"
+        (self.clone / "core/locks/maven.sha256").write_text(f"{EMPTY_SHA256}  {name}\n")
         for tool in _TOOLS:
             found = shutil.which(tool)
             assert found

@@ -17,11 +17,11 @@ from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.files import make_directories, write_atomically
 from vas_core.process import CommandFailed, run
 from vas_core.progress import Step, Steps
+from vas_core.sbom import Component, bill, debian_packages, file_components, manifest_packages
 from vas_image.assembly import HADOOP, PLUGINS, WHEELS, assemble
 from vas_image.definition import DEFINITION, Definition, System, read_definition
 from vas_image.image import BILL, DISK, INITRD, KERNEL, Image, write_image
 from vas_image.quick import Quick, mmdebstrap_argv, mmdebstrap_environment
-from vas_image.sbom import Component, bill, debian_packages, file_components, manifest_packages
 from vas_image.whole import Whole, mkosi_argv, mkosi_program, sandbox_files
 
 STEPS = (
@@ -167,7 +167,13 @@ def _pack(order: Order, tree: Path, made: Path) -> Image:
     raw = made / "vas-guest.raw"
     run(["qemu-img", "convert", "-c", "-O", "qcow2", raw, made / DISK])
     components = [*_system_packages(made), *file_components(_names(tree))]
-    text = json.dumps(bill(components, order.system), indent=1) + "\n"
+    made_of = bill(
+        components,
+        subject=f"vas-guest-{order.system}",
+        subject_type="operating-system",
+        distribution=order.system.distribution,
+    )
+    text = json.dumps(made_of, indent=1) + "\n"
     write_atomically(made / BILL, text)
     digest = made / "tree-digest"
     image = Image(

@@ -1,4 +1,4 @@
-"""What is in an image, piece by piece, as CycloneDX 1.6 (cyclonedx.org/docs/1.6/json). Pure."""
+"""Bills of materials of images and archives, as CycloneDX 1.6 (cyclonedx.org/docs/1.6/json)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from vas_image.definition import System
-
 _NAMESPACE = uuid.UUID("7d1c1f9e-6f2b-5c58-9d39-6a0a54a2a8d4")
 _JAR = re.compile(r"(?P<name>.+?)-(?P<version>\d[\w.-]*)\.jar")
 _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-.*\.whl")
@@ -19,22 +17,26 @@ _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-.*\.whl")
 
 @dataclass(frozen=True, order=True)
 class Component:
-    """One piece: `kind` is its package URL's type, deb, rpm, maven or pypi."""
+    """One library or package; `kind` is its package URL's type: deb, rpm, maven or pypi."""
 
     kind: str
     name: str
     version: str
     architecture: str = ""
+    sha256: str = ""
 
-    def purl(self, system: System) -> str:
-        """The package URL (https://github.com/package-url/purl-spec)."""
-        vendor = f"{system.distribution}/" if self.kind in ("deb", "rpm") else ""
+    def purl(self, distribution: str = "") -> str:
+        """Returns the package URL (https://github.com/package-url/purl-spec).
+
+        `distribution` (`debian`, `rocky`) is the vendor of deb and rpm packages.
+        """
+        vendor = f"{distribution}/" if self.kind in ("deb", "rpm") else ""
         extra = f"?arch={self.architecture}" if self.architecture else ""
         return f"pkg:{self.kind}/{vendor}{self.name}@{self.version.replace(':', '%3A')}{extra}"
 
 
 def debian_packages(status: str) -> Iterator[Component]:
-    """Those that a dpkg status file has as installed."""
+    """Yields the packages that a dpkg status file lists as installed."""
     for paragraph in status.split("\n\n"):
         fields = dict(re.findall(r"^(\w[\w-]*): (.*)$", paragraph, re.MULTILINE))
         if fields.get("Status") == "install ok installed":
@@ -42,14 +44,14 @@ def debian_packages(status: str) -> Iterator[Component]:
 
 
 def manifest_packages(manifest: str) -> Iterator[Component]:
-    """Those of a manifest of mkosi's."""
+    """Yields the packages of a manifest that mkosi wrote (JSON)."""
     for package in json.loads(manifest)["packages"]:
         words = (package[key] for key in ("type", "name", "version", "architecture"))
         yield Component(*words)
 
 
 def file_components(names: Iterable[str]) -> Iterator[Component]:
-    """Jars and wheels, by their files' names."""
+    """Yields a component for each jar and wheel, by its file name; leaves out other names."""
     for name in names:
         base = PurePosixPath(name).name
         for kind, pattern in (("maven", _JAR), ("pypi", _WHEEL)):
@@ -57,24 +59,36 @@ def file_components(names: Iterable[str]) -> Iterator[Component]:
                 yield Component(kind, found["name"], found["version"])
 
 
-def bill(components: Iterable[Component], system: System) -> dict[str, Any]:
-    """The bill of materials; of the same components always the same."""
+def bill(
+    components: Iterable[Component], *, subject: str, subject_type: str, distribution: str = ""
+) -> dict[str, Any]:
+    """Returns the bill of materials of `subject`; equal components give equal bills.
+
+    `subject_type` is CycloneDX's (`operating-system`, `file`), `distribution` as in `purl`.
+    """
     found = sorted(set(components))
-    purls = [component.purl(system) for component in found]
+    purls = [component.purl(distribution) for component in found]
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "serialNumber": uuid.uuid5(_NAMESPACE, "\n".join(purls)).urn,
         "version": 1,
-        "metadata": {"component": {"type": "operating-system", "name": f"vas-guest-{system}"}},
+        "metadata": {"component": {"type": subject_type, "name": subject}},
         "components": [
-            {
-                "type": "library",
-                "bom-ref": purl,
-                "name": component.name,
-                "version": component.version,
-                "purl": purl,
-            }
-            for component, purl in zip(found, purls, strict=True)
+            _entry(component, purl) for component, purl in zip(found, purls, strict=True)
         ],
     }
+
+
+def _entry(component: Component, purl: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "type": "library",
+        # One version may come as several files, one for each Python.
+        "bom-ref": f"{purl}#{component.sha256}" if component.sha256 else purl,
+        "name": component.name,
+        "version": component.version,
+        "purl": purl,
+    }
+    if component.sha256:
+        entry["hashes"] = [{"alg": "SHA-256", "content": component.sha256}]
+    return entry

@@ -1,0 +1,82 @@
+"""S6: what reaches a node against the list of advisories."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vas_ansible import audit as module
+from vas_ansible.audit import Advisory, audit, is_older, locked_libraries, read_advisories
+from vas_core.cli import run_command
+from vas_core.errors import BadInput
+from vas_core.sbom import Component, file_components
+from vas_core.wheels import NODE_LOCK
+
+HOLE = Advisory("maven", "jline", "3.25.0", "CVE-2023-50572", "")
+
+
+@pytest.mark.parametrize(
+    ("version", "fixed", "older"),
+    [
+        ("3.9.0", "3.25.0", True),
+        ("3.25.0", "3.25.0", False),
+        ("33.4.8-jre", "32.0.1", False),
+        ("6.2.1.jre7", "10.2.4", True),
+        ("9.4.58.v20250814", "9.4.57", False),
+        ("4.1.130.Final", "4.1.129", False),
+        ("2.6", "", True),
+    ],
+)
+def test_S6_versions_are_compared_by_their_numbers(version: str, fixed: str, older: bool) -> None:
+    assert is_older(version, fixed) is older
+
+
+def test_S6_only_the_library_of_that_name_and_kind_is_found() -> None:
+    components = [
+        Component("maven", "jline", "3.9.0"),
+        Component("pypi", "jline", "3.9.0"),
+        Component("maven", "jline-terminal", "3.9.0"),
+        Component("maven", "jline", "3.26.0"),
+    ]
+    (finding,) = audit(components, [HOLE])
+    assert finding.component == components[0]
+
+
+def test_S6_the_lock_of_nodes_is_free_of_known_holes_and_every_line_has_a_hash() -> None:
+    text = NODE_LOCK.read_text()
+    libraries = list(locked_libraries(text))
+    assert {"pydantic-core", "markupsafe"} <= {library.name for library in libraries}
+    assert audit(libraries, read_advisories()) == []
+    blocks = text.replace("\\\n", "").splitlines()
+    assert all("--hash=sha256:" in block for block in blocks if block)
+
+
+def test_S6_a_library_with_a_hole_ends_the_audit_with_status_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = list(file_components(["jline-3.9.0.jar", "gson-2.9.0.jar"]))
+    monkeypatch.setattr(module, "components_of_nodes", lambda: found)
+    assert run_command(["provision", "audit", "--json"]) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["findings"][0]["advisory"] == "CVE-2023-50572"
+    assert "jline 3.9.0: CVE-2023-50572, fixed in 3.25.0" in said.err
+
+
+def test_S6_an_accepted_hole_is_printed_and_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(module, "components_of_nodes", lambda: [Component("maven", "a", "1")])
+    list_ = tmp_path / "advisories.tsv"
+    list_.write_text("#x\nmaven\ta\t2\tCVE-1\tnothing of ours calls it\n")
+    assert run_command(["provision", "audit", "--advisories", str(list_)]) == 0
+    assert "accepted: nothing of ours calls it" in capsys.readouterr().out
+
+
+def test_S6_a_line_with_missing_columns_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "advisories.tsv"
+    file.write_text("#x\nmaven\ta\n")
+    with pytest.raises(BadInput, match=r"has 2 columns, not 5") as caught:
+        read_advisories(file)
+    assert f"{file}:2" in str(caught.value)

@@ -1,0 +1,94 @@
+"""Compares what reaches a node with the advisories that the repository keeps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vas_core.errors import BadInput
+from vas_core.sbom import Component, file_components
+from vas_core.wheels import NODE_LOCK
+from vas_yarn.jars import find_hadoop, find_plugins
+
+ADVISORIES = NODE_LOCK.with_name("advisories.tsv")
+_LOCKED = re.compile(r"([\w.-]+)==([^ ;\\]+)")
+
+
+@dataclass(frozen=True)
+class Advisory:
+    """One known hole; `fixed` is the first version without it, empty where there is none.
+
+    `accepted` says why an older version may stay; empty: it may not.
+    """
+
+    kind: str
+    name: str
+    fixed: str
+    identifier: str
+    accepted: str
+
+
+@dataclass(frozen=True)
+class AuditFinding:
+    """A library that reaches a node and is older than an advisory's first whole version."""
+
+    component: Component
+    advisory: Advisory
+
+
+def read_advisories(path: Path = ADVISORIES) -> list[Advisory]:
+    """Reads the list; raises BadInput that names the line which has not its five columns."""
+    found = []
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        if line.startswith("#"):
+            continue
+        words = line.split("\t")
+        if len(words) != 5:
+            hint = "kind, name, fixed, advisory, accepted; tabs between them"
+            raise BadInput(f"has {len(words)} columns, not 5", where=f"{path}:{number}", hint=hint)
+        kind, name, fixed, identifier, accepted = words
+        found.append(Advisory(kind, name, "" if fixed == "-" else fixed, identifier, accepted))
+    return found
+
+
+def components_of_nodes() -> list[Component]:
+    """Lists Hadoop's jars, the plugins' jar and the locked Python libraries.
+
+    Raises NotHere before a build.
+    """
+    jars = [file.name for file in (*find_hadoop().glob("*.jar"), find_plugins())]
+    return sorted({*file_components(jars), *locked_libraries(NODE_LOCK.read_text())})
+
+
+def locked_libraries(lock: str) -> Iterator[Component]:
+    """Yields the libraries of a lock file in pip's format."""
+    for line in lock.splitlines():
+        if found := _LOCKED.match(line):
+            yield Component("pypi", found[1], found[2])
+
+
+def audit(components: Iterable[Component], advisories: Iterable[Advisory]) -> list[AuditFinding]:
+    """Returns a finding for each component that an advisory covers, in the order of components."""
+    known = list(advisories)
+    return [
+        AuditFinding(component, advisory)
+        for component in components
+        for advisory in known
+        if (component.kind, component.name) == (advisory.kind, advisory.name)
+        and is_older(component.version, advisory.fixed)
+    ]
+
+
+def is_older(version: str, fixed: str) -> bool:
+    """Whether `version` comes before `fixed`, by their leading numbers; always if `fixed` is empty.
+
+    What follows the numbers (`-jre`, `.Final`, `.v20250814`) does not count.
+    """
+    return not fixed or _numbers(version) < _numbers(fixed)
+
+
+def _numbers(version: str) -> list[int]:
+    leading = re.match(r"\d+(\.\d+)*(?![\w])", version) or re.match(r"\d+(\.\d+)*(?=\.)", version)
+    return [int(word) for word in leading[0].split(".")] if leading else []
