@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,43 @@ def test_tasks_run_without_an_archive_that_is_damaged(lab: Lab) -> None:
     found, loaded = submitted(lab, "damaged", "default", *options)
     assert found["status"] == 0
     assert loaded == {("am", True), ("map", False), ("reduce", False)}
+
+
+def test_U1_a_runnable_jar_runs_with_a_profile(lab: Lab, tmp_path: Path) -> None:
+    lab.call(["rm", "-rf", str(inside(lab, "submit", "runnable"))])
+    with zipfile.ZipFile(PROBE) as probe_jar, zipfile.ZipFile(tmp_path / "run.jar", "w") as made:
+        made.writestr("META-INF/MANIFEST.MF", "Main-Class: org.vas.workloads.probe.Probe\n\n")
+        for name in probe_jar.namelist():
+            if not name.startswith("META-INF/"):
+                made.writestr(name, probe_jar.read(name))
+    argv = ["submit", "--json", "--profile", "short", str(tmp_path / "run.jar")]
+    found = json.loads(vas(lab, *argv, "-Dmapreduce.job.reduces=2", "/submit/runnable"))
+    assert found["status"] == 0
+    assert len(found["applications"]) == 1
+    assert len(list(inside_output(lab, "submit/runnable"))) == 2
+
+
+def test_U1_streaming_counts_words_with_a_profile(lab: Lab, tmp_path: Path) -> None:
+    (streaming,) = lab.spec.hadoop_lib.glob("hadoop-streaming-*.jar")
+    (tmp_path / "map.sh").write_text("#!/bin/sh\ntr ' ' '\\n'\n")
+    (tmp_path / "map.sh").chmod(0o755)
+    text = inside(lab, "submit", "streaming")
+    script = 'rm -rf "$1"; mkdir -p "$1"; printf "a b\\nb\\n" >"$1/in"'
+    lab.call(["sh", "-euc", script, "sh", str(text)])
+    job = ["-files", str(tmp_path / "map.sh"), "-D", "mapreduce.job.reduces=1"]
+    job += ["-input", "/submit/streaming/in", "-output", "/submit/streaming/out"]
+    job += ["-mapper", "map.sh", "-reducer", "uniq -c"]
+    found = json.loads(vas(lab, "submit", "--json", str(streaming), *job))
+    assert found["status"] == 0
+    assert found["profile"] == "short", found["why"]
+    lines = lab.call(["cat", str(text / "out/part-00000")]).stdout.split()
+    assert lines == ["1", "a", "2", "b"]
+
+
+def inside_output(lab: Lab, path: str) -> list[str]:
+    """The names of the part files below a directory of the lab's Lustre."""
+    listed = lab.call(["ls", str(inside(lab, path))]).stdout.split()
+    return [name for name in listed if name.startswith("part-")]
 
 
 def submitted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from vas_cluster.hadoop import configuration_xml
 from vas_core.cli import run_command
 from vas_yarn.profiles import SHUFFLE, profile_file, profile_properties
+from vas_yarn.submit.entry import main_class
 from vas_yarn.submit.inputs import find_input
-from vas_yarn.submit.plan import Job, leading_options, plan
+from vas_yarn.submit.plan import Job, SplitWords, plan, split_words
 from vas_yarn.submit.rule import Input, choose
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
@@ -28,9 +30,19 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     for name in ("conf", "bin", "lustre"):
         (tmp_path / name).mkdir()
-    (tmp_path / "my.jar").touch()
+    make_jar(tmp_path / "my.jar")
     write(tmp_path / "conf/core-site.xml", {"vas.lustre.mount": str(tmp_path / "lustre")})
     return tmp_path
+
+
+def make_jar(file: Path, manifest: str | None = None, **classes: bytes) -> Path:
+    """A jar with that manifest (main section's lines) and class files, by their simple names."""
+    with zipfile.ZipFile(file, "w") as archive:
+        if manifest is not None:
+            archive.writestr("META-INF/MANIFEST.MF", manifest)
+        for name, content in classes.items():
+            archive.writestr(f"org/example/{name}.class", content)
+    return file
 
 
 def write(file: Path, properties: dict[str, str]) -> Path:
@@ -117,7 +129,7 @@ def test_a_profile_may_be_a_file(site: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_the_users_word_is_the_last(tmp_path: Path) -> None:
-    job = Job(tmp_path / "my.jar", "Main", (), {"b": "option"}, tmp_path / "conf.xml")
+    job = Job(tmp_path / "my.jar", ("Main",), (), {"b": "option"}, tmp_path / "conf.xml")
     made = plan(job, "short", {"a": "site", "b": "site", "c": "site"}, {"b": "conf", "c": "conf"})
     assert {key: made.properties[key] for key in "abc"} == {"a": "site", "b": "option", "c": "conf"}
     assert made.properties.items() >= profile_properties("short").items()
@@ -125,13 +137,13 @@ def test_the_users_word_is_the_last(tmp_path: Path) -> None:
 
 def test_a_heap_follows_the_users_container(tmp_path: Path) -> None:
     flags, memory = "mapreduce.map.java.opts", "mapreduce.map.memory.mb"
-    made = plan(Job(tmp_path / "my.jar", "Main", (), {memory: "4096"}), "short", {}, {})
+    made = plan(Job(tmp_path / "my.jar", ("Main",), (), {memory: "4096"}), "short", {}, {})
     assert made.properties[flags] == (
         "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=2"
     )
     assert f"{flags}={made.properties[flags]}" in made.arguments
     asked = {memory: "4096", flags: "-Xmx3g"}
-    made = plan(Job(tmp_path / "my.jar", "Main", (), asked), "short", {}, {})
+    made = plan(Job(tmp_path / "my.jar", ("Main",), (), asked), "short", {}, {})
     assert made.properties[flags] == "-Xmx3g"
 
 
@@ -160,7 +172,7 @@ def test_what_the_site_has_otherwise_is_told(
 def test_tags_add_up_and_ours_goes_with_the_shuffle(
     tmp_path: Path, profile: str, site_tags: str, options: dict[str, str], tags: str
 ) -> None:
-    made = plan(Job(tmp_path / "my.jar", "Main", (), options), profile, {TAGS: site_tags}, {})
+    made = plan(Job(tmp_path / "my.jar", ("Main",), (), options), profile, {TAGS: site_tags}, {})
     assert made.properties.get(TAGS, "") == tags
     command = " ".join(made.arguments)
     from_profile = profile_properties(profile).get(TAGS, site_tags)
@@ -184,18 +196,96 @@ def test_a_contradiction_is_a_warning(site: Path, capsys: pytest.CaptureFixture[
 
 def test_generic_options_are_the_leading_ones() -> None:
     words = ["-D", "a=1", "-Db=2", "in", "-D", "c=3"]
-    assert leading_options(words) == (["a=1", "b=2"], ("in", "-D", "c=3"))
+    assert split_words(words) == SplitWords(("a=1", "b=2"), (), ("in", "-D", "c=3"))
     words = ["-libjars", "x.jar", "-D", "a=1", "in"]
-    assert leading_options(words) == (["a=1"], ("-libjars", "x.jar", "in"))
+    assert split_words(words) == SplitWords(("a=1",), ("-libjars", "x.jar"), ("in",))
+
+
+RUNNABLE = "Manifest-Version: 1.0\r\nMain-Class: org.example.Main\r\n\r\n"
+DRIVER = b"..org/apache/hadoop/util/ProgramDriver.."
+
+
+@pytest.mark.parametrize(
+    ("manifest", "code", "words", "command"),
+    [
+        # A runnable jar: every word is the program's own.
+        (RUNNABLE, b"", ["in", "out"], ["PROFILE", "in", "out"]),
+        (RUNNABLE, b"", ["-D", "a=1", "in"], ["PROFILE", "-D", "a=1", "in"]),
+        (RUNNABLE, b"", [], ["PROFILE"]),
+        # As `hadoop jar` has it: a class behind a runnable jar is an argument.
+        (RUNNABLE, b"", ["Count", "in"], ["PROFILE", "Count", "in"]),
+        # A jar of several programs: the options follow the program's name.
+        (RUNNABLE, DRIVER, ["sort", "in"], ["sort", "PROFILE", "in"]),
+        (RUNNABLE, DRIVER, [], ["PROFILE"]),
+        # A jar without a main class: the first word is the class, a driver's second the program.
+        (None, b"", ["org.example.Main", "in"], ["org.example.Main", "PROFILE", "in"]),
+        (None, DRIVER, ["org/example/Main", "sort"], ["org/example/Main", "sort", "PROFILE"]),
+        # Streaming's options come behind Hadoop's.
+        (
+            RUNNABLE,
+            b"",
+            ["-files", "map.py,red.py", "-mapper", "map.py", "-input", "/in"],
+            ["PROFILE", "-files", "map.py,red.py", "-mapper", "map.py", "-input", "/in"],
+        ),
+    ],
+)
+def test_U1_options_stand_where_hadoop_jar_reads_them(
+    site: Path,
+    capsys: pytest.CaptureFixture[str],
+    manifest: str | None,
+    code: bytes,
+    words: list[str],
+    command: list[str],
+) -> None:
+    make_jar(site / "my.jar", manifest, Main=code)
+    found = dry_run(site, capsys, "--profile", "short", "JAR", *words)
+    at = command.index("PROFILE")
+    options = ["-conf", str(profile_file("short"))]
+    jar = ["hadoop", "jar", str(site / "my.jar")]
+    assert found["command"] == [*jar, *command[:at], *options, *command[at + 1 :]]
+
+
+@pytest.mark.parametrize(
+    "words", [["in", "out"], ["lustre:///in/*"], ["-files", "/in", "-input", "/in/part-[0-9]"]]
+)
+def test_U1_the_input_of_a_runnable_jar_is_known(
+    site: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LOGNAME", "ann")
+    make_jar(site / "my.jar", RUNNABLE)
+    for directory in ("in", "user/ann/in"):
+        (site / "lustre" / directory).mkdir(parents=True)
+        (site / "lustre" / directory / "part-0").write_bytes(bytes(1000))
+    found = dry_run(site, capsys, "JAR", *words)
+    assert found["why"] == "a map has up to 1000 B, at most 256 MiB"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "named"),
+    [
+        ("", None),
+        ("Manifest-Version: 1.0\n", None),
+        ("Main-Class: a.B\n", "a.B"),
+        ("main-class:  a/B \n", "a.B"),
+        ("Main-Class: a.very.lo\n ng.Name\nX: y\n", "a.very.long.Name"),
+        ("X: y\n\nName: a\nMain-Class: a.B\n", None),
+    ],
+)
+def test_U1_the_main_class_is_that_of_the_main_section(manifest: str, named: str | None) -> None:
+    assert main_class(manifest) == named
 
 
 @pytest.mark.parametrize(
     ("argv", "status", "message"),
     [
         (["--profile", "fast", "JAR", "Main"], 2, "'fast' is not one of 'auto', 'default', "),
+        (["conf/core-site.xml", "Main"], 2, "core-site.xml: cannot be read as a jar: File is not"),
         (["none.jar", "Main"], 2, "none.jar: there is no such jar; name a jar of this machine"),
         (["JAR", "Main", "-conf", "x.xml"], 2, "-conf: its properties would not be seen; give it"),
-        (["JAR"], 2, "missing argument 'CLASS'"),
+        (["JAR"], 2, "its manifest names no Main-Class; give one behind the jar"),
         (["JAR", "Main", "-D"], 2, "-D: nothing behind it; write -D key=value"),
         (["JAR", "Main", "-D", "a"], 2, "-D a: not of the form key=value"),
         (["--conf", "none.xml", "JAR", "Main"], 2, "none.xml: cannot be read: No such file"),
@@ -203,9 +293,15 @@ def test_generic_options_are_the_leading_ones() -> None:
     ],
 )
 def test_what_is_wrong_is_one_line(
-    site: Path, capsys: pytest.CaptureFixture[str], argv: list[str], status: int, message: str
+    site: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    argv: list[str],
+    status: int,
+    message: str,
 ) -> None:
     words = [str(site / "my.jar") if word == "JAR" else word for word in argv]
+    monkeypatch.chdir(site)
     assert run_command(["submit", *words]) == status
     error = capsys.readouterr().err
     assert message in error

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 from dataclasses import dataclass
+from getpass import getuser
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,8 +23,9 @@ from vas_yarn.lint.contradiction import Contradiction, number
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.profiles import PROFILES, is_file_name
 from vas_yarn.site_files import configuration_directory, site_properties
+from vas_yarn.submit.entry import find_entry
 from vas_yarn.submit.inputs import find_input
-from vas_yarn.submit.plan import Job, Plan, leading_options, plan
+from vas_yarn.submit.plan import Job, Plan, plan, split_words
 from vas_yarn.submit.rule import Choice, choose
 
 _SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
@@ -74,30 +76,35 @@ class _Profile(click.Choice[str]):
 @click.option("--dry-run", is_flag=True, help="Print the command instead of running it.")
 @json_option
 @click.argument("jar", type=click.Path(path_type=Path))
-@click.argument("main", metavar="CLASS")
-@click.argument("words", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@click.argument("words", metavar="[CLASS] [ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def submit(
     profile: str,
     conf_file: Path | None,
     dry_run: bool,
     as_json: bool,
     jar: Path,
-    main: str,
     words: tuple[str, ...],
 ) -> int:
-    """Run a MapReduce job with a profile's properties: `hadoop jar JAR CLASS -conf ... ARGS`.
+    """Run a MapReduce job with a profile's properties, as `hadoop jar JAR [CLASS] [ARGS]...` would.
 
-    CLASS is the word that `hadoop jar JAR` takes there: the main class, or a program's name.
-    The program has to read Hadoop's generic options, as those that use Tool do.
+    CLASS is needed where the jar's manifest names no Main-Class, and is left out where it does. For
+    a jar of several programs, as Hadoop's examples, ARGS begin with the program's name. The program
+    must read Hadoop's generic options, as those that use Tool do, and Hadoop streaming.
 
     \b
     Examples: vas submit examples.jar terasort /in /out
+              vas submit my-runnable.jar /in /out
               vas submit --profile short --dry-run my.jar org.example.Main -D a=b /in /out
+              vas submit hadoop-streaming.jar -files map.py -mapper map.py -input /in -output /out
     """
     if not jar.is_file():
         raise BadInput("there is no such jar", where=str(jar), hint="name a jar of this machine")
-    options, rest = leading_options(words)
-    job = Job(jar, main, rest, {p.key: p.value for p in from_options(options)}, conf_file)
+    entry = find_entry(jar, words)
+    parts = split_words(entry.words)
+    options = {option.key: option.value for option in from_options(parts.options)}
+    job = Job(jar, entry.leading, parts.rest, options, conf_file, parts.generic)
+    if entry.is_of_manifest:
+        note(f"{jar.name} starts {entry.main}, which its manifest names")
     found = _prepare(job, profile, dry_run)
     _explain(found)
     if dry_run:
@@ -131,7 +138,7 @@ def _chosen(job: Job, asked: dict[str, str]) -> Choice:
     if not mount:
         return choose(None, 1)
     block = parse_size(conf.get("vas.lustre.block-size", "128m"))
-    found = find_input(job.words, Path(mount), block)
+    found = find_input(job.words, Path(mount), block, home=f"/user/{getuser()}")
     return choose(found, int(number(conf, "mapreduce.job.reduces", 1)))
 
 

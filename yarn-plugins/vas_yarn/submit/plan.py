@@ -20,13 +20,18 @@ _GENERIC = ("-libjars", "-files", "-archives", "-fs", "-jt")
 
 @dataclass(frozen=True)
 class Job:
-    """What the user asked for. `options` are those of `-D`, wherever they stood."""
+    """What the user asked for.
+
+    `leading` stands between the jar and the options (`vas_yarn.submit.entry`), `options` are those
+    of `-D`, `generic` Hadoop's other generic options, `words` the program's own arguments.
+    """
 
     jar: Path
-    main: str
+    leading: tuple[str, ...]
     words: tuple[str, ...]
     options: Mapping[str, str]
     conf: Path | None = None
+    generic: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,8 @@ def plan(job: Job, profile: str, site: Mapping[str, str], conf: Mapping[str, str
         for key, value in chosen.items()
         if key != TAGS_KEY and site.get(key, value) != value and properties[key] == value
     }
-    return Plan(("jar", str(job.jar), job.main, *generic, *job.words), properties, replaced)
+    arguments = ("jar", str(job.jar), *job.leading, *generic, *job.generic, *job.words)
+    return Plan(arguments, properties, replaced)
 
 
 def _without_heaps(chosen: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
@@ -88,8 +94,17 @@ def _tags(properties: Mapping[str, str], sources: Sequence[Mapping[str, str]]) -
     return ",".join(tags)
 
 
-def leading_options(words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The `-D key=value` among the generic options that arguments begin with, and the rest.
+@dataclass(frozen=True)
+class SplitWords:
+    """A program's words, taken apart: values of `-D`, other generic options, and the rest."""
+
+    options: tuple[str, ...]
+    generic: tuple[str, ...]
+    rest: tuple[str, ...]
+
+
+def split_words(words: Sequence[str]) -> SplitWords:
+    """Takes the generic options off that arguments begin with, as GenericOptionsParser does.
 
     Raises BadInput for an option without a value, and for `-conf`.
     """
@@ -104,7 +119,7 @@ def leading_options(words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
             kept += [option, _value(option, rest, "VALUE")]
         else:
             options.append(option[2:] or _value(option, rest, "key=value"))
-    return options, (*kept, *rest)
+    return SplitWords(tuple(options), tuple(kept), tuple(rest))
 
 
 def _value(option: str, rest: list[str], form: str) -> str:
