@@ -21,6 +21,8 @@ class FakeRm:
         self.apps: dict[str, dict[str, object] | int] = {}
         """Application -> what it answers, or an HTTP status."""
         self.asked: list[str] = []
+        self.infos_left: int | None = None
+        """How often it still says that it is active; None: always."""
 
     def over(self, job: str, hours_ago: float, state: str = "FINISHED") -> None:
         finished = int((self.now - hours_ago * 3600) * 1000)
@@ -33,7 +35,15 @@ class FakeRm:
 
     def answer(self, path: str) -> tuple[int, object]:
         if path == "/ws/v1/cluster/info":
-            return 200, {"clusterInfo": {"haState": self.ha_state, "state": "STARTED"}}
+            if self.infos_left is not None:
+                self.infos_left -= 1
+            is_up = self.infos_left is None or self.infos_left >= 0
+            return 200, {
+                "clusterInfo": {
+                    "haState": self.ha_state if is_up else "STANDBY",
+                    "state": "STARTED",
+                }
+            }
         app = path.rpartition("/")[2]
         self.asked.append(app)
         found = self.apps.get(app, 404)

@@ -113,23 +113,72 @@ def test_what_was_seen_to_be_over_goes_when_it_is_forgotten(rm: FakeRm, staging:
     assert not job_dir(staging).exists()
 
 
+STRANGE = OTHER.replace("job", "application")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        500,
+        401,
+        {"id": "another"},
+        {"id": STRANGE},
+        {"id": STRANGE, "state": "FINISHED", "finishedTime": "x"},
+    ],
+)
+def test_L1_a_strange_application_keeps_its_own_directory_only(
+    answer: dict[str, object] | int,
+    rm: FakeRm,
+    staging: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    publish(job_dir(staging, OTHER), 0, [100])
+    rm.over(JOB, hours_ago=100)
+    rm.apps[STRANGE] = answer
+    assert gc(rm, staging, "--json") == 1
+    said = capsys.readouterr()
+    assert {row["where"].rpartition("/")[2]: row["verdict"] for row in json.loads(said.out)} == {
+        JOB: "quarantine",
+        OTHER: "doubt",
+    }
+    assert not job_dir(staging).exists()
+    assert job_dir(staging, OTHER).exists()
+    assert f"ann/.staging/{OTHER}" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_L1_an_application_that_hides_its_times_is_over_since_it_was_seen(
+    rm: FakeRm, staging: Path
+) -> None:
+    publish(job_dir(staging, OTHER), 0, [100])
+    rm.over(JOB, hours_ago=100)
+    rm.over(OTHER, hours_ago=rm.now / 3600)
+    assert gc(rm, staging) == 0
+    assert not job_dir(staging).exists()
+    assert job_dir(staging, OTHER).exists()
+    rm.now += 23 * 3600
+    assert gc(rm, staging) == 0
+    assert job_dir(staging, OTHER).exists()
+    rm.now += 3600
+    assert gc(rm, staging) == 0
+    assert not job_dir(staging, OTHER).exists()
+
+
 @pytest.mark.parametrize(
     "doubt",
     [
-        lambda rm: rm.apps.update({OTHER.replace("job", "application"): 500}),
-        lambda rm: rm.apps.update({OTHER.replace("job", "application"): 401}),
-        lambda rm: rm.apps.update({OTHER.replace("job", "application"): {"id": "another"}}),
-        lambda rm: rm.over(OTHER, hours_ago=rm.now / 3600),
         lambda rm: setattr(rm, "ha_state", "STANDBY"),
         lambda rm: setattr(rm, "url", "http://127.0.0.1:9"),
+        lambda rm: setattr(rm, "infos_left", 1),
     ],
 )
-def test_a_doubt_about_one_touches_nothing_at_all(
+def test_a_doubt_about_the_resourcemanager_touches_nothing_at_all(
     doubt: object, rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert callable(doubt)
     publish(job_dir(staging, OTHER), 0, [100])
     rm.over(JOB, hours_ago=100)
+    rm.apps[STRANGE] = 500
     doubt(rm)
     before = tree(staging)
     assert gc(rm, staging) == 1
@@ -137,6 +186,37 @@ def test_a_doubt_about_one_touches_nothing_at_all(
     said = capsys.readouterr()
     assert said.out == ""
     assert len(said.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("days", "stays"), [(29, True), (31, False)])
+def test_L3_what_yarn_forgot_goes_by_an_explicit_age(
+    rm: FakeRm, staging: Path, days: int, stays: bool
+) -> None:
+    changed = rm.now - days * 86400
+    for path in (job_dir(staging), *job_dir(staging).rglob("*")):
+        os.utime(path, (changed, changed), follow_symlinks=False)
+    assert gc(rm, staging) == 0
+    assert job_dir(staging).exists()
+    assert gc(rm, staging, "--assume-over", "30d") == 0
+    assert job_dir(staging).exists() is stays
+    assert len(quarantined(staging)) == (not stays)
+
+
+def test_L3_one_new_attempt_is_a_change(rm: FakeRm, staging: Path) -> None:
+    old = rm.now - 40 * 86400
+    for path in (job_dir(staging), *job_dir(staging).rglob("*")):
+        os.utime(path, (old, old))
+    (attempt,) = (job_dir(staging) / "shuffle").iterdir()
+    os.utime(attempt, (rm.now - 86400, rm.now - 86400))
+    assert gc(rm, staging, "--assume-over", "30d") == 0
+    assert job_dir(staging).exists()
+
+
+def test_L3_an_age_that_a_job_may_run_is_refused(
+    rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert gc(rm, staging, "--assume-over", "6d") == 2
+    assert "--assume-over: is less than 7d" in capsys.readouterr().err
 
 
 def test_the_active_one_of_two_is_asked(rm: FakeRm, staging: Path) -> None:

@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from vas_yarn.resourcemanager import Life
-from vas_yarn.shuffle.janitor.rule import Verdict, judge, judge_quarantined, over_since
+from vas_yarn.resourcemanager import Doubt, Life
+from vas_yarn.shuffle.janitor.rule import Clock, Verdict, judge, judge_quarantined, over_since
 
 GRACE = 100
 
@@ -24,9 +24,16 @@ class Job:
     """Map -> attempt whose output is there; None when the directory is gone."""
     ended: int | None = None
     known: bool = True
+    private: bool = False
+    """Its owner hides its times from the janitor."""
+    strange: bool = False
+    """The ResourceManager answers nonsense about it."""
 
-    def life(self) -> Life | None:
-        return Life(self.ended) if self.known else None
+    def life(self) -> Life | Doubt | None:
+        if self.strange:
+            return Doubt("nonsense")
+        is_over = self.ended is not None
+        return Life(is_over, None if self.private else self.ended) if self.known else None
 
 
 class Shuffles(RuleBasedStateMachine):
@@ -43,9 +50,14 @@ class Shuffles(RuleBasedStateMachine):
     def some(self, data: st.DataObject) -> Job:
         return self.jobs[data.draw(st.sampled_from(sorted(self.jobs)))]
 
-    @rule()
-    def submit(self) -> None:
-        self.jobs[f"job_1_{len(self.jobs):04d}"] = Job()
+    @rule(private=st.booleans())
+    def submit(self, private: bool = False) -> None:
+        self.jobs[f"job_1_{len(self.jobs):04d}"] = Job(private=private)
+
+    @precondition(lambda self: self.jobs)
+    @rule(data=st.data(), strange=st.booleans())
+    def resourcemanager_is_confused(self, data: st.DataObject, strange: bool) -> None:
+        self.some(data).strange = strange
 
     @precondition(lambda self: self.jobs)
     @rule(data=st.data(), task=st.integers(0, 3))
@@ -76,12 +88,12 @@ class Shuffles(RuleBasedStateMachine):
     @rule()
     def janitor(self) -> None:
         lives = {name: job.life() for name, job in self.jobs.items() if job.files is not None}
-        for judged in judge(lives, self.remembered, self.now, GRACE):
+        for judged in judge(lives, self.remembered, Clock(self.now, GRACE), {}):
             if judged.verdict is Verdict.QUARANTINE:
                 self.jobs[judged.job].files = None
                 self.quarantine[judged.job] = self.now
         waiting = judge_quarantined(self.quarantine.items(), self.now, GRACE)
-        self.remembered = over_since(lives, self.remembered)
+        self.remembered = over_since(lives, self.remembered, self.now)
         for judged in waiting:
             if judged.verdict is Verdict.DELETE:
                 job = self.jobs[judged.job]
@@ -98,6 +110,7 @@ class Shuffles(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         for job in self.jobs.values():
+            job.strange = False
             if job.ended is None:
                 job.known, job.ended = True, self.now
         for _ in range(3):
@@ -114,7 +127,8 @@ TestShuffles = Shuffles.TestCase
 
 def test_a_rule_that_takes_the_unknown_for_over_loses_live_output() -> None:
     unknown: dict[str, Life | None] = {"job_1_0000": None}
-    assert judge(unknown, {}, 10 * GRACE, GRACE)[0].verdict is Verdict.UNKNOWN
+    clock = Clock(10 * GRACE, GRACE)
+    assert judge(unknown, {}, clock, {"job_1_0000": 0})[0].verdict is Verdict.UNKNOWN
     machine = Shuffles()
     machine.submit()
     machine.jobs["job_1_0000"].known = False

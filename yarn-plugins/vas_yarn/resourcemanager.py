@@ -15,9 +15,21 @@ _OVER = ("FINISHED", "FAILED", "KILLED")
 
 @dataclass(frozen=True)
 class Life:
-    """What the ResourceManager says about one application: over since (Unix ms), or not over."""
+    """What the ResourceManager says about one application.
 
-    over_since_ms: int | None
+    `over_since_ms` is when it ended (Unix ms); None while it is not over, and for an application
+    whose owner lets nobody else see its times (`mapreduce.job.acl-view-job`).
+    """
+
+    is_over: bool
+    over_since_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """The ResourceManager works, but what it answers about one application makes no sense."""
+
+    why: str
 
 
 class ResourceManager:
@@ -45,18 +57,27 @@ class ResourceManager:
                 problems.append(str(wrong))
         raise VasError(" / ".join(problems) or "no ResourceManager is named")
 
-    def life(self, application: str) -> Life | None:
-        """None when it does not know the application. Raises VasError for any other doubt."""
-        path = f"ws/v1/cluster/apps/{application}"
+    def life(self, application: str) -> Life | Doubt | None:
+        """Asks about one application; None when the ResourceManager does not know it.
+
+        Doubt when it does not answer properly about this application, although it is still active.
+        Raises VasError when it is not active any more.
+        """
         try:
-            app = _document(self._server, path)["app"]
+            app = _document(self._server, f"ws/v1/cluster/apps/{application}")["app"]
         except NotKnown:
             return None
-        over = app.get("state") in _OVER
-        since = app.get("finishedTime")
-        if app.get("id") != application or (over and not (isinstance(since, int) and since > 0)):
-            raise VasError(f"cannot tell the state of {application}", where=self._server.url)
-        return Life(since if over else None)
+        except VasError as wrong:
+            _active_since(self._server)
+            return Doubt(str(wrong))
+        state, since = app.get("state"), app.get("finishedTime", 0)
+        if app.get("id") != application or not isinstance(state, str) or not _is_time(since):
+            return Doubt(f"the ResourceManager answers nonsense about {application}")
+        return Life(state in _OVER, since if state in _OVER and since > 0 else None)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _active_since(server: Server) -> int:

@@ -13,7 +13,7 @@ import click
 
 from vas_cluster import Cluster, load_site
 from vas_core.cli import json_option, note, print_json, print_table
-from vas_core.errors import ExitStatus, FoundDifferent, VasError
+from vas_core.errors import BadInput, ExitStatus, FoundDifferent, VasError
 from vas_core.sizes import format_size
 from vas_yarn.history import job_id
 from vas_yarn.resourcemanager import ResourceManager
@@ -28,6 +28,7 @@ from vas_yarn.shuffle.verify import verify as damage_of
 # Hadoop's default of yarn.app.mapreduce.am.staging-dir, below the mount.
 _STAGING = "tmp/hadoop-yarn/staging"
 _DURATION = re.compile(r"(\d+)(s|m|h|d)")
+_LEAST_ASSUMED_MS = 7 * 86400 * 1000
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 _staging = click.option(
@@ -136,20 +137,40 @@ def verify(job: str, staging: Path | None, as_json: bool) -> None:
     help="Its web address; several for HA. [default: http://RESOURCEMANAGER:8088 of the map]",
 )
 @click.option("--grace", type=_Duration(), default="24h", show_default=True)
+@click.option(
+    "--assume-over",
+    type=_Duration(),
+    metavar="AGE",
+    help="Take a job that the ResourceManager does not know for over when nothing in its directory"
+    " changed for so long, like 30d; at least 7d. [default: never]",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @json_option
 def gc(
-    staging: Path | None, managers: tuple[str, ...], grace: int, dry_run: bool, as_json: bool
+    staging: Path | None,
+    managers: tuple[str, ...],
+    grace: int,
+    assume_over: int | None,
+    dry_run: bool,
+    as_json: bool,
 ) -> int:
     """Remove what jobs left that are over for longer than the grace.
 
-    A job's directory is moved to a quarantine first and deleted one grace later. Nothing is
-    touched when the ResourceManager leaves any doubt.
+    A job's directory is moved to a quarantine first and deleted one grace later. A directory about
+    which there is any doubt stays, and is named; the others go.
+
+    \b
+    Examples: vas shuffle gc --dry-run
+              vas shuffle gc --assume-over 30d
     """
+    if assume_over is not None and assume_over < _LEAST_ASSUMED_MS:
+        raise BadInput(
+            "is less than 7d, which a job may run", where="--assume-over", hint="say 30d"
+        )
     manager = ResourceManager.active(managers or _managers())
     store = StagingStore(_root(staging))
     try:
-        rows = sweep(store, manager, grace, dry_run=dry_run)
+        rows = sweep(store, manager, grace, assume_over_ms=assume_over, dry_run=dry_run)
     except OSError as wrong:
         raise VasError(f"the file system fails: {wrong}", where=str(store.root)) from wrong
     finally:
@@ -159,9 +180,15 @@ def gc(
     else:
         print_table(("WHERE", "VERDICT", "DONE", "WHY"), (_gc_cells(row) for row in rows))
     for row in rows:
-        if row.failed or row.verdict == "refused":
+        if row.failed or row.verdict in ("refused", "doubt"):
             note(f"vas: {row.where}: {row.why}; it stays")
-    return ExitStatus.FAILED if any(row.failed for row in rows) else ExitStatus.DONE
+    return ExitStatus.FAILED if any(map(_is_failure, rows)) else ExitStatus.DONE
+
+
+def _is_failure(row: Row) -> bool:
+    # What a user can plant (refused) is no failure of the run; a ResourceManager that answers
+    # nonsense is one, after all the others were looked after.
+    return row.failed or row.verdict == "doubt"
 
 
 def _gc_cells(row: Row) -> tuple[object, ...]:

@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vas_yarn.resourcemanager import Life
+from vas_yarn.resourcemanager import Doubt, Life
+
+Lives = Mapping[str, Life | Doubt | None]
+"""Job -> what the ResourceManager answered about its application; None: it does not know it."""
 
 
 class Verdict(StrEnum):
     """What becomes of a job's directory."""
 
     LIVE = "live"
+    DOUBT = "doubt"
     UNKNOWN = "unknown"
     GRACE = "grace"
     QUARANTINE = "quarantine"
@@ -28,39 +32,69 @@ class Judged:
     why: str
 
 
-def over_since(lives: Mapping[str, Life | None], remembered: Mapping[str, int]) -> dict[str, int]:
+@dataclass(frozen=True)
+class Clock:
+    """The ResourceManager's time, and the ages that decide. All in ms, times since 1970.
+
+    `assume_over_ms`: a job that the ResourceManager does not know counts as over when nothing in
+    its directory has changed for so long; None: never.
+    """
+
+    now_ms: int
+    grace_ms: int
+    assume_over_ms: int | None = None
+
+
+def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
     """Job -> when it ended (Unix ms), of the jobs that are known to be over.
 
     An application that is over stays over, so what the ResourceManager said once holds when it has
-    forgotten the application. What it says now goes first.
+    forgotten the application. What it says now goes first. One that is over since a time it hides
+    is over since it was first seen so.
     """
     known: dict[str, int] = {}
     for job, life in lives.items():
-        if life is None and job in remembered:
+        if isinstance(life, Life) and life.is_over:
+            known[job] = life.over_since_ms or remembered.get(job, now_ms)
+        elif not isinstance(life, Life) and job in remembered:
             known[job] = remembered[job]
-        elif life is not None and life.over_since_ms is not None:
-            known[job] = life.over_since_ms
     return known
 
 
 def judge(
-    lives: Mapping[str, Life | None], remembered: Mapping[str, int], now_ms: int, grace_ms: int
+    lives: Lives, remembered: Mapping[str, int], clock: Clock, changed: Mapping[str, int]
 ) -> list[Judged]:
-    """A verdict on each job below the staging root; `lives` is what was answered about it."""
-    over = over_since(lives, remembered)
-    return [_judge_one(job, life, over.get(job), now_ms, grace_ms) for job, life in lives.items()]
+    """A verdict on each job below the staging root.
+
+    `changed` is when anything in a job's directory changed last (Unix ms).
+    """
+    over = over_since(lives, remembered, clock.now_ms)
+    return [
+        _judge_one(job, life, over.get(job), clock, changed.get(job)) for job, life in lives.items()
+    ]
 
 
 def _judge_one(
-    job: str, life: Life | None, ended_ms: int | None, now_ms: int, grace_ms: int
+    job: str, life: Life | Doubt | None, ended_ms: int | None, clock: Clock, changed_ms: int | None
 ) -> Judged:
+    if isinstance(life, Doubt):
+        return Judged(job, Verdict.DOUBT, life.why)
     if ended_ms is None and life is None:
-        return Judged(job, Verdict.UNKNOWN, "the ResourceManager does not know it")
+        return _judge_unknown(job, clock, changed_ms)
     if ended_ms is None:
         return Judged(job, Verdict.LIVE, "its application is not over")
-    if now_ms - ended_ms < grace_ms:
+    if clock.now_ms - ended_ms < clock.grace_ms:
         return Judged(job, Verdict.GRACE, "over, within the grace")
     return Judged(job, Verdict.QUARANTINE, "over for longer than the grace")
+
+
+def _judge_unknown(job: str, clock: Clock, changed_ms: int | None) -> Judged:
+    unknown = "the ResourceManager does not know it"
+    if clock.assume_over_ms is None or changed_ms is None:
+        return Judged(job, Verdict.UNKNOWN, unknown)
+    if clock.now_ms - changed_ms < clock.assume_over_ms:
+        return Judged(job, Verdict.UNKNOWN, f"{unknown}, and it changed lately")
+    return Judged(job, Verdict.QUARANTINE, f"{unknown}, and nothing in it changed for so long")
 
 
 def judge_quarantined(

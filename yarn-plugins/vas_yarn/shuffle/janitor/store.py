@@ -34,6 +34,8 @@ class JobDirectory:
     job: str
     inode: tuple[int, int]
     """Device and inode number."""
+    changed_ms: int
+    """When it, its shuffle directory, or anything directly in that changed last (Unix ms)."""
 
     @property
     def where(self) -> str:
@@ -110,6 +112,9 @@ class StagingStore:
                 with _opened(name, staging) as job:
                     why = self._strange(job, owner, () if moved else (SHUFFLE,))
                     status = os.fstat(job)
+                    changed_ms = (
+                        status.st_mtime_ns // 1_000_000 if why or moved else _changed_ms(job)
+                    )
             except FileNotFoundError:
                 continue
             except OSError as wrong:
@@ -120,7 +125,7 @@ class StagingStore:
             elif moved:
                 yield Quarantined(user, name, int(moved[2]))
             else:
-                yield JobDirectory(user, name, (status.st_dev, status.st_ino))
+                yield JobDirectory(user, name, (status.st_dev, status.st_ino), changed_ms)
 
     def _strange(self, job: int, owner: int, children: tuple[str, ...]) -> str | None:
         below = [os.stat(name, dir_fd=job, follow_symlinks=False) for name in children]
@@ -209,6 +214,16 @@ def _opened(name: str, parent: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _changed_ms(job: int) -> int:
+    """The newest modification time of a job's directory and of what its attempts made, in ms."""
+    newest = os.fstat(job).st_mtime_ns
+    with _opened(SHUFFLE, job) as shuffle, os.scandir(shuffle) as attempts:
+        newest = max(newest, os.fstat(shuffle).st_mtime_ns)
+        for attempt in attempts:
+            newest = max(newest, attempt.stat(follow_symlinks=False).st_mtime_ns)
+    return newest // 1_000_000
 
 
 def _names(directory: int) -> list[str]:

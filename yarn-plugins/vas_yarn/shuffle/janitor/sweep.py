@@ -8,7 +8,15 @@ from functools import partial
 
 from vas_core.errors import VasError
 from vas_yarn.resourcemanager import ResourceManager
-from vas_yarn.shuffle.janitor.rule import Judged, Verdict, judge, judge_quarantined, over_since
+from vas_yarn.shuffle.janitor.rule import (
+    Clock,
+    Judged,
+    Lives,
+    Verdict,
+    judge,
+    judge_quarantined,
+    over_since,
+)
 from vas_yarn.shuffle.janitor.store import JobDirectory, Quarantined, Refused, StagingStore
 
 
@@ -28,30 +36,53 @@ class Row:
 
 
 def sweep(
-    store: StagingStore, manager: ResourceManager, grace_ms: int, *, dry_run: bool
+    store: StagingStore,
+    manager: ResourceManager,
+    grace_ms: int,
+    *,
+    assume_over_ms: int | None = None,
+    dry_run: bool,
 ) -> list[Row]:
     """Judges everything below the staging root and acts on it.
 
-    Raises VasError, with nothing touched, when the ResourceManager leaves any doubt.
+    A doubt about one application keeps that one's directory, and no other's. Raises VasError, with
+    nothing touched, when the ResourceManager is not active any more.
     """
     found = list(store.entries())
     directories = [d for d in found if isinstance(d, JobDirectory)]
+    clock = Clock(manager.now_ms, grace_ms, assume_over_ms)
     lives = {job: manager.life(_application(job)) for job in {d.job for d in directories}}
-    remembered = store.remembered()
-    verdicts = {j.job: j for j in judge(lives, remembered, manager.now_ms, grace_ms)}
-    waiting = {d.where: d for d in found if isinstance(d, Quarantined)}
-    judged = judge_quarantined(
-        ((d.where, d.moved_ms) for d in waiting.values()), manager.now_ms, grace_ms
-    )
-    over = over_since(lives, remembered)
-    if not dry_run and over != remembered:
-        store.remember(over)
+    verdicts = _judge_jobs(store, directories, lives, clock, dry_run=dry_run)
     rows = [Row(r.where, "refused", r.why) for r in found if isinstance(r, Refused)]
     for directory in directories:
         move = partial(store.move, directory, manager.now_ms)
         rows.append(_act(directory.where, verdicts[directory.job], dry_run, move))
+    waiting = {d.where: d for d in found if isinstance(d, Quarantined)}
+    judged = judge_quarantined(
+        ((d.where, d.moved_ms) for d in waiting.values()), manager.now_ms, grace_ms
+    )
     rows += [_act(j.job, j, dry_run, partial(store.delete, waiting[j.job])) for j in judged]
     return rows
+
+
+def _judge_jobs(
+    store: StagingStore,
+    directories: list[JobDirectory],
+    lives: Lives,
+    clock: Clock,
+    *,
+    dry_run: bool,
+) -> dict[str, Judged]:
+    """Verdicts by job; writes down which jobs are over."""
+    remembered = store.remembered()
+    over = over_since(lives, remembered, clock.now_ms)
+    if not dry_run and over != remembered:
+        store.remember(over)
+    # One job may have directories of two users: the younger counts.
+    changed: dict[str, int] = {}
+    for directory in directories:
+        changed[directory.job] = max(changed.get(directory.job, 0), directory.changed_ms)
+    return {judged.job: judged for judged in judge(lives, remembered, clock, changed)}
 
 
 def _application(job: str) -> str:
