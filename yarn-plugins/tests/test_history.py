@@ -7,6 +7,7 @@ import json
 import pytest
 
 from vas_yarn.history import History
+from vas_yarn.rest import Answer, Server
 
 
 def test_a_value_that_looks_like_a_number_is_text_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,6 +16,6 @@ def test_a_value_that_looks_like_a_number_is_text_again(monkeypatch: pytest.Monk
         {"name": "mapreduce.job.tags", "value": "vas-shuffle"},
     ]
     answer = json.dumps({"conf": {"property": properties}})
-    monkeypatch.setattr(History, "_read", lambda *_: answer)
+    monkeypatch.setattr(Server, "read", lambda *_: Answer(answer, None))
     found = History("http://rm:19888").properties("job_1_1")
     assert found == {"vas.lustre.block-size": "16777216", "mapreduce.job.tags": "vas-shuffle"}

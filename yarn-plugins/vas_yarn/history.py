@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -82,12 +81,11 @@ class History:
 
     def job(self, job: str) -> dict[str, Any]:
         """The job's summary, as the server words it."""
-        found: dict[str, Any] = self._get(f"mapreduce/jobs/{job}")["job"]
-        return found
+        return self._get(f"mapreduce/jobs/{job}", "job")
 
     def properties(self, job: str) -> dict[str, str]:
         """The job's configuration: property -> value."""
-        found = self._get(f"mapreduce/jobs/{job}/conf")["conf"]
+        found = self._get(f"mapreduce/jobs/{job}/conf", "conf")
         # The server makes a JSON number of every value that looks like one.
         return {each["name"]: str(each["value"]) for each in _list(found, "property")}
 
@@ -96,7 +94,7 @@ class History:
 
         `of` is `total`, or `map` or `reduce` for those tasks' alone.
         """
-        found = self._get(f"mapreduce/jobs/{job}/counters")["jobCounters"]
+        found = self._get(f"mapreduce/jobs/{job}/counters", "jobCounters")
         return {
             group["counterGroupName"]: {
                 counter["name"]: counter[f"{of}CounterValue"] for counter in _list(group, "counter")
@@ -133,12 +131,12 @@ class History:
 
     def _successful(self, job: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
         """Task id and successful attempt of each map (`m`) or reduce (`r`) task, in order."""
-        tasks = _list(self._get(f"mapreduce/jobs/{job}/tasks?type={kind}")["tasks"], "task")
+        tasks = _list(self._get(f"mapreduce/jobs/{job}/tasks?type={kind}", "tasks"), "task")
         done = [(t["id"], t["successfulAttempt"]) for t in tasks if t["state"] == "SUCCEEDED"]
 
         def look(task: tuple[str, str]) -> tuple[str, dict[str, Any]]:
             path = f"mapreduce/jobs/{job}/tasks/{task[0]}/attempts/{task[1]}"
-            return task[0], self._get(path)["taskAttempt"]
+            return task[0], self._get(path, "taskAttempt")
 
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return list(pool.map(look, done))
@@ -160,9 +158,12 @@ class History:
         path = _SCHEME.sub("", match["uri"])
         return Split(path, int(match["offset"]), int(match["length"]))
 
-    def _get(self, path: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._read(path))
-        return found
+    def _get(self, path: str, key: str) -> dict[str, Any]:
+        """The one object that an answer holds. Raises VasError where it holds something else."""
+        found = self._server.read_json(f"ws/v1/history/{path}").document.get(key)
+        if not isinstance(found, dict | None):
+            raise VasError(f"answers no {key}", where=f"{self._server.url}: {path}")
+        return found or {}
 
     def _read(self, path: str) -> str:
         return self._server.read(f"ws/v1/history/{path}").text

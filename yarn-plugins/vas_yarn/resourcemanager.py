@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from vas_core.errors import VasError
 from vas_yarn.rest import NotKnown, Server
 
+_INFO = "ws/v1/cluster/info"
 _OVER = ("FINISHED", "FAILED", "KILLED")
 
 
@@ -64,12 +63,14 @@ class ResourceManager:
         Raises VasError when it is not active any more.
         """
         try:
-            app = _document(self._server, f"ws/v1/cluster/apps/{application}")["app"]
+            document = self._server.read_json(f"ws/v1/cluster/apps/{application}").document
         except NotKnown:
             return None
         except VasError as wrong:
             _active_since(self._server)
             return Doubt(str(wrong))
+        found = document.get("app")
+        app = found if isinstance(found, dict) else {}
         state, since = app.get("state"), app.get("finishedTime", 0)
         if app.get("id") != application or not isinstance(state, str) or not _is_time(since):
             return Doubt(f"the ResourceManager answers nonsense about {application}")
@@ -81,8 +82,9 @@ def _is_time(value: object) -> bool:
 
 
 def _active_since(server: Server) -> int:
-    answer = server.read("ws/v1/cluster/info")
-    info = _parse(server, answer.text).get("clusterInfo", {})
+    answer = server.read_json(_INFO)
+    found = answer.document.get("clusterInfo")
+    info = found if isinstance(found, dict) else {}
     if info.get("haState") != "ACTIVE" or info.get("state") != "STARTED":
         raise VasError(
             f"is {info.get('haState')} and {info.get('state')}, not ACTIVE and STARTED",
@@ -91,20 +93,3 @@ def _active_since(server: Server) -> int:
     if answer.server_ms is None:
         raise VasError("does not tell its time (no Date header)", where=server.url)
     return answer.server_ms
-
-
-def _document(server: Server, path: str) -> dict[str, Any]:
-    document = _parse(server, server.read(path).text)
-    if not isinstance(document.get("app"), dict):
-        raise VasError("answers something else than an application", where=f"{server.url}/{path}")
-    return document
-
-
-def _parse(server: Server, text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text)
-    except ValueError as wrong:
-        raise VasError(f"answers no JSON: {wrong}", where=server.url) from wrong
-    if not isinstance(document, dict):
-        raise VasError("answers something else than a JSON object", where=server.url)
-    return document

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput
+from vas_core.sizes import format_size
 
 _MANIFEST = "META-INF/MANIFEST.MF"
 # A class of this name in a class file's constants: its first argument is a program's name.
@@ -63,10 +64,15 @@ def main_class(manifest: str) -> str | None:
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A member's bytes; none if it is not there, or larger than such a file can be."""
+    """A member's bytes; none if it is not there. Raises BadInput if there are too many."""
     try:
         with archive.open(name) as stream:
             read = stream.read(_MOST_BYTES + 1)
     except KeyError:
         return b""
-    return read if len(read) <= _MOST_BYTES else b""
+    if len(read) > _MOST_BYTES:
+        what = f"its {name} has more than {format_size(_MOST_BYTES)}"
+        raise BadInput(
+            what, where=str(archive.filename), hint="no compiler or build makes such a jar"
+        )
+    return read

@@ -1,0 +1,1 @@
+"""Attacks from outside, by public commands only."""
