@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import click
 
 from vas_cluster import Cluster, default_path, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import BadInput, NotHere, VasError
+from vas_core.reading import read_limited
 from vas_core.shown import shown
 from vas_core.sizes import format_size
 from vas_layout import views
@@ -76,9 +77,9 @@ def show(paths: tuple[Path, ...], as_json: bool) -> int:
 
 
 @layout.command(name="decode")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=_path)
 @json_option
-def decode_command(file: Any, as_json: bool) -> None:
+def decode_command(file: Path, as_json: bool) -> None:
     """Print `lustre.lov` bytes as JSON.
 
     The bytes are raw or hexadecimal; FILE may be - for stdin.
@@ -88,12 +89,21 @@ def decode_command(file: Any, as_json: bool) -> None:
               getfattr -n lustre.lov -e hex /lustre/f | vas layout decode -
     """
     try:
-        given = file.read(_MAX_TEXT_BYTES + 1)
-        if len(given) > _MAX_TEXT_BYTES:
-            raise LayoutError(f"oversized: more than {_MAX_TEXT_BYTES} bytes given")
-        print_json(layout_json(decode(attribute_bytes(given))))
+        print_json(layout_json(decode(attribute_bytes(_given(file)))))
     except LayoutError as wrong:
-        raise BadInput(wrong.what, where=file.name) from wrong
+        raise BadInput(wrong.what, where="<stdin>" if str(file) == "-" else str(file)) from wrong
+
+
+def _given(file: Path) -> bytes:
+    if str(file) != "-":
+        try:
+            return read_limited(file, _MAX_TEXT_BYTES)
+        except OSError as wrong:
+            raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
+    given = sys.stdin.buffer.read(_MAX_TEXT_BYTES + 1)
+    if len(given) > _MAX_TEXT_BYTES:
+        raise LayoutError(f"oversized: more than {_MAX_TEXT_BYTES} bytes given")
+    return given
 
 
 @layout.command()

@@ -11,6 +11,8 @@ from email.utils import parsedate_to_datetime
 from vas_core.errors import BadInput, VasError
 
 _TIMEOUT_SECONDS = 30
+# A job's list of 100,000 tasks has some 50 MB.
+_MOST_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Server:
         request = urllib.request.Request(url, headers={"Accept": "application/json, text/plain"})  # noqa: S310 (__post_init__ checks the scheme)
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310
-                text = answer.read().decode(errors="replace")
+                text = self._bounded(answer.read(_MOST_BYTES + 1), url).decode(errors="replace")
                 return Answer(text, _milliseconds(answer.headers.get("Date")))
         except urllib.error.HTTPError as refused:
             kind = NotKnown if refused.code == 404 else VasError
@@ -57,6 +59,11 @@ class Server:
             raise VasError(
                 f"{self.name} does not answer: {unreachable}", where=url, hint=self.silent_hint
             ) from unreachable
+
+    def _bounded(self, content: bytes, url: str) -> bytes:
+        if len(content) > _MOST_BYTES:
+            raise VasError(f"{self.name} answers more than {_MOST_BYTES} bytes", where=url)
+        return content
 
 
 def _milliseconds(date: str | None) -> int | None:
