@@ -102,10 +102,10 @@ def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:
 
 
 def test_without_yes_and_a_terminal_nothing_is_installed(machine: Machine) -> None:
-    machine.lacks("git")
+    machine.lacks("ip")
     done = machine.vas("lab", "shell", "--", "apt", "--yes")
     assert done.returncode == 77
-    assert "missing: git (to get and build the sources)" in done.stderr
+    assert "missing: ip (joins the lab hosts by virtual networks)" in done.stderr
     assert "nothing was installed" in done.stderr
     assert machine.installed() == []
 
@@ -118,9 +118,43 @@ def test_what_is_installed_and_still_not_found_is_said(debian: Machine) -> None:
     assert "set JAVA_HOME" in done.stderr
 
 
+def test_R7_what_needs_no_git_runs_without(machine: Machine) -> None:  # noqa: N802
+    machine.lacks("git")
+    assert machine.vas("cluster", "check").returncode == 0
+    assert machine.vas("demo").returncode == 0
+    assert machine.installed() == []
+
+
+def test_R7_ensurepip_is_needed_only_to_make_the_environment(  # noqa: N802
+    machine: Machine,
+) -> None:
+    without = PYTHON.replace("{version}", "11").replace(
+        "#!/bin/sh\n", '#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\n', 1
+    )
+    usual = (machine.bin / "python3.11").read_text()
+    machine.program("python3.11", without)
+    first = machine.vas("cluster", "check")
+    assert first.returncode == 77
+    assert "missing: module:ensurepip (makes the virtual environment)" in first.stderr
+    machine.program("python3.11", usual)
+    assert machine.vas("cluster", "check").returncode == 0
+    machine.program("python3.11", without)
+    assert machine.vas("cluster", "check").returncode == 0
+
+
+def test_D3_a_lock_that_is_a_link_is_refused(debian: Machine) -> None:  # noqa: N802
+    victim = debian.clone / "victim"
+    victim.write_text("ann's\n")
+    (debian.clone / ".venv.lock").symlink_to(victim)
+    done = debian.vas("cluster", "check")
+    assert done.returncode == 1
+    assert f"{debian.clone}/.venv.lock: is a symbolic link" in done.stderr
+    assert victim.read_text() == "ann's\n"
+
+
 def test_neither_manager(debian: Machine) -> None:
-    debian.lacks("apt-get", "git")
-    done = debian.vas("--yes", "--version")
+    debian.lacks("apt-get", "ip")
+    done = debian.vas("--yes", "demo")
     assert done.returncode == 77
     assert "neither apt-get nor dnf is here" in done.stderr
 

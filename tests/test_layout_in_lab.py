@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -80,6 +81,49 @@ def test_fix_migrates_what_breaks_its_splits(lab: Lab, source: Path) -> None:
         vas(lab, "layout", "fix", "--split", "1M", "--apply", str(directory))
         assert vas_json(lab, "layout", "fix", "--split", "1M", str(directory)) == []
         lab.call(["cmp", str(source), str(target)])
+    finally:
+        lab.call(["rm", "-r", str(directory)])
+
+
+def test_R2_fix_keeps_mirrors_and_pools_and_is_content_with_the_pool(  # noqa: N802
+    lab: Lab, source: Path
+) -> None:
+    directory = inside(lab, "to-keep")
+    lab.call(["mkdir", str(directory)])
+    script = (
+        "lctl pool_new lab.few; lctl pool_add lab.few OST[0-1]; cd $0"
+        " && lfs setstripe -N2 -S 64k -c 2 mirrored && lfs setstripe -p few -S 64k -c 2 pooled"
+        " && dd if=$1 of=mirrored conv=notrunc status=none"
+        " && dd if=$1 of=pooled conv=notrunc status=none"
+    )
+    lab.call(["bash", "-c", script, str(directory), str(source)])
+    words = ("layout", "fix", "--split", "1M", str(directory))
+    try:
+        first = {Path(f["path"]).name: f for f in vas_json(lab, *words, "--apply")}
+        assert first["mirrored"]["result"] == "left alone"
+        assert first["pooled"]["result"] == "migrated"
+        second = vas_json(lab, *words, "--apply")
+        assert [Path(f["path"]).name for f in second] == ["mirrored"]
+        shown = vas_json(lab, "layout", "show", f"{directory}/mirrored", f"{directory}/pooled")
+        assert shown[0]["layout"]["mirror_count"] == 2
+        assert (shown[1]["layout"]["pool"], shown[1]["layout"]["stripe_count"]) == ("few", 2)
+        lab.call(["cmp", str(source), f"{directory}/pooled"])
+    finally:
+        lab.call(["rm", "-r", str(directory)])
+
+
+def test_H6_fix_leaves_a_file_in_use_alone(lab: Lab, source: Path) -> None:  # noqa: N802
+    directory = inside(lab, "in-use")
+    lab.call(["mkdir", str(directory)])
+    script = "lfs setstripe -S 64k -c 4 $0/f && dd if=$1 of=$0/f conv=notrunc status=none"
+    lab.call(["bash", "-c", script, str(directory), str(source)])
+    fix = f"{sys.executable} -m vas_core layout fix --split 1M --apply --json {directory}"
+    try:
+        held = lab.call(["bash", "-c", f"exec 7<{directory}/f; {fix}"])
+        (found,) = json.loads(held.stdout)
+        assert found["result"] == "in use, left alone"
+        (found,) = vas_json(lab, *fix.split()[3:-2], str(directory))
+        assert found["result"] == "migrated"
     finally:
         lab.call(["rm", "-r", str(directory)])
 

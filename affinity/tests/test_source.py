@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tarfile
 from pathlib import Path
 
@@ -132,6 +133,41 @@ def test_links_of_an_archive_lead_nowhere_else(tmp_path: Path) -> None:
     links |= {"sys/class/net/b": "a", "sys/bus/pci/devices/0000:02:00.0": "../" * 30 + "etc"}
     found = read_source(archive(tmp_path / "host.tar", cpus(1), links))
     assert found.devices == ()
+
+
+def test_O7_links_of_a_directory_lead_nowhere_else(  # noqa: N802
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tree that was captured on another machine says nothing of this one."""
+    write(tmp_path / "other", cpus(7))
+    (tmp_path / "captures").mkdir()
+    (tmp_path / "captures/host").symlink_to(tmp_path / "other")
+    (tmp_path / "captures/root").symlink_to("/")
+    with pytest.raises(BadInput, match="is no captured tree"):
+        read_source(tmp_path / "captures")
+    tree = write(tmp_path / "host", cpus(2))
+    (tree / CPU / "online").unlink()
+    (tree / CPU / "online").symlink_to(tmp_path / "other" / CPU / "online")
+    assert len(read_source(tree).topology.cpus) == 2
+    (tree / CPU / "online").unlink()
+    (tree / CPU / "online").symlink_to("online")
+    assert run_command(["affinity", "show", "--from", str(tree)]) == 2
+    assert capsys.readouterr().err == (
+        f"vas: {tree}/{CPU}/online: symbolic links lead in a circle\n"
+    )
+
+
+@pytest.mark.timeout(30)
+def test_O7_a_tree_with_a_file_without_an_end_is_refused(tmp_path: Path) -> None:  # noqa: N802
+    tree = write(tmp_path / "host", cpus(2))
+    (tree / "proc/meminfo").unlink()
+    (tree / "proc/meminfo").symlink_to("/dev/zero")
+    assert len(read_source(tree).topology.cpus) == 2
+    (tree / "proc/meminfo").unlink()
+    (tree / "proc/meminfo").touch()
+    os.truncate(tree / "proc/meminfo", 1 << 41)
+    with pytest.raises(BadInput, match="proc/meminfo: is larger than 32 MiB"):
+        read_source(tree)
 
 
 def test_an_archive_without_a_tree(tmp_path: Path) -> None:

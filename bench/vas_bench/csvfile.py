@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput
+from vas_core.reading import read_limited
+
+_MOST_BYTES = 256 << 20
 
 # Of what is further from one than that, squares and ratios are no numbers any more.
 _LEAST, _LARGEST = 1e-100, 1e100
@@ -62,8 +66,8 @@ def read_table(file: Path) -> Table:
     if str(file) == "-":
         return parse_table(sys.stdin, "stdin")
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            return parse_table(lines, str(file))
+        text = read_limited(file, _MOST_BYTES).decode("utf-8-sig")
+        return parse_table(io.StringIO(text, newline=""), str(file))
     except UnicodeDecodeError:
         raise BadInput("is not text", where=str(file), hint="give a CSV file in UTF-8") from None
 

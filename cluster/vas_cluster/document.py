@@ -14,7 +14,11 @@ from typing import Any
 import yaml
 
 from vas_cluster.problem import KeyPath, Problem
+from vas_core.errors import BadInput
+from vas_core.reading import read_limited
 
+# Some ten times the map of 5,000 servers.
+_MOST_BYTES = 32 << 20
 _MAX_DEPTH = 100
 _MAX_NODES = 2_000_000
 # No key takes a longer number, and Python refuses to read one of thousands of digits.
@@ -71,13 +75,15 @@ def _count(node: yaml.Node, known: dict[int, int]) -> int:
 def read_text(path: Path) -> tuple[str, list[Problem]]:
     """The file's text, and what kept it from being read."""
     try:
-        return path.read_text(encoding="utf-8"), []
+        return read_limited(path, _MOST_BYTES).decode("utf-8"), []
     except FileNotFoundError:
         return "", [Problem((), "no such file", "name the map's file by --cluster or VAS_CLUSTER")]
     except IsADirectoryError:
         return "", [Problem((), "is a directory", "name the map's file")]
     except UnicodeDecodeError:
         return "", [Problem((), "not valid YAML", "check that it is a UTF-8 text file")]
+    except BadInput as refused:
+        return "", [Problem((), refused.what, "name the map's file")]
     except OSError as wrong:
         return "", [Problem((), f"cannot be read: {wrong.strerror}", "check its permissions")]
 

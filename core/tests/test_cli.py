@@ -120,7 +120,7 @@ def test_a_message_shows_control_characters_and_is_one_line(
     error = VasError("no\x1b[2J", where="/a\nb\udcff", hint="mend it")
     fails(monkeypatch, error)
     assert cli.run_command(["broken"]) == 1
-    assert capsys.readouterr().err == "vas: /a\\nb\\udcff: no\\x1b[2J; mend it\n"
+    assert capsys.readouterr().err == "vas: /a\\nb\\xff: no\\x1b[2J; mend it\n"
     cli.note("two\nlines\x07")
     assert capsys.readouterr().err == "two\nlines\\x07\n"
 

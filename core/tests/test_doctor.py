@@ -70,7 +70,7 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     of_images = {"mmdebstrap", "qemu-img", "debugfs", "mkosi", firmware}
     of_tests = {"iperf3", "fio", "chromium"} | of_guests | of_images
     optional = {f.name for f in found if f.optional}
-    assert optional == {"Lustre client", "KVM"} | of_tests
+    assert optional == {"Lustre client", "KVM", "git", "module ensurepip"} | of_tests
 
 
 @pytest.mark.machine

@@ -8,6 +8,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput
+from vas_core.reading import read_limited
+
+_MOST_BYTES = 64 << 20
 
 Document = TypeVar("Document", bound=BaseModel)
 
@@ -18,7 +21,7 @@ def read_json(file: Path, model: type[Document], *, kind: str, hint: str) -> Doc
     Raises BadInput that names the file, the first wrong key, and how to make one (`hint`).
     """
     try:
-        content = file.read_bytes()
+        content = read_limited(file, _MOST_BYTES)
     except FileNotFoundError:
         raise BadInput(f"there is no such {kind}", where=str(file), hint=hint) from None
     except OSError as wrong:

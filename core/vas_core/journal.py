@@ -25,6 +25,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import VasError
 from vas_core.files import make_directories, write_atomically
+from vas_core.predictable_names import JOURNAL_LOCK
+from vas_core.safe_open import open_own, read_own
+
+_MOST_BYTES = 16 << 20
 
 
 class Entry(BaseModel):
@@ -56,10 +60,11 @@ class Journal:
     def open(cls, path: Path) -> Iterator[Journal]:
         """Opens a journal for one process at a time; another one waits for the lock.
 
-        Raises VasError if the file is damaged or of another version.
+        Raises VasError if the file is damaged or of another version, Planted if it or its lock is
+        not this user's own file.
         """
         make_directories(path.parent)
-        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        lock = open_own(path.with_name(JOURNAL_LOCK.of(name=path.name)), os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield cls(path, _load(path))
@@ -106,7 +111,7 @@ class Journal:
 
 def _load(path: Path) -> _Document:
     try:
-        return _Document.model_validate_json(path.read_bytes())
+        return _Document.model_validate_json(read_own(path, _MOST_BYTES, also_of=(0,)))
     except FileNotFoundError:
         return _Document()
     except ValidationError as wrong:

@@ -22,6 +22,8 @@ from vas_core.root import Root
 
 _NEEDED_FOR = {
     "base": "every command",
+    "source": "getting the sources",
+    "venv": "the first command in a clone",
     "lab": "demo, test, lab, bench",
     "paths": "route calibrate, test",
     "bench": "bench interference, test",
@@ -31,7 +33,7 @@ _NEEDED_FOR = {
     "disk": "image build",
     "uefi": "image check",
 }
-_OPTIONAL = ("paths", "bench", "browser", "guests", "image", "disk", "uefi")
+_OPTIONAL = ("source", "venv", "paths", "bench", "browser", "guests", "image", "disk", "uefi")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 

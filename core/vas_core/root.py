@@ -6,11 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from vas_core.reading import link_inside, names_inside, read_inside
+
+# More than /proc/interrupts of any machine has (11 bytes for each CPU and interrupt).
+MOST_BYTES = 32 << 20
+
 
 @dataclass(frozen=True)
 class Root:
-    """A directory that stands for `/`, so that tests read captured trees.
+    """A directory that stands for `/`: this machine's own, or a tree captured on another.
 
+    A captured tree is read with bounds: no link leads out of it, and what is not a regular file of
+    at most MOST_BYTES raises BadInput, as links in a circle do.
     Paths are given without the leading slash: `root.read("sys/fs/lustre/version")`.
     """
 
@@ -22,25 +29,44 @@ class Root:
             raise ValueError(f"{relative!r} must be relative to the root")
         return self.directory / relative
 
+    @property
+    def is_live(self) -> bool:
+        """Whether this is the machine's own `/`."""
+        return self.directory == Path("/")
+
     def read(self, relative: str) -> str | None:
         """The text of a file without its last newline, or None if there is no such file."""
+        path = self.path(relative)
         try:
-            return self.path(relative).read_text(errors="surrogateescape").rstrip("\n")
+            if self.is_live:
+                return path.read_text(errors="surrogateescape").rstrip("\n")
+            content = read_inside(self.directory, relative, MOST_BYTES)
         except FileNotFoundError:
             return None
+        return content.decode(errors="surrogateescape").rstrip("\n")
 
     def names(self, relative: str) -> list[str]:
         """What is in a directory, sorted; empty if there is no such directory."""
+        path = self.path(relative)
         try:
-            return sorted(entry.name for entry in self.path(relative).iterdir())
+            if not self.is_live:
+                return names_inside(self.directory, relative)
+            return sorted(entry.name for entry in path.iterdir())
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def link(self, relative: str) -> Path | None:
         """Where a link points; None if it is no link."""
         path = self.path(relative)
+        if not self.is_live:
+            return link_inside(self.directory, relative)
         return path.readlink() if path.is_symlink() else None
 
     def glob(self, pattern: str) -> Iterator[Path]:
-        """The files that match `pattern`, sorted."""
-        yield from sorted(self.directory.glob(pattern))
+        """The files that match `pattern`, sorted; of a captured tree those within it."""
+        found = sorted(self.directory.glob(pattern))
+        if self.is_live:
+            yield from found
+            return
+        top = self.directory.resolve()
+        yield from (path for path in found if path.resolve().is_relative_to(top))

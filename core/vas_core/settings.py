@@ -9,12 +9,21 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput
+from vas_core.reading import read_limited
+
+_MOST_BYTES = 1 << 20
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML's own takes the last of two values, and says nothing of the first."""
+    """Refuses what YAML lets slip: a key given twice, and aliases, of which bombs are made."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
+            raise BadInput(f"line {line}: has an alias (*)", hint="write the value out there")
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -33,10 +42,10 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
     Raises BadInput that names file, key and what is wrong.
     """
     try:
-        value = yaml.load(file.read_text(), _Loader)  # noqa: S506 (a safe one)
+        value = yaml.load(read_limited(file, _MOST_BYTES).decode(), _Loader)  # noqa: S506 (a safe one)
         return model.model_validate(value or {})
-    except BadInput as twice:
-        raise BadInput(twice.what, where=str(file), hint=twice.hint) from None
+    except BadInput as refused:
+        raise BadInput(refused.what, where=str(file), hint=refused.hint) from None
     except FileNotFoundError as missing:
         if file == default:
             return model()
@@ -47,6 +56,10 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
         raise BadInput(f"is no YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
     except ValidationError as wrong:
         raise BadInput(first_problem(wrong), where=str(file)) from wrong
+    except RecursionError:
+        raise BadInput("is nested too deeply", where=str(file)) from None
+    except ValueError as wrong:  # a number or a date that Python does not take
+        raise BadInput(f"is not valid: {wrong}", where=str(file)) from wrong
 
 
 def first_problem(wrong: ValidationError) -> str:

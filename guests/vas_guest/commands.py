@@ -17,6 +17,7 @@ from vas_cluster.document import read_text
 from vas_cluster.loading import load_cluster
 from vas_core.cli import RealRange, json_option, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.reading import read_limited
 from vas_core.root import Root
 from vas_core.seed import write_seed
 from vas_core.xmltree import parse_xml
@@ -34,6 +35,7 @@ _connect = click.option(
 )
 _dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; do nothing.")
 _SHOWN_CHARS = 60
+_MOST_XML_BYTES = 16 << 20
 
 
 def _wished(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +66,11 @@ def _wish(name: str, cluster_file: Path | None, settings: Path, placement: Path 
     if cluster.host_by_guest(called) is None:
         known = ", ".join(guest.name for guest in cluster.guests())
         raise BadInput("is no guest of the map", where=name, hint=f"it has {known}")
-    placed = parse_xml(placement.read_bytes(), where=str(placement)) if placement else None
+    placed = (
+        parse_xml(read_limited(placement, _MOST_XML_BYTES), where=str(placement))
+        if placement
+        else None
+    )
     wish = Wish(cluster, text, cluster.guest(called), read_settings(settings), placed)
     return replace(wish, functions=read_pool(Root(), wish.host.nics.pf))
 

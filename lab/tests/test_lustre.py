@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from vas_core.root import Root
 from vas_lab.lustre import LabLustre
 from vas_lab.mds.client import call
 from vas_layout.codec import decode
+from vas_layout.model import Plain
 
 pytestmark = pytest.mark.machine
 
@@ -102,6 +104,33 @@ def test_clients_in_mount_namespaces_of_their_own_are_served(
     in_lab(lab, "mkdir d; lfs setstripe -c 3 d; unshare -Urm touch d/inside")
     layout = decode(os.getxattr(lab.mount / "d/inside", "user.lustre.lov"))
     assert layout.stripe_count == 3  # type: ignore[union-attr]
+
+
+def test_R2_migrate_drops_mirrors_and_takes_the_directorys_pool(  # noqa: N802
+    start: Callable[..., LabLustre],
+) -> None:
+    """As a real Lustre does: who calls it has to keep them."""
+    lab = start()
+    in_lab(lab, "lctl pool_new testfs.few && lctl pool_add testfs.few OST[0-1]")
+    in_lab(lab, "lfs setstripe -N2 -c 1 m; mkdir d; lfs setstripe -p few d")
+    in_lab(lab, "head -c 3M /dev/zero > d/f; head -c 3M /dev/zero > m")
+    in_lab(lab, "lfs migrate -S 1M -c 4 m && lfs migrate -S 1M -c 4 d/f")
+    mirrored, pooled = (
+        decode(os.getxattr(lab.mount / name, "user.lustre.lov")) for name in ("m", "d/f")
+    )
+    assert isinstance(mirrored, Plain)
+    assert isinstance(pooled, Plain)
+    assert (mirrored.stripe_count, mirrored.pool) == (4, None)
+    assert (pooled.stripe_count, pooled.pool) == (2, "few")
+
+
+def test_H6_migrate_refuses_a_file_in_use(start: Callable[..., LabLustre]) -> None:  # noqa: N802
+    lab = start()
+    in_lab(lab, "head -c 1M /dev/zero > f")
+    with (lab.mount / "f").open("rb"):
+        done = in_lab(lab, "lfs migrate -n -S 1M -c 4 f", check=False)
+    assert done.status == errno.EBUSY
+    assert in_lab(lab, "lfs migrate -n -S 1M -c 4 f").status == 0
 
 
 def test_migrate_gives_new_objects_and_keeps_bytes_and_fid(start: Callable[..., LabLustre]) -> None:

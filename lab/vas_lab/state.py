@@ -14,10 +14,12 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput, VasError
+from vas_core.predictable_names import LAB_LOCK
+from vas_core.safe_open import open_own
 from vas_lab.disk import disk_error
 from vas_lab.spec import REPOSITORY
 
-_LOCK = "lock"
+_LOCK = LAB_LOCK.of()
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _DEFAULT_NAME = "lab"
 # Whoever only looks holds the lock, shared, for a moment.
@@ -115,7 +117,7 @@ def wipe(state_dir: Path) -> None:
 def is_running(state_dir: Path) -> bool:
     """Whether a process of a lab in that directory lives, whoever's it is."""
     try:
-        descriptor = os.open(state_dir / _LOCK, os.O_RDONLY)
+        descriptor = open_own(state_dir / _LOCK, os.O_RDONLY, also_of=None)
     except FileNotFoundError:
         return False
     except OSError as refused:
@@ -151,7 +153,7 @@ def _make_lock(state_dir: Path) -> int:
     try:
         state_dir.mkdir(parents=True, exist_ok=True)
         # Writable: an exclusive lock on NFS needs that.
-        return os.open(state_dir / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        return open_own(state_dir / _LOCK, os.O_RDWR | os.O_CREAT, mode=0o644)
     except OSError as refused:
         raise disk_error(refused, state_dir) from refused
 

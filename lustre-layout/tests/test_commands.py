@@ -7,6 +7,8 @@ import errno
 import io
 import json
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,9 @@ import yaml
 from layout_samples import VECTORS, site, vector
 
 from vas_core.cli import run_command
+from vas_layout import commands, ingest
 from vas_layout.codec import decode
-from vas_layout.model import Layout
+from vas_layout.model import Layout, Plain
 from vas_layout.reasons import unavailable
 from vas_layout.store import XattrStore
 
@@ -247,3 +250,54 @@ def test_fix_reports_what_it_cannot_read(
 def test_every_help_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["layout", name, "--help"]) == 0
     assert f"vas layout {name}" in capsys.readouterr().out.split("Example", 1)[1]
+
+
+def test_R7_a_plan_for_a_pool_says_so(  # noqa: N802
+    no_map: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["layout", "plan", "--size", "1G", "--pool", "fast"]) == 0
+    assert "8 splits over all OSTs of pool fast\n" in capsys.readouterr().out
+    assert run_command(["layout", "plan", "--size", "1G", "--osts", "2", "--pool", "fast"]) == 0
+    assert "8 splits over 2 OSTs of pool fast: 4 each\n" in capsys.readouterr().out
+
+
+def test_R7_a_name_that_is_not_utf8_is_shown_by_its_bytes(  # noqa: N802
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(XattrStore, "read", lambda *_: decode(vector("c2")))
+    assert run_command(["layout", "show", f"{tmp_path}/a\udcffb"]) == 0
+    assert f"{tmp_path}/a\\xffb " in capsys.readouterr().out
+    monkeypatch.undo()
+    assert run_command(["layout", "show", f"{tmp_path}/a\udcffb"]) == 1
+    assert capsys.readouterr().err == f"vas: {tmp_path}/a\\xffb: no such file or directory\n"
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("osts", [["--osts", "4"], []])
+def test_R7_put_says_that_it_got_fewer_stripes(  # noqa: N802
+    osts: list[str],
+    tmp_path: Path,
+    no_map: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Two OSTs of four are full: whether four or all were asked for."""
+    (tmp_path / "bin").mkdir()
+    lfs = tmp_path / "bin/lfs"
+    lines = "".join(f"echo '{n}: lab-OST000{n}_UUID ACTIVE'\n" for n in range(4))
+    lfs.write_text(f"#!/bin/sh\necho OBDS:\n{lines}")
+    lfs.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+
+    class TwoOnly(XattrStore):
+        def read(self, path: Path) -> Layout:
+            two = decode(vector("c2"))
+            assert isinstance(two, Plain)
+            return replace(two, stripe_size=65536)
+
+    store = TwoOnly("user.lustre.lov")
+    monkeypatch.setattr(commands, "put", partial(ingest.put, store=store))
+    (tmp_path / "s").write_bytes(bytes(4 * 65536))
+    words = ["layout", "put", str(tmp_path / "s"), str(tmp_path / "d"), "--split", "64K", *osts]
+    assert run_command(words) == 0
+    assert "Lustre made 2 stripes instead of 4" in capsys.readouterr().err

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from layout_samples import TRANSCRIPTS, VECTORS, transcript
 
-from vas_layout.codec import decode
+from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutError
 from vas_layout.lfs_text import parse_getstripe_yaml
 from vas_layout.model import (
+    EXTENSION,
     INIT,
     Component,
     Composite,
@@ -22,6 +23,7 @@ from vas_layout.model import (
     Plain,
     StripeObject,
 )
+from vas_layout.table import layout_rows
 
 NEW = sorted((TRANSCRIPTS / "lfs-2.17").glob("get-*-y.txt"))
 OLD = TRANSCRIPTS / "lfs-2.15"
@@ -112,3 +114,49 @@ def test_text_that_makes_no_sense_is_refused(change: tuple[str, str], reason: st
     text = transcript(TRANSCRIPTS / "lfs-2.17/get-pool-c2-y.txt").replace(*change)
     with pytest.raises(LayoutError, match=reason):
         parse_getstripe_yaml(text)
+
+
+_SEL = """
+lcm_layout_gen:    2
+lcm_mirror_count:  1
+lcm_entry_count:   2
+components:
+  - lcme_id:             1
+    lcme_mirror_id:      0
+    lcme_flags:          init
+    lcme_extent.e_start: 0
+    lcme_extent.e_end:   67108864
+    sub_layout:
+      lmm_stripe_count:  1
+      lmm_stripe_size:   1048576
+      lmm_pattern:       raid0
+      lmm_layout_gen:    0
+      lmm_stripe_offset: 0
+      lmm_objects:
+      - l_ost_idx: 0
+        l_fid:     0x280000400:0x5:0x0
+  - lcme_id:             2
+    lcme_mirror_id:      0
+    lcme_flags:          extension
+    lcme_extent.e_start: 67108864
+    lcme_extent.e_end:   1073741824
+    sub_layout:
+      lmm_stripe_count:  0
+      lmm_extension_size: 67108864
+      lmm_pattern:       raid0
+      lmm_layout_gen:    0
+      lmm_stripe_offset: -1
+"""
+
+
+def test_R6_an_extension_component_has_its_size_under_another_name() -> None:  # noqa: N802
+    """`lfs` prints it in bytes, the attribute has it in KiB: one layout, one table."""
+    layout = parse_getstripe_yaml(_SEL)
+    assert isinstance(layout, Composite)
+    extension = layout.components[1]
+    assert extension.flags == EXTENSION
+    assert isinstance(extension.layout, Plain)
+    assert extension.layout.stripe_size == 65536
+    assert decode(encode(layout)) == layout
+    sizes = [row[3] for row in layout_rows("f", layout)]
+    assert sizes == ["1 MiB", "64 MiB"]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from layout_samples import VECTORS, vector
 
 from vas_core.errors import VasError
+from vas_layout.codec import decode, encode
 from vas_layout.lfs import Lfs
 from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
+from vas_layout.model import EXTENSION, INIT, Composite, Layout, Plain
 from vas_layout.paths import files_below
 from vas_layout.store import LayoutReader, XattrStore
 
@@ -109,7 +112,8 @@ def _migrating_lfs(tmp_path: Path, name: str) -> Lfs:
     bytes_of = VECTORS / f"{name}.bin"
     program.write_text(
         f"#!{sys.executable}\nimport os, sys\n"
-        "assert sys.argv[1:-1] == ['migrate', '-S', '134217728', '-c', '3'], sys.argv\n"
+        "told = ['migrate', '--non-block', '-S', '134217728', '-c', '3']\n"
+        "assert sys.argv[1:-1] == told, sys.argv\n"
         f"os.setxattr(sys.argv[-1], 'user.lustre.lov', open('{bytes_of}', 'rb').read())\n"
     )
     program.chmod(0o755)
@@ -123,5 +127,100 @@ def test_migration_is_checked(tmp_path: Path) -> None:
     assert isinstance(found, Mismatch)
     migrate(found, _migrating_lfs(tmp_path, "S128M"), WISH, READER)
     assert list(find_mismatches(tmp_path / "d", WISH, READER)) == []
+    os.setxattr(tmp_path / "d/f", "user.lustre.lov", vector("c4"))
     with pytest.raises(VasError, match="d/f: migrated, and still: stripes of 1 MiB"):
         migrate(found, _migrating_lfs(tmp_path, "S1M"), WISH, READER)
+
+
+def _with(name: str, **changes: object) -> bytes:
+    layout = decode(vector(name))
+    return encode(replace(layout, **changes))
+
+
+def _first(layout: Layout, **changes: object) -> Composite:
+    assert isinstance(layout, Composite)
+    first, *rest = layout.components
+    return replace(layout, components=(replace(first, **changes), *rest))
+
+
+MIRRORED = "2 mirrors: a migration would keep one copy only"
+STRANGE = {
+    "mirrored": (vector("flr2-written"), MIRRORED),
+    "mirrored-new": (vector("flr2"), MIRRORED),
+    "self-extending": (
+        encode(_first(decode(vector("pfl-written")), flags=INIT | EXTENSION)),
+        "self-extending",
+    ),
+    "unknown-flag": (
+        encode(_first(decode(vector("pfl-written")), flags=INIT | 0x100)),
+        "flags that a migration would lose: 0x100",
+    ),
+    "pools": (vector("pfl-pool-written"), "components in different pools"),
+    "unknown-state": (_with("pfl-written", flags=0x10), "flags that a migration would lose: 0x10"),
+    "unknown-pattern": (
+        _with("c4", pattern=0x20001),
+        "a pattern that VAS does not know: 0x20001",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_R2_what_a_migration_would_lose_is_left_alone(  # noqa: N802
+    tmp_path: Path, name: str
+) -> None:
+    path, (content, why) = _file(tmp_path / "f", "c4"), STRANGE[name]
+    os.setxattr(path, "user.lustre.lov", content)
+    assert list(find_mismatches(tmp_path, WISH, READER)) == [LeftAlone(path, 300 * MIB, why)]
+
+
+def test_R2_a_file_stays_in_its_pool_and_is_not_asked_for_more_osts_than_it_has(  # noqa: N802
+    tmp_path: Path,
+) -> None:
+    _file(tmp_path / "f", "pool-c2")
+    (found,) = find_mismatches(tmp_path, Wish(128 * MIB, 4, members={"fast": 2}.get), READER)
+    assert isinstance(found, Mismatch)
+    assert (found.plan.pool, found.plan.stripe_count) == ("fast", 2)
+    (unknown,) = find_mismatches(tmp_path, WISH, READER)
+    assert isinstance(unknown, Mismatch)
+    assert (unknown.plan.pool, unknown.plan.stripe_count) == ("fast", -1)
+
+
+def _lfs(tmp_path: Path, body: str) -> Lfs:
+    program = tmp_path / "lfs"
+    program.write_text(f"#!{sys.executable}\nimport os, sys\n{body}\n")
+    program.chmod(0o755)
+    return Lfs(str(program))
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("status", [16, 11])
+def test_H6_a_file_in_use_is_left_alone(tmp_path: Path, status: int) -> None:  # noqa: N802
+    path = _file(tmp_path / "d/f", "c4")
+    (found,) = find_mismatches(tmp_path / "d", WISH, READER)
+    assert isinstance(found, Mismatch)
+    lfs = _lfs(tmp_path, f"sys.exit({status} if '--non-block' in sys.argv else 0)")
+    assert migrate(found, lfs, WISH, READER) == "in use, left alone"
+    assert os.getxattr(path, "user.lustre.lov") == vector("c4")
+
+
+@pytest.mark.machine
+def test_R2_what_was_achieved_is_said(tmp_path: Path) -> None:  # noqa: N802
+    """Three OSTs were asked for: one more is told, no more than before is an error."""
+    path = _file(tmp_path / "d/f", "c1")
+    (found,) = find_mismatches(tmp_path / "d", WISH, READER)
+    assert isinstance(found, Mismatch)
+    two = tmp_path / "two.bin"
+    layout = decode(vector("c2"))
+    assert isinstance(layout, Plain)
+    two.write_bytes(encode(replace(layout, stripe_size=128 * MIB)))
+    lfs = _lfs(
+        tmp_path, f"os.setxattr(sys.argv[-1], 'user.lustre.lov', open('{two}', 'rb').read())"
+    )
+    assert migrate(found, lfs, WISH, READER) == "migrated to 2 OSTs, 3 were asked for"
+    (again,) = find_mismatches(tmp_path / "d", WISH, READER)
+    assert isinstance(again, Mismatch)
+    with pytest.raises(VasError, match="migrated, and still on 2 OSTs: Lustre gave it no more"):
+        migrate(again, lfs, WISH, READER)
+    os.setxattr(path, "user.lustre.lov", vector("flr2-written"))
+    assert migrate(again, lfs, WISH, READER) == "changed meanwhile, left alone"
+    assert os.getxattr(path, "user.lustre.lov") == vector("flr2-written")

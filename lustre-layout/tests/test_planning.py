@@ -56,7 +56,7 @@ def test_a_plan_explains_itself() -> None:
     assert plan.lfs_arguments == ["-S", "100663296", "-c", "3", "-p", "fast"]
     assert plan.reasons == (
         "stripe size = split size = 96 MiB: a map reads from one OST only",
-        "107 splits over 3 OSTs: 35 to 36 each",
+        "107 splits over 3 OSTs of pool fast: 35 to 36 each",
     )
 
 

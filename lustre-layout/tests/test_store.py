@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from layout_samples import VECTORS, vector
+from layout_samples import TRANSCRIPTS, VECTORS, transcript, vector
 
 from vas_layout import requests
 from vas_layout.codec import decode, encode
@@ -203,10 +203,23 @@ def test_errors_of_lfs_become_ours(tmp_path: Path, script: str, message: str) ->
     assert "\n" not in str(refused.value)
 
 
+def test_R7_a_directory_without_a_default_has_no_layout_by_lfs_either(  # noqa: N802
+    tmp_path: Path,
+) -> None:
+    said = transcript(TRANSCRIPTS / "lfs-2.17/dirget-nodef-y.txt")
+    (tmp_path / "said").write_text(said)
+    lfs = _lfs(tmp_path, f"cat {tmp_path}/said")
+    with pytest.raises(LayoutUnavailableError, match="has no layout of its own") as refused:
+        lfs.getstripe(Path("/x"), directory_itself=True)
+    assert refused.value.errno == errno.ENODATA
+
+
 def test_migrate_gives_lfs_a_list(tmp_path: Path) -> None:
     lfs = _lfs(tmp_path, f'printf "%s|" "$@" > {tmp_path}/said')
     lfs.migrate(Path("/a b\n-c"), size=MIB, count=-1, pool="fast")
-    assert (tmp_path / "said").read_text() == "migrate|-S|1048576|-c|-1|-p|fast|/a b\n-c|"
+    assert (
+        tmp_path / "said"
+    ).read_text() == "migrate|--non-block|-S|1048576|-c|-1|-p|fast|/a b\n-c|"
 
 
 def test_write_says_what_it_was_asked(tmp_path: Path) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import click
 
 from vas_cluster import Cluster, default_path, load_cluster
 from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import BadInput, NotHere, VasError
+from vas_core.reading import read_limited
 from vas_core.shown import shown
 from vas_core.sizes import format_size
 from vas_layout import views
@@ -19,14 +22,14 @@ from vas_layout.as_json import layout_json
 from vas_layout.codec import decode
 from vas_layout.errors import LayoutError, LayoutUnavailableError
 from vas_layout.hexdump import attribute_bytes
-from vas_layout.ingest import destination_of, put
+from vas_layout.ingest import Ingested, destination_of, put
 from vas_layout.lfs import Lfs
 from vas_layout.locate import Locality, placements, split_placements
 from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
-from vas_layout.model import MAX_XATTR_BYTES
+from vas_layout.model import ALL_OSTS, MAX_XATTR_BYTES, Plain
 from vas_layout.owners import OstOwners
 from vas_layout.paths import is_directory, size_of, walk
-from vas_layout.planning import plan_stripes
+from vas_layout.planning import StripePlan, plan_stripes
 from vas_layout.store import LayoutReader
 
 _DEFAULT_SPLIT = "128MiB"
@@ -74,9 +77,9 @@ def show(paths: tuple[Path, ...], as_json: bool) -> int:
 
 
 @layout.command(name="decode")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=_path)
 @json_option
-def decode_command(file: Any, as_json: bool) -> None:
+def decode_command(file: Path, as_json: bool) -> None:
     """Print `lustre.lov` bytes as JSON.
 
     The bytes are raw or hexadecimal; FILE may be - for stdin.
@@ -86,12 +89,21 @@ def decode_command(file: Any, as_json: bool) -> None:
               getfattr -n lustre.lov -e hex /lustre/f | vas layout decode -
     """
     try:
-        given = file.read(_MAX_TEXT_BYTES + 1)
-        if len(given) > _MAX_TEXT_BYTES:
-            raise LayoutError(f"oversized: more than {_MAX_TEXT_BYTES} bytes given")
-        print_json(layout_json(decode(attribute_bytes(given))))
+        print_json(layout_json(decode(attribute_bytes(_given(file)))))
     except LayoutError as wrong:
-        raise BadInput(wrong.what, where=file.name) from wrong
+        raise BadInput(wrong.what, where="<stdin>" if str(file) == "-" else str(file)) from wrong
+
+
+def _given(file: Path) -> bytes:
+    if str(file) != "-":
+        try:
+            return read_limited(file, _MAX_TEXT_BYTES)
+        except OSError as wrong:
+            raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
+    given = sys.stdin.buffer.read(_MAX_TEXT_BYTES + 1)
+    if len(given) > _MAX_TEXT_BYTES:
+        raise LayoutError(f"oversized: more than {_MAX_TEXT_BYTES} bytes given")
+    return given
 
 
 @layout.command()
@@ -240,7 +252,22 @@ def put_command(
     except KeyboardInterrupt:
         note("stopped: run the same command again to go on from here")
         raise
+    if not done.adjusted:
+        _note_fewer(done, planned, final.parent)
     views.say_put(done, planned, as_json)
+
+
+def _note_fewer(done: Ingested, planned: StripePlan, directory: Path) -> None:
+    """Says that the file is on fewer OSTs than were asked for, where their number is known."""
+    wanted: int | None = planned.stripe_count
+    if wanted == ALL_OSTS:
+        wanted = None
+        with suppress(VasError):
+            lfs, pool = Lfs(), planned.pool
+            wanted = lfs.pool_osts(directory, pool) if pool else lfs.active_osts(directory)
+    made = done.layout.stripe_count if isinstance(done.layout, Plain) else None
+    if made is not None and wanted is not None and made < wanted:
+        note(f"Lustre made {made} stripes instead of {wanted}: the other OSTs are full or away")
 
 
 @layout.command()
@@ -274,6 +301,7 @@ def fix(
     plan_stripes(0, split, wish.osts, pool)
     reader.refuse_other_file_systems(directory)
     _check_pool(pool, directory)
+    wish = _within_reach(wish, directory, asked=osts is not None)
     found: list[Mismatch | LeftAlone] = []
     unreadable = 0
     for one in find_mismatches(directory, wish, reader):
@@ -301,11 +329,29 @@ def _result(one: Mismatch | LeftAlone, changing: bool, wish: Wish, reader: Layou
 def _migrated(one: Mismatch, wish: Wish, reader: LayoutReader) -> str:
     note(f"migrating {shown(one.path)} ({format_size(one.file_size)})")
     try:
-        migrate(one, Lfs(), wish, reader)
+        return migrate(one, Lfs(), wish, reader)
     except VasError as failed:
         note(f"vas: {failed}")
         return "failed"
-    return "migrated"
+
+
+def _within_reach(wish: Wish, directory: Path, *, asked: bool) -> Wish:
+    """The wish with what Lustre can give: the sizes of pools, and only OSTs that are active."""
+
+    @cache
+    def members(pool: str) -> int | None:
+        with suppress(VasError):
+            return Lfs().pool_osts(directory, pool)
+        return None
+
+    osts = wish.osts
+    if osts is not None and not asked:
+        with suppress(VasError):
+            active = Lfs().active_osts(directory)
+            if 0 < active < osts:
+                note(f"{osts - active} of {osts} OSTs in the map are inactive: not planned for")
+                osts = active
+    return replace(wish, osts=osts, members=members)
 
 
 def load_map(map_file: Path | None) -> Cluster:

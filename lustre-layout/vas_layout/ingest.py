@@ -18,6 +18,8 @@ from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory
+from vas_core.predictable_names import PUT_DATA, PUT_JOURNAL
+from vas_core.safe_open import open_own, unlink_file
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.model import Layout
 from vas_layout.paths import is_directory
@@ -104,7 +106,7 @@ class _Partial:
         self._key = hashlib.sha256(os.fsencode(final.name)).hexdigest()[:16]
         self._hidden = final
         try:
-            self._journal = StripeJournal(final.with_name(f".vas-put-{self._key}.journal"))
+            self._journal = StripeJournal(final.with_name(PUT_JOURNAL.of(key=self._key)))
         except OSError as error:
             raise unavailable(error, str(final)) from error
 
@@ -115,7 +117,7 @@ class _Partial:
         self, source: int, identity: Identity, threads: int, progress: Callable[[int], None]
     ) -> Ingested:
         adjusted = self._resume_or_begin(identity)
-        target = os.open(self._hidden, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        target = open_own(self._hidden, os.O_RDWR)
         try:
             inode = os.fstat(target).st_ino
             known = self._journal.stripes(inode)
@@ -143,15 +145,15 @@ class _Partial:
         return Ingested(self._final, layout, resumed, total.hexdigest(), adjusted)
 
     def _named(self, token: str) -> Path:
-        return self._final.with_name(f".vas-put-{self._key}-{token}")
+        return self._final.with_name(PUT_DATA.of(key=self._key, token=token))
 
     def _resume_or_begin(self, identity: Identity) -> tuple[str, ...]:
         partial = self._journal.partial()
         if partial:
             self._hidden = self._named(partial[1])
-            if partial[0] == asdict(identity) and self._hidden.is_file():
+            if partial[0] == asdict(identity) and os.path.lexists(self._hidden):
                 return ()
-            self._hidden.unlink(missing_ok=True)
+            unlink_file(self._hidden)
         # The journal forgets before a file is made, and no file ever gets another one's name.
         token = secrets.token_hex(8)
         self._hidden = self._named(token)
@@ -182,7 +184,7 @@ class _Partial:
     def _refuse_changed(self, source: int, identity: Identity) -> None:
         now = os.fstat(source)
         if (now.st_size, now.st_mtime_ns) != (identity.size, identity.mtime_ns):
-            self._hidden.unlink(missing_ok=True)
+            unlink_file(self._hidden)
             self._journal.remove()
             raise VasError("the source changed while it was copied", where=str(self._final))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from vas_layout.reasons import refusal
 _USAGE = 4
 # Printed with status 0, for a symbolic link for example.
 _NO_LAYOUT = "has no stripe info"
+_NO_PATTERN = re.compile(r"^pattern:\s*$", re.MULTILINE)
 _TIMEOUT_SECONDS = 60.0
 
 
@@ -30,7 +32,10 @@ class Lfs:
         """The layout of a file, or of a directory's default. Raises LayoutUnavailableError."""
         itself = ["-d"] if directory_itself else []
         done = self._run(["getstripe", "-y", *itself], path)
-        if not done.stdout.strip() or done.stdout.rstrip().endswith(_NO_LAYOUT):
+        said = done.stdout.strip()
+        # A directory without a default: `lfs` prints the file system's, which has no pattern.
+        inherits = directory_itself and _NO_PATTERN.search(said)
+        if not said or said.endswith(_NO_LAYOUT) or inherits:
             raise LayoutUnavailableError(
                 "has no layout of its own", where=str(path), errno=errno.ENODATA
             )
@@ -49,9 +54,15 @@ class Lfs:
         self._run([*words, *(["-p", request.pool] if request.pool else [])], path)
 
     def migrate(self, path: Path, *, size: int, count: int, pool: str | None = None) -> None:
-        """Moves a file's data to new stripes; readers and writers may go on meanwhile."""
+        """Moves a file's data to new stripes, unless somebody uses the file.
+
+        `--non-block`: without it `lfs` keeps readers and writers waiting until all is copied, which
+        is longer than a task may be silent. With it the migration ends when the file is in use.
+        Raises LayoutUnavailableError, then with the errno EBUSY or EAGAIN; the file is as before.
+        """
         chosen = ["-p", pool] if pool else []
-        self._run(["migrate", "-S", str(size), "-c", str(count), *chosen], path, None)
+        words = ["migrate", "--non-block", "-S", str(size), "-c", str(count), *chosen]
+        self._run(words, path, None)
 
     def instance(self, mount: Path) -> str:
         """The client instance of a mount, as it stands in sysfs names."""
@@ -61,6 +72,20 @@ class Lfs:
         """The pools of the file system that holds `directory`, without its name."""
         lines = self._run(["pool_list"], directory).stdout.splitlines()
         return [line.strip().partition(".")[2] for line in lines if "." in line.split(":")[0]]
+
+    def pool_osts(self, directory: Path, pool: str) -> int | None:
+        """The number of OSTs in a pool of the file system that holds `directory`; None if none."""
+        lines = map(str.strip, self._run(["pool_list"], directory).stdout.splitlines())
+        found = next((line for line in lines if line.partition(".")[2] == pool), None)
+        if found is None:
+            return None
+        members = run([self.program, "pool_list", found], timeout_seconds=_TIMEOUT_SECONDS).stdout
+        return sum(1 for line in members.splitlines() if line.strip().endswith("_UUID"))
+
+    def active_osts(self, directory: Path) -> int:
+        """The number of OSTs of that file system that are not inactive."""
+        lines = self._run(["osts"], directory).stdout.splitlines()
+        return sum(1 for line in lines if line.split()[2:] == ["ACTIVE"])
 
     def _run(
         self, words: Sequence[str], path: Path, timeout_seconds: float | None = _TIMEOUT_SECONDS

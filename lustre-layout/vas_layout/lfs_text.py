@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from vas_layout.errors import LayoutError
 from vas_layout.model import (
     COMPONENT_FLAG_NAMES,
+    EXTENSION_UNIT_BYTES,
     MAX_STRIPES,
     PATTERN_NAMES,
     RELEASED,
@@ -118,20 +119,28 @@ def _plain(section: _Section) -> Plain:
     count = _number(told, "stripe_count")
     if not -32 <= count <= MAX_STRIPES:
         raise LayoutError(f"lfs printed the stripe count {count}")
+    stripe_size = _stripe_size(told)
     objects = tuple(_object(entry) for entry in told.objects)
-    if objects and (len(objects) != count or _number(told, "stripe_size") < 1):
+    if objects and (len(objects) != count or stripe_size < 1):
         raise LayoutError(f"lfs printed {len(objects)} objects for a stripe count of {count}")
     pool = told.values.get("pool") or None
     return Plain(
         magic=Magic.V3 if pool else Magic.V1,
         pattern=pattern,
-        stripe_size=_number(told, "stripe_size"),
+        stripe_size=stripe_size,
         stripe_count=count,
         stripe_offset=objects[0].ost_idx if objects else _start(told, pattern),
         layout_gen=_number(told, "layout_gen") if "layout_gen" in told.values else 0,
         pool=pool,
         objects=objects,
     )
+
+
+def _stripe_size(told: _Section) -> int:
+    """The field as it is stored: KiB in an extension component, where `lfs` prints bytes."""
+    if "extension_size" in told.values:
+        return _number(told, "extension_size") // EXTENSION_UNIT_BYTES
+    return _number(told, "stripe_size")
 
 
 def _start(told: _Section, pattern: int) -> int | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import errno
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,27 +11,49 @@ from vas_core.errors import VasError
 from vas_core.sizes import format_size
 from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
-from vas_layout.model import MDT, RELEASED, Composite, Foreign, Layout, Plain
+from vas_layout.model import (
+    COMPONENT_FLAG_NAMES,
+    EXTENSION,
+    INIT,
+    MDT,
+    OVERSTRIPING,
+    RAID0,
+    RELEASED,
+    Composite,
+    Foreign,
+    Layout,
+    Plain,
+    names_of,
+)
 from vas_layout.ownership import owned_bytes, runs
 from vas_layout.paths import size_of, walk
 from vas_layout.planning import StripePlan, first_broken_split, plan_stripes
 from vas_layout.reasons import unavailable
 from vas_layout.store import LayoutReader
 
+_IN_USE = (errno.EBUSY, errno.EAGAIN)
+# The state of mirrors in a composite's flags (LCM_FL_FLR_MASK).
+_FLR_STATE = 0x3
+_UNDERSTOOD = RAID0 | OVERSTRIPING
+
 
 @dataclass(frozen=True)
 class Mismatch:
-    """A file that should get other stripes."""
+    """A file that should get other stripes.
+
+    `osts` is the number of OSTs it is on where nothing but their number is wrong, else None.
+    """
 
     path: Path
     file_size: int
     why: str
     plan: StripePlan
+    osts: int | None = None
 
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """A file that `lfs migrate` must not touch: it would be recalled, or moved off the MDT."""
+    """A file that must not be migrated: what it has beside its stripes would be lost."""
 
     path: Path
     file_size: int
@@ -39,11 +62,24 @@ class LeftAlone:
 
 @dataclass(frozen=True)
 class Wish:
-    """The stripes wanted; `osts` None means all there are."""
+    """The stripes wanted; `osts` None means all there are.
+
+    `members` gives the number of OSTs in a pool, None where that is not known.
+    """
 
     split_size: int
     osts: int | None = None
     pool: str | None = None
+    members: Callable[[str], int | None] = lambda _: None
+
+    def osts_in(self, pool: str | None) -> int | None:
+        """The OSTs that a file in this pool can be on; None if that is not known."""
+        if pool is None or (self.osts is None and pool == self.pool):
+            return self.osts
+        members = self.members(pool)
+        if members is None:
+            return self.osts if pool == self.pool else None
+        return max(1, min(self.osts or members, members))
 
 
 def find_mismatches(
@@ -76,18 +112,53 @@ def mismatch_of(path: Path, wish: Wish, reader: LayoutReader) -> Mismatch | Left
     kept = _left_alone(layout)
     if kept:
         return LeftAlone(path, size, kept)
-    plan = plan_stripes(size, wish.split_size, wish.osts, wish.pool)
+    # A file stays in its pool, unless another was asked for.
+    pool = wish.pool or next(iter(_pools(layout)), None)
+    plan = plan_stripes(size, wish.split_size, wish.osts_in(pool), pool)
     why = _why(layout, plan, wish)
-    return Mismatch(path, size, why, plan) if why else None
+    if why:
+        return Mismatch(path, size, why, plan)
+    osts = sum(1 for index in owned_bytes(layout, 0, size) if index is not None)
+    # -1, all OSTs: how many there are is not known, so neither is whether these are too few.
+    if osts < plan.stripe_count:
+        few = f"too few OSTs: {osts}, its {plan.splits} splits could be on {plan.stripe_count}"
+        return Mismatch(path, size, few, plan, osts)
+    return None
 
 
-def migrate(mismatch: Mismatch, lfs: Lfs, wish: Wish, reader: LayoutReader) -> None:
-    """Migrates one file and reads back that it fits now. Raises VasError if it does not."""
-    plan = mismatch.plan
-    lfs.migrate(mismatch.path, size=plan.stripe_size, count=plan.stripe_count, pool=plan.pool)
-    still = mismatch_of(mismatch.path, wish, reader)
-    if isinstance(still, Mismatch):
-        raise VasError(f"migrated, and still: {still.why}", where=str(mismatch.path))
+def migrate(mismatch: Mismatch, lfs: Lfs, wish: Wish, reader: LayoutReader) -> str:
+    """Migrates one file, reads it back and returns what became of it, for people.
+
+    Raises VasError if the file does not fit better than before.
+    """
+    path, plan = mismatch.path, mismatch.plan
+    now = mismatch_of(path, wish, reader)
+    if not isinstance(now, Mismatch) or now.plan != plan:
+        return "changed meanwhile, left alone"
+    try:
+        lfs.migrate(path, size=plan.stripe_size, count=plan.stripe_count, pool=plan.pool)
+    except LayoutUnavailableError as refused:
+        if refused.errno not in _IN_USE:
+            raise
+        return "in use, left alone"
+    return _achieved(mismatch, mismatch_of(path, wish, reader), reader.read(path))
+
+
+def _achieved(before: Mismatch, after: Mismatch | LeftAlone | None, layout: Layout) -> str:
+    osts = after.osts if isinstance(after, Mismatch) else None
+    if isinstance(after, Mismatch) and osts is None:
+        raise VasError(f"migrated, and still: {after.why}", where=str(before.path))
+    if osts is not None and before.osts is not None and osts <= before.osts:
+        raise VasError(
+            f"migrated, and still on {osts} OSTs: Lustre gave it no more",
+            where=str(before.path),
+            hint="see `lfs df` for OSTs that are full, or give --osts",
+        )
+    pools = {pool or "no pool" for pool in _pools(layout)} - {before.plan.pool or "no pool"}
+    more = [f"into {', '.join(sorted(pools))}"] if pools else []
+    if isinstance(after, Mismatch):
+        more.append(f"to {osts} OSTs, {after.plan.stripe_count} were asked for")
+    return " ".join(["migrated", *more])
 
 
 def _seen(path: Path, seen: set[tuple[int, int]]) -> bool:
@@ -104,15 +175,43 @@ def _seen(path: Path, seen: set[tuple[int, int]]) -> bool:
 
 
 def _left_alone(layout: Layout) -> str | None:
-    parts = [c.layout for c in layout.components] if isinstance(layout, Composite) else [layout]
-    for part in parts:
-        if isinstance(part, Foreign):
-            return "foreign layout"
-        if part.pattern & RELEASED:
-            return "released to the archive"
-        if part.pattern & MDT:
-            return "data on the MDT"
+    """Why a migration would lose something of this layout; None if it would not."""
+    if isinstance(layout, Foreign):
+        return "foreign layout"
+    if isinstance(layout, Plain):
+        return _strange_pattern(layout)
+    for component in layout.components:
+        part = component.layout
+        why = "foreign layout" if isinstance(part, Foreign) else _strange_pattern(part)
+        if why:
+            return why
+    if layout.mirror_count > 1 or layout.flags & _FLR_STATE:
+        return f"{layout.mirror_count} mirrors: a migration would keep one copy only"
+    if any(component.flags & EXTENSION for component in layout.components):
+        return "self-extending"
+    strange = {component.flags & ~INIT for component in layout.components} - {0}
+    if strange or layout.flags:
+        bits = names_of(max(strange, default=0), COMPONENT_FLAG_NAMES)
+        return f"flags that a migration would lose: {','.join(bits) or hex(layout.flags)}"
+    if len(_pools(layout)) > 1:
+        return "components in different pools"
     return None
+
+
+def _strange_pattern(part: Plain) -> str | None:
+    if part.pattern & RELEASED:
+        return "released to the archive"
+    if part.pattern & MDT:
+        return "data on the MDT"
+    if part.pattern & ~_UNDERSTOOD:
+        return f"a pattern that VAS does not know: {part.pattern:#x}"
+    return None
+
+
+def _pools(layout: Layout) -> set[str | None]:
+    """The pools of all parts; None stands for no pool."""
+    parts = [c.layout for c in layout.components] if isinstance(layout, Composite) else [layout]
+    return {part.pool for part in parts if isinstance(part, Plain)}
 
 
 def _why(layout: Layout, plan: StripePlan, wish: Wish) -> str | None:
@@ -126,10 +225,6 @@ def _why(layout: Layout, plan: StripePlan, wish: Wish) -> str | None:
         return f"{_stripes(layout)}: the split at {_split_start(broken, wish)} is on several OSTs"
     if wish.pool and isinstance(layout, Plain) and layout.pool != wish.pool:
         return f"in pool {layout.pool or 'none'}"
-    osts = sum(1 for index in owned if index is not None)
-    # -1, all OSTs: how many there are is not known, so neither is whether these are too few.
-    if osts < plan.stripe_count:
-        return f"too few OSTs: {osts}, its {plan.splits} splits could be on {plan.stripe_count}"
     return None
 
 

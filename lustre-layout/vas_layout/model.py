@@ -9,6 +9,8 @@ from typing import TypeAlias
 STRIPE_ALIGNMENT = 65536
 MAX_STRIPES = 2000
 MAX_XATTR_BYTES = 65536
+# The unit of `stripe_size` in an extension component (SEL_UNIT_SIZE in lustre_user.h).
+EXTENSION_UNIT_BYTES = 1024
 ALL_OSTS = -1
 
 RAID0 = 0x1
@@ -19,6 +21,7 @@ PATTERN_NAMES = {RAID0: "raid0", MDT: "mdt", OVERSTRIPING: "overstriping", RELEA
 
 STALE = 0x1
 OFFLINE = 0x8
+EXTENSION = 0x40
 INIT = 0x10
 # In the order `lfs` prints them.
 COMPONENT_FLAG_NAMES = {
@@ -28,7 +31,7 @@ COMPONENT_FLAG_NAMES = {
     0x4: "prefwr",
     OFFLINE: "offline",
     0x20: "nosync",
-    0x40: "extension",
+    EXTENSION: "extension",
 }
 
 
@@ -68,7 +71,8 @@ class Plain:
     component nobody has written to, data on the MDT, or a released file. `stripe_count` is
     -1 for all OSTs (-2 to -32 for that many on each), 0 for the default. `stripe_offset` is
     the first object's OST, or the start a wish names. `layout_gen` is 0 when the bytes do
-    not tell it (`getxattr` hides it).
+    not tell it (`getxattr` hides it). In an extension component (SEL) `stripe_size` is the size by
+    which the component before grows, in KiB.
     """
 
     magic: Magic

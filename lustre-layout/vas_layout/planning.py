@@ -60,18 +60,19 @@ def plan_stripes(
     splits = -(-file_size // split_size)
     limit = min(osts or MAX_STRIPES, MAX_STRIPES)
     count = ALL_OSTS if osts is None and splits > 1 else max(1, min(splits, limit))
-    reasons = tuple(_reasons(split_size, splits, count))
+    reasons = tuple(_reasons(split_size, splits, count, pool))
     return StripePlan(file_size, split_size, count, pool, reasons)
 
 
-def _reasons(split_size: int, splits: int, count: int) -> list[str]:
+def _reasons(split_size: int, splits: int, count: int, pool: str | None) -> list[str]:
     said = [f"stripe size = split size = {format_size(split_size)}: a map reads from one OST only"]
+    of_pool = f" of pool {pool}" if pool else ""
     if count == ALL_OSTS:
-        said.append(f"{splits} splits over all OSTs")
+        said.append(f"{splits} splits over all OSTs{of_pool}")
     else:
         low, extra = divmod(splits, count)
         share = f"{low} to {low + 1}" if extra else str(low)
-        said.append(f"{splits} splits over {count} OSTs: {share} each")
+        said.append(f"{splits} splits over {count} OSTs{of_pool}: {share} each")
     return said
 
 

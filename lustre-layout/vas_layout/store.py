@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -46,7 +47,8 @@ class XattrStore:
     def write(self, path: Path, request: Layout) -> None:
         """Asks for a layout. On a file that has one already the kernel ignores this silently."""
         try:
-            os.setxattr(path, self.name, encode(request))
+            # Not through a link that took the file's name since it was made.
+            os.setxattr(path, self.name, encode(request), follow_symlinks=False)
         except OSError as error:
             raise unavailable(error, str(path)) from error
 
@@ -121,6 +123,7 @@ def _create(
 ) -> Created:
     try:
         os.mknod(path, stat.S_IFREG | mode)
+        made_file = path.lstat()
     except OSError as error:
         raise unavailable(error, str(path)) from error
     try:
@@ -135,8 +138,15 @@ def _create(
             )
         return Created(made, tuple(_adjustments(request, made)))
     except BaseException:
-        path.unlink(missing_ok=True)
+        _unlink_if(path, made_file)
         raise
+
+
+def _unlink_if(path: Path, made: os.stat_result) -> None:
+    """Removes the file made here; one that took its name meanwhile is somebody else's."""
+    with suppress(FileNotFoundError):
+        if os.path.samestat(path.lstat(), made):
+            path.unlink()
 
 
 def _ignored(request: Layout, made: Layout) -> bool:

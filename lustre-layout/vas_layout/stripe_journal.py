@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from vas_core.errors import VasError
+from vas_core.safe_open import open_own
 
 _NO_LOCKS_HERE = (errno.ENOSYS, errno.EOPNOTSUPP)
 _TOKEN = re.compile(r"[0-9a-f]{16}")
@@ -40,7 +41,10 @@ class StripeJournal:
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens and locks the journal. Raises VasError while another process has it."""
+        """Opens and locks the journal.
+
+        Raises VasError while another process has it, Planted if it is not this user's own file.
+        """
         self._path = path
         self._lock = threading.Lock()
         self._stream = _locked(path)
@@ -91,9 +95,7 @@ class StripeJournal:
 
 def _locked(path: Path) -> TextIO:
     while True:
-        stream = os.fdopen(
-            os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+", encoding="utf-8"
-        )
+        stream = os.fdopen(open_own(path, os.O_RDWR | os.O_CREAT), "r+", encoding="utf-8")
         try:
             _lock(stream, path)
             if _is_still(stream, path):
@@ -118,7 +120,7 @@ def _lock(stream: TextIO, path: Path) -> None:
 
 def _is_still(stream: TextIO, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
+        return os.path.samestat(os.fstat(stream.fileno()), path.lstat())
     except FileNotFoundError:
         return False
 

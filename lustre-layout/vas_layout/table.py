@@ -8,6 +8,8 @@ from vas_core.sizes import format_size
 from vas_layout.model import (
     ALL_OSTS,
     COMPONENT_FLAG_NAMES,
+    EXTENSION,
+    EXTENSION_UNIT_BYTES,
     PATTERN_NAMES,
     Composite,
     Foreign,
@@ -29,15 +31,17 @@ def layout_rows(name: str, layout: Layout) -> Iterator[tuple[str, ...]]:
         extent = f"{component.extent_start}..{'EOF' if end is None else end}"
         mirror = f"mirror {component.mirror_id}, " if layout.mirror_count > 1 else ""
         flags = ",".join(names_of(component.flags, COMPONENT_FLAG_NAMES)) or "not instantiated"
-        yield (name, extent, *_cells(component.layout), mirror + flags)
+        unit = EXTENSION_UNIT_BYTES if component.flags & EXTENSION else 1
+        yield (name, extent, *_cells(component.layout, unit), mirror + flags)
 
 
-def _cells(layout: Plain | Foreign) -> tuple[str, ...]:
+def _cells(layout: Plain | Foreign, unit_bytes: int = 1) -> tuple[str, ...]:
     if isinstance(layout, Foreign):
         return "-", "-", "-", "-", f"foreign {layout.foreign_type:#x}"
     count = "all" if layout.stripe_count == ALL_OSTS else str(layout.stripe_count)
     pattern = ",".join(names_of(layout.pattern, PATTERN_NAMES))
-    return count, format_size(layout.stripe_size), _osts(layout), layout.pool or "-", pattern
+    size = format_size(layout.stripe_size * unit_bytes)
+    return count, size, _osts(layout), layout.pool or "-", pattern
 
 
 def _osts(layout: Plain) -> str:

@@ -15,7 +15,8 @@ from map_output import JOB, publish
 
 from vas_core.cli import run_command
 from vas_core.errors import VasError
-from vas_yarn.shuffle.janitor.store import JANITOR, QUARANTINE, JobDirectory, StagingStore
+from vas_core.predictable_names import JANITOR, JANITOR_MEMORY, QUARANTINE_PREFIX
+from vas_yarn.shuffle.janitor.store import JobDirectory, StagingStore
 
 OTHER = JOB.replace("_0001", "_0002")
 
@@ -44,7 +45,7 @@ def gc(rm: FakeRm, staging: Path, *more: str) -> int:
 
 
 def quarantined(staging: Path) -> list[Path]:
-    return list((staging / "ann" / ".staging").glob(f"{QUARANTINE}.job_*"))
+    return list((staging / "ann" / ".staging").glob(f"{QUARANTINE_PREFIX}.job_*"))
 
 
 def tree(root: Path) -> set[str]:
@@ -293,12 +294,19 @@ def test_a_directory_put_in_its_place_meanwhile_goes_back(staging: Path) -> None
 def test_a_memory_that_others_may_write_is_not_used(
     rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (staging / JANITOR).mkdir()
-    (staging / JANITOR).chmod(0o777)
-    rm.over(JOB, hours_ago=25)
-    assert gc(rm, staging) == 1
+    planted = staging / JANITOR.of()
+    planted.mkdir()
+    planted.chmod(0o777)
+    (planted / JANITOR_MEMORY.of()).write_text(json.dumps({JOB: 1}))
+    rm.over(OTHER, hours_ago=25)
+    publish(job_dir(staging, OTHER), 0, [100])
+    assert gc(rm, staging) == 0
     assert job_dir(staging).exists()
+    assert not job_dir(staging, OTHER).exists()
     assert "not a directory of this user alone" in capsys.readouterr().err
+    assert json.loads((planted / JANITOR_MEMORY.of()).read_text()) == {JOB: 1}
+    (own,) = staging.glob(f"{JANITOR.of()}.*")
+    assert OTHER in json.loads((own / JANITOR_MEMORY.of()).read_text())
 
 
 def test_a_rename_between_projects_is_not_needed(
@@ -326,7 +334,7 @@ def test_what_only_looks_like_quarantine_stays(
 ) -> None:
     outside = staging.with_name("outside")
     outside.mkdir()
-    link = job_dir(staging).with_name(f"{QUARANTINE}.{OTHER}.0")
+    link = job_dir(staging).with_name(f"{QUARANTINE_PREFIX}.{OTHER}.0")
     link.symlink_to(outside)
     rm.live(JOB, "RUNNING")
     assert gc(rm, staging) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,17 @@ def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:
     assert list(parse(["vas.placement"])) == []
     with pytest.raises(BadInput, match=r"no\.log: cannot be read"):
         read([tmp_path / "no.log"])
+
+
+@pytest.mark.timeout(10)
+def test_O7_a_log_that_is_none_keeps_nobody_waiting(tmp_path: Path) -> None:  # noqa: N802
+    os.mkfifo(tmp_path / "fifo")
+    assert read([tmp_path / "fifo"]) == []
+    with pytest.raises(BadInput, match="/dev/zero: is a device, not a file"):
+        read([Path("/dev/zero")])
+    line = "INFO vas.placement: app=a event=grant host=vm1 node=vm1 cause=local waited_ms=3"
+    (tmp_path / "log").write_text("x" * 3_000_000 + "\n" + line + "\n")
+    assert [one.app for one in read([tmp_path / "log"])] == ["a"]
 
 
 def test_job_ids() -> None:

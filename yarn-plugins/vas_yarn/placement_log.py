@@ -5,14 +5,18 @@ The writer is org.vas.scheduler (docs/placement.md has the format).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from vas_core.errors import BadInput
+from vas_core.reading import open_given
 
 _LINE = re.compile(r"\bvas\.placement\b.*?((?:\s\w+=\S*)+)\s*$")
+_LONGEST_LINE_CHARS = 1 << 16
 _FIELD = re.compile(r"(\w+)=(\S*)")
 
 
@@ -56,12 +60,16 @@ def parse(lines: Iterable[str]) -> Iterator[Decision]:
 
 
 def read(files: Iterable[Path]) -> list[Decision]:
-    """The decisions of several log files, in their order. Raises BadInput for a missing one."""
+    """The decisions of several log files, in their order.
+
+    Raises BadInput for a missing one and for a device. A line may be longer than any of ours: it is
+    read in parts, which are passed over.
+    """
     found: list[Decision] = []
     for file in files:
         try:
-            with file.open(errors="replace") as stream:
-                found.extend(parse(stream))
+            with os.fdopen(open_given(file), errors="replace") as stream:
+                found.extend(parse(iter(partial(stream.readline, _LONGEST_LINE_CHARS), "")))
         except OSError as wrong:
             raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
     return found

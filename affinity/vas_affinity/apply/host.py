@@ -14,6 +14,7 @@ from vas_affinity.cpulist import format_cpulist
 from vas_affinity.placement import Pin, Placement
 from vas_core.errors import VasError
 from vas_core.journal import Entry, Journal
+from vas_core.predictable_names import HOST_JOURNAL
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Host:
     @property
     def journal(self) -> Path:
         """The file of the values before."""
-        return self.state / "journal.json"
+        return self.state / HOST_JOURNAL.of()
 
     def plan(self, placement: Placement) -> list[Outcome]:
         """What `apply` would do. Changes nothing."""

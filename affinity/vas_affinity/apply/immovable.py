@@ -12,8 +12,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_affinity.apply.outcome import Outcome, Verdict
 from vas_core.files import write_atomically
+from vas_core.predictable_names import IMMOVABLE
+from vas_core.safe_open import read_own
 
-_FILE = "immovable.json"
+_FILE = IMMOVABLE.of()
+_MOST_BYTES = 16 << 20
 
 
 class _Document(BaseModel):
@@ -23,9 +26,10 @@ class _Document(BaseModel):
 
 
 def read_immovable(state: Path) -> dict[str, str]:
-    """Why, by key; none where nothing was recorded."""
+    """Returns why, by key; empty where nothing was recorded. Raises Planted, as `open_own` does."""
     try:
-        return dict(_Document.model_validate_json((state / _FILE).read_bytes()).why)
+        content = read_own(state / _FILE, _MOST_BYTES, also_of=(0,))
+        return dict(_Document.model_validate_json(content).why)
     except (FileNotFoundError, ValidationError):
         return {}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from vas_affinity.reading.archive import read_archive
@@ -12,6 +14,7 @@ from vas_affinity.snapshot import Snapshot, Unread
 from vas_affinity.topology import Topology
 from vas_core.documents import parse_json
 from vas_core.errors import BadInput
+from vas_core.reading import read_limited
 from vas_core.root import Root
 
 _FORMS = (
@@ -28,15 +31,15 @@ def read_source(path: Path) -> Snapshot:
     if not path.is_file():
         raise BadInput("no such file or directory", where=str(path), hint=_FORMS)
     name = path.name.split(".tar")[0].removesuffix(".xml").removesuffix(".json")
+    if path.stat().st_size > _MOST_BYTES:
+        raise BadInput("is no topology: it is too large", where=str(path), hint=_FORMS)
     if _is_archive(path):
         return read_snapshot(read_archive(path), name=name)
     return _text(path, name)
 
 
 def _text(path: Path, name: str) -> Snapshot:
-    if path.stat().st_size > _MOST_BYTES:
-        raise BadInput("is no topology: it is too large", where=str(path), hint=_FORMS)
-    content = path.read_bytes()
+    content = read_limited(path, _MOST_BYTES)
     start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start == b"{":
         return _json(content, path)
@@ -72,12 +75,25 @@ def _strange(topology: Topology) -> str | None:
 
 
 def _tree(directory: Path, name: str) -> Snapshot:
-    found = [directory, *sorted(directory.glob("*")), *sorted(directory.glob("*/*"))]
-    for top in found:
-        if (top / "sys/devices/system/cpu").is_dir():
+    for top in _tops(directory):
+        if Root(top).names("sys/devices/system/cpu"):
             return read_snapshot(Root(top), name=name)
     what = "is no captured tree: it has no sys/devices/system/cpu"
     raise BadInput(what, where=str(directory), hint=_FORMS)
+
+
+def _tops(directory: Path) -> Iterator[Path]:
+    """The directory and what is one and two levels below it, without links."""
+    level = [directory]
+    for _ in range(3):
+        yield from level
+        level = sorted(
+            Path(entry) for one in level for entry in os.scandir(one) if _is_own_directory(entry)
+        )
+
+
+def _is_own_directory(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False)
 
 
 def _is_archive(path: Path) -> bool:

@@ -18,8 +18,10 @@ from pydantic import ValidationError
 
 from vas_affinity.topology import Frozen, Topology
 from vas_core.errors import BadInput
+from vas_core.reading import read_limited
 
 FORMAT = "vas-affinity-recording"
+_MOST_BYTES = 1 << 30
 
 
 class Header(Frozen):
@@ -177,11 +179,11 @@ def _introduce(strings: list[String], thread: Recorded) -> None:
 
 
 def _parsed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    lines = path.read_text(errors="replace").splitlines()
+    lines = read_limited(path, _MOST_BYTES).decode(errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         try:
             value = json.loads(line)
-        except ValueError as wrong:
+        except (ValueError, RecursionError) as wrong:
             if number == len(lines) > 1:
                 return
             if number == 1:

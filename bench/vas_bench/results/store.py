@@ -20,8 +20,10 @@ from vas_bench.results.embedded import embedded_lines
 from vas_bench.results.record import Run
 from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory
+from vas_core.reading import read_limited
 
 _SHOWN = 10
+_MOST_BYTES = 1 << 30
 _RUN = TypeAdapter(Run)
 
 
@@ -84,7 +86,7 @@ def read_results(
     BadInput for damaged ones otherwise, and for a file without any run.
     """
     try:
-        data = path.read_bytes()
+        data = read_limited(path, _MOST_BYTES)
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path)) from wrong
     content = parse(embedded_lines(data))

@@ -14,8 +14,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import BadInput
 from vas_core.files import make_directories
+from vas_core.predictable_names import BENCH_MARK
+from vas_core.safe_open import open_own, read_own
 
-_NAME = ".vas-bench"
+_NAME = BENCH_MARK.of()
+_MOST_BYTES = 1 << 16
 _HINT = "name another place by --directory, or remove it yourself"
 
 
@@ -51,9 +54,11 @@ def is_left_over(directory: Path) -> bool:
 def make(directory: Path) -> None:
     """Makes it this process'. Raises OSError if it is there."""
     make_directories(directory.parent)
-    directory.mkdir()
+    directory.mkdir(0o700)
     directory.chmod(0o755)  # whatever the umask: containers may run as yarn
-    (directory / _NAME).write_text(_own().model_dump_json() + "\n")
+    descriptor = open_own(directory / _NAME, os.O_WRONLY | os.O_CREAT, mode=0o644)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(_own().model_dump_json() + "\n")
 
 
 def _own() -> Mark:
@@ -62,6 +67,6 @@ def _own() -> Mark:
 
 def _read(directory: Path) -> Mark | None:
     try:
-        return Mark.model_validate_json((directory / _NAME).read_bytes())
+        return Mark.model_validate_json(read_own(directory / _NAME, _MOST_BYTES))
     except (FileNotFoundError, ValidationError):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 
@@ -46,7 +47,8 @@ def _run(client: Client, words: list[str], *, is_migrate: bool) -> int:
             err(line)
         return refused.status
     mode = int(parsed.value("mode") or "0644", 8)
-    statuses = [_one(client, path, request, mode, is_migrate) for path in parsed.operands]
+    blocks = not (is_migrate and parsed.has("non-block"))
+    statuses = [_one(client, path, request, mode, is_migrate, blocks) for path in parsed.operands]
     return next((status for status in reversed(statuses) if status), 0)
 
 
@@ -76,7 +78,9 @@ def _check_pools(client: Client, request: Layout) -> None:
                 )
 
 
-def _one(client: Client, path: str, request: Layout, mode: int, is_migrate: bool) -> int:
+def _one(
+    client: Client, path: str, request: Layout, mode: int, is_migrate: bool, blocks: bool
+) -> int:
     if misaligned(request):
         err(
             "lfs setstripe: Invalid layout: The component end must be aligned by the stripe size\n"
@@ -91,7 +95,7 @@ def _one(client: Client, path: str, request: Layout, mode: int, is_migrate: bool
         err(f"lfs setstripe: unable to open '{path}': {os.strerror(status)} ({status})")
         return status
     try:
-        return _set(client, path, file, request, is_migrate)
+        return _set(client, path, file, request, is_migrate, blocks)
     finally:
         os.close(file)
 
@@ -108,10 +112,14 @@ def _open(path: str, mode: int, is_migrate: bool) -> int:
     return os.open(path, flags, mode)
 
 
-def _set(client: Client, path: str, file: int, request: Layout, is_migrate: bool) -> int:
+def _set(
+    client: Client, path: str, file: int, request: Layout, is_migrate: bool, blocks: bool
+) -> int:
     try:
         if not client.holds(path):
             raise OSError(errno.ENOTTY, "")
+        if is_migrate and not blocks:
+            _refuse_in_use(file)
         client.on_file("set", file, value=encode(request).hex(), migrate=is_migrate)
     except OSError as failed:
         status = failed.errno or errno.EIO
@@ -120,3 +128,12 @@ def _set(client: Client, path: str, file: int, request: Layout, is_migrate: bool
         err(f"lfs {verb}: {verb} error for '{path}': {reason}")
         return status
     return 0
+
+
+def _refuse_in_use(file: int) -> None:
+    """Raises OSError(EBUSY) if somebody else has the file open, as Lustre's own lease does."""
+    try:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except BlockingIOError:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY)) from None
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)

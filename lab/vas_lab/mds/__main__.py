@@ -16,6 +16,9 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vas_core.errors import VasError
+from vas_core.predictable_names import MDS_LOCK
+from vas_core.safe_open import open_own
 from vas_lab.mds.service import Service, Site
 
 _BACKLOG = 1024
@@ -132,11 +135,13 @@ def main(arguments: list[str]) -> None:
     """Serves until SIGTERM or SIGINT. A second MDS on the same state ends at once."""
     site = _site(arguments)
     site.state_dir.mkdir(parents=True, exist_ok=True)
-    lock = os.open(site.state_dir / "mds.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
+        lock = open_own(site.state_dir / MDS_LOCK.of(), os.O_RDWR | os.O_CREAT)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         sys.exit(f"{site.state_dir}: another MDS serves this state; stop it first")
+    except VasError as planted:
+        sys.exit(str(planted))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
     Server(Service(site), site.state_dir / "mds.sock").serve()

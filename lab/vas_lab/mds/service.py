@@ -8,7 +8,7 @@ import os
 import random
 import stat
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from vas_lab.mds.state import State
 from vas_lab.mds.usage import STORED, Usage
 from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutError
-from vas_layout.model import Fid, Layout, Plain
+from vas_layout.model import Composite, Fid, Layout, Magic, Plain
 
 _FID = "user.lustre.fid"
 _MAX_POOL_CHARS = 15
@@ -141,7 +141,11 @@ class Service:
         os.setxattr(_name(directory), STORED, encode(wish))
 
     def _migrate(self, file: int, wish: Layout) -> None:
-        # Every OST shares the one backing file: new objects are all that moving bytes takes.
+        # Every OST shares the one backing file: new objects are all that moving bytes takes. As in
+        # Lustre the new layout is the wish alone: mirrors go, and a pool that it does not name is
+        # the directory's default, whatever pool the file was in.
+        if isinstance(wish, Plain) and wish.pool is None:
+            wish = _in_pool(wish, self._default(file))
         made = self._maker.instantiate(wish, self._fid(file))
         _store(file, encode(self._maker.grow(made, os.stat(_name(file)).st_size)))  # noqa: PTH116
 
@@ -248,6 +252,14 @@ def _set_xattr(file: int, name: str, value: bytes) -> None:
             os.setxattr(_name(file), name, value)
         finally:
             os.chmod(_name(file), mode)  # noqa: PTH101
+
+
+def _in_pool(wish: Plain, default: Layout) -> Plain:
+    part = default.components[0].layout if isinstance(default, Composite) else default
+    pool = part.pool if isinstance(part, Plain) else None
+    if pool is None or wish.magic is Magic.SPECIFIC:
+        return wish
+    return replace(wish, pool=pool, magic=Magic.V3)
 
 
 @lru_cache(maxsize=1024)

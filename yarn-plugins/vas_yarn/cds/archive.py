@@ -21,7 +21,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory, make_directories, write_atomically
+from vas_core.predictable_names import CDS_CLASSES
 from vas_core.process import run
+from vas_core.safe_open import open_own
 
 DEFAULT_DIRECTORY = Path("/var/lib/vas/cds")
 CLASSES = Path(__file__).with_name("classes.txt")
@@ -126,7 +128,7 @@ class Archive:
             )
 
     def _make(self, wanted: Ingredients) -> None:
-        new, classes = self._directory / ".new.jsa", self._directory / ".new.classes"
+        new, classes = self._directory / ".new.jsa", self._directory / CDS_CLASSES.of()
         try:
             new.unlink(missing_ok=True)
             _dump(wanted, classes, new)
@@ -157,13 +159,20 @@ def _dump(wanted: Ingredients, classes: Path, archive: Path) -> None:
     own = wanted.java_home / "lib" / "classlist"
     lists = (own.read_text() if own.exists() else "", wanted.classes.read_text())
     ours = (name for jar in wanted.jars if jar.match(_WHOLE) for name in _classes(jar))
-    classes.write_text("".join(lists) + "".join(f"{name}\n" for name in ours))
+    write_class_list(classes, "".join(lists) + "".join(f"{name}\n" for name in ours))
     java, class_path = wanted.java_home / "bin/java", ":".join(map(str, wanted.jars))
     flags = (f"-XX:SharedArchiveFile={archive}", *_QUIET, "-cp", class_path)
     dump = (java, "-Xshare:dump", f"-XX:SharedClassListFile={classes}", *flags)
     run(dump, timeout_seconds=_DUMP_TIMEOUT_SECONDS)
     # With -Xshare:on the JVM refuses to start without it.
     run((java, "-Xshare:on", *flags, "-version"), timeout_seconds=_DUMP_TIMEOUT_SECONDS)
+
+
+def write_class_list(path: Path, text: str) -> None:
+    """Writes the names of the classes that go into an archive. Raises Planted, as `open_own`."""
+    descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o644)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(text)
 
 
 def _classes(jar: Path) -> Iterator[str]:

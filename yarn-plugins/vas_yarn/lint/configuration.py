@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from vas_core.errors import BadInput
+from vas_core.reading import read_limited
 
 # Hadoop's own table (ConfigUtil), as far as a rule asks for the key.
 _OLD_NAMES = {
@@ -27,6 +28,7 @@ _OLD_NAMES = {
 }
 _REFERENCE = re.compile(r"\$\{([^}$\s]+)\}")
 _DEEPEST_REFERENCE = 20
+_MOST_BYTES = 64 << 20
 _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 
 
@@ -89,7 +91,7 @@ def _properties(file: Path, including: tuple[Path, ...]) -> Iterator[Property]:
 
 def _root(file: Path) -> ElementTree.Element:
     try:
-        root = ElementTree.fromstring(file.read_bytes())  # noqa: S314 (expat bounds expansion)
+        root = ElementTree.fromstring(read_limited(file, _MOST_BYTES))  # noqa: S314 (expat bounds expansion)
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
     except ElementTree.ParseError as wrong:

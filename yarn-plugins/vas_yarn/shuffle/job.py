@@ -16,6 +16,8 @@ from vas_yarn.shuffle.wire import Damaged
 
 SHUFFLE = "shuffle"
 MANIFEST = "manifest"
+# 65,536 partitions of 16 runs have some 30 MB.
+_MOST_MANIFEST_BYTES = 512 << 20
 _ID = re.compile(r"(?:application|job)_\d+_\d+")
 _MAP_ATTEMPT = re.compile(r"attempt_\d+_\d+_m_\d+_\d+")
 
@@ -81,7 +83,7 @@ def _attempt(path: Path) -> Attempt:
         return Attempt(path, None, f"{MANIFEST}: {wrong}")
     try:
         with os.fdopen(descriptor, "rb") as stream:
-            manifest = decode(stream.read())
+            manifest = decode(_bounded(stream.read(_MOST_MANIFEST_BYTES + 1)))
     except Damaged as wrong:
         return Attempt(path, None, f"{MANIFEST}: {wrong}")
     except OSError as wrong:
@@ -89,6 +91,12 @@ def _attempt(path: Path) -> Attempt:
     if manifest.attempt != path.name:
         return Attempt(path, None, f"{MANIFEST}: of another attempt, {manifest.attempt}")
     return Attempt(path, manifest)
+
+
+def _bounded(content: bytes) -> bytes:
+    if len(content) > _MOST_MANIFEST_BYTES:
+        raise Damaged(f"longer than {_MOST_MANIFEST_BYTES} bytes, which no manifest is")
+    return content
 
 
 def open_regular(path: Path) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import secrets
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
@@ -13,16 +15,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
+from vas_core.predictable_names import (
+    JANITOR,
+    JANITOR_MEMORY,
+    JANITOR_MEMORY_NEW,
+    QUARANTINE_PREFIX,
+    QUARANTINED,
+)
+from vas_core.safe_open import Planted, open_own, open_own_directory, read_own
 from vas_yarn.shuffle.job import SHUFFLE
 
-QUARANTINE = ".vas-quarantine"
-JANITOR = ".vas-janitor"
-_MEMORY = "over.json"
+_MOST_MEMORY_BYTES = 64 << 20
 # As Hadoop writes an id: one that a ResourceManager cannot parse, or takes for another job's, would
 # be a doubt about every directory.
 _JOB = re.compile(r"job_[1-9][0-9]{0,17}_([0-9]{4}|[1-9][0-9]{4,8})")
 _LIKE_A_JOB = re.compile(r"job_\d+_\d+")
-_QUARANTINED = re.compile(rf"{re.escape(QUARANTINE)}\.{_JOB.pattern}\.([0-9]+)")
+_QUARANTINED = re.compile(rf"{re.escape(QUARANTINE_PREFIX)}\.{_JOB.pattern}\.([0-9]+)")
+_OWN = re.compile(rf"{re.escape(JANITOR.of())}(\.[0-9a-f]{{16}})?")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -88,6 +97,8 @@ class StagingStore:
         """Every job directory that holds map output, and what is in quarantine."""
         for user in _names(self._root):
             if user.startswith("."):
+                if _OWN.fullmatch(user) and (why := self._not_own(user)):
+                    yield Refused(user, why)
                 continue
             with ExitStack() as stack:
                 try:
@@ -149,7 +160,7 @@ class StagingStore:
         It stays in its user's directory: a rename into that of another project is EXDEV where
         quotas are by project.
         """
-        name = f"{QUARANTINE}.{found.job}.{now_ms}"
+        name = QUARANTINED.of(job=found.job, moved_ms=now_ms)
         with ExitStack() as stack:
             staging = self._staging(found.user, stack)
             os.rename(found.job, name, src_dir_fd=staging, dst_dir_fd=staging)
@@ -165,12 +176,15 @@ class StagingStore:
             shutil.rmtree(found.name, dir_fd=self._staging(found.user, stack))
 
     def remembered(self) -> dict[str, int]:
-        """Job -> when it ended, as an earlier run wrote it; empty when it cannot be read."""
+        """Returns job -> when it ended (Unix ms), as an earlier run wrote it; empty if none did.
+
+        Raises Planted if the memory is no file of this user.
+        """
         try:
-            with self._own() as own:
-                descriptor = os.open(_MEMORY, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=own)
-            with os.fdopen(descriptor) as stream:
-                read = json.load(stream)
+            with self._own() as (own, path):
+                read = json.loads(
+                    read_own(path / JANITOR_MEMORY.of(), _MOST_MEMORY_BYTES, dir_fd=own)
+                )
         except (FileNotFoundError, ValueError):
             return {}
         pairs = read.items() if isinstance(read, dict) else ()
@@ -179,32 +193,56 @@ class StagingStore:
     def remember(self, over: Mapping[str, int]) -> None:
         """Writes what `remembered` reads."""
         self._make_own()
-        with self._own() as own:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-            descriptor = os.open(f"{_MEMORY}.tmp", flags, 0o600, dir_fd=own)
+        memory, new = JANITOR_MEMORY.of(), JANITOR_MEMORY_NEW.of()
+        with self._own() as (own, path):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            descriptor = open_own(path / new, flags, dir_fd=own)
             with os.fdopen(descriptor, "w") as stream:
                 json.dump(over, stream)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.rename(f"{_MEMORY}.tmp", _MEMORY, src_dir_fd=own, dst_dir_fd=own)
+            os.rename(new, memory, src_dir_fd=own, dst_dir_fd=own)
 
     def _make_own(self) -> None:
-        try:
-            os.mkdir(JANITOR, 0o700, dir_fd=self._root)
-        except FileExistsError:
+        """Makes a directory for the memory if there is none of this user's alone.
+
+        The staging root is open to everybody, so its first name may be taken by somebody else: then
+        the name gets an ending that nobody can foresee.
+        """
+        if self._own_names():
             return
+        try:
+            os.mkdir(JANITOR.of(), 0o700, dir_fd=self._root)
+        except FileExistsError:
+            os.mkdir(f"{JANITOR.of()}.{secrets.token_hex(8)}", 0o700, dir_fd=self._root)
+
+    def _own_names(self) -> list[str]:
+        names = [name for name in _names(self._root) if _OWN.fullmatch(name)]
+        return [name for name in names if self._not_own(name) is None]
+
+    def _not_own(self, name: str) -> str | None:
+        """Why this is not the janitor's directory; None if it is."""
+        path = self.root / name
+        try:
+            os.close(open_own_directory(path, dir_fd=self._root))
+        except Planted as wrong:
+            return wrong.what
+        except OSError as wrong:
+            return _reason(wrong)
+        return None
 
     @contextmanager
-    def _own(self) -> Iterator[int]:
-        with _opened(JANITOR, self._root) as descriptor:
-            status = os.fstat(descriptor)
-            if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
-                raise VasError(
-                    "is not a directory of this user alone (0700)",
-                    where=str(self.root / JANITOR),
-                    hint="remove it, or run as its owner",
-                )
-            yield descriptor
+    def _own(self) -> Iterator[tuple[int, Path]]:
+        """Opens the directory with the memory. Raises FileNotFoundError if there is none."""
+        names = self._own_names()
+        if not names:
+            raise FileNotFoundError(errno.ENOENT, "no directory of the janitor", str(self.root))
+        path = self.root / names[0]
+        descriptor = open_own_directory(path, dir_fd=self._root)
+        try:
+            yield descriptor, path
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager
