@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import signal
 import subprocess
 import sys
@@ -103,6 +104,8 @@ class RoutedNet:
                 routed.end_all()
 
     def __post_init__(self) -> None:
+        self.key.touch(mode=0o600)
+        self.key.write_text(secrets.token_hex(32) + "\n")
         self.config.write_text(yaml.safe_dump(dict(self.settings)))
         self.map.write_text(
             yaml.safe_dump(self.net.cluster.model_dump(mode="json", exclude_none=True))
@@ -112,6 +115,15 @@ class RoutedNet:
     def config(self) -> Path:
         """The settings of all daemons."""
         return self.directory / "route.yaml"
+
+    @property
+    def key(self) -> Path:
+        """The key of all daemons."""
+        return self.directory / "route.key"
+
+    def kept(self, node: str) -> Path:
+        """Where its last good map is."""
+        return self.directory / f"{node}.kept"
 
     @property
     def map(self) -> Path:
@@ -157,7 +169,8 @@ class RoutedNet:
 
     def start(self, node: str) -> None:
         """Starts a node's daemon; it is not ready yet."""
-        argv = self._command(node, "daemon", "--metrics", "127.0.0.1:9213")
+        options = ["--kept", str(self.kept(node)), "--key", str(self.key)]
+        argv = self._command(node, "daemon", "--metrics", "127.0.0.1:9213", *options)
         with (self.directory / f"{node}.log").open("ab") as log:
             argv = promptly(self.net.enter(node, argv))
             self.daemons[node] = subprocess.Popen(argv, stderr=log)
