@@ -161,16 +161,32 @@ class RoutedNet:
         """Runs `vas route` on a node."""
         return run(self.net.enter(node, self._command(node, *words)), check=check)
 
+    def metrics(self, node: str) -> str:
+        """A daemon's metrics, as Prometheus reads them; empty while nobody answers."""
+        asked = (
+            "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9213').read().decode())"
+        )
+        argv = [sys.executable, "-c", asked]
+        return run(self.net.enter(node, argv), check=False).stdout
+
+    def metric(self, node: str, name: str) -> float:
+        """One of a daemon's metrics, with its labels; 0 if there is none."""
+        rows = (line.rpartition(" ") for line in self.metrics(node).splitlines())
+        return next((float(value) for key, _, value in rows if key == name), 0.0)
+
     def _command(self, node: str, *words: str) -> list[str]:
         options = ["--cluster", self.map, "--node", node, "--state", self.state(node)]
         options += ["--config", self.config]
         verb, *rest = words
         return [sys.executable, "-m", "vas_core", "route", verb, *map(str, options), *rest]
 
-    def start(self, node: str) -> None:
-        """Starts a node's daemon; it is not ready yet."""
-        options = ["--kept", str(self.kept(node)), "--key", str(self.key)]
+    def start(self, node: str, patch: str = "", key: Path | None = None) -> None:
+        """Starts a node's daemon; it is not ready yet. `patch` is Python that it runs before."""
+        options = ["--kept", str(self.kept(node)), "--key", str(key or self.key)]
         argv = self._command(node, "daemon", "--metrics", "127.0.0.1:9213", *options)
+        if patch:
+            script = f"{patch}\nimport sys\nfrom vas_core.cli import main\nmain(sys.argv[1:])"
+            argv = [sys.executable, "-c", script, *argv[3:]]
         with (self.directory / f"{node}.log").open("ab") as log:
             argv = promptly(self.net.enter(node, argv))
             self.daemons[node] = subprocess.Popen(argv, stderr=log)
