@@ -46,12 +46,12 @@ class LastGood(Generic[Told]):
         file = self.directory / FILE
         try:
             descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "rb") as stream:
+                data = stream.read()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as wrong:
             raise VasError(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
-        with os.fdopen(descriptor, "rb") as stream:
-            data = stream.read()
         try:
             found = _Document[self.model].model_validate_json(data)  # type: ignore[name-defined]
         except ValidationError as wrong:

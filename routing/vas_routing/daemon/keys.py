@@ -62,9 +62,11 @@ def read_keys(file: Path) -> Keys:
         return Keys()
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
-    with os.fdopen(descriptor, "rb") as stream:
+    try:
         _must_be_private(file, os.fstat(descriptor))
-        lines = stream.read(_MOST_BYTES + 1).split()
+        lines = os.read(descriptor, _MOST_BYTES).split()
+    finally:
+        os.close(descriptor)
     if not lines:
         hint = "write one made by `openssl rand -hex 32` into it, the same on every node"
         raise BadInput("has no key", where=str(file), hint=hint)
