@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,4 +60,12 @@ def _announcer() -> Announcer:
     def send(device: str, frame: bytes) -> None:
         packets.sendto(frame, (device, 0))
 
-    return Announcer(send, lambda device: bytes.fromhex(devices()[device].mac.replace(":", "")))
+    return Announcer(send, mac_of)
+
+
+def mac_of(device: str) -> bytes:
+    """The MAC of an interface. Raises OSError where it is gone, or has another name."""
+    found = devices().get(device)
+    if found is None:
+        raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), device)
+    return bytes.fromhex(found.mac.replace(":", ""))

@@ -20,10 +20,11 @@ from vas_routing.daemon.keyring import Keyring
 from vas_routing.daemon.keys import Keys
 from vas_routing.daemon.memory import Memory, read_memory
 from vas_routing.daemon.metrics import Metrics
-from vas_routing.daemon.node import LiveNode, Tools
+from vas_routing.daemon.node import LiveNode
 from vas_routing.daemon.privileges import give_up_priority
 from vas_routing.daemon.refusals import Refusals
 from vas_routing.daemon.sockets import LegSockets
+from vas_routing.daemon.tools import Tools
 from vas_routing.daemon.trust import Refusal
 from vas_routing.drained import read_drained
 from vas_routing.links import Leg

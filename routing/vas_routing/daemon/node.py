@@ -5,21 +5,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vas_core.errors import VasError
 from vas_routing import observe
-from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.detector import Cause, Detector, Timing
 from vas_routing.daemon.events import LinkChange
 from vas_routing.daemon.keys import Keys
 from vas_routing.daemon.legsocket import Endpoint
 from vas_routing.daemon.memory import SRIOV, Memory
-from vas_routing.daemon.metrics import Metrics
 from vas_routing.daemon.prober import Prober, who_is_asked, who_may_ask
-from vas_routing.daemon.refusals import Refusals
-from vas_routing.daemon.sockets import LegSockets
 from vas_routing.daemon.switch import Switch
+from vas_routing.daemon.tools import Tools
 from vas_routing.daemon.trust import Trust, trusted
 from vas_routing.links import Leg, Links, State
 from vas_routing.node import Node
@@ -32,16 +28,6 @@ _GRACE = 4
 """Detection times after a start or reload in which silence alone makes no path dead."""
 _LEAST_WINDOW_SECONDS = 1.0
 """For how long at least an echo is new: a busy node takes its time to answer."""
-
-
-@dataclass(frozen=True)
-class Tools:
-    """What outlives a reload of the map."""
-
-    announcer: Announcer
-    metrics: Metrics
-    sockets: LegSockets
-    refusals: Refusals
 
 
 class LiveNode:
@@ -199,9 +185,14 @@ class LiveNode:
         self.detector.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
         self.here = place(self._node.cluster, self._node.name, self.links())
         self.open()
-        names = (before.sriov_name, before.virtio_name)
-        if names != (self.legs.sriov_name, self.legs.virtio_name):
-            log.warning("renamed", extra={"sriov": self.legs.sriov_name, "was": names})
+        self._tell_renames(before)
+
+    def _tell_renames(self, before: observe.Legs) -> None:
+        both = ((before.sriov, self.legs.sriov), (before.virtio, self.legs.virtio))
+        for was, now in both:
+            if was and now and was.index == now.index and was.name != now.name:
+                self._tools.announcer.rename(was.name, now.name)
+                log.warning("renamed", extra={"interface": now.name, "was": was.name})
 
     def judge(self, now: float) -> None:
         """Switches if a path changed, or what a peer says of its own."""
@@ -227,9 +218,8 @@ class LiveNode:
     def _make(self, wished: Wish, sriov_changed: bool, now: float) -> bool:
         try:
             changes = self._switch.make(wished)
-        except VasError as refused:
-            self._tools.metrics.failures.inc()
-            log.error("refused", extra={"what": str(refused)})
+        except Exception as refused:  # an interface may come or go while the kernel is read
+            self._refused(refused)
             return False
         self._announce(changes, sriov_changed, now)
         return True
@@ -242,13 +232,18 @@ class LiveNode:
             return
         try:
             drift = self._switch.check(wished)
-        except VasError as refused:
-            self._tools.metrics.failures.inc()
-            log.error("refused", extra={"what": str(refused)})
+        except Exception as refused:  # an interface may come or go while the kernel is read
+            self._refused(refused)
             return
         self._tools.metrics.drift.inc(len(drift))
         if drift:
             log.warning("put right", extra={"things": len(drift), "first": str(drift[0].thing)})
+
+    def _refused(self, wrong: Exception) -> None:
+        self._tools.metrics.failures.inc()
+        known = isinstance(wrong, VasError)
+        what = str(wrong) if known else f"{type(wrong).__name__}: {wrong}"
+        log.error("refused", extra={"what": what}, exc_info=None if known else wrong)
 
     def _wish(self) -> Wish | None:
         return self._node.wish(self.links(), self._choices)
