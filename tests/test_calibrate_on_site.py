@@ -42,7 +42,8 @@ def net() -> Iterator[NetLab]:
             running.callback(process.kill)
 
         for node in ("vm1", "oss1", "oss2", "vm2"):
-            start(promptly(started.enter(node, [*ROUTE, "daemon", "--metrics", "off"])))
+            options = ["--metrics", "off", "--kept", f"/run/vas/kept-{node}"]
+            start(promptly(started.enter(node, [*ROUTE, "daemon", *options])))
         for node in ("oss1", "oss2", "vm2"):
             start(started.enter(node, [*ROUTE, "calibrate", "--serve"]))
         for node in ("oss1", "oss2", "vm2"):

@@ -18,6 +18,14 @@ from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
 from vas_routing.daemon.memory import SRIOV
 from vas_routing.links import Leg, State
+from vas_tests.breaking import (
+    tap_admin,
+    tap_silent,
+    vf_admin,
+    vf_carrier,
+    vf_silent,
+    virtio_admin,
+)
 from vas_tests.routes import RoutedNet, wait
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -48,44 +56,6 @@ def site(running: RoutedNet) -> RoutedNet:
     """The same, all paths up; whatever the test before left broken."""
     running.wait_until_whole()
     return running
-
-
-def vf_carrier(site: RoutedNet, up: bool) -> None:
-    """The switch's port of vm1's VF."""
-    site.ip("_fabric", "link", "set", _fabric_port(site, "vm1"), "up" if up else "down")
-
-
-def vf_admin(site: RoutedNet, up: bool) -> None:
-    """The VF itself, set down in the guest."""
-    site.ip("vm1", "link", "set", "vf0", "up" if up else "down")
-
-
-def vf_silent(site: RoutedNet, up: bool) -> None:
-    """A dead path that keeps its carrier: the port is taken out of the switch."""
-    words = ["master", "fabric0"] if up else ["nomaster"]
-    site.ip("_fabric", "link", "set", _fabric_port(site, "vm1"), *words)
-
-
-def tap_admin(site: RoutedNet, up: bool) -> None:
-    """The host's end of vm1's virtio NIC."""
-    site.ip("oss1", "link", "set", "vnet0", "up" if up else "down")
-
-
-def tap_silent(site: RoutedNet, up: bool) -> None:
-    """The same, taken out of the bridge: both ends keep their carrier."""
-    words = ["master", "virbr0"] if up else ["nomaster"]
-    site.ip("oss1", "link", "set", "vnet0", *words)
-
-
-def virtio_admin(site: RoutedNet, up: bool) -> None:
-    """The virtio NIC, set down in the guest."""
-    site.ip("vm1", "link", "set", "virtio0", "up" if up else "down")
-
-
-def _fabric_port(site: RoutedNet, guest: str) -> str:
-    (vf,) = site.ip_json(guest, "link", "show", "vf0")
-    ports = site.ip_json("_fabric", "link", "show", "type", "veth")
-    return next(port["ifname"] for port in ports if port["ifindex"] == vf["link_index"])
 
 
 @pytest.mark.parametrize(
@@ -250,17 +220,12 @@ def test_events_that_were_lost_are_made_up_for(site: RoutedNet) -> None:
     with site.paused("vm1"):
         site.ip("vm1", "-batch", str(batch))
     site.wait_until_whole()
-    assert "overflow" in _metrics(site, "vm1"), "the kernel's buffer did not overflow"
+    assert "overflow" in site.metrics("vm1"), "the kernel's buffer did not overflow"
     site.ip("vm1", "route", "flush", "root", "10.99.0.0/16")
 
 
-def _metrics(site: RoutedNet, node: str) -> str:
-    script = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9213').read().decode())"
-    return site.python(node, script)
-
-
 def test_metrics(site: RoutedNet) -> None:
-    text = _metrics(site, "vm1")
+    text = site.metrics("vm1")
     assert 'vas_route_path_in_use{leg="virtio",peer="oss1"} 1.0' in text
     assert 'vas_route_path_up{leg="sriov",peer=""} 1.0' in text
     assert "vas_route_probe_rtt_seconds" in text and "vas_route_switches_total" in text

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -45,7 +46,7 @@ class Daemon:
     def __init__(self, directory: Path) -> None:
         self.plan, self.config = directory / "plan.json", directory / "affinity.yaml"
         self.state, self._log = directory / "state", directory / "log"
-        self.metric = directory / "metric"
+        self.metric, self.kept = directory / "metric", directory / "kept"
         self._told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._told.bind(str(directory / "notify"))
         self._told.settimeout(SECONDS)
@@ -63,9 +64,10 @@ class Daemon:
         new.write_text(Placement(host="here", pins=(pin,)).model_dump_json())
         new.rename(self.plan)
 
-    def start(self, *before: str) -> None:
-        argv = [sys.executable, "-m", "vas_core", "affinity", "daemon", str(self.plan)]
+    def start(self, *before: str, program: tuple[str, ...] = ("-m", "vas_core")) -> None:
+        argv = [sys.executable, *program, "affinity", "daemon", str(self.plan)]
         argv += ["--host", "here", "--state", str(self.state), "--config", str(self.config)]
+        argv += ["--kept", str(self.kept)]
         address = self._told.getsockname()
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
@@ -138,7 +140,7 @@ def test_a_plan_that_changed_is_taken_and_a_bad_one_is_not(daemon: Daemon, worke
     daemon.place(worker, CPUS[0])
     runs_on(worker, CPUS[0])
     daemon.plan.write_text("{")
-    assert "is no plan" in daemon.wait_for("not taken; the old one holds")["what"]
+    assert "is no plan" in daemon.wait_for("the plan is not taken; the old one holds")["what"]
     os.sched_setaffinity(worker, {CPUS[1]})
     runs_on(worker, CPUS[0])
     daemon.place(worker, CPUS[1])
@@ -218,6 +220,56 @@ def test_what_it_cannot_read_at_its_start_is_one_line(
 ) -> None:
     argv = [sys.executable, "-m", "vas_core", "affinity", "daemon", str(daemon.plan)]
     assert run([*argv, "--metrics", "off"], check=False).status == 2
+
+
+def refused(daemon: Daemon) -> dict[str, Any]:
+    return daemon.wait_for("the plan is not taken; the old one holds")
+
+
+@pytest.mark.parametrize("text", ["{", None], ids=["bad", "gone"])
+def test_H7_a_restart_with_a_bad_plan_goes_on_with_the_last_good_one(
+    daemon: Daemon, worker: int, text: str | None
+) -> None:
+    daemon.place(worker, CPUS[1])
+    daemon.start()
+    runs_on(worker, CPUS[1])
+    if text is None:
+        daemon.plan.unlink()
+    else:
+        daemon.plan.write_text(text)
+    refused(daemon)
+    daemon.end(signal.SIGKILL)
+    shutil.rmtree(daemon.state)  # as a reboot does
+    os.sched_setaffinity(worker, {CPUS[0]})
+    daemon.start()
+    runs_on(worker, CPUS[1])
+    assert stat.S_IMODE((daemon.kept / "last-good.json").stat().st_mode) == 0o600
+    daemon.place(worker, CPUS[0])
+    runs_on(worker, CPUS[0])
+
+
+RAISES = """
+import sys
+from vas_affinity.daemon import command
+read = command.read_plan
+def sometimes(file, host):
+    if "strange" in file.read_text():
+        raise RuntimeError("a bug in a reader")
+    return read(file, host)
+command.read_plan = sometimes
+from vas_core.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_H7_a_reading_that_fails_in_any_way_ends_no_daemon(daemon: Daemon, worker: int) -> None:
+    daemon.place(worker, CPUS[1])
+    daemon.start(program=("-c", RAISES))
+    runs_on(worker, CPUS[1])
+    daemon.plan.write_text("strange")
+    assert refused(daemon)["what"] == "RuntimeError: a bug in a reader"
+    os.sched_setaffinity(worker, {CPUS[0]})
+    runs_on(worker, CPUS[1])
 
 
 def test_without_a_place_for_its_journal_it_ends_at_once(tmp_path: Path) -> None:

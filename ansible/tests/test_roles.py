@@ -100,10 +100,26 @@ def test_its_readme_has_the_options_of_today(role: Path) -> None:
 def test_no_secret_is_logged() -> None:
     for name in NAMES:
         for task in tasks(ROLES / name):
-            if "keytab" in str(task.get("ansible.builtin.copy", "")):
+            copied = str(task.get("ansible.builtin.copy", ""))
+            if "keytab" in copied or "route_switcher_key_file" in copied:
                 assert task.get("no_log") is True, task["name"]
                 assert task["ansible.builtin.copy"]["mode"] in ("0400", "0600"), task["name"]
                 assert "owner" in task["ansible.builtin.copy"], task["name"]
+
+
+def test_S2_nobody_prints_the_key_of_the_probes() -> None:
+    """Neither who reads it nor who writes it, in a difference neither."""
+    handled = [
+        (task, task.get("ansible.builtin.slurp") or task["ansible.builtin.copy"])
+        for task in tasks(ROLES / "route_switcher")
+        if "route_switcher_key_file" in str(task.get("ansible.builtin.slurp", ""))
+        or "route_switcher_key_file" in str(task.get("ansible.builtin.copy", ""))
+    ]
+    assert len(handled) == 3
+    for task, words in handled:
+        assert task["no_log"] is True, task["name"]
+        assert "content" not in words or (task["diff"], words["mode"]) == (False, "0600")
+    assert options_of(ROLES / "route_switcher")["vas_route_switcher_keys"]["no_log"] is True
 
 
 def test_the_users_of_hadoop_have_one_number_in_every_place() -> None:

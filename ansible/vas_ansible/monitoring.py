@@ -79,6 +79,43 @@ ALERTS = (
         lasting="0m",
     ),
     Alert(
+        "VasProbesDeaf",
+        "vas_route_probe_sockets < vas_route_probe_sockets_expected",
+        "{{ $labels.instance }} has no probes by a leg, so nobody notices a silent death: "
+        "journalctl -u vas-routed",
+        "critical",
+        "1m",
+    ),
+    Alert(
+        "VasMapNotInForce",
+        "vas_route_map_current == 0",
+        "{{ $labels.instance }} goes on with the last good map, as cluster.yaml, route.yaml or the "
+        "measured choices cannot be used: journalctl -u vas-routed",
+        "critical",
+        "1m",
+    ),
+    Alert(
+        "VasProbesUnsigned",
+        "vas_route_probes_signed == 0 or vas_route_key_refused == 1",
+        "{{ $labels.instance }} has no usable /etc/vas/route.key: docs/routing.md, The key",
+        "critical",
+    ),
+    Alert(
+        "VasProbesForged",
+        'increase(vas_route_probes_refused_total{reason=~"dropped|signature"}[15m]) > 10',
+        "{{ $labels.instance }} gets probes that no node sent ({{ $labels.reason }}): "
+        "journalctl -u vas-routed",
+        lasting="0m",
+    ),
+    Alert(
+        "VasPlanNotOnDisk",
+        "vas_affinity_plan_current == 0",
+        "{{ $labels.instance }} goes on with the last good plan, as placement.json or "
+        "affinity.yaml cannot be used: journalctl -u vas-affinityd",
+        "critical",
+        "1m",
+    ),
+    Alert(
         "VasPlacementNotInForce",
         "vas_affinity_plan_in_force == 0",
         "{{ $labels.instance }} has no plan in force: vas affinity verify there",

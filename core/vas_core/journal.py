@@ -93,6 +93,19 @@ class Journal:
                 entry.confirmed = True
             self._save()
 
+    def rename(self, targets: Mapping[str, str]) -> None:
+        """Moves entries to other targets: what they are of has another name now.
+
+        An entry that has a new target already gives way: its value was found after the change.
+        """
+        arrived = set(targets.values())
+        kept = [e for e in self._document.entries if e.target in targets or e.target not in arrived]
+        for entry in kept:
+            entry.target = targets.get(entry.target, entry.target)
+        self._document.entries = kept
+        if targets:
+            self._save()
+
     def forget(self, targets: Collection[str]) -> None:
         """Drops the entries whose original values are in force again."""
         kept = [entry for entry in self._document.entries if entry.target not in targets]

@@ -138,3 +138,18 @@ def test_at_most_one_switch_back_in_a_hold_down(carriers: list[bool]) -> None:
                 ups.append(now)
             now += TIMING.interval
     assert all(b - a >= TIMING.hold_down for a, b in pairwise(ups))
+
+
+def test_S2_a_peer_that_says_up_and_down_in_turn_is_down_for_the_hold_down() -> None:
+    """It would make its host announce its address, and take that back, with each word."""
+    detector = guest()
+    detector.told("oss1", sriov=State.DOWN, virtio=State.UP, now=10)
+    changes, was = 0, State.DOWN
+    for step in range(1, 200):
+        state = State.UP if step % 2 else State.DOWN
+        detector.told("oss1", sriov=state, virtio=State.UP, now=10 + step * TIMING.interval)
+        changes += detector.peers_sriov["oss1"] is not was
+        was = detector.peers_sriov["oss1"]
+    assert changes <= 2 * (200 * TIMING.interval / TIMING.hold_down)
+    detector.told("oss1", sriov=State.UP, virtio=State.UP, now=20)
+    assert detector.peers_sriov["oss1"] is State.UP

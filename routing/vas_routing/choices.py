@@ -19,7 +19,9 @@ from vas_routing.policy import Choices
 DEFAULT_CHOICES = Path("/var/lib/vas/route-choices.json")
 
 
-class _Pair(BaseModel):
+class Pair(BaseModel):
+    """Two nodes of one host, and the leg that was measured to be the faster one between them."""
+
     model_config = ConfigDict(extra="forbid")
 
     nodes: Annotated[list[str], Field(min_length=2, max_length=2)]
@@ -29,7 +31,7 @@ class _Pair(BaseModel):
 class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    pairs: list[_Pair]
+    pairs: list[Pair]
 
 
 def read_choices(file: Path) -> Choices:
@@ -52,5 +54,5 @@ def read_choices(file: Path) -> Choices:
 
 def write_choices(file: Path, choices: Choices) -> None:
     """Replaces the file."""
-    pairs = [_Pair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items()]
+    pairs = [Pair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items()]
     write_atomically(file, _Document(pairs=pairs).model_dump_json(indent=2) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -13,17 +14,27 @@ from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
 from vas_routing import observe
 from vas_routing.calibrate.command import calibrate
-from vas_routing.daemon.command import serve
+from vas_routing.daemon.command import Places, serve
+from vas_routing.daemon.inputs import Inputs
+from vas_routing.daemon.memory import read_memory
 from vas_routing.doctor import examine, read_facts
 from vas_routing.drained import read_drained, write_drained
 from vas_routing.explain import address_of, ask
 from vas_routing.explain import explain as explain_path
-from vas_routing.links import Leg
+from vas_routing.links import VIRTIO_NIC, Leg
 from vas_routing.lnet import lnet_plan
-from vas_routing.node import Node
-from vas_routing.options import Given, dry_run_option, links_option, site_options
+from vas_routing.options import (
+    Asked,
+    Given,
+    asked_options,
+    dry_run_option,
+    kept_option,
+    key_option,
+    links_option,
+    site_options,
+)
 from vas_routing.plan import Change, Found, Thing, kind_of, plan, row_of
-from vas_routing.policy import Choices, place
+from vas_routing.policy import place
 from vas_routing.views import lines, print_findings, words
 from vas_routing.wish import Wish
 
@@ -129,7 +140,8 @@ def show(given: Given, as_json: bool) -> None:
         return
     rows_of_links = [("sriov", links.sriov_device, "the data fabric", links.sriov)]
     rows_of_links += [
-        ("virtio", links.virtio_device, peer, state) for peer, state in links.virtio.items()
+        ("virtio", links.virtio_device or VIRTIO_NIC, peer, state)
+        for peer, state in links.virtio.items()
     ]
     print_table(("LEG", "DEVICE", "TO", "STATE"), rows_of_links)
     click.echo()
@@ -179,7 +191,8 @@ def drain(given: Given, leg: str, undo: bool) -> None:
     Examples: vas route drain sriov
               vas route drain sriov --undo
     """
-    found = observe.legs(given.cluster, given.node, observe.devices())
+    known = read_memory(given.state).devices
+    found = observe.legs(given.cluster, given.node, observe.devices(), known)
     if not undo:
         found.must_have(Leg(leg))
     drained = read_drained(given.state)
@@ -233,7 +246,9 @@ def lnet(given: Given, as_json: bool) -> None:
 
 
 @route.command()
-@site_options
+@asked_options
+@kept_option
+@key_option
 @click.option(
     "--metrics",
     "metrics_at",
@@ -242,21 +257,22 @@ def lnet(given: Given, as_json: bool) -> None:
     metavar="ADDRESS:PORT|off",
     help="Where Prometheus asks.",
 )
-def daemon(given: Given, metrics_at: str) -> None:
+def daemon(asked: Asked, kept: Path, key: Path, metrics_at: str) -> None:
     """Keep the routes right while paths come and go (`vas-routed`, as systemd starts it).
 
-    Ends at SIGTERM and leaves the routes as they are; reads the map again when it changed, or at
-    SIGHUP. The log is JSON, a line an event.
+    Ends at SIGTERM and leaves the routes as they are; reads map and key again when they changed,
+    or at SIGHUP. With a map that cannot be used it goes on, or starts, with the last good one. The
+    log is JSON, a line an event.
 
     \b
     Example: vas-routed --cluster /etc/vas/cluster.yaml
     """
 
-    def load() -> tuple[Node, Choices]:
-        again = given.again()
-        return again.switch, again.choices
+    def load() -> Inputs:
+        found = asked.read()
+        return Inputs.of(found.node, found.cluster, found.settings, found.choices)
 
-    serve(load, given.files.paths(), metrics_at)
+    serve(load, asked.files.paths(), Places(asked.state, kept, key), metrics_at)
 
 
 route.add_command(calibrate)

@@ -23,13 +23,12 @@ from vas_core.root import Root
 from vas_routing import dump
 from vas_routing.netlink import Refused, Request, add, remove, send, up
 from vas_routing.plan import Action, Change, Found, Thing
+from vas_routing.renames import ADDRESS, SYSCTL, indices, orphans
 from vas_routing.settings import Settings
 from vas_routing.wish import OwnAddress, Proxy, Route, Rule, Sysctl
 
 _NTF_PROXY = 8
 _VERSIONS = {socket.AF_INET: 4, socket.AF_INET6: 6}
-_SYSCTL = "sysctl:"
-_ADDRESS = "address:"
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,9 @@ class Kernel:
         """All that is VAS's, with the values of these sysctls and of those changed before."""
         record = {entry.target: entry.original for entry in changed}
         originals = {
-            target.removeprefix(_SYSCTL): original
+            target.removeprefix(SYSCTL): original
             for target, original in record.items()
-            if target.startswith(_SYSCTL) and original is not None
+            if target.startswith(SYSCTL) and original is not None
         }
         wanted = {*sysctls, *originals}
         values = self.sysctls(wanted)
@@ -73,7 +72,7 @@ class Kernel:
         index = cache(_index)
         sent = [(change, r) for change in changes for r in self._requests(change, index)]
         new = _addresses(changes, Action.ADD)
-        journal.remember(dict.fromkeys(new))
+        journal.remember(dict.fromkeys(new) | _indices(new))
         try:
             send([request for _, request in sent])
         except Refused as refused:
@@ -81,7 +80,7 @@ class Kernel:
                 f"the kernel refuses it: {refused}", where=str(sent[refused.index][0].thing)
             ) from None
         journal.confirm(new)
-        journal.forget(_addresses(changes, Action.REMOVE))
+        _forget(journal, _addresses(changes, Action.REMOVE))
 
     def _requests(self, change: Change, index: Callable[[str], int]) -> Iterator[Request]:
         thing = change.thing
@@ -95,11 +94,11 @@ class Kernel:
 
     def _set(self, changes: Sequence[Change], journal: Journal) -> None:
         new = {_key(c.thing): c.before for c in changes if c.action is Action.SET}
-        journal.remember(new)
+        journal.remember(new | _indices(new))
         for change in changes:
             self._write(change)
         journal.confirm(new)
-        journal.forget([_key(c.thing) for c in changes if c.action is Action.RESTORE])
+        _forget(journal, [_key(c.thing) for c in changes if c.action is Action.RESTORE])
 
     def _write(self, change: Change) -> None:
         assert isinstance(change.thing, Sysctl)
@@ -152,9 +151,20 @@ class _Reader:
 def _key(thing: Thing) -> str:
     """What it is called in the journal."""
     if isinstance(thing, Sysctl):
-        return _SYSCTL + thing.name
+        return SYSCTL + thing.name
     assert isinstance(thing, OwnAddress)
-    return f"{_ADDRESS}{thing.device}:{thing.interface}"
+    return f"{ADDRESS}{thing.device}:{thing.interface}"
+
+
+def _indices(targets: Iterable[str]) -> dict[str, str | None]:
+    """Which interfaces these are of, for the journal."""
+    return dict(indices(targets, {name: index for index, name in socket.if_nameindex()}))
+
+
+def _forget(journal: Journal, targets: Sequence[str]) -> None:
+    if targets:
+        journal.forget([*targets])
+        journal.forget(orphans(journal.pending_rollback()))
 
 
 def _addresses(changes: Iterable[Change], action: Action) -> list[str]:

@@ -51,8 +51,9 @@ class Links(BaseModel):
     ]
     sriov_device: Annotated[str | None, Field(description="its name, if not the map's")] = None
     virtio_device: Annotated[
-        str, Field(description="a guest's virtio NIC; a host's is the map's bridge")
-    ] = VIRTIO_NIC
+        str | None,
+        Field(description="a guest's virtio NIC, or a host's bridge, if not called as usual"),
+    ] = None
     drained: Annotated[
         frozenset[Leg], Field(description="legs that are down because they are not to be used")
     ] = frozenset()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from vas_routing.kernel import Kernel
 from vas_routing.links import Links
 from vas_routing.plan import Change, Found, kind_of, plan, row_of
 from vas_routing.policy import Choices, wish
+from vas_routing.renames import follow, followed
 from vas_routing.wish import Wish
 
 
@@ -39,7 +42,18 @@ class Node:
 
     def plan(self, wished: Wish | None) -> list[Change]:
         """What has to change for it; nothing for None. Changes nothing."""
-        return self._plan(wished, Journal.peek(self.journal))
+        return self._plan(wished, self.changed())
+
+    def changed(self) -> list[Entry]:
+        """What was there before, by the names that interfaces have now. Changes nothing."""
+        return followed(Journal.peek(self.journal), dict(socket.if_nameindex()))
+
+    @contextmanager
+    def opened_journal(self) -> Iterator[Journal]:
+        """The journal, to be written, by the names that interfaces have now."""
+        with Journal.open(self.journal) as journal:
+            follow(journal, dict(socket.if_nameindex()))
+            yield journal
 
     def apply(self, wished: Wish | None) -> list[Change]:
         """Makes it true, reads it back, and returns what was changed.
@@ -47,7 +61,7 @@ class Node:
         Raises VasError where the kernel refuses, FoundDifferent where it took a change and does
         not have it.
         """
-        with Journal.open(self.journal) as journal:
+        with self.opened_journal() as journal:
             changes = self._plan(wished, journal.pending_rollback())
             self.kernel.apply(changes, journal)
             left = self._plan(wished, journal.pending_rollback()) if changes else []
@@ -65,7 +79,7 @@ class Node:
 
     def found(self) -> Found:
         """What it has of VAS's."""
-        return self.kernel.found((), Journal.peek(self.journal))
+        return self.kernel.found((), self.changed())
 
     def _plan(self, wished: Wish | None, changed: Iterable[Entry]) -> list[Change]:
         if wished is None:

@@ -63,6 +63,12 @@ class Legs:
             raise VasError("no such interface here", where=name, hint=hint)
 
     @property
+    def indices(self) -> dict[Leg, int]:
+        """The indices of the interfaces that are there."""
+        both = ((Leg.SRIOV, self.sriov), (Leg.VIRTIO, self.virtio))
+        return {leg: device.index for leg, device in both if device}
+
+    @property
     def peers(self) -> tuple[str, ...]:
         """The other nodes on the same host."""
         return tuple(self.macs)
@@ -113,50 +119,79 @@ class Carriers:
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
-    def has(self, device: str) -> bool:
+    def has(self, index: int) -> bool:
         """Whether an interface has a carrier now; not if it is not there."""
+        while name := _name_of(index):
+            found = self._ask(name)
+            if found is not None or _name_of(index) == name:
+                return bool(found)
+        return False
+
+    def _ask(self, device: str) -> bool | None:
+        """None where there is no interface of that name (any more)."""
         value = ctypes.create_string_buffer(_VALUE.pack(_ETHTOOL_GLINK, 0))
         request = _REQUEST.pack(device.encode(), ctypes.addressof(value))
         try:
             fcntl.ioctl(self._socket, _SIOCETHTOOL, request)
         except OSError:
-            return False
+            return None
         return bool(_VALUE.unpack(value.raw[: _VALUE.size])[1])
 
 
-def bridge_ports() -> dict[str, str]:
-    """MAC -> the port behind which the bridges of this network namespace have learnt it."""
+def _name_of(index: int) -> str | None:
+    try:
+        return socket.if_indextoname(index)
+    except OSError:
+        return None
+
+
+def bridge_ports() -> dict[str, int]:
+    """MAC -> the index of the port behind which the bridges of this network namespace learnt it."""
     with IPRoute() as netlink:
-        names = {link["index"]: link.get("ifname") for link in netlink.get_links()}
         return {
-            entry.get("lladdr"): names[entry["ifindex"]]
+            entry.get("lladdr"): entry["ifindex"]
             for entry in netlink.get_neighbours(family=socket.AF_BRIDGE)
-            if entry.get("master") and entry["ifindex"] in names
+            if entry.get("master")
         }
 
 
-def legs(cluster: Cluster, node: str, found: Mapping[str, Device]) -> Legs:
-    """The legs of a node. Raises BadInput for a node that the map does not have."""
+def legs(
+    cluster: Cluster,
+    node: str,
+    found: Mapping[str, Device],
+    known: Mapping[Leg, int] | None = None,
+) -> Legs:
+    """The legs of a node. Raises BadInput for a node that the map does not have.
+
+    `known` are the indices that they had: an interface that was renamed meanwhile is still the
+    leg, unless another one has the name, or the MAC, of the map now.
+    """
     host = host_of(cluster, node)
+    by_index = {device.index: device for device in found.values()}
+    was = {leg: by_index.get(index) for leg, index in (known or {}).items()}
     if host.name == node:
-        return _of_host(host, found)
-    return _of_guest(host, cluster.guest(node), found)
+        return _of_host(host, found, was)
+    return _of_guest(host, cluster.guest(node), found, was)
 
 
-def _of_host(host: Host, found: Mapping[str, Device]) -> Legs:
+def _of_host(host: Host, found: Mapping[str, Device], was: Mapping[Leg, Device | None]) -> Legs:
+    sriov = found.get(host.nics.pf) or was.get(Leg.SRIOV)
+    virtio = found.get(host.nics.bridge) or was.get(Leg.VIRTIO)
     return Legs(
-        sriov=found.get(host.nics.pf),
-        virtio=found.get(host.nics.bridge),
-        sriov_name=host.nics.pf,
-        virtio_name=host.nics.bridge,
+        sriov=sriov,
+        virtio=virtio,
+        sriov_name=sriov.name if sriov else host.nics.pf,
+        virtio_name=virtio.name if virtio else host.nics.bridge,
         address=ip_address(host.address),
         macs={guest.name: guest.macs.virtio for guest in host.guests},
     )
 
 
-def _of_guest(host: Host, me: Guest, found: Mapping[str, Device]) -> Legs:
-    sriov = _by_mac(found, me.macs.vf) or found.get(host.nics.vf)
-    virtio = _by_mac(found, me.macs.virtio) or found.get(VIRTIO_NIC)
+def _of_guest(
+    host: Host, me: Guest, found: Mapping[str, Device], was: Mapping[Leg, Device | None]
+) -> Legs:
+    sriov = _by_mac(found, me.macs.vf) or found.get(host.nics.vf) or was.get(Leg.SRIOV)
+    virtio = _by_mac(found, me.macs.virtio) or found.get(VIRTIO_NIC) or was.get(Leg.VIRTIO)
     return Legs(
         sriov=sriov,
         virtio=virtio,

@@ -13,6 +13,8 @@ import click
 from vas_cluster import Cluster, default_path, load_cluster, load_site
 from vas_routing import observe
 from vas_routing.choices import DEFAULT_CHOICES, read_choices
+from vas_routing.daemon.keys import DEFAULT_KEY
+from vas_routing.daemon.memory import read_memory
 from vas_routing.drained import read_drained
 from vas_routing.kernel import Kernel
 from vas_routing.links import Links, read_links
@@ -22,6 +24,7 @@ from vas_routing.settings import DEFAULT_PATH, Settings, read_settings
 from vas_routing.wish import Wish
 
 STATE = Path("/run/vas/route")
+KEPT = Path("/var/lib/vas/route")
 _file = click.Path(path_type=Path)
 
 
@@ -61,10 +64,6 @@ class Given:
         me = site.name_of(node or socket.gethostname())
         return cls(files, me, state, links_file, site, settings, choices)
 
-    def again(self) -> Given:
-        """The same, read anew."""
-        return self.read(self.files, self.node, self.state, self.links_file)
-
     @property
     def switch(self) -> Node:
         """The node in this kernel."""
@@ -74,7 +73,8 @@ class Given:
         """The paths: of the file, or as their carriers have them."""
         if self.links_file:
             return read_links(self.links_file)
-        found = observe.legs(self.cluster, self.node, observe.devices())
+        known = read_memory(self.state).devices
+        found = observe.legs(self.cluster, self.node, observe.devices(), known)
         return observe.links(found, read_drained(self.state))
 
     def wish(self, links: Links) -> Wish | None:
@@ -82,8 +82,33 @@ class Given:
         return wish(self.cluster, self.node, links, self.choices, self.settings)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The options as they are, for a command that reads the files itself."""
+
+    files: Files
+    node: str | None
+    state: Path
+    links_file: Path | None
+
+    def read(self) -> Given:
+        """What the files say now. Raises BadInput, ClusterProblems."""
+        return Given.read(self.files, self.node, self.state, self.links_file)
+
+
 def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that say which site, node and state; the command gets one `Given`."""
+
+    def call(asked: Asked, **rest: Any) -> Any:
+        return command(asked.read(), **rest)
+
+    call.__name__, call.__doc__ = command.__name__, command.__doc__
+    call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    return asked_options(call)
+
+
+def asked_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of `site_options`; the command gets one `Asked`, and reads no file yet."""
 
     def call(
         cluster_file: Path | None,
@@ -95,7 +120,7 @@ def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
         **rest: Any,
     ) -> Any:
         files = Files(cluster_file, config, choices)
-        return command(Given.read(files, node, state, links_file), **rest)
+        return command(Asked(files, node, state, links_file), **rest)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
@@ -120,6 +145,16 @@ _SITE_OPTIONS = (
     click.option(
         "--state", type=_file, default=STATE, show_default=True, help="Where the journal is."
     ),
+)
+kept_option = click.option(
+    "--kept",
+    type=_file,
+    default=KEPT,
+    show_default=True,
+    help="Where the last good map is kept, over reboots too.",
+)
+key_option = click.option(
+    "--key", type=_file, default=DEFAULT_KEY, show_default=True, help="The key that signs probes."
 )
 links_option = click.option(
     "--links",

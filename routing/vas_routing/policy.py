@@ -13,7 +13,7 @@ from ipaddress import ip_address, ip_interface, ip_network
 from vas_cluster import Cluster, Host
 from vas_cluster.virtio import guest_interface, host_interface
 from vas_core.errors import BadInput
-from vas_routing.links import Leg, Links, State
+from vas_routing.links import VIRTIO_NIC, Leg, Links, State
 from vas_routing.names import host_of
 from vas_routing.settings import MAIN_TABLE, Settings
 from vas_routing.wish import (
@@ -82,7 +82,7 @@ def place(cluster: Cluster, node: str, links: Links) -> Place:
         me=me,
         peers=tuple(everyone.values()),
         sriov=links.sriov_device or (host.nics.pf if is_host else host.nics.vf),
-        virtio=host.nics.bridge if is_host else links.virtio_device,
+        virtio=links.virtio_device or (host.nics.bridge if is_host else VIRTIO_NIC),
     )
 
 

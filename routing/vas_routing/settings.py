@@ -29,7 +29,9 @@ class Settings(BaseModel):
     fallback_metric: int = Field(
         default=2000, ge=1, description="of the route that the kernel falls back to by itself"
     )
-    probe_port: int = Field(default=21313, ge=1, le=65535, description="UDP port of the probes")
+    probe_port: int = Field(
+        default=293, ge=1, le=1023, description="UDP port of the probes, which only root may use"
+    )
     probe_interval_ms: int = Field(default=20, ge=5, le=10_000, description="between two probes")
     probe_misses: int = Field(
         default=3, ge=2, le=100, description="probes without an answer that make a path dead"

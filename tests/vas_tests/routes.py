@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import signal
 import subprocess
 import sys
@@ -103,6 +104,8 @@ class RoutedNet:
                 routed.end_all()
 
     def __post_init__(self) -> None:
+        self.key.touch(mode=0o600)
+        self.key.write_text(secrets.token_hex(32) + "\n")
         self.config.write_text(yaml.safe_dump(dict(self.settings)))
         self.map.write_text(
             yaml.safe_dump(self.net.cluster.model_dump(mode="json", exclude_none=True))
@@ -112,6 +115,15 @@ class RoutedNet:
     def config(self) -> Path:
         """The settings of all daemons."""
         return self.directory / "route.yaml"
+
+    @property
+    def key(self) -> Path:
+        """The key of all daemons."""
+        return self.directory / "route.key"
+
+    def kept(self, node: str) -> Path:
+        """Where its last good map is."""
+        return self.directory / f"{node}.kept"
 
     @property
     def map(self) -> Path:
@@ -149,15 +161,32 @@ class RoutedNet:
         """Runs `vas route` on a node."""
         return run(self.net.enter(node, self._command(node, *words)), check=check)
 
+    def metrics(self, node: str) -> str:
+        """A daemon's metrics, as Prometheus reads them; empty while nobody answers."""
+        asked = (
+            "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9213').read().decode())"
+        )
+        argv = [sys.executable, "-c", asked]
+        return run(self.net.enter(node, argv), check=False).stdout
+
+    def metric(self, node: str, name: str) -> float:
+        """One of a daemon's metrics, with its labels; 0 if there is none."""
+        rows = (line.rpartition(" ") for line in self.metrics(node).splitlines())
+        return next((float(value) for key, _, value in rows if key == name), 0.0)
+
     def _command(self, node: str, *words: str) -> list[str]:
         options = ["--cluster", self.map, "--node", node, "--state", self.state(node)]
         options += ["--config", self.config]
         verb, *rest = words
         return [sys.executable, "-m", "vas_core", "route", verb, *map(str, options), *rest]
 
-    def start(self, node: str) -> None:
-        """Starts a node's daemon; it is not ready yet."""
-        argv = self._command(node, "daemon", "--metrics", "127.0.0.1:9213")
+    def start(self, node: str, patch: str = "", key: Path | None = None) -> None:
+        """Starts a node's daemon; it is not ready yet. `patch` is Python that it runs before."""
+        options = ["--kept", str(self.kept(node)), "--key", str(key or self.key)]
+        argv = self._command(node, "daemon", "--metrics", "127.0.0.1:9213", *options)
+        if patch:
+            script = f"{patch}\nimport sys\nfrom vas_core.cli import main\nmain(sys.argv[1:])"
+            argv = [sys.executable, "-c", script, *argv[3:]]
         with (self.directory / f"{node}.log").open("ab") as log:
             argv = promptly(self.net.enter(node, argv))
             self.daemons[node] = subprocess.Popen(argv, stderr=log)

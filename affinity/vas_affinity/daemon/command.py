@@ -10,16 +10,21 @@ import click
 from vas_affinity.apply.options import Given as Options
 from vas_affinity.apply.options import host_options, plan_argument
 from vas_affinity.apply.plan_file import read_plan
-from vas_affinity.daemon.loop import Daemon, Given
+from vas_affinity.daemon.loop import Daemon, Given, log
 from vas_affinity.daemon.metrics import Metrics
 from vas_affinity.daemon.planner import Planner
 from vas_affinity.daemon.replan import replanner
 from vas_affinity.daemon.settings import DEFAULT_PATH, Settings
+from vas_affinity.daemon.told import Told
 from vas_affinity.options import process_option, seconds_option
 from vas_affinity.plan.options import ThreadOptions, thread_options
 from vas_affinity.reading import Asked
+from vas_core.inforce import InForce
+from vas_core.lastgood import LastGood
 from vas_core.service import log_json, serve_metrics
 from vas_core.settings import read_yaml
+
+_KEPT = Path("/var/lib/vas/affinity")
 
 
 @click.command()
@@ -40,6 +45,13 @@ from vas_core.settings import read_yaml
     metavar="ADDRESS:PORT|off",
     help="Where Prometheus asks.",
 )
+@click.option(
+    "--kept",
+    type=click.Path(path_type=Path),
+    default=_KEPT,
+    show_default=True,
+    help="Where the last good plan is kept, over reboots too.",
+)
 @click.option("--replan", is_flag=True, help="Plan the threads anew, and move when it pays.")
 @process_option
 @seconds_option
@@ -49,6 +61,7 @@ def daemon(
     plan_file: Path,
     config: Path,
     metrics_at: str,
+    kept: Path,
     replan: bool,
     processes: tuple[str, ...],
     seconds: float,
@@ -58,9 +71,10 @@ def daemon(
 
     Puts right what others changed, and interrupts after a link came up. Where the settings name a
     metric of the watched service, a change that makes it worse is taken back. Reads plan and
-    settings again when they changed, or at SIGHUP; ends at SIGTERM and leaves everything where it
-    is. The log is JSON, a line an event. With --replan threads move on, as `vas affinity plan`
-    places them; guests, interrupts and cgroups stay with PLAN.json.
+    settings again when they changed, or at SIGHUP; with files that cannot be used it goes on, or
+    starts, with the last good ones. Ends at SIGTERM and leaves everything where it is. The log is
+    JSON, a line an event. With --replan threads move on, as `vas affinity plan` places them;
+    guests, interrupts and cgroups stay with PLAN.json.
 
     \b
     Examples: vas-affinityd /etc/vas/placement.json
@@ -68,14 +82,18 @@ def daemon(
     """
     chosen, asked = ThreadOptions(**options), Asked(seconds, processes, given.connect)
 
-    def load() -> Given:
+    def load() -> Told:
         settings = read_yaml(config, Settings, default=DEFAULT_PATH)
-        plan = read_plan(plan_file, given.name)
+        return Told(plan=read_plan(plan_file, given.name), settings=settings)
+
+    def given_of(told: Told) -> Given:
+        settings = told.settings
         again = replanner(chosen, asked, settings.move_cost) if replan else None
-        planner = Planner(plan, again, settings.replan_seconds)
-        return Given(given.host, planner, settings, (plan_file, config))
+        return Given(given.host, Planner(told.plan, again, settings.replan_seconds), settings)
 
     log_json()
     metrics = Metrics()
     serve_metrics(metrics.registry, metrics_at)
-    Daemon(load, metrics).run()
+    last = LastGood(kept, Told)
+    told = InForce(load, (plan_file, config), last, metrics.plan, metrics.reloads, log)
+    Daemon(told, given_of, metrics).run()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import selectors
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from vas_affinity.apply.host import Host
 from vas_affinity.apply.outcome import Outcome, Verdict
@@ -18,10 +17,11 @@ from vas_affinity.daemon.memory import check_state, read_memory, write_memory
 from vas_affinity.daemon.metrics import Metrics
 from vas_affinity.daemon.planner import Planner
 from vas_affinity.daemon.settings import Settings
+from vas_affinity.daemon.told import Told
 from vas_affinity.daemon.valve import Meter
 from vas_affinity.placement import Placement
 from vas_core.errors import VasError
-from vas_core.files import stamp_of
+from vas_core.inforce import InForce
 from vas_core.notify import notify
 from vas_core.signals import Signals
 
@@ -32,21 +32,21 @@ _SETTLE_SECONDS = 0.2
 
 @dataclass
 class Given:
-    """What the daemon is told: read again when a file of `files` changes."""
+    """What one reading of the files gives the daemon."""
 
     host: Host
     planner: Planner
     settings: Settings
-    files: Sequence[Path]
 
 
 class Daemon:
-    """Runs one host. `load` reads settings and plan; raises BadInput."""
+    """Runs one host by what `told` reads, or kept. Raises what its `start` raises."""
 
-    def __init__(self, load: Callable[[], Given], metrics: Metrics) -> None:
-        self._load, self._metrics = load, metrics
-        self._given = load()
-        self._stamps = self._stamps_now()
+    def __init__(
+        self, told: InForce[Told], given_of: Callable[[Told], Given], metrics: Metrics
+    ) -> None:
+        self._told, self._given_of, self._metrics = told, given_of, metrics
+        self._first = told.start(self._use)
         self._meter = self._new_meter()
         self._load_of_cpus = Load(self._given.host.knobs.root)
         self._state = read_memory(self._given.host.state) or self._first_state()
@@ -59,6 +59,8 @@ class Daemon:
         Raises VasError where it could not keep what the values were before.
         """
         check_state(self._given.host.state)
+        if self._told.is_current:
+            self._told.keep(self._first)
         selector = selectors.DefaultSelector()
         signals, disturbances = Signals(selector), Disturbances()
         told: Callable[[], None] = lambda: self._on_told(disturbances)  # noqa: E731
@@ -68,7 +70,7 @@ class Daemon:
         while not signals.stop:
             for key, _ in selector.select(_TICK_SECONDS):
                 key.data()
-            if signals.take_reload() or self._stamps_now() != self._stamps:
+            if signals.take_reload() or self._told.is_due(time.monotonic()):
                 self._read_again()
             if time.monotonic() >= self._check_at:
                 self._check_at = time.monotonic() + self._given.settings.check_seconds
@@ -78,13 +80,15 @@ class Daemon:
         disturbances.close()
 
     def step(self, now: float) -> None:
-        """Looks once, and does what is decided."""
+        """Looks once, and does what is decided. What fails is logged and counted, whatever it is:
+        a daemon that ends puts nothing right."""
         try:
             decision = decide(self._state, self._look(now), self._given.settings)
             self._act(decision)
-        except (VasError, OSError) as wrong:
+        except Exception as wrong:
             self._metrics.failures.labels("step").inc()
-            log.error("failed", extra={"what": str(wrong)})
+            trace = None if isinstance(wrong, VasError | OSError) else wrong
+            log.error("failed", extra={"what": str(wrong)}, exc_info=trace)
 
     def _look(self, now: float) -> Seen:
         busy = self._load_of_cpus.busy()
@@ -171,23 +175,29 @@ class Daemon:
 
     def _read_again(self) -> None:
         notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
-        self._stamps = self._stamps_now()
+        self._told.note_reading()
+        before = self._given
         try:
-            before, self._given = self._given, self._load()
-            if before.settings.valve != self._given.settings.valve:
-                self._meter = self._new_meter()
-                self._state = replace(self._state, samples=(), trial=None)
-            self._check_at = 0.0
-            self._metrics.reloads.labels("done").inc()
+            told = self._told.load()
+            self._use(told)
+        except Exception as wrong:  # whatever it is: what is in force is still to be kept true
+            self._told.refused(wrong)
+        else:
+            self._take_valve(before.settings)
+            self._told.took()
+            self._told.keep(told)
             log.info("read again")
-        except VasError as wrong:
-            self._metrics.reloads.labels("refused").inc()
-            log.error("not taken; the old one holds", extra={"what": str(wrong)})
         notify("READY=1")
+
+    def _use(self, told: Told) -> None:
+        self._given = self._given_of(told)
+
+    def _take_valve(self, before: Settings) -> None:
+        if before.valve != self._given.settings.valve:
+            self._meter = self._new_meter()
+            self._state = replace(self._state, samples=(), trial=None)
+        self._check_at = 0.0
 
     def _new_meter(self) -> Meter | None:
         valve = self._given.settings.valve
         return Meter(valve) if valve else None
-
-    def _stamps_now(self) -> list[object]:
-        return [stamp_of(file) for file in self._given.files]

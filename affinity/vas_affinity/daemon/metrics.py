@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from vas_affinity.apply.outcome import Outcome, Verdict
+from vas_core.inforce import InForceMetrics
 
 
 class Metrics:
@@ -45,6 +46,7 @@ class Metrics:
         self.reloads = Counter(
             "vas_affinity_reloads", "Readings of plan and settings", ["result"], registry=registry
         )
+        self.plan = InForceMetrics(registry, "vas_affinity_plan", "plan")
 
     def observe(self, outcomes: Iterable[Outcome]) -> None:
         """The state of every value of a plan."""

@@ -21,7 +21,7 @@ from vas_core.process import run
 from vas_routing.calibrate import iperf
 from vas_routing.calibrate.cases import Case
 from vas_routing.calibrate.steering import RouteCommands, address_of
-from vas_routing.links import Leg, Links, State
+from vas_routing.links import VIRTIO_NIC, Leg, Links, State
 
 _LISTEN_SECONDS = 10.0
 _UP_SECONDS = 10.0
@@ -88,12 +88,13 @@ class InLab:
         done = run(self.reach(get), check=False)
         if done.status != 0:
             return None
-        is_virtio = json.loads(done.stdout)[0]["dev"] == self.links[self.source].virtio_device
-        return Leg.VIRTIO if is_virtio else Leg.SRIOV
+        by = json.loads(done.stdout)[0]["dev"]
+        return Leg.VIRTIO if by == self.devices()[Leg.VIRTIO] else Leg.SRIOV
 
     def devices(self) -> dict[Leg, str]:
         """Those of the map."""
-        return {Leg.VIRTIO: self.links[self.source].virtio_device, Leg.SRIOV: self.home.nics.vf}
+        virtio = self.links[self.source].virtio_device or VIRTIO_NIC
+        return {Leg.VIRTIO: virtio, Leg.SRIOV: self.home.nics.vf}
 
     @contextmanager
     def servers(self, destinations: Sequence[str]) -> Iterator[None]:

@@ -56,7 +56,8 @@ def _checksum(data: bytes) -> int:
 
 @dataclass
 class Announcer:
-    """Sends announcements when they are due. `send` gives a frame to an interface, and may fail."""
+    """Sends announcements when they are due. `send` gives a frame to an interface; it and `mac_of`
+    raise OSError where that is not there."""
 
     send: Callable[[str, bytes], None]
     mac_of: Callable[[str], bytes]
@@ -71,6 +72,11 @@ class Announcer:
     def forget(self, address: Address) -> None:
         """Plans no more of an address."""
         self._due = [due for due in self._due if due[2] != address]
+        heapq.heapify(self._due)
+
+    def rename(self, device: str, new: str) -> None:
+        """Plans what is planned by an interface by its new name."""
+        self._due = [(when, new if by == device else by, what) for when, by, what in self._due]
         heapq.heapify(self._due)
 
     def is_announcing(self, address: Address) -> bool:

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import VasError
+from vas_core.inforce import InForce
+from vas_core.lastgood import LastGood
 from vas_core.service import log_json, serve_metrics
 from vas_routing.daemon.announce import Announcer, open_packet_socket
+from vas_routing.daemon.inputs import Inputs
+from vas_routing.daemon.keyring import Keyring
 from vas_routing.daemon.loop import Daemon
 from vas_routing.daemon.metrics import Metrics
-from vas_routing.daemon.node import Tools
 from vas_routing.daemon.privileges import ask_for_priority, drop_net_raw
-from vas_routing.node import Node
 from vas_routing.observe import devices
-from vas_routing.policy import Choices
 
 log = logging.getLogger("vas-routed")
 
 
-def serve(load: Callable[[], tuple[Node, Choices]], files: Sequence[Path], metrics_at: str) -> None:
+@dataclass(frozen=True)
+class Places:
+    """Where the daemon keeps what. `state` is emptied by a reboot; `kept` outlives it."""
+
+    state: Path
+    kept: Path
+    key: Path
+
+
+def serve(
+    load: Callable[[], Inputs], files: Sequence[Path], places: Places, metrics_at: str
+) -> None:
     """Runs the daemon until SIGTERM. Raises VasError where it cannot start."""
     log_json()
     metrics = Metrics()
     serve_metrics(metrics.registry, metrics_at)
-    daemon = Daemon(load, files, Tools(_announcer(), metrics))
+    keyring = Keyring(places.key, metrics)
+    kept = LastGood(places.kept, Inputs)
+    told = InForce(load, (*files, places.key), kept, metrics.map, metrics.reloads, log)
+    daemon = Daemon(told, keyring, places.state, _announcer(), metrics)
     if not ask_for_priority():
         log.info("no real-time priority: on a busy machine switches are late")
     daemon.run()
@@ -42,4 +60,12 @@ def _announcer() -> Announcer:
     def send(device: str, frame: bytes) -> None:
         packets.sendto(frame, (device, 0))
 
-    return Announcer(send, lambda device: bytes.fromhex(devices()[device].mac.replace(":", "")))
+    return Announcer(send, mac_of)
+
+
+def mac_of(device: str) -> bytes:
+    """The MAC of an interface. Raises OSError where it is gone, or has another name."""
+    found = devices().get(device)
+    if found is None:
+        raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), device)
+    return bytes.fromhex(found.mac.replace(":", ""))

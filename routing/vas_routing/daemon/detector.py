@@ -82,6 +82,7 @@ class Detector:
     peers_sriov: dict[str, State] = field(default_factory=dict)
     _answers: dict[tuple[Leg, str | None], _Answers] = field(default_factory=dict)
     _denied_until: dict[str, float] = field(default_factory=dict)
+    _sriov_lost_at: dict[str, float] = field(default_factory=dict)
     _paths: dict[str | None, Path] = field(default_factory=dict)
 
     def answered(self, leg: Leg, node: str, now: float) -> None:
@@ -94,9 +95,18 @@ class Detector:
 
     def told(self, peer: str, *, sriov: State, virtio: State, now: float) -> None:
         """What a peer on this host says: of its SR-IOV leg, and of its virtio path to this node."""
-        self.peers_sriov[peer] = sriov
+        self._told_sriov(peer, sriov, now)
         until = now + 2 * self.timing.detect if virtio is State.DOWN else -inf
         self._denied_until[peer] = until
+
+    def _told_sriov(self, peer: str, sriov: State, now: float) -> None:
+        """A leg that is lost is so at once. That it is back is believed after the hold-down alone,
+        which the peer itself waits for: one that flaps is not to have its packets flap."""
+        was = self.peers_sriov.get(peer)
+        if sriov is State.DOWN and was is not State.DOWN:
+            self._sriov_lost_at[peer] = now
+        held = now - self._sriov_lost_at.get(peer, -inf) < self.timing.hold_down
+        self.peers_sriov[peer] = State.DOWN if held else sriov
 
     def heard_before(self, pairs: Iterable[tuple[Leg, str]]) -> None:
         """Who answered an earlier daemon: their silence counts, once this one has `started`."""

@@ -45,9 +45,11 @@ _LOSSES = {RTM_DELRULE, RTM_DELADDR}
 class LinkChange:
     """An interface as it is now; without carrier, too, when it is gone.
 
-    `master`: the index of the bridge that it is a port of.
+    `index` stays its own when it is renamed. `master`: the index of the bridge that it is a port
+    of.
     """
 
+    index: int
     name: str
     carrier: bool
     master: int | None
@@ -67,10 +69,10 @@ Event = LinkChange | Disturbed | Overflow
 
 
 class Events:
-    """A subscription in this network namespace."""
+    """A subscription in this network namespace. `protocol` is the mark of VAS's routes."""
 
-    def __init__(self, protocol: int, buffer_bytes: int | None = None) -> None:
-        self._protocol, self._parser = protocol, MarshalRtnl()
+    def __init__(self, protocol: int = 0, buffer_bytes: int | None = None) -> None:
+        self.protocol, self._parser = protocol, MarshalRtnl()
         self._socket = socket.socket(
             socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.NETLINK_ROUTE
         )
@@ -109,7 +111,7 @@ class Events:
             if kind in _LINKS:
                 yield from self._link(data[at : at + length], kind)
             elif kind in _LOSSES or (
-                kind == RTM_DELROUTE and data[body + _PROTOCOL_AT] == self._protocol
+                kind == RTM_DELROUTE and data[body + _PROTOCOL_AT] == self.protocol
             ):
                 yield Disturbed()
             at += (length + 3) & ~3
@@ -119,4 +121,4 @@ class Events:
             if link["family"] == socket.AF_BRIDGE:
                 continue  # of the port alone, without what its interface is
             there = kind == RTM_NEWLINK and has_carrier(link)
-            yield LinkChange(link.get("ifname"), there, link.get("master"))
+            yield LinkChange(link["index"], link.get("ifname"), there, link.get("master"))

@@ -5,52 +5,68 @@ from __future__ import annotations
 import logging
 import selectors
 import time
-from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from vas_core.errors import BadInput, VasError
-from vas_core.files import make_directories, stamp_of
+from vas_core.errors import BadInput
+from vas_core.files import make_directories
+from vas_core.inforce import InForce
 from vas_core.notify import notify
 from vas_core.signals import Signals
+from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.events import Disturbed, Events, LinkChange, Overflow
+from vas_routing.daemon.inputs import Inputs
+from vas_routing.daemon.keyring import Keyring
+from vas_routing.daemon.keys import Keys
 from vas_routing.daemon.memory import Memory, read_memory
-from vas_routing.daemon.node import LiveNode, Tools
+from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.node import LiveNode
 from vas_routing.daemon.privileges import give_up_priority
+from vas_routing.daemon.refusals import Refusals
+from vas_routing.daemon.sockets import LegSockets
+from vas_routing.daemon.tools import Tools
+from vas_routing.daemon.trust import Refusal
 from vas_routing.drained import read_drained
 from vas_routing.links import Leg
-from vas_routing.node import Node
-from vas_routing.policy import Choices
 
 log = logging.getLogger("vas-routed")
 _FILES_SECONDS = 0.5
 _FIRST_CHECK_SECONDS, _CHECK_SECONDS = 1.0, 30.0
 _SETTLE_SECONDS = 0.1
-_NODE_AND_CHOICES = Callable[[], tuple[Node, Choices]]
 
 
 class Daemon:
-    """Runs one node. `load` reads the map and what else `files` name; raises BadInput."""
+    """Runs one node by what `told` reads, or kept. Raises what its `start` raises."""
 
-    def __init__(self, load: _NODE_AND_CHOICES, files: Sequence[Path], tools: Tools) -> None:
-        self._load, self._files, self._tools = load, files, tools
+    def __init__(
+        self,
+        told: InForce[Inputs],
+        keyring: Keyring,
+        state: Path,
+        announcer: Announcer,
+        metrics: Metrics,
+    ) -> None:
+        self._told, self._keyring, self._state = told, keyring, state
         self._selector = selectors.DefaultSelector()
         self._reader = ThreadPoolExecutor(1, "map", initializer=give_up_priority)
-        self._reading: Future[tuple[Node, Choices]] | None = None
-        self._stamps = self._stamps_now()
-        node, choices = load()
-        self._state, self._settings = node.state, node.kernel.settings
+        self._reading: Future[Inputs] | None = None
+        refusals = Refusals(metrics)
+        sockets = LegSockets(self._selector, self._on_probes, metrics)
+        self._tools = Tools(announcer, metrics, sockets, refusals)
         make_directories(self._state)
-        self._events = Events(self._settings.protocol)
+        self._events = Events()
         self._selector.register(self._events, selectors.EVENT_READ, self._on_events)
-        self._live = self._start(node, choices, read_memory(self._state))
+        keyring.read()
+        remembered = read_memory(self._state)
+        self._inputs = told.start(lambda read: self._start(read, remembered))
+        if told.is_current:
+            self._reader.submit(told.keep, self._inputs)
         self._check_at = time.monotonic() + _FIRST_CHECK_SECONDS
         self._files_at = 0.0
 
     def run(self) -> None:
         """Returns at SIGTERM or SIGINT; routes stay as they are."""
         signals = Signals(self._selector)
-        interval = self._settings.probe_interval_ms / 1e3
         next_ask = time.monotonic()
         notify("READY=1")
         while not signals.stop:
@@ -63,30 +79,27 @@ class Daemon:
                 self._take(self._reading)
             if now >= next_ask:
                 self._live.prober.ask(now)
-                next_ask = max(next_ask + interval, now)
+                next_ask = max(next_ask + self._live.interval, now)
                 self._on_tick(now)
             self._live.judge(now)
         notify("STOPPING=1")
-        self._live.memory().write(self._state)
+        self._live.remember()
+        self._reader.shutdown()
 
-    def _start(self, node: Node, choices: Choices, memory: Memory) -> LiveNode:
-        live = LiveNode(node, choices, self._tools, memory)
-        live.detector.drained = read_drained(self._state)
+    def _start(self, told: Inputs, memory: Memory) -> None:
+        """Makes what was told live. Until the sockets are taken over, the one before is whole."""
+        node = told.node(self._state)
+        live = LiveNode(node, told.choices, self._keyring.keys, self._tools, memory)
+        live.detector.drained = self._drained(memory.drained)
+        live.open()
+        self._live, self._events.protocol = live, told.settings.protocol
         now = time.monotonic()
         live.detector.judge(now)
         live.apply(now)
-        self._watch(live)
         log.info("routes are right", extra={"node": node.name, "peers": len(live.here.peers)})
-        return live
 
-    def _watch(self, live: LiveNode) -> None:
-        for leg, leg_socket in live.prober.sockets.items():
-            self._selector.register(leg_socket, selectors.EVENT_READ, _Receive(live, leg))
-
-    def _unwatch(self) -> None:
-        for key in list(self._selector.get_map().values()):
-            if isinstance(key.data, _Receive):
-                self._selector.unregister(key.fileobj)
+    def _on_probes(self, leg: Leg) -> None:
+        self._live.prober.receive(leg, time.monotonic())
 
     def _on_events(self) -> None:
         for event in self._events.read():
@@ -102,9 +115,7 @@ class Daemon:
 
     def _look(self, cause: str) -> None:
         self._tools.metrics.resyncs.labels(cause).inc()
-        self._unwatch()
         self._live.look()
-        self._watch(self._live)
         self._check_soon()
 
     def _check_soon(self) -> None:
@@ -119,45 +130,49 @@ class Daemon:
             self._live.check()
         if now >= self._files_at:
             self._files_at = now + _FILES_SECONDS
-            self._live.drain(self._drained(), now)
-            if self._reading is None and self._stamps_now() != self._stamps:
-                self._read_again()
+            self._now_and_then(now)
+
+    def _now_and_then(self, now: float) -> None:
+        self._live.drain(self._drained(self._live.detector.drained), now)
+        sockets, refusals = self._tools.sockets, self._tools.refusals
+        sockets.retry()
+        refusals.note(Refusal.DROPPED, times=sockets.dropped())
+        refusals.report(now)
+        if self._reading is None and self._told.is_due(now):
+            self._read_again()
 
     def _read_again(self) -> None:
         """Has the map read by a thread: a large one takes seconds, and peers are to be answered."""
-        self._stamps = self._stamps_now()
+        self._told.note_reading()
         notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
-        self._reading = self._reader.submit(self._load)
+        self._reading = self._reader.submit(self._told.load)
 
-    def _take(self, reading: Future[tuple[Node, Choices]]) -> None:
+    def _take(self, reading: Future[Inputs]) -> None:
         self._reading = None
+        before, keys = self._live, self._keyring.keys
         try:
-            node, choices = reading.result()
-            self._unwatch()
-            old, self._live = self._live, self._start(node, choices, self._live.memory())
-            old.prober.close()
-            self._tools.metrics.reloads.labels("done").inc()
-        except VasError as wrong:
-            self._tools.metrics.reloads.labels("refused").inc()
-            log.error("the map is not taken; the old one holds", extra={"what": str(wrong)})
+            self._keyring.read()
+            inputs = reading.result()
+            self._start(inputs, before.memory())
+        except Exception as wrong:  # whatever it is: without this daemon no path is watched
+            self._told.refused(wrong)
+            self._hold(before, keys)
+        else:
+            self._inputs = inputs
+            self._told.took()
+            self._reader.submit(self._told.keep, inputs)
         notify("READY=1")
 
-    def _drained(self) -> frozenset[Leg]:
+    def _hold(self, before: LiveNode, keys: Keys) -> None:
+        """Goes on as before; with new keys, if the reading brought some."""
+        self._live = before
+        before.open()
+        if self._keyring.keys != keys:
+            self._start(self._inputs, before.memory())
+
+    def _drained(self, held: frozenset[Leg]) -> frozenset[Leg]:
         try:
             return read_drained(self._state)
         except BadInput as wrong:
             log.error("drained", extra={"what": str(wrong)})
-            return self._live.detector.drained
-
-    def _stamps_now(self) -> list[object]:
-        return [stamp_of(file) for file in self._files]
-
-
-class _Receive:
-    """Takes what has arrived by a leg."""
-
-    def __init__(self, live: LiveNode, leg: Leg) -> None:
-        self._live, self._leg = live, leg
-
-    def __call__(self) -> None:
-        self._live.prober.receive(self._leg, time.monotonic())
+            return held

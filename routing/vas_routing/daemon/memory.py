@@ -15,13 +15,36 @@ SRIOV = ""
 
 
 class Memory(BaseModel):
-    """The states of the paths, who ever answered by which leg, and the data fabric's network."""
+    """The states of the paths, who ever answered by which leg, and the data fabric's network.
+
+    `peers_sriov`: what peers said of their SR-IOV legs. `drained`: legs that were out of use.
+    `trusted`: the wire and keys by which they answered. `devices`: the indices of the legs'
+    interfaces, which stay theirs when they are renamed.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     fabric: str | None = None
     paths: dict[str, State] = {}
+    peers_sriov: dict[str, State] = {}
     heard: frozenset[tuple[Leg, str]] = frozenset()
+    trusted: frozenset[str] = frozenset()
+    devices: dict[Leg, int] = {}
+    drained: frozenset[Leg] = frozenset()
+
+    def heard_by(self, trusted: frozenset[str]) -> frozenset[tuple[Leg, str]]:
+        """Those whose silence counts for a daemon of this wire and these keys.
+
+        A node that answered by another wire or key may not answer now (it is upgraded later, or
+        has no key yet): its silence makes no path dead. But a path that is dead stays so until
+        somebody answers by it.
+        """
+        if self.trusted & trusted:
+            return self.heard
+        return frozenset((leg, node) for leg, node in self.heard if self._is_dead(leg, node))
+
+    def _is_dead(self, leg: Leg, node: str) -> bool:
+        return self.paths.get(SRIOV if leg is Leg.SRIOV else node) is State.DOWN
 
     def write(self, state: Path) -> None:
         """Replaces the file in a directory."""

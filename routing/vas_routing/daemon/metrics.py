@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from vas_core.inforce import InForceMetrics
 from vas_routing.links import Leg, State
 
 _OUTAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
@@ -47,6 +48,32 @@ class Metrics:
         self.reloads = Counter(
             "vas_route_reloads", "Readings of the map", ["result"], registry=registry
         )
+        self.map = InForceMetrics(registry, "vas_route_map", "map")
+        self._sockets = Gauge(
+            "vas_route_probe_sockets", "Sockets of the probes that are open", registry=registry
+        )
+        self._legs = Gauge(
+            "vas_route_probe_sockets_expected", "Legs whose interface is there", registry=registry
+        )
+        self.refused = Counter(
+            "vas_route_probes_refused",
+            "Datagrams to the probes' port that were not believed",
+            ["reason"],
+            registry=registry,
+        )
+        self.signed = Gauge(
+            "vas_route_probes_signed", "1 if probes are signed by the site's key", registry=registry
+        )
+        self.key_refused = Gauge(
+            "vas_route_key_refused",
+            "1 if the file of the key cannot be used, or is gone while its key is in force",
+            registry=registry,
+        )
+
+    def observe_sockets(self, opened: int, expected: int) -> None:
+        """How many of the probes' sockets are open, of how many."""
+        self._sockets.set(opened)
+        self._legs.set(expected)
 
     def observe_rtt(self, leg: Leg, peer: str, seconds: float) -> None:
         """An answer's time."""

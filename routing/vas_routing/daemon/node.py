@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vas_core.errors import VasError
 from vas_routing import observe
-from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.detector import Cause, Detector, Timing
 from vas_routing.daemon.events import LinkChange
+from vas_routing.daemon.keys import Keys
+from vas_routing.daemon.legsocket import Endpoint
 from vas_routing.daemon.memory import SRIOV, Memory
-from vas_routing.daemon.metrics import Metrics
 from vas_routing.daemon.prober import Prober, who_is_asked, who_may_ask
 from vas_routing.daemon.switch import Switch
+from vas_routing.daemon.tools import Tools
+from vas_routing.daemon.trust import Trust, trusted
 from vas_routing.links import Leg, Links, State
 from vas_routing.node import Node
 from vas_routing.plan import Action, Change
@@ -25,57 +26,79 @@ from vas_routing.wish import Proxy, Wish
 log = logging.getLogger("vas-routed")
 _GRACE = 4
 """Detection times after a start or reload in which silence alone makes no path dead."""
-
-
-@dataclass(frozen=True)
-class Tools:
-    """What outlives a reload of the map."""
-
-    announcer: Announcer
-    metrics: Metrics
+_LEAST_WINDOW_SECONDS = 1.0
+"""For how long at least an echo is new: a busy node takes its time to answer."""
 
 
 class LiveNode:
     """A node of one reading of the map; a reload makes another, from this one's memory.
 
-    Raises VasError where its interfaces cannot be what the map says.
+    Raises VasError where its interfaces cannot be what the map says; nothing was changed then. The
+    probes' sockets are the earlier one's until `open`.
     """
 
-    def __init__(self, node: Node, choices: Choices, tools: Tools, memory: Memory) -> None:
+    def __init__(
+        self, node: Node, choices: Choices, keys: Keys, tools: Tools, memory: Memory
+    ) -> None:
         self._node, self._choices, self._tools = node, choices, tools
-        self.legs = observe.legs(node.cluster, node.name, observe.devices())
+        found = observe.devices()
+        self.legs = observe.legs(node.cluster, node.name, found, memory.devices)
         self._fabric = self.legs.fabric or memory.fabric
         links = observe.links(self.legs, fabric=self._fabric)
         self.here = place(node.cluster, node.name, links)
         self._asked = who_is_asked(node.cluster, self.here, node.kernel.settings.neighbours)
+        self._trusted = trusted(keys)
         self.detector = self._detector(memory)
-        self._peers_sriov: dict[str, State] = {}
-        self._ports: dict[str, str] = {}
+        self._peers_sriov = dict(self.detector.peers_sriov)
+        self._ports: dict[int, str] = {}
         self._carriers = observe.Carriers()
         self._switch = Switch(node)
+        window = max(_LEAST_WINDOW_SECONDS, _GRACE * self._timing.detect)
         self.prober = Prober(
-            here=self.here,
-            port=node.kernel.settings.probe_port,
             detector=self.detector,
             asked=self._asked,
             names=who_may_ask(node.cluster, self.here),
+            trust=Trust(node.name, keys, window),
+            sockets=tools.sockets,
+            refusals=tools.refusals,
             own_sriov=self._told_sriov,
             rtt=tools.metrics.observe_rtt,
         )
-        self.prober.open(self.legs)
 
-    def _detector(self, memory: Memory) -> Detector:
+    @property
+    def interval(self) -> float:
+        """Seconds between two probes."""
+        return self._timing.interval
+
+    @property
+    def _timing(self) -> Timing:
         settings = self._node.kernel.settings
-        timing = Timing(
+        return Timing(
             interval=settings.probe_interval_ms / 1e3,
             misses=settings.probe_misses,
             hold_down=settings.hold_down_ms / 1e3,
         )
+
+    def open(self) -> None:
+        """Takes the probes' sockets over: opens, or keeps, one for each leg that is there."""
+        addresses = {Leg.SRIOV: self.here.me.address, Leg.VIRTIO: self.here.me.hop.ip}
+        devices = {Leg.SRIOV: self.legs.sriov, Leg.VIRTIO: self.legs.virtio}
+        port = self._node.kernel.settings.probe_port
+        wanted = {
+            leg: Endpoint(device.index, addresses[leg], port, device.name)
+            for leg, device in devices.items()
+            if device
+        }
+        self._tools.sockets.want(wanted)
+
+    def _detector(self, memory: Memory) -> Detector:
+        timing = self._timing
         peers = tuple(peer.name for peer in self.here.peers)
         found = Detector(timing, peers, self._witnesses())
         found.started = time.monotonic() + _GRACE * timing.detect
         found.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
-        found.heard_before(memory.heard)
+        found.heard_before(memory.heard_by(self._trusted))
+        found.peers_sriov = {p: s for p, s in memory.peers_sriov.items() if p in peers}
         for name, state in memory.paths.items():
             found.path(name or None).state = state
         return found
@@ -91,7 +114,23 @@ class LiveNode:
         """What the next one is to know."""
         paths = {SRIOV: self.detector.path(None).state}
         paths |= {peer: self.detector.path(peer).state for peer in self.detector.peers}
-        return Memory(fabric=self._fabric, paths=paths, heard=self.detector.heard)
+        return Memory(
+            fabric=self._fabric,
+            paths=paths,
+            peers_sriov=dict(self.detector.peers_sriov),
+            heard=self.detector.heard,
+            trusted=self._trusted,
+            devices=self.legs.indices,
+            drained=self.detector.drained,
+        )
+
+    def remember(self) -> None:
+        """Writes that, for the daemon after this one; a failure is logged."""
+        try:
+            self.memory().write(self._node.state)
+        except OSError as wrong:
+            self._tools.metrics.failures.inc()
+            log.error("the paths cannot be kept for a restart", extra={"what": str(wrong)})
 
     def _told_sriov(self) -> State:
         """Up only after the network was told whose its address is again: until then the host
@@ -109,20 +148,26 @@ class LiveNode:
 
     def heed(self, change: LinkChange) -> bool:
         """Takes the kernel's word on an interface; whether it is one of the node's own legs."""
-        legs = {self.legs.sriov_name: Leg.SRIOV, self.legs.virtio_name: Leg.VIRTIO}
-        if change.name in legs:
-            self.detector.carrier[legs[change.name]] = change.carrier
-        elif peer := self._ports.get(change.name):
+        leg = self._leg_of(change)
+        if leg is not None:
+            self.detector.carrier[leg] = change.carrier
+        elif peer := self._ports.get(change.index):
             bridge = self.legs.virtio
             plugged = change.carrier and bridge is not None and change.master == bridge.index
             (self.detector.unplugged.discard if plugged else self.detector.unplugged.add)(peer)
-        return change.name in legs
+        # While a leg is missing, whatever comes may be it.
+        return leg is not None or len(self.legs.indices) < len(Leg)
+
+    def _leg_of(self, change: LinkChange) -> Leg | None:
+        """By its index: it may have another name now, and another may have its name."""
+        legs = {index: leg for leg, index in self.legs.indices.items()}
+        return legs.get(change.index)
 
     def watch_carriers(self) -> None:
         """Notices legs that lost their carrier; that one is back is the kernel's to tell."""
         for leg, device in ((Leg.SRIOV, self.legs.sriov), (Leg.VIRTIO, self.legs.virtio)):
             if device and self.detector.carrier[leg]:
-                self.detector.carrier[leg] = self._carriers.has(device.name)
+                self.detector.carrier[leg] = self._carriers.has(device.index)
 
     def _learn_ports(self) -> None:
         """Notes which port of the bridge leads to which guest: to be known when one goes down."""
@@ -133,11 +178,21 @@ class LiveNode:
 
     def look(self) -> None:
         """Reads the interfaces: after one came, went, or changed."""
-        self.legs = observe.legs(self._node.cluster, self._node.name, observe.devices())
+        before, found = self.legs, observe.devices()
+        self.legs = observe.legs(self._node.cluster, self._node.name, found, before.indices)
         self._switch.forget()
         self._fabric = self.legs.fabric or self._fabric
         self.detector.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
-        self.prober.open(self.legs)
+        self.here = place(self._node.cluster, self._node.name, self.links())
+        self.open()
+        self._tell_renames(before)
+
+    def _tell_renames(self, before: observe.Legs) -> None:
+        both = ((before.sriov, self.legs.sriov), (before.virtio, self.legs.virtio))
+        for was, now in both:
+            if was and now and was.index == now.index and was.name != now.name:
+                self._tools.announcer.rename(was.name, now.name)
+                log.warning("renamed", extra={"interface": now.name, "was": was.name})
 
     def judge(self, now: float) -> None:
         """Switches if a path changed, or what a peer says of its own."""
@@ -158,14 +213,13 @@ class LiveNode:
             self.prober.ask(now)
         # Last: packets are not to wait for a disk. A daemon that is killed before it only has to
         # find out again.
-        self.memory().write(self._node.state)
+        self.remember()
 
     def _make(self, wished: Wish, sriov_changed: bool, now: float) -> bool:
         try:
             changes = self._switch.make(wished)
-        except VasError as refused:
-            self._tools.metrics.failures.inc()
-            log.error("refused", extra={"what": str(refused)})
+        except Exception as refused:  # an interface may come or go while the kernel is read
+            self._refused(refused)
             return False
         self._announce(changes, sriov_changed, now)
         return True
@@ -178,13 +232,18 @@ class LiveNode:
             return
         try:
             drift = self._switch.check(wished)
-        except VasError as refused:
-            self._tools.metrics.failures.inc()
-            log.error("refused", extra={"what": str(refused)})
+        except Exception as refused:  # an interface may come or go while the kernel is read
+            self._refused(refused)
             return
         self._tools.metrics.drift.inc(len(drift))
         if drift:
             log.warning("put right", extra={"things": len(drift), "first": str(drift[0].thing)})
+
+    def _refused(self, wrong: Exception) -> None:
+        self._tools.metrics.failures.inc()
+        known = isinstance(wrong, VasError)
+        what = str(wrong) if known else f"{type(wrong).__name__}: {wrong}"
+        log.error("refused", extra={"what": what}, exc_info=None if known else wrong)
 
     def _wish(self) -> Wish | None:
         return self._node.wish(self.links(), self._choices)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
 
 from vas_cluster import Cluster
 from vas_routing.daemon.detector import Detector
-from vas_routing.daemon.wire import LegSocket, Probe
+from vas_routing.daemon.refusals import Refusals
+from vas_routing.daemon.sockets import LegSockets
+from vas_routing.daemon.trust import Heard, Refusal, Trust
 from vas_routing.links import Leg, State
-from vas_routing.observe import Legs
 from vas_routing.policy import Place
 from vas_routing.wish import Address
 
@@ -25,65 +24,62 @@ class Prober:
     `own_sriov` is what is told of the node's own SR-IOV leg; `rtt` is given each answer's time.
     """
 
-    here: Place
-    port: int
     detector: Detector
     asked: Mapping[Leg, Mapping[str, Address]]
     names: Mapping[Leg, Mapping[str, str]]
+    trust: Trust
+    sockets: LegSockets
+    refusals: Refusals
     own_sriov: Callable[[], State]
     rtt: Callable[[Leg, str, float], None]
-    sockets: dict[Leg, LegSocket] = field(default_factory=dict)
-
-    def open(self, legs: Legs) -> None:
-        """Opens the sockets of the legs that are there; again, of one whose interface is new."""
-        found = {Leg.SRIOV: legs.sriov, Leg.VIRTIO: legs.virtio}
-        addresses = {Leg.SRIOV: self.here.me.address, Leg.VIRTIO: self.here.me.hop.ip}
-        for leg, device in found.items():
-            old = self.sockets.get(leg)
-            if old and device and old.index == device.index:
-                continue
-            if old:
-                self.sockets.pop(leg).close()
-            if device:
-                with suppress(OSError):  # it went away just now; the kernel will tell
-                    self.sockets[leg] = LegSocket(device.name, addresses[leg], self.port)
-
-    def close(self) -> None:
-        """Ends all sockets."""
-        for one in self.sockets.values():
-            one.close()
 
     def ask(self, now: float) -> None:
         """Sends one probe to each node by each leg."""
-        for leg, leg_socket in self.sockets.items():
+        for leg in Leg:
+            leg_socket = self.sockets.get(leg)
             # Asking by it would tell the others' caches that the address is there.
-            if leg in self.detector.drained:
+            if leg_socket is None or leg in self.detector.drained:
                 continue
             for name, address in self.asked[leg].items():
-                leg_socket.send(self._message(name, now, is_answer=False), address)
+                leg_socket.send(self.trust.ask(leg, name, **self._told(name, now)), address)
 
     def receive(self, leg: Leg, now: float) -> None:
         """Takes what has arrived by a leg."""
-        for source, probe in self.sockets[leg].received():
+        leg_socket = self.sockets.get(leg)
+        for source, data in leg_socket.received() if leg_socket else ():
             name = self.names[leg].get(source)
-            if name is None:
+            if data is None or name is None:
+                reason = Refusal.FAR if data is None else Refusal.STRANGER
+                self.refusals.note(reason, leg=leg, of=source)
                 continue
-            if name in self.detector.peers:
-                self.detector.told(name, sriov=probe.sriov, virtio=probe.virtio, now=now)
-            if probe.is_answer:
-                self.detector.answered(leg, name, now)
-                self.rtt(leg, name, max(0, time.monotonic_ns() - probe.sent_ns) / 1e9)
-            else:
-                answer = self._message(name, now, is_answer=True, sent_ns=probe.sent_ns)
-                self.sockets[leg].send(answer, _parsed(source))
+            heard = self.trust.judge(leg, name, data)
+            refusal = heard.refusal if isinstance(heard, Heard) else heard
+            if refusal is not None:
+                self.refusals.note(refusal, leg=leg, of=name)
+            if isinstance(heard, Heard):
+                self._take(leg, name, heard, now)
+                self._answer(leg, name, source, heard, now)
 
-    def _message(
-        self, to: str, now: float, *, is_answer: bool, sent_ns: int | None = None
-    ) -> Probe:
+    def _take(self, leg: Leg, name: str, heard: Heard, now: float) -> None:
+        if not heard.believed:
+            return
+        probe = heard.probe
+        if name in self.detector.peers and self.trust.is_newest(name, probe):
+            self.detector.told(name, sriov=probe.sriov, virtio=probe.virtio, now=now)
+        if probe.is_answer:
+            self.detector.answered(leg, name, now)
+            self.rtt(leg, name, self.trust.round_trip(probe))
+
+    def _answer(self, leg: Leg, name: str, source: str, heard: Heard, now: float) -> None:
+        leg_socket = self.sockets.get(leg)
+        if leg_socket is not None and not heard.probe.is_answer:
+            answer = self.trust.answer(leg, name, heard.probe, **self._told(name, now))
+            leg_socket.send(answer, _parsed(source))
+
+    def _told(self, to: str, now: float) -> dict[str, State]:
         peer = to in self.detector.peers
         virtio = self.detector.evidence(to, now) if peer else State.UP
-        sent = time.monotonic_ns() if sent_ns is None else sent_ns
-        return Probe(is_answer, self.own_sriov(), virtio, sent)
+        return {"sriov": self.own_sriov(), "virtio": virtio}
 
 
 @cache

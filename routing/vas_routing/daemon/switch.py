@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vas_core.journal import Journal
 from vas_routing.node import Node
 from vas_routing.plan import Change, Found, after, plan
 from vas_routing.wish import Wish
@@ -39,7 +38,7 @@ class Switch:
 
     def _apply(self, changes: Sequence[Change]) -> None:
         if changes:
-            with Journal.open(self._node.journal) as journal:
+            with self._node.opened_journal() as journal:
                 self._node.kernel.apply(changes, journal)
 
     def _with_sysctls(self, found: Found, wished: Wish) -> Found:
@@ -50,5 +49,5 @@ class Switch:
         return replace(found, sysctls={**found.sysctls, **read}, absent=absent)
 
     def _read(self, wished: Wish) -> Found:
-        changed = Journal.peek(self._node.journal)
+        changed = self._node.changed()
         return self._node.kernel.found((sysctl.name for sysctl in wished.sysctls), changed)

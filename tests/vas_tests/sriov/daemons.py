@@ -30,7 +30,7 @@ def start_all(rig: Rig, state: Path) -> None:
 
 def start(node: Node, state: Path) -> None:
     """Starts the daemon of one node; in a guest that takes minutes."""
-    files = ("--cluster", SITE, "--config", _SETTINGS, "--state", state)
+    files = ("--cluster", SITE, "--config", _SETTINGS, "--state", state, "--kept", state / "kept")
     node.start(_NAME, [_PROGRAM, *files, "--node", node.name, "--metrics", "off"])
 
 

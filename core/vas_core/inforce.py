@@ -1,0 +1,142 @@
+"""What a daemon is told by files: what is right is taken and kept, what is not is held off.
+
+A daemon that ends because of a bad file is worse than one that goes on with yesterday's: it goes
+on, says so in its log and its metrics, and tries again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Generic
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from vas_core.errors import VasError
+from vas_core.files import stamp_of
+from vas_core.lastgood import LastGood, Told
+
+_AGAIN_SECONDS = 30.0
+
+
+class InForceMetrics:
+    """Gauges `NAME_current` and `NAME_age_seconds`; `what` is what the files hold, in a word."""
+
+    def __init__(self, registry: CollectorRegistry, name: str, what: str) -> None:
+        self.what = what
+        self._read_at: float | None = None
+        self._current = Gauge(
+            f"{name}_current", f"1 if the {what} in force is the one on disk", registry=registry
+        )
+        age = Gauge(
+            f"{name}_age_seconds",
+            f"Since the {what} in force was last read from disk; NaN before the first",
+            registry=registry,
+        )
+        age.set_function(self._age)
+
+    def took(self, read_at: float | None = None) -> None:
+        """Something is in force: what was read now, or what was kept at that time (epoch)."""
+        self._current.set(read_at is None)
+        self._read_at = time.time() if read_at is None else read_at
+
+    def refused(self) -> None:
+        """What is on disk is not what is in force."""
+        self._current.set(0)
+
+    def _age(self) -> float:
+        return float("nan") if self._read_at is None else max(0.0, time.time() - self._read_at)
+
+
+class InForce(Generic[Told]):
+    """What was read of `files` by `load`, and `kept` for the next start.
+
+    `reloads` counts by the label `result`: done, refused, kept.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Told],
+        files: Sequence[Path],
+        kept: LastGood[Told],
+        metrics: InForceMetrics,
+        reloads: Counter,
+        log: logging.Logger,
+    ) -> None:
+        self.load, self._files, self._kept = load, files, kept
+        self._metrics, self._reloads, self._log = metrics, reloads, log
+        self.is_current = False
+        """Whether what is in force is what is on disk."""
+        self._stamps: list[object] = []
+        self._refusal: str | None = None
+        self._again_at = float("inf")
+
+    def start(self, use: Callable[[Told], None]) -> Told:
+        """Reads the files and gives `use` what they say; if either fails, what was kept.
+
+        Returns what was used. Raises whatever the first failed with, if nothing kept can be used.
+        """
+        self.note_reading()
+        try:
+            told = self.load()
+            use(told)
+        except Exception as wrong:
+            return self._use_kept(use, wrong)
+        self._metrics.took()
+        self.is_current = True
+        return told
+
+    def _use_kept(self, use: Callable[[Told], None], wrong: Exception) -> Told:
+        try:
+            kept = self._kept.read()
+            if kept is None:
+                raise wrong
+            use(kept[0])
+        except VasError as unusable:
+            if unusable is not wrong:
+                self._log.error("the last good one is not taken", extra={"what": str(unusable)})
+            raise wrong from None
+        self.refused(wrong)
+        self._metrics.took(kept[1])
+        self._reloads.labels("kept").inc()
+        return kept[0]
+
+    def is_due(self, now: float) -> bool:
+        """Whether the files are to be read again: they changed, or were refused some time ago."""
+        return now >= self._again_at or self._stamps != self._stamps_now()
+
+    def note_reading(self) -> None:
+        """Called before each reading: what changes from now on is read the next time."""
+        self._stamps, self._again_at = self._stamps_now(), float("inf")
+
+    def took(self) -> None:
+        """What was read is in force. `keep` it then."""
+        self._refusal, self.is_current = None, True
+        self._metrics.took()
+        self._reloads.labels("done").inc()
+
+    def keep(self, told: Told) -> None:
+        """Writes what is in force to disk, which may take its time; a failure is logged."""
+        try:
+            self._kept.write(told)
+        except OSError as wrong:
+            extra = {"what": str(wrong)}
+            self._log.error(f"the {self._metrics.what} cannot be kept for a restart", extra=extra)
+
+    def refused(self, wrong: Exception) -> None:
+        """What was read is not taken, whatever the reason; the old one holds. Logged once."""
+        self.is_current = False
+        self._metrics.refused()
+        self._reloads.labels("refused").inc()
+        self._again_at = time.monotonic() + _AGAIN_SECONDS
+        what = str(wrong) if isinstance(wrong, VasError) else f"{type(wrong).__name__}: {wrong}"
+        if what != self._refusal:
+            self._refusal = what
+            message = f"the {self._metrics.what} is not taken; the old one holds"
+            trace = None if isinstance(wrong, VasError) else wrong
+            self._log.error(message, extra={"what": what}, exc_info=trace)
+
+    def _stamps_now(self) -> list[object]:
+        return [stamp_of(file) for file in self._files]

@@ -1,0 +1,40 @@
+"""What `vas-routed` is told by files, as one value that can be kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from vas_cluster import Cluster
+from vas_routing.choices import Pair
+from vas_routing.kernel import Kernel
+from vas_routing.node import Node
+from vas_routing.policy import Choices
+from vas_routing.settings import Settings
+
+
+class Inputs(BaseModel):
+    """The map, the settings, what was measured, and which node of the map this machine is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    cluster: Cluster
+    settings: Settings
+    pairs: tuple[Pair, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, cluster: Cluster, settings: Settings, choices: Choices) -> Inputs:
+        """From what was read."""
+        pairs = (Pair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items())
+        return cls(name=name, cluster=cluster, settings=settings, pairs=tuple(pairs))
+
+    @property
+    def choices(self) -> Choices:
+        """The faster leg between two nodes, where it was measured."""
+        return {frozenset(pair.nodes): pair.faster for pair in self.pairs}
+
+    def node(self, state: Path) -> Node:
+        """The node in this kernel."""
+        return Node(self.cluster, self.name, Kernel(self.settings), state)

@@ -1,0 +1,43 @@
+"""The keys in force: read with the map, never given up for a file that is worse."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from vas_core.errors import BadInput
+from vas_routing.daemon.keys import Keys, read_keys
+from vas_routing.daemon.metrics import Metrics
+
+log = logging.getLogger("vas-routed")
+
+
+class Keyring:
+    """Without a file that can be used the keys of before hold; at the start there are none."""
+
+    def __init__(self, file: Path, metrics: Metrics) -> None:
+        self.file, self._metrics = file, metrics
+        self.keys = Keys()
+        self._said: str | None = None
+
+    def read(self) -> Keys:
+        """Reads the file again; returns the keys in force from now on."""
+        try:
+            found = read_keys(self.file)
+            wrong = f"{self.file}: is gone" if self.keys and not found else None
+        except BadInput as refused:
+            found, wrong = Keys(), str(refused)
+        self.keys = found or self.keys
+        self._metrics.signed.set(bool(self.keys))
+        self._metrics.key_refused.set(wrong is not None)
+        self._say(wrong)
+        return self.keys
+
+    def _say(self, wrong: str | None) -> None:
+        if wrong is None and not self.keys:
+            wrong = f"{self.file}: is not there"
+        if wrong is not None and wrong != self._said:
+            message = "the key of before holds" if self.keys else "probes are not signed"
+            believed = "" if self.keys else "; who may use ports below 1024 is believed"
+            log.error(message, extra={"what": wrong + believed})
+        self._said = wrong

@@ -1,0 +1,134 @@
+"""Which probes are believed: those that a node of the site signed, for this one, just now."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from vas_routing.daemon.keys import MAC_BYTES, Keys
+from vas_routing.daemon.wire import (
+    NO_CHALLENGE,
+    VERSION,
+    Challenge,
+    Probe,
+    decode,
+    signed_text,
+)
+from vas_routing.links import Leg, State
+
+_UNSIGNED = bytes(MAC_BYTES)
+
+
+class Refusal(StrEnum):
+    """Why a datagram is not believed."""
+
+    DROPPED = "dropped"
+    """By the kernel: from another port than the probes' own, or the socket's buffer was full."""
+    FAR = "far"
+    """Its sender is no neighbour: the TTL is not 255."""
+    STRANGER = "stranger"
+    """Its address is no node's that may probe by this leg."""
+    FORMAT = "format"
+    UNSIGNED = "unsigned"
+    SIGNATURE = "signature"
+    STALE = "stale"
+    """Signed, but not an echo of this daemon's last challenges, or older than what was heard."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A probe that may be answered; `believed`: it may change what is known, too."""
+
+    probe: Probe
+    believed: bool
+    refusal: Refusal | None = None
+
+
+@dataclass
+class _Sender:
+    """What was heard last of one node's daemon, and the session of the daemon before it."""
+
+    last: Challenge = NO_CHALLENGE
+    by_leg: dict[Leg, int] = field(default_factory=dict)
+    ended: int = 0
+
+
+@dataclass
+class Trust:
+    """Signs what this node sends, and judges what it gets. One for each start and reload.
+
+    `window`: for how long, in seconds, an echo of a challenge proves that a message is new.
+    Without keys every probe that is new is believed: its port alone says that root sent it.
+    """
+
+    me: str
+    keys: Keys
+    window: float
+    session: int = field(default_factory=lambda: secrets.randbits(63) + 1)
+    _senders: dict[str, _Sender] = field(default_factory=dict)
+
+    def ask(self, leg: Leg, to: str, *, sriov: State, virtio: State) -> bytes:
+        """A signed probe that asks a node."""
+        echo = self._senders[to].last if to in self._senders else NO_CHALLENGE
+        return self._seal(leg, to, Probe(False, sriov, virtio, self._challenge(), echo))
+
+    def answer(self, leg: Leg, to: str, asked: Probe, *, sriov: State, virtio: State) -> bytes:
+        """A signed answer to what a node asked."""
+        return self._seal(leg, to, Probe(True, sriov, virtio, self._challenge(), asked.sent))
+
+    def judge(self, leg: Leg, sender: str, data: bytes) -> Heard | Refusal:
+        """What a node sent by a leg. A refusal is not even answered.
+
+        What is not signed is answered where it could be: a node that has no key yet, as a guest at
+        its first start, is not to take this one for silent.
+        """
+        found = decode(data)
+        if found is None:
+            return Refusal.FORMAT
+        probe, body, code = found
+        if self.keys and not self.keys.is_signed(signed_text(leg, sender, self.me, body), code):
+            if code != _UNSIGNED or probe.is_answer:
+                return Refusal.SIGNATURE if code != _UNSIGNED else Refusal.UNSIGNED
+            return Heard(probe, believed=False, refusal=Refusal.UNSIGNED)
+        if not self._is_new(leg, sender, probe):
+            return Heard(probe, believed=False, refusal=Refusal.STALE)
+        return Heard(probe, believed=True)
+
+    def round_trip(self, probe: Probe) -> float:
+        """Seconds since this node sent what a believed answer answers."""
+        return (time.monotonic_ns() - probe.echo.sent_ns) / 1e9
+
+    def _is_new(self, leg: Leg, name: str, probe: Probe) -> bool:
+        """Whether it is an echo of this daemon, and newer than what that leg brought before."""
+        age = time.monotonic_ns() - probe.echo.sent_ns
+        if probe.echo.session != self.session or not 0 <= age <= self.window * 1e9:
+            return False
+        sender = self._senders.setdefault(name, _Sender())
+        if probe.sent.session == sender.ended:
+            return False
+        if probe.sent.session != sender.last.session:
+            self._senders[name] = sender = _Sender(ended=sender.last.session)
+        if probe.sent.sent_ns <= sender.by_leg.get(leg, -1):
+            return False
+        sender.by_leg[leg] = probe.sent.sent_ns
+        if probe.sent.sent_ns > sender.last.sent_ns:
+            sender.last = probe.sent
+        return True
+
+    def is_newest(self, sender: str, probe: Probe) -> bool:
+        """Whether nothing newer of the sender was heard by the other leg."""
+        return sender in self._senders and self._senders[sender].last == probe.sent
+
+    def _challenge(self) -> Challenge:
+        return Challenge(self.session, time.monotonic_ns())
+
+    def _seal(self, leg: Leg, to: str, probe: Probe) -> bytes:
+        body = probe.encode()
+        return body + self.keys.sign(signed_text(leg, self.me, to, body))
+
+
+def trusted(keys: Keys) -> frozenset[str]:
+    """What a daemon's memory of who answered is worth: that of another wire or key is not."""
+    return frozenset(f"{VERSION}:{name}" for name in keys.fingerprints())

@@ -1,0 +1,43 @@
+"""Breaking a path of vm1 on a network of namespaces, and mending it."""
+
+from __future__ import annotations
+
+from vas_tests.routes import RoutedNet
+
+
+def vf_carrier(site: RoutedNet, up: bool) -> None:
+    """The switch's port of vm1's VF."""
+    site.ip("_fabric", "link", "set", _fabric_port(site, "vm1"), "up" if up else "down")
+
+
+def vf_admin(site: RoutedNet, up: bool) -> None:
+    """The VF itself, set down in the guest."""
+    site.ip("vm1", "link", "set", "vf0", "up" if up else "down")
+
+
+def vf_silent(site: RoutedNet, up: bool, device: str = "vf0") -> None:
+    """A dead path that keeps its carrier: the port is taken out of the switch."""
+    words = ["master", "fabric0"] if up else ["nomaster"]
+    site.ip("_fabric", "link", "set", _fabric_port(site, "vm1", device), *words)
+
+
+def tap_admin(site: RoutedNet, up: bool) -> None:
+    """The host's end of vm1's virtio NIC."""
+    site.ip("oss1", "link", "set", "vnet0", "up" if up else "down")
+
+
+def tap_silent(site: RoutedNet, up: bool) -> None:
+    """The same, taken out of the bridge: both ends keep their carrier."""
+    words = ["master", "virbr0"] if up else ["nomaster"]
+    site.ip("oss1", "link", "set", "vnet0", *words)
+
+
+def virtio_admin(site: RoutedNet, up: bool) -> None:
+    """The virtio NIC, set down in the guest."""
+    site.ip("vm1", "link", "set", "virtio0", "up" if up else "down")
+
+
+def _fabric_port(site: RoutedNet, guest: str, device: str = "vf0") -> str:
+    (vf,) = site.ip_json(guest, "link", "show", device)
+    ports = site.ip_json("_fabric", "link", "show", "type", "veth")
+    return next(port["ifname"] for port in ports if port["ifindex"] == vf["link_index"])

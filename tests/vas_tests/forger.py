@@ -1,0 +1,107 @@
+"""Sends forged probes from a node's own address, as a task in a guest can; prints how many.
+
+forger.py user TO SOURCE DEVICE COUNT     as nobody, from ports that anyone may use
+forger.py root TO SOURCE DEVICE COUNT     as root without the key, from the probes' own port
+forger.py replay TO SOURCE DEVICE HEX...  as root, what was recorded
+forger.py record DEVICE COUNT             prints probes that leave by a device, as hex
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import struct
+import sys
+
+from vas_routing.daemon.keys import MAC_BYTES
+from vas_routing.daemon.wire import SIZE, Challenge, Probe
+from vas_routing.links import State
+from vas_routing.settings import Settings
+
+PORT = Settings().probe_port
+_UDP_AT = 20
+_MAC = 0x0003
+
+
+def lies(signed: bool) -> list[bytes]:
+    """That the sender's VF is down, and so is its virtio path; asked and answered; of version 1."""
+    code = os.urandom(MAC_BYTES) if signed else bytes(MAC_BYTES)
+    down = (State.DOWN, State.DOWN, Challenge(1, 1), Challenge(2, 2))
+    new = [Probe(answer, *down).encode() + code for answer in (False, True)]
+    return [*new, struct.pack("!4sBBxxQ", b"VASR", 1, 0, 1), b"x" * SIZE, b""]
+
+
+def as_user(to: str, source: str, count: int) -> int:
+    """From an ephemeral port; one below 1024 must be refused."""
+    become_nobody()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
+        try:
+            sending.bind((source, PORT - 1))
+        except PermissionError:
+            sending.bind((source, 0))
+        else:
+            raise SystemExit("a user may take a port below 1024 here")
+        sending.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 255)
+        return sum(_sent(sending, each, to) for _ in range(count) for each in lies(signed=False))
+
+
+def become_nobody() -> None:
+    """Gives up all rights; in a user namespace that has no other user, all capabilities."""
+    try:
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+    except PermissionError:
+        libc = ctypes.CDLL(None, use_errno=True)
+        header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
+        if libc.capset(header, nothing):
+            raise OSError(ctypes.get_errno(), "capset") from None
+
+
+def _sent(sending: socket.socket, data: bytes, to: str) -> bool:
+    sending.sendto(data, (to, PORT))
+    return True
+
+
+def as_root(to: str, source: str, device: str, payloads: list[bytes]) -> int:
+    """By a raw socket: vas-routed has the port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP) as sending:
+        sending.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+        sending.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 255)
+        sending.bind((source, 0))
+        for data in payloads:
+            header = struct.pack("!HHHH", PORT, PORT, 8 + len(data), 0)
+            sending.sendto(header + data, (to, 0))
+    return len(payloads)
+
+
+def record(device: str, count: int) -> list[str]:
+    """Probes that this node sends by a device."""
+    found: list[str] = []
+    with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_MAC)) as sniffing:
+        sniffing.bind((device, _MAC))
+        while len(found) < count:
+            data, address = sniffing.recvfrom(2048)
+            if address[2] == socket.PACKET_OUTGOING and len(data) == _UDP_AT + 8 + SIZE:
+                found.append(data[_UDP_AT + 8 :].hex())
+    return found
+
+
+def main() -> None:
+    """As the arguments say."""
+    kind, *rest = sys.argv[1:]
+    if kind == "record":
+        print(*record(rest[0], int(rest[1])))
+        return
+    to, source, device, *rest = rest
+    if kind == "user":
+        print(as_user(to, source, int(rest[0])))
+    elif kind == "root":
+        print(as_root(to, source, device, [x for _ in range(int(rest[0])) for x in lies(True)]))
+    else:
+        print(as_root(to, source, device, [bytes.fromhex(each) for each in rest]))
+
+
+if __name__ == "__main__":
+    main()
