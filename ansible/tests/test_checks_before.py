@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "cluster/examples/four-oss.yaml"
 SITE = load_cluster(EXAMPLE)
 # Those of the inventory alone.
-PURE = ("documents", "inventory")
+PURE = ("documents", "identity", "inventory")
 OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
 GIB = 1 << 30
 EXECUTOR = {"vas_hadoop_container_executor": "/srv/container-executor"}
