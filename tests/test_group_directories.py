@@ -1,4 +1,4 @@
-"""Files of a job in a directory that a group shares (2775), as a container of the unit writes them."""
+"""Files in a directory that a group shares (2775), as a container of the unit writes them."""
 
 from __future__ import annotations
 
