@@ -218,6 +218,54 @@ def _is_evacuated_and_readmitted(site: Site) -> None:
         oss1.run("virsh", *argv)
 
 
+def _is_evacuated_though_libvirt_hangs(site: Site) -> None:
+    """libvirtd is stopped by a signal: every call of virsh waits for ever. QEMU runs."""
+    oss1, named = site.hosts["oss1"], {"vas_evacuate": "oss1"}
+    for argv in (("define", "/dev/stdin"), ("autostart", "vm1"), ("start", "vm1")):
+        oss1.run("virsh", *argv, stdin=_DOMAIN)
+    oss1.run("pkill", "--signal", "STOP", "-x", "libvirtd")
+    try:
+        started = time.monotonic()
+        done = site.play(_PLAYBOOKS / "evacuate.yml", named)
+        seconds = time.monotonic() - started
+        print(f"evacuated in {seconds:.0f} s though libvirt hangs")
+        assert seconds < 60
+        assert done.changed["oss1"] > 0
+        assert oss1.run("pgrep", "-f", "guest=vm1", check=False).status != 0
+        assert "WITHOUT A SYNC" not in done.text  # its namespace answers ssh
+    finally:
+        oss1.run("pkill", "--signal", "CONT", "-x", "libvirtd")
+    poll(lambda: oss1.run("virsh", "list", "--name").stdout.split(), lambda n: not n, 30.0, "no VM")
+    site.play(_PLAYBOOKS / "readmit.yml", named)
+    for argv in (("destroy", "vm1"), ("undefine", "vm1")):
+        oss1.run("virsh", *argv)
+
+
+def test_D1_H5_a_server_is_free_within_a_minute(site: Site, program: Variables) -> None:
+    """Whose libvirt hangs; and one whose guest nobody can sync, which is said with its jobs."""
+    variables = program | _mounted(site)
+    play_role(site, "hadoop", _YARN, variables)
+    poll(lambda: running_nodes(site), lambda names: names == ["vm1"], 120.0, "the guest in YARN")
+    _is_evacuated_though_libvirt_hangs(site)
+    poll(lambda: running_nodes(site), lambda names: names == ["vm1"], 120.0, "the guest in YARN")
+    oss1, named = site.hosts["oss1"], {"vas_evacuate": "oss1"}
+    for argv in (("define", "/dev/stdin"), ("start", "vm1")):
+        oss1.run("virsh", *argv, stdin=_DOMAIN)
+    site.hosts["vm1"].run("systemctl", "stop", "ssh")
+    started = time.monotonic()
+    said = site.play(_PLAYBOOKS / "evacuate.yml", named).text
+    seconds = time.monotonic() - started
+    print(f"evacuated in {seconds:.0f} s, without a sync")
+    site.hosts["vm1"].run("systemctl", "start", "ssh")
+    assert seconds < 60
+    assert "WARNING: the power of vm1 was cut WITHOUT A SYNC" in said
+    assert "SUSPECT: vm1 stopped without a sync" in said
+    site.play(_PLAYBOOKS / "readmit.yml", named)
+    for argv in (("destroy", "vm1"), ("undefine", "vm1")):
+        oss1.run("virsh", *argv)
+    play_role(site, "hadoop", _YARN, variables | {"vas_hadoop_state": "absent"})
+
+
 def _mounted(site: Site) -> Variables:
     """What YARN needs of other roles, and a plain directory for the mount, without layouts."""
     for name in ("rm1", "vm1"):

@@ -1,4 +1,4 @@
-"""The filters `vas_inventory_findings`, `vas_machine_findings`, `..._warnings`, `vas_fabric_mtus`."""
+"""Filters of the checks: inventory and machine findings, machine warnings, the fabric's MTUs."""
 
 from __future__ import annotations
 

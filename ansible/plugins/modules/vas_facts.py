@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import grp
 import ipaddress
-import itertools
 import json
 import os
 import platform
@@ -436,7 +435,7 @@ def ports_of_iptables(rules: list[list[str]]) -> dict[str, list[str]]:
     """Interface, or "*" -> PORT/PROTOCOL of rules that accept."""
     found: dict[str, list[str]] = {}
     for words in rules:
-        values = dict(itertools.pairwise(words))
+        values = {word: words[n + 1] for n, word in enumerate(words[:-1])}
         numbers = values.get("--dport") or values.get("--dports")
         if numbers and words[-2:] == ["-j", "ACCEPT"]:
             ports = [f"{one.replace(':', '-')}/{values['-p']}" for one in numbers.split(",")]
