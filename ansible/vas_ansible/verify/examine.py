@@ -61,6 +61,9 @@ def _of_node(
     for each in looked.get("results", []):
         yield _look(cluster, node, each)
     yield from _measured(node, found, asked)
+    history = found.get("__vas_verify_history", {"skipped": True})
+    if not history.get("skipped"):
+        yield _history(node, history)
     nodes = found.get("__vas_verify_nodes", {"skipped": True})
     if not nodes.get("skipped"):
         yield from _nodes(node, [cluster.name_of(name) for name in _running(nodes)], wanted, nodes)
@@ -105,6 +108,21 @@ def _disk(node: str, said: Said) -> Check:
     speeds = (f"{kind} {found[f'{kind}_mb_per_second']:.0f} MB/s" for kind in ("write", "read"))
     what = f"{', '.join(speeds)}, {found['size']} in {found['directory']} by {found['program']}"
     return Check(node, "disk", Verdict.OK, what)
+
+
+def _history(node: str, registered: Registered) -> Check:
+    """Whether the JobHistoryServer could read what the user's masters left."""
+    listed = ((registered.get("json") or {}).get("jobs") or {}).get("job") or []
+    ended = [job for job in listed if job.get("state") == "SUCCEEDED"]
+    if ended:
+        what = f"{len(ended)} jobs of {ended[0].get('user', '')} that ended well"
+        return Check(node, "history", Verdict.OK, what)
+    what = "the JobHistoryServer has no job of the user that ran them"
+    fix = (
+        "yarn/staging/history/done_intermediate has to be 3777 mapred:hadoop, the user's below it"
+        " 2770 USER:hadoop (site.yml); see `journalctl -u vas-jobhistory`"
+    )
+    return Check(node, "history", Verdict.FAILED, what, fix)
 
 
 def _running(registered: Registered) -> list[str]:
