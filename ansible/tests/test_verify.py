@@ -168,3 +168,15 @@ def test_the_report_says_all_of_it() -> None:
     page = as_html("lab", "2026-01-01T00:00:00+00:00", checks)
     assert "not as it is to be" in page and "&lt;none&gt;" in page
     assert page.index("locality") < page.index("terasort<td")
+
+
+def test_H3_a_job_that_the_history_has_not_is_a_finding() -> None:
+    """Its user's directory was closed to the JobHistoryServer, and nobody noticed."""
+    job = {"id": "job_1_1", "user": "ann", "state": "SUCCEEDED"}
+    has = one("rm", {"__vas_verify_history": {"json": {"jobs": {"job": [job]}}}})
+    assert (has.verdict, has.what) == (Verdict.OK, "1 jobs of ann that ended well")
+    for registered in ({"json": {"jobs": None}}, {"msg": "refused"}):
+        check = one("rm", {"__vas_verify_history": registered})
+        assert check.verdict is Verdict.FAILED
+        assert "done_intermediate has to be 3777 mapred:hadoop" in check.fix
+    assert found("rm", {"__vas_verify_history": {"skipped": True}}) == []
