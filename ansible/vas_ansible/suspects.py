@@ -28,6 +28,15 @@ def suspect_lines(
     return [f"{heading}; {_ADVICE}:", *(jobs or [f"none ran in the {minutes} minutes before"])]
 
 
+def suspects_between(answer: Mapping[str, Any], start: datetime, end: datetime) -> list[str]:
+    """Lines of the jobs that ended between two times, and of those that run or hide their end."""
+    jobs = ((answer.get("json") or {}).get("apps") or {}).get("app") or ()
+    bounds = range(int(start.timestamp() * 1000), int(end.timestamp() * 1000) + 1)
+    ends = [int(job.get("finishedTime") or 0) for job in jobs]
+    kept = [job for job, at in zip(jobs, ends, strict=True) if at == 0 or at in bounds]
+    return [*_jobs([{"json": {"apps": {"app": kept}}}])]
+
+
 def _jobs(answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     seen: dict[str, Mapping[str, Any]] = {}
     for answer in answers:
