@@ -248,10 +248,17 @@ def test_D1_H5_a_server_is_free_within_a_minute(site: Site, program: Variables) 
     poll(lambda: running_nodes(site), lambda names: names == ["vm1"], 120.0, "the guest in YARN")
     _is_evacuated_though_libvirt_hangs(site)
     poll(lambda: running_nodes(site), lambda names: names == ["vm1"], 120.0, "the guest in YARN")
+    _is_evacuated_without_a_sync(site)
+    play_role(site, "hadoop", _YARN, variables | {"vas_hadoop_state": "absent"})
+
+
+def _is_evacuated_without_a_sync(site: Site) -> None:
+    """Neither its ssh nor its agent answers."""
     oss1, named = site.hosts["oss1"], {"vas_evacuate": "oss1"}
     for argv in (("define", "/dev/stdin"), ("start", "vm1")):
         oss1.run("virsh", *argv, stdin=_DOMAIN)
-    site.hosts["vm1"].run("systemctl", "stop", "ssh")
+    # Sessions that are open already, too.
+    site.hosts["vm1"].run("sh", "-c", "systemctl stop ssh; pkill -KILL sshd")
     started = time.monotonic()
     said = site.play(_PLAYBOOKS / "evacuate.yml", named).text
     seconds = time.monotonic() - started
@@ -263,7 +270,21 @@ def test_D1_H5_a_server_is_free_within_a_minute(site: Site, program: Variables) 
     site.play(_PLAYBOOKS / "readmit.yml", named)
     for argv in (("destroy", "vm1"), ("undefine", "vm1")):
         oss1.run("virsh", *argv)
-    play_role(site, "hadoop", _YARN, variables | {"vas_hadoop_state": "absent"})
+
+
+def test_D1_a_guest_notes_a_stop_without_a_sync(site: Site) -> None:
+    """Its own systemd: one that stops is not noted, one whose power goes is."""
+    play_role(site, "guest_base", "vas_guests", {})
+    notes = ("cat", "/var/lib/vas/unclean-stops")
+    vm1 = site.hosts["vm1"]
+    vm1.run("systemctl", "restart", "vas-clean-stop")
+    assert vm1.run(*notes, check=False).status != 0
+    vm1.kill()
+    site.start_again("vm1")
+    (line,) = site.hosts["vm1"].run(*notes).stdout.splitlines()
+    assert len(line.split()) == 2
+    play_role(site, "guest_base", "vas_guests", {"vas_guest_base_state": "absent"})
+    assert site.hosts["vm1"].run(*notes, check=False).status != 0
 
 
 def _mounted(site: Site) -> Variables:

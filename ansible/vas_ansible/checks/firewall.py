@@ -37,7 +37,8 @@ def needed_ports(host: Host, settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 def nodes_of(cluster: Cluster) -> list[str]:
     """Addresses of all the map's machines, in its order."""
-    found = [node.address for node in (*cluster.hosts, *cluster.guests())]
+    found = [host.address for host in cluster.hosts]
+    found += [guest.address for guest in cluster.guests()]
     manager = cluster.resourcemanager_address
     return found if manager in found else [*found, manager]
 
