@@ -30,7 +30,7 @@ def suspect_lines(
 
 def suspects_between(answer: Mapping[str, Any], start: datetime, end: datetime) -> list[str]:
     """Lines of the jobs that ended between two times, and of those that run or hide their end."""
-    jobs = ((answer.get("json") or {}).get("apps") or {}).get("app") or ()
+    jobs = _listed(answer)
     bounds = range(int(start.timestamp() * 1000), int(end.timestamp() * 1000) + 1)
     ends = [int(job.get("finishedTime") or 0) for job in jobs]
     kept = [job for job, at in zip(jobs, ends, strict=True) if at == 0 or at in bounds]
@@ -40,10 +40,16 @@ def suspects_between(answer: Mapping[str, Any], start: datetime, end: datetime) 
 def _jobs(answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     seen: dict[str, Mapping[str, Any]] = {}
     for answer in answers:
-        for job in ((answer.get("json") or {}).get("apps") or {}).get("app") or ():
+        for job in _listed(answer):
             seen.setdefault(job["id"], job)
     for name, job in sorted(seen.items()):
         yield f"{name} ({job.get('name', '')}) of {job.get('user', '')}: {_end(job)}"
+
+
+def _listed(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Hadoop's JSON may have one job without a list."""
+    found = ((answer.get("json") or {}).get("apps") or {}).get("app") or []
+    return [found] if isinstance(found, Mapping) else [*found]
 
 
 def _end(job: Mapping[str, Any]) -> str:

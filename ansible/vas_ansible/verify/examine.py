@@ -127,6 +127,7 @@ def _disk(node: str, said: Said) -> Check:
 def _history(node: str, registered: Registered) -> Check:
     """Whether the JobHistoryServer could read what the user's masters left."""
     listed = ((registered.get("json") or {}).get("jobs") or {}).get("job") or []
+    listed = [listed] if isinstance(listed, Mapping) else listed
     ended = [job for job in listed if job.get("state") == "SUCCEEDED"]
     if ended:
         what = f"{len(ended)} jobs of {ended[0].get('user', '')} that ended well"
