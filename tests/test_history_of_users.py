@@ -114,7 +114,7 @@ class Machine:
                 yield
                 assert process.poll() is None, log.read_text()[-4000:]
             finally:
-                # Its nsenter would leave it alone; in these namespaces only this test's processes are.
+                # Its nsenter would leave it alone; only this test's processes are in there.
                 run(self.enter("pkill", "-KILL", "-u", user, "-f", name), check=False)
                 process.wait(60)
 

@@ -196,7 +196,7 @@ class Yarn(_Mapping):
     )
     trusts_every_user: Annotated[str, Field(pattern=r"\S")] | None = Field(
         default=None,
-        description="why users are believed who they say they are, without Kerberos; a written reason",
+        description="why users are believed, without Kerberos, who they say they are; a reason",
     )
 
 
