@@ -218,6 +218,75 @@ def _is_evacuated_and_readmitted(site: Site) -> None:
         oss1.run("virsh", *argv)
 
 
+def _is_evacuated_though_libvirt_hangs(site: Site) -> None:
+    """libvirtd is stopped by a signal: every call of virsh waits for ever. QEMU runs."""
+    oss1, named = site.hosts["oss1"], {"vas_evacuate": "oss1"}
+    for argv in (("define", "/dev/stdin"), ("autostart", "vm1"), ("start", "vm1")):
+        oss1.run("virsh", *argv, stdin=_DOMAIN)
+    oss1.run("pkill", "--signal", "STOP", "-x", "libvirtd")
+    try:
+        started = time.monotonic()
+        done = site.play(_PLAYBOOKS / "evacuate.yml", named)
+        seconds = time.monotonic() - started
+        print(f"evacuated in {seconds:.0f} s though libvirt hangs")
+        assert seconds < 60
+        assert done.changed["oss1"] > 0
+        assert oss1.run("pgrep", "-f", "guest=vm1", check=False).status != 0
+        assert "WITHOUT A SYNC" not in done.text  # its namespace answers ssh
+    finally:
+        oss1.run("pkill", "--signal", "CONT", "-x", "libvirtd")
+    poll(lambda: oss1.run("virsh", "list", "--name").stdout.split(), lambda n: not n, 30.0, "no VM")
+    site.play(_PLAYBOOKS / "readmit.yml", named)
+    for argv in (("destroy", "vm1"), ("undefine", "vm1")):
+        oss1.run("virsh", *argv)
+
+
+def test_D1_H5_a_server_is_free_within_a_minute(site: Site, program: Variables) -> None:
+    """Whose libvirt hangs; and one whose guest nobody can sync, which is said with its jobs."""
+    variables = program | _mounted(site)
+    play_role(site, "hadoop", _YARN, variables)
+    poll(lambda: running_nodes(site), lambda names: names == ["vm1"], 120.0, "the guest in YARN")
+    _is_evacuated_though_libvirt_hangs(site)
+    poll(lambda: running_nodes(site), lambda names: names == ["vm1"], 120.0, "the guest in YARN")
+    _is_evacuated_without_a_sync(site)
+    play_role(site, "hadoop", _YARN, variables | {"vas_hadoop_state": "absent"})
+
+
+def _is_evacuated_without_a_sync(site: Site) -> None:
+    """Neither its ssh nor its agent answers."""
+    oss1, named = site.hosts["oss1"], {"vas_evacuate": "oss1"}
+    for argv in (("define", "/dev/stdin"), ("start", "vm1")):
+        oss1.run("virsh", *argv, stdin=_DOMAIN)
+    # Sessions that are open already, too.
+    site.hosts["vm1"].run("sh", "-c", "systemctl stop ssh; pkill -KILL sshd")
+    started = time.monotonic()
+    said = site.play(_PLAYBOOKS / "evacuate.yml", named).text
+    seconds = time.monotonic() - started
+    print(f"evacuated in {seconds:.0f} s, without a sync")
+    site.hosts["vm1"].run("systemctl", "start", "ssh")
+    assert seconds < 60
+    assert "WARNING: the power of vm1 was cut WITHOUT A SYNC" in said
+    assert "SUSPECT: vm1 stopped without a sync" in said
+    site.play(_PLAYBOOKS / "readmit.yml", named)
+    for argv in (("destroy", "vm1"), ("undefine", "vm1")):
+        oss1.run("virsh", *argv)
+
+
+def test_D1_a_guest_notes_a_stop_without_a_sync(site: Site) -> None:
+    """Its own systemd: one that stops is not noted, one whose power goes is."""
+    play_role(site, "guest_base", "vas_guests", {})
+    notes = ("cat", "/var/lib/vas/unclean-stops")
+    vm1 = site.hosts["vm1"]
+    vm1.run("systemctl", "restart", "vas-clean-stop")
+    assert vm1.run(*notes, check=False).status != 0
+    vm1.kill()
+    site.start_again("vm1")
+    (line,) = site.hosts["vm1"].run(*notes).stdout.splitlines()
+    assert len(line.split()) == 2
+    play_role(site, "guest_base", "vas_guests", {"vas_guest_base_state": "absent"})
+    assert site.hosts["vm1"].run(*notes, check=False).status != 0
+
+
 def _mounted(site: Site) -> Variables:
     """What YARN needs of other roles, and a plain directory for the mount, without layouts."""
     for name in ("rm1", "vm1"):

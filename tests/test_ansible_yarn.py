@@ -108,6 +108,29 @@ def test_a_job_runs(yarn: Site) -> None:
     assert [app["finalStatus"] for app in apps] == ["SUCCEEDED"]
 
 
+def test_H8_a_job_writes_into_a_directory_that_a_group_shares(yarn: Site) -> None:
+    """Under the unit's own sandbox, by systemd itself: containers inherit it."""
+    rm1 = yarn.hosts["rm1"]
+    rm1.run("install", "-d", "-o", "root", "-g", "hadoop", "-m", "2775", "/scratch/shared")
+    words = " ".join((*_JOB[:-2], "-Dmapreduce.job.maps=1", "100", "/shared/out"))
+    shell = f"exec hadoop jar /usr/lib/vas/hadoop/hadoop-mapreduce-examples-*.jar teragen {words}"
+    done = rm1.run("runuser", "-u", "yarn", "--", "sh", "-c", shell, check=False)
+    assert done.status == 0, done.stdout + done.stderr
+    made = rm1.run("stat", "-c", "%a %G", "/scratch/shared/out").stdout.split()
+    assert (made[0][0], made[1]) == ("2", "hadoop")
+
+
+def test_H3_the_history_has_what_the_user_s_master_wrote(yarn: Site) -> None:
+    """The JobHistoryServer is mapred, and its user is not: the group has to be handed down."""
+    history = "http://rm1:19888/ws/v1/history/mapreduce/jobs?user=yarn"
+    poll(
+        lambda: json.loads(asked(yarn, history))["jobs"],
+        bool,
+        120.0,
+        "the jobs in the history",
+    )
+
+
 def _queues(site: Site) -> list[str]:
     found = json.loads(asked(site, "http://rm1:8088/ws/v1/cluster/scheduler"))
     queues = found["scheduler"]["schedulerInfo"]["queues"]["queue"]

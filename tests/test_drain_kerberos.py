@@ -63,6 +63,31 @@ kdc_tcp_listen = 127.0.0.1:88
  key_stash_file = /etc/kdc/stash
 }}
 """
+# An application that asks for nothing: whom the manager takes for its owner is printed.
+SUBMIT = """
+import java.util.Collections;
+import org.apache.hadoop.yarn.api.records.*;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+public class Submit {
+  public static void main(String[] words) throws Exception {
+    YarnConfiguration conf = new YarnConfiguration();
+    YarnClient client = YarnClient.createYarnClient();
+    client.init(conf);
+    client.start();
+    ApplicationSubmissionContext made =
+        client.createApplication().getApplicationSubmissionContext();
+    made.setApplicationName("forged");
+    made.setQueue("default");
+    made.setResource(Resource.newInstance(128, 1));
+    made.setAMContainerSpec(ContainerLaunchContext.newInstance(Collections.emptyMap(),
+        Collections.emptyMap(), Collections.singletonList("true"), null, null, null));
+    ApplicationId id = client.submitApplication(made);
+    System.out.println("OWNER " + client.getApplicationReport(id).getUser());
+    System.exit(0);
+  }
+}
+"""
 # $1: an empty directory; $2: what is to be in the copies; $3 to $5: Java, Hadoop, the plugins.
 SET_UP = """
 ip link set lo up
@@ -75,6 +100,10 @@ done
 cp -r "$2"/. /
 echo 'yarn:x:870:870::/var/lib/yarn:/bin/sh' >>/etc/passwd
 echo 'yarn:x:870:' >>/etc/group
+for user in ann:7001 bob:7002; do
+    echo "${user%:*}:x:${user#*:}:${user#*:}::/tmp:/bin/sh" >>/etc/passwd
+    echo "${user%:*}:x:${user#*:}:" >>/etc/group
+done
 mkdir -p /var/lib/yarn /var/log/yarn
 ln -s "$3" /usr/lib/vas/java
 ln -s "$4" /usr/lib/vas/hadoop
@@ -83,6 +112,12 @@ ln -s "$5" /usr/lib/vas/plugins/
 kdb5_util create -s -r SITE.TEST -P a-test >/dev/null
 kadmin.local -q 'addprinc -randkey rm/rm' >/dev/null
 kadmin.local -q 'ktadd -k /etc/vas/hadoop/rm.keytab rm/rm' >/dev/null
+for user in ann bob; do
+    kadmin.local -q "addprinc -randkey $user" >/dev/null
+    kadmin.local -q "ktadd -k /etc/kdc/$user.keytab $user" >/dev/null
+    chown $user: /etc/kdc/$user.keytab
+done
+chmod 0755 /etc/kdc
 chown -R yarn: /var/lib/yarn /var/log/yarn /etc/vas/hadoop/rm.keytab
 chmod 0400 /etc/vas/hadoop/rm.keytab
 echo ready
@@ -114,6 +149,17 @@ class Manager:
     def call(self, *argv: str) -> Completed:
         """Runs it to its end."""
         return run(self.enter(argv), check=False)
+
+    def as_user(
+        self, user: str, command: str, *, claims: str = "", ticket: bool = True
+    ) -> Completed:
+        """A shell command of a user's, with a ticket of its own, that claims to be somebody."""
+        cache = f"/tmp/vas-krb5-{user}"
+        login = f"kinit -k -t /etc/kdc/{user}.keytab {user}" if ticket else "true"
+        settings = f"KRB5CCNAME={cache} HADOOP_CONF_DIR=/etc/vas/once"
+        settings += f" HADOOP_USER_NAME={claims}" if claims else ""
+        shell = f"export {settings}; {login} && {command}; status=$?; rm -f {cache}; exit $status"
+        return self.call("runuser", "-u", user, "--", "sh", "-c", shell)
 
     def refresh(self, realm: str) -> Completed:
         """The role's tasks."""
@@ -148,9 +194,13 @@ def files(directory: Path) -> None:
         "etc/vas/hadoop/exclude": "",
         "usr/lib/vas/log4j.properties": log4j.read_text(),
         "usr/lib/vas/hadoop.sh": hadoop,
+        "usr/lib/vas/Submit.java": SUBMIT,
     }
     configured = site_files(cluster, "rm", Choices(realm=REALM))
     made |= {f"etc/vas/hadoop/{name}": text for name, text in configured.items()}
+    # A client that is not heard would try again for a quarter of an hour.
+    once = Choices(realm=REALM, properties={"yarn.resourcemanager.connect.max-wait.ms": "1000"})
+    made |= {f"etc/vas/once/{name}": text for name, text in site_files(cluster, "rm", once).items()}
     for name, text in made.items():
         file = directory / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -212,6 +262,69 @@ def test_without_one_it_does_not_listen(manager: Manager) -> None:
     done = manager.call(*as_yarn, client, once, "-refreshNodes")
     assert done.status != 0
     assert "Client cannot authenticate via:[KERBEROS]" in done.stderr + done.stdout
+
+
+_CLIENT = "/usr/lib/vas/hadoop.sh org.apache.hadoop.yarn.client.cli"
+_LIST = f"{_CLIENT}.ApplicationCLI application -list -appStates ALL"
+_REFRESH = f"{_CLIENT}.RMAdminCLI -refreshNodes"
+_SUBMIT = (
+    "/usr/lib/vas/java/bin/java -Dlog4j.configuration=file:/usr/lib/vas/log4j.properties"
+    " -cp '/etc/vas/once:/usr/lib/vas/hadoop/*:/usr/lib/vas/plugins/*' /usr/lib/vas/Submit.java"
+)
+
+
+def owners(manager: Manager) -> list[str]:
+    """Of all applications, as the manager's own administrator sees them."""
+    url = "http://rm:8088/ws/v1/cluster/apps"
+    program = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())"
+    listed = json.loads(manager.call("python3", "-c", program, url).stdout)["apps"] or {}
+    return sorted(app["user"] for app in listed.get("app", []))
+
+
+def test_S1_a_forged_name_is_still_the_ticket_s_user(manager: Manager) -> None:
+    """HADOOP_USER_NAME says ann, and yarn; what counts is bob's ticket."""
+    for claims in ("ann", "yarn"):
+        done = manager.as_user("bob", _SUBMIT, claims=claims)
+        assert done.status == 0, done.stderr[-4000:]
+        assert "OWNER bob" in done.stdout
+    assert manager.as_user("ann", _SUBMIT).stdout.strip().endswith("OWNER ann")
+    assert owners(manager) == ["ann", "bob", "bob"]
+
+
+def test_S1_with_a_ticket_a_user_lists_applications(manager: Manager) -> None:
+    """So that what is refused without one is refused for that."""
+    done = manager.as_user("bob", _LIST)
+    assert done.status == 0 and "Total number of applications" in done.stdout, done.stderr
+
+
+def test_S1_an_ordinary_user_is_no_administrator_whatever_it_claims(manager: Manager) -> None:
+    for claims in ("", "yarn", "rm"):
+        done = manager.as_user("bob", _REFRESH, claims=claims)
+        assert done.status != 0
+        said = done.stderr + done.stdout
+        assert "User bob doesn't have permission to call 'refreshNodes'" in said, said[-2000:]
+
+
+@pytest.mark.parametrize("command", [_LIST, _REFRESH, _SUBMIT], ids=["list", "rmadmin", "submit"])
+def test_S1_without_a_ticket_nobody_is_heard(manager: Manager, command: str) -> None:
+    before = owners(manager)
+    done = manager.as_user("bob", command, claims="ann", ticket=False)
+    assert done.status != 0
+    assert "Client cannot authenticate via:[" in done.stderr + done.stdout
+    assert owners(manager) == before
+
+
+def test_S1_the_web_address_takes_no_application_of_anybody(manager: Manager) -> None:
+    """Without Kerberos it would believe `?user.name=ann`."""
+    program = """
+import sys, urllib.error, urllib.request as u
+try:
+    print(u.urlopen(u.Request(sys.argv[1], method="POST")).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+"""
+    url = "http://rm:8088/ws/v1/cluster/apps/new-application?user.name=ann"
+    assert manager.call("python3", "-c", program, url).stdout.strip() in ("401", "403")
 
 
 def test_the_configuration_is_of_the_secure_mode() -> None:

@@ -15,12 +15,13 @@ from vas_ansible.checks.network import fabric
 from vas_ansible.checks.room import IMAGE
 from vas_cluster import load_cluster, parse_cluster
 from vas_core.sizes import parse_size
+from vas_routing.settings import Settings as RouteSettings
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "cluster/examples/four-oss.yaml"
 SITE = load_cluster(EXAMPLE)
 # Those of the inventory alone.
-PURE = ("documents", "inventory")
+PURE = ("documents", "identity", "inventory")
 OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
 GIB = 1 << 30
 EXECUTOR = {"vas_hadoop_container_executor": "/srv/container-executor"}
@@ -53,7 +54,8 @@ def host(**changed: Any) -> Facts:
 
 
 def checks(facts: Facts, node: str = OSS, **settings: object) -> list[str]:
-    return [finding.check for finding in examine_machine(SITE, node, facts, settings)]
+    found = examine_machine(SITE, node, facts, settings)
+    return [finding.check for finding in found if not finding.warns]
 
 
 def test_a_good_host_has_nothing_wrong() -> None:
@@ -188,6 +190,9 @@ def test_clocks_are_compared_with_the_controller_s() -> None:
     assert found.what == "the clock is 300 s behind this machine's"
 
 
+NEEDED = ["900-1000/tcp", f"{RouteSettings().probe_port}/udp"]
+
+
 def chain(hook: str, *let_in: str, name: str = "inet filter x") -> dict[str, Any]:
     return {"name": name, "hook": hook, "open": list(let_in)}
 
@@ -196,6 +201,9 @@ def chain(hook: str, *let_in: str, name: str = "inet filter x") -> dict[str, Any
     ("firewall", "wrong"),
     [
         ({"zones": {"ens1f0": {"zone": "public", "target": "default"}}}, ["firewall"]),
+        ({"zones": {"ens1f0": {"zone": "public", "target": "default", "ports": NEEDED}}}, []),
+        ({"chains": [{**chain("input"), "ports": {"*": NEEDED}}]}, []),
+        ({"chains": [{**chain("input"), "ports": {"ens1f0": NEEDED}}]}, ["firewall"]),
         ({"zones": {"ens1f0": {"zone": "trusted", "target": "ACCEPT"}}}, []),
         ({"zones": {"eno1": {"zone": "public", "target": "default"}}}, []),
         ({"chains": [chain("input")]}, ["firewall"]),
@@ -375,6 +383,101 @@ def test_an_account_s_number_and_its_holder_are_read() -> None:
     assert read("hadoop", 0)["holder"] == "root"
 
 
-# Of a site whose queues name users.
 def test_a_bridge_of_vass_own_gets_its_mtu_by_its_role() -> None:
     assert checks(host(interfaces={"vasbr0": {"mtu": 1500, "group": 213}})) == []
+
+
+@pytest.mark.parametrize(
+    "firewall",
+    [
+        {"zones": {"vasbr0": {"zone": "public", "target": "default"}}},
+        {"chains": [chain("input")]},
+    ],
+)
+def test_S3_a_server_is_told_to_open_two_ports_and_nothing_more(firewall: dict[str, Any]) -> None:
+    (found,) = examine_machine(SITE, OSS, host(firewall=firewall), {})
+    assert "988/tcp" in found.what and f"{RouteSettings().probe_port}/udp" in found.what
+    assert "trusted" not in found.fix and "iifname" not in found.fix
+    other = {"vas_route_switcher_settings": {"probe_port": 777}}
+    (found,) = examine_machine(SITE, OSS, host(firewall=firewall), other)
+    assert "777/udp" in found.what
+
+
+OPEN = {"zone": "trusted", "target": "ACCEPT"}
+
+
+@pytest.mark.parametrize(
+    ("firewall", "named"),
+    [
+        ({}, True),
+        ({"zones": {"vasbr0": OPEN}}, True),
+        ({"zones": {"vasbr0": {**OPEN, "target": "DROP", "ports": NEEDED}}}, False),
+        ({"chains": [{**chain("input"), "ports": {"*": NEEDED}}]}, False),
+        ({"chains": [chain("input", "vasbr0", "ens1f0")]}, True),
+        ({"guest_rules": True}, False),
+    ],
+)
+def test_S3_what_guests_reach_for_nothing_is_a_warning(
+    firewall: dict[str, Any], named: bool
+) -> None:
+    """The rule set's ports are no such, and without guests nobody is there to reach them."""
+    facts = host(exposed=[22, 111, 988, 16509], firewall=firewall)
+    warned = [one for one in examine_machine(SITE, OSS, facts, {}) if one.warns]
+    assert [one.check for one in warned] == ["exposed"] * named
+    for one in warned:
+        assert "22 (sshd), 111 (rpcbind), 16509 (libvirtd)" in one.what
+        assert f"vas provision firewall --node {OSS}" in one.fix
+
+
+def test_S3_guests_let_the_map_s_nodes_in_not_everybody() -> None:
+    zone = {"zone": "public", "target": "default"}
+
+    def found(*sources: str) -> list[str]:
+        legs = {"ens1f0v0": {**zone, "sources": sources}, "virtio0": {**zone, "sources": sources}}
+        read = Facts.model_validate(host().model_dump() | {"firewall": {"zones": legs}}).firewall
+        return [f.fix for f in examine_machine(SITE, GUEST, guest(firewall=read), {})]
+
+    assert found("10.10.0.0/24") == []
+    assert len(found("10.10.0.11")) == 2
+    assert all("trusted" not in fix and "vas provision firewall" in fix for fix in found())
+
+
+def nodemaps(*, active: bool = True, admin: bool, ranges: Any = ()) -> dict[str, Any]:
+    maps = {"default": {"admin": admin}, "vas_guests": {"admin": False, "ranges": ranges}}
+    return {"nodemaps_active": active, "nodemaps": maps}
+
+
+@pytest.mark.parametrize(
+    ("server", "wrong"),
+    [
+        ({}, False),
+        (nodemaps(admin=True), True),
+        (nodemaps(admin=False), False),
+        (nodemaps(active=False, admin=False), True),
+        (nodemaps(admin=True, ranges=[("10.10.0.111@tcp", "10.10.0.114@tcp")]), False),
+        (nodemaps(admin=True, ranges=[("10.10.0.111@tcp", "10.10.0.113@tcp")]), True),
+        (nodemaps(admin=True, ranges=[("10.10.0.111@o2ib", "10.10.0.114@o2ib")]), True),
+    ],
+)
+def test_S3_guests_are_not_root_on_lustre(server: dict[str, Any], wrong: bool) -> None:
+    assert checks(host(server=server)) == ["nodemap"] * wrong
+    assert checks(host(server=server), vas_hostcheck_accepted=["nodemap"]) == []
+
+
+@pytest.mark.parametrize(("group", "wrong"), [(0, True), (-1, False), (862, False)])
+def test_R3_users_may_make_the_striped_directories_that_are_asked_for(
+    group: int, wrong: bool
+) -> None:
+    facts = host(server={"remote_dir_gid": {"scratch-MDT0000": group}})
+    asked = {"vas_hadoop_properties": {"vas.lustre.mdt-count": 2}}
+    assert checks(facts) == []
+    assert checks(facts, **asked) == ["mdt"] * wrong
+    if wrong:
+        (found,) = examine_machine(SITE, OSS, facts, asked)
+        assert "lctl set_param -P mdt.*.enable_remote_dir_gid=-1" in found.fix
+
+
+def test_R3_mdts_of_other_servers_are_not_forgotten() -> None:
+    asked = {"vas_hadoop_properties": {"vas.lustre.mdt-count": "2"}}
+    (found,) = examine_machine(SITE, MANAGER, manager(), asked)
+    assert found.warns and "lctl get_param mdt.*.enable_remote_dir_gid" in found.fix

@@ -7,12 +7,17 @@ from pathlib import Path
 import pytest
 
 from vas_ansible.checks import LATER, examine_inventory
-from vas_cluster import load_cluster
+from vas_ansible.hadoop import AUTHENTICATION, LIMIT_USERS
+from vas_cluster import Cluster, load_cluster
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
 OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
-EXECUTOR = {"vas_hadoop_container_executor": "container-executor"}
+PROGRAM = {"vas_hadoop_container_executor": "container-executor"}
+# With Kerberos, without which containers do not run as their users.
+EXECUTOR = PROGRAM | {"vas_hadoop_kerberos_realm": "X", "vas_hadoop_kerberos_keytabs": "keytabs"}
 KNOWN = [
+    "vas_hadoop_kerberos_keytabs",
+    "vas_hadoop_properties",
     "vas_hadoop_container_executor",
     "vas_hadoop_reserved",
     "vas_hadoop_kerberos_realm",
@@ -151,3 +156,38 @@ def test_the_command_line_of_an_image_s_own_kernel() -> None:
     """The role `guest` adds the kernel."""
     variables = EXECUTOR | {"vas_guest_settings": {"kernel_command_line": "root=/dev/vda rw"}}
     assert not examine_inventory(SITE, {GUEST: variables}, {}, list(variables), {})
+
+
+def test_S1_containers_run_as_their_users_only_where_kerberos_says_who_they_are() -> None:
+    (found,) = examine_inventory(SITE, {GUEST: PROGRAM}, {}, KNOWN, {})
+    assert found.check == "vas_hadoop_kerberos_realm"
+    assert "whoever reaches the ResourceManager runs programs as any user" in found.what
+    assert "yarn.trusts_every_user" in found.fix
+    assert not examine_inventory(SITE, {GUEST: EXECUTOR}, {}, KNOWN, {})
+
+
+def trusting(site: Cluster) -> Cluster:
+    """The same site, whose map says why users are believed."""
+    yarn = site.yarn.model_copy(update={"trusts_every_user": "one research group, no secrets"})
+    return site.model_copy(update={"yarn": yarn})
+
+
+def test_S1_a_reason_in_the_map_is_taken_in_place_of_kerberos() -> None:
+    assert not examine_inventory(trusting(SITE), {GUEST: PROGRAM}, {}, KNOWN, {})
+
+
+@pytest.mark.parametrize(
+    ("variables", "key", "refused"),
+    [
+        (PROGRAM, LIMIT_USERS, True),
+        ({}, LIMIT_USERS, True),
+        (EXECUTOR, LIMIT_USERS, False),
+        (EXECUTOR, AUTHENTICATION, True),
+    ],
+)
+def test_S1_a_property_of_the_site_s_own_does_not_take_that_back(
+    variables: dict[str, object], key: str, refused: bool
+) -> None:
+    own = {"vas_hadoop_properties": {key: "simple" if key == AUTHENTICATION else "false"}}
+    found = examine_inventory(SITE, {GUEST: variables | own}, {}, KNOWN, {})
+    assert ("vas_hadoop_properties" in [finding.check for finding in found]) is refused

@@ -1,15 +1,18 @@
-"""What the role `evacuation` makes of guests that are about to end."""
+"""The role `evacuation` as written: what it says of guests, and that none of its steps hangs."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
-ROLE = Path(__file__).parents[1] / "roles/evacuation"
+ANSIBLE = Path(__file__).parents[1]
+ROLE = ANSIBLE / "roles/evacuation"
 
 pytestmark = pytest.mark.machine  # importing Ansible looks for a controller of jobs
 
@@ -18,25 +21,96 @@ def read(file: str) -> Any:
     return DataLoader().load_from_file(str(ROLE / file), trusted_as_template=True)
 
 
-def test_a_guest_is_down_when_its_process_has_gone() -> None:
-    """By its state virsh leaves out one that is "in shutdown", whose memory is not free yet."""
-    assert read("vars/main.yml")["__vas_evacuation_list_running"] == ["virsh", "list", "--name"]
+def task(name: str) -> dict[str, Any]:
+    (found,) = [one for one in read("tasks/present.yml") if one["name"] == name]
+    return dict(found)
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "failed"),
+    ("by_ssh", "by_agent", "cut", "unsynced"),
     [
-        (0, "", False),
-        (1, "error: Requested operation is not valid: domain is not running", False),
-        (1, "error: Failed to terminate process 77 with SIGKILL: Device or resource busy", True),
+        ([], [], [], []),
+        ([], [], ["vm1"], ["vm1"]),
+        (["vm1"], ["vm2"], ["vm1", "vm2", "vm3"], ["vm3"]),
     ],
 )
-def test_one_that_ends_before_its_power_is_cut_is_down(
-    status: int, said: str, failed: bool
+def test_D1_a_guest_that_is_cut_without_a_sync_is_named(
+    by_ssh: list[str], by_agent: list[str], cut: list[str], unsynced: list[str]
 ) -> None:
-    (block,) = [task for task in read("tasks/present.yml") if "rescue" in task]
-    (cut,) = block["rescue"]
-    known = {cut["register"]: {"rc": status, "stderr": said}}
-    templar = Templar(DataLoader(), variables=known)
-    assert templar.evaluate_conditional(cut["failed_when"]) is failed
-    assert cut["environment"] == {"LC_ALL": "C"}
+    known = read("vars/main.yml") | {
+        "vas_evacuation_synced": by_ssh,
+        "__vas_evacuation_by_agent": {"done": by_agent, "failed_for": {"vm3": "no agent"}},
+        "__vas_evacuation_cut": {"done": cut},
+    }
+    told = task("Find whose power was cut without a sync")["ansible.builtin.set_fact"]
+    found = Templar(DataLoader(), variables=known).template(told)
+    assert found == {"__vas_evacuation_unsynced": unsynced}
+    said = task("Ensure guests whose power was cut without a sync are named")
+    templar = Templar(DataLoader(), variables=known | found)
+    assert templar.evaluate_conditional(said["when"]) is bool(unsynced)
+    if unsynced:
+        message = templar.template(said["ansible.builtin.debug"]["msg"])
+        assert message.startswith("WARNING: the power of vm3" if cut[1:] else "WARNING: the power")
+        assert "WITHOUT A SYNC" in message
+
+
+def test_D1_guests_are_synced_before_they_are_told_to_shut_down() -> None:
+    """Then their ssh and their agents still answer; their work was ended before."""
+    actions = [
+        one["vas_power"].get("action") for one in read("tasks/present.yml") if "vas_power" in one
+    ]
+    assert actions == [None, "sync", "shutdown", "cut"]
+    plays = yaml.safe_load((ANSIBLE / "evacuate.yml").read_text())
+    drained = [one.get("ansible.builtin.raw", "") for one in plays[1]["tasks"]]
+    assert "sync" in drained[1] and plays[2]["tasks"][0]["ansible.builtin.include_role"] == {
+        "name": "evacuation"
+    }
+
+
+@pytest.mark.parametrize(("synced", "seconds"), [(["vm1"], 20), ([], 10)])
+def test_H5_a_guest_that_answers_nobody_is_not_waited_for_as_long(
+    synced: list[str], seconds: int
+) -> None:
+    known = read("vars/main.yml") | {
+        "vas_evacuation_synced": synced,
+        "vas_evacuation_seconds": 20,
+        "__vas_evacuation_found": {"running": ["vm1"]},
+    }
+    found = Templar(DataLoader(), variables=known).template(known["__vas_evacuation_wait"])
+    assert found == seconds
+
+
+def test_H5_every_step_on_the_server_has_an_end() -> None:
+    steps = read("tasks/present.yml")
+    inner = [one for step in steps for one in step.get("block", [step])]
+    asks = [one for one in inner if {"vas_power", "vas_affinity"} & {*one}]
+    asks += [one for one in inner if "ansible.builtin.systemd_service" in one]
+    assert len(asks) == 6 and all("timeout" in one for one in asks)
+
+
+# Programs that wait for somebody who may hang: libvirt, Lustre, another machine.
+_WAIT = ("virsh", "lctl", "lfs", "ssh", "curl", "kinit")
+
+
+def commands(value: Any) -> list[list[str]]:
+    """Each list of words below a YAML value that names one of those programs."""
+    if isinstance(value, dict):
+        return [found for one in value.values() for found in commands(one)]
+    if not isinstance(value, list):
+        return []
+    words = [one for one in value if isinstance(one, str)]
+    own = [words] if set(words) & {*_WAIT} else []
+    return own + [found for one in value for found in commands(one)]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*ANSIBLE.glob("*.yml"), *ANSIBLE.glob("roles/*/*/*.yml")],
+    ids=lambda file: str(file.relative_to(ANSIBLE)),
+)
+def test_H5_no_role_waits_without_bound(file: Path) -> None:
+    text = file.read_text()
+    for words in commands(yaml.safe_load(text)):
+        assert words[0] == "timeout" and re.fullmatch(r"\d+", words[2]), words
+    # A shell command would hide it.
+    assert not re.search(r"^ *(ansible.builtin.)?shell:.*\b(virsh|lctl|lfs|curl)\b", text, re.M)

@@ -36,7 +36,10 @@ RULESET = """
 
 def test_chains_that_drop_and_what_they_let_in() -> None:
     (found,) = facts.chains_of_nft(json.loads(RULESET)["nftables"])
-    assert found == {"name": "inet filter input", "hook": "input", "open": ["lo", "vf0"]}
+    assert found == {"name": "inet filter input", "hook": "input", "open": ["lo", "vf0"]} | {
+        "ports": {"eth9": ["22/tcp"]},
+        "sources": [],
+    }
 
 
 def test_the_same_of_iptables() -> None:
@@ -45,7 +48,10 @@ def test_the_same_of_iptables() -> None:
         "-A INPUT -i eth9 -p tcp -m tcp --dport 22 -j ACCEPT",
     ]
     (found,) = facts.chains_of_iptables("\n".join(rules))
-    assert found == {"name": "ip filter INPUT", "hook": "input", "open": ["vf0"]}
+    assert found == {"name": "ip filter INPUT", "hook": "input", "open": ["vf0"]} | {
+        "ports": {"eth9": ["22/tcp"]},
+        "sources": [],
+    }
 
 
 def test_a_file_that_is_not_there_is_its_directory_s(tmp_path: Path) -> None:
@@ -69,13 +75,16 @@ class Module:
     """Ansible's module, before which `ss` prints."""
 
     def run_command(self, argv: list[str], **_: Any) -> tuple[int, str, str]:
-        assert argv == ["ss", "-Hltn"]
+        assert argv[-2:] == ["ss", "-Hltn"] and argv[0] == "timeout"
         lines = "LISTEN 0 128 0.0.0.0:22 0.0.0.0:*\nLISTEN 0 50 *:8088 *:*\n"
+        lines += "LISTEN 0 128 127.0.0.53%lo:53 0.0.0.0:*\nLISTEN 0 128 [::1]:25 [::]:*\n"
         return 0, lines + "LISTEN 0 128 [::]:22 [::]:*\n", ""
 
 
 def test_ports_that_are_listened_on() -> None:
-    assert facts._listening(Module()) == [22, 8088]
+    found = facts._listening(Module())
+    assert {port for _, port in found} == {22, 25, 53, 8088}
+    assert facts.exposed(found) == [22, 8088]
 
 
 class Firewalld:
@@ -95,7 +104,7 @@ def test_an_interface_to_be_made_is_in_the_default_zone(
     monkeypatch.setattr(facts, "_SYS", tmp_path)
     monkeypatch.setattr(facts.shutil, "which", lambda name: f"/usr/bin/{name}")
     zones = facts._zones(Firewalld())
-    assert zones["vasbr0"] == {"zone": "public", "target": "default"}
+    assert (zones["vasbr0"]["zone"], zones["vasbr0"]["target"]) == ("public", "default")
     assert sorted(zones) == ["eth0", "vasbr0"]
 
 
@@ -113,3 +122,78 @@ def test_an_interface_has_its_mac(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     (eth0 / "address").write_text("52:54:00:77:01:02\n")
     monkeypatch.setattr(facts, "_SYS", tmp_path)
     assert facts._interfaces(NoAddresses())["eth0"]["mac"] == "52:54:00:77:01:02"
+
+
+def rule(*matches: tuple[dict[str, Any], Any], verdict: str = "accept") -> dict[str, Any]:
+    asked = [{"match": {"op": "==", "left": left, "right": right}} for left, right in matches]
+    keys = {"family": "inet", "table": "filter", "chain": "input"}
+    return {"rule": {**keys, "expr": [*asked, {verdict: None}]}}
+
+
+def test_S3_ports_and_sources_that_rules_let_in() -> None:
+    port: Any = {"payload": {"protocol": "tcp", "field": "dport"}}
+    source: Any = {"payload": {"protocol": "ip", "field": "saddr"}}
+    new = ({"ct": {"key": "state"}}, {"set": ["new"]})
+    network = {"prefix": {"addr": "10.10.0.0", "len": 24}}
+    chain = {
+        "hook": "input",
+        "policy": "drop",
+        "family": "inet",
+        "table": "filter",
+        "name": "input",
+    }
+    rules = [
+        rule((port, {"set": [988, {"range": [9213, 9214]}]}), new),
+        rule((source, network)),
+        rule((port, 22), verdict="drop"),
+        rule(({"meta": {"key": "mark"}}, 7), (port, 111)),
+        rule(({"ct": {"key": "state"}}, {"set": ["established"]})),
+    ]
+    (found,) = facts.chains_of_nft([{"chain": chain}, *rules])
+    assert found["ports"] == {"*": ["988/tcp", "9213-9214/tcp"]}
+    assert found["sources"] == ["10.10.0.0/24"] and found["open"] == []
+
+
+@pytest.mark.parametrize(
+    ("rich", "ports", "sources"),
+    [
+        ('rule port port="988" protocol="tcp" accept', ["988/tcp"], []),
+        ('rule family="ipv4" source address="10.0.0.1" accept', [], ["10.0.0.1"]),
+        ('rule family="ipv4" source address="10.0.0.1" reject', [], []),
+        ('rule port port="988" protocol="tcp" drop', [], []),
+    ],
+)
+def test_S3_rich_rules_of_firewalld(rich: str, ports: list[str], sources: list[str]) -> None:
+    assert facts.port_of_rich_rule(rich) == ports
+    assert facts.source_of_rich_rule(rich) == sources
+
+
+# As `lctl get_param` of Lustre 2.15 prints them.
+LCTL = """nodemap.active=1
+nodemap.default.admin_nodemap=1
+nodemap.vas_guests.admin_nodemap=0
+nodemap.default.ranges=
+[
+
+]
+nodemap.vas_guests.ranges=
+[
+ { id: 1, start_nid: 10.10.0.111@tcp, end_nid: 10.10.0.114@tcp },
+ { id: 2, start_nid: 10.10.0.120@tcp, end_nid: 10.10.0.120@tcp }
+]
+mdt.scratch-MDT0000.enable_remote_dir_gid=0
+mdt.scratch-MDT0001.enable_remote_dir_gid=-1
+"""
+
+
+def test_S3_R3_what_a_server_of_lustre_says_is_read() -> None:
+    found = facts.server_of_lctl(LCTL)
+    assert found["nodemaps_active"] is True
+    assert found["nodemaps"]["default"] == {"admin": True, "ranges": []}
+    assert found["nodemaps"]["vas_guests"]["admin"] is False
+    first, second = found["nodemaps"]["vas_guests"]["ranges"]
+    assert first == ("10.10.0.111@tcp", "10.10.0.114@tcp")
+    assert second == ("10.10.0.120@tcp", "10.10.0.120@tcp")
+    assert found["remote_dir_gid"] == {"scratch-MDT0000": 0, "scratch-MDT0001": -1}
+    nothing = {"nodemaps_active": False, "nodemaps": {}, "remote_dir_gid": {}}
+    assert facts.server_of_lctl("") == nothing

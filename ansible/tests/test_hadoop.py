@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from vas_ansible.hadoop import Choices, site_files
+from vas_ansible.hadoop import LIMIT_USERS, Choices, site_files
 from vas_ansible.readme import ROLES, defaults_of
 from vas_cluster import load_cluster
 from vas_core.errors import BadInput
@@ -101,3 +101,17 @@ def test_a_sort_buffer_as_the_talk_has_it_is_found() -> None:
     talk = yaml.safe_load((ROLES / "hadoop/vars/main.yml").read_text())["__vas_hadoop_jvms"]["talk"]
     wrong = {key: str(value) for key, value in talk.items()} | {"mapreduce.task.io.sort.mb": "1024"}
     assert contradictions(as_mapping(wrong), None)
+
+
+@pytest.mark.parametrize(
+    ("realm", "reason", "limited"),
+    [("", None, None), ("HPC.EXAMPLE", None, None), ("", "one group", "false")],
+)
+def test_S1_hadoop_believes_names_only_where_the_map_says_why(
+    realm: str, reason: str | None, limited: str | None
+) -> None:
+    """Left out it is Hadoop's default, one user for all, which Kerberos makes meaningless."""
+    yarn = SITE.yarn.model_copy(update={"trusts_every_user": reason})
+    site = SITE.model_copy(update={"yarn": yarn})
+    files = site_files(site, "vas01.hpc.example", Choices(executor=True, realm=realm))
+    assert properties(files["yarn-site.xml"]).get(LIMIT_USERS) == limited

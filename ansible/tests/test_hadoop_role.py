@@ -189,3 +189,39 @@ def test_jars_are_for_all_to_read_whatever_the_umask() -> None:
     assert made["ansible.builtin.file"]["mode"] == "0755"
     unpacked = next(number for number, one in enumerate(install) if "block" in one)
     assert install.index(made) < unpacked
+
+
+def made(file: str, name: str, **known: Any) -> dict[str, dict[str, str]]:
+    """Path below the mount -> what a task of the role makes there, for each item of its loop."""
+    found = task(file, name)
+    known |= variables() | {"vas_cluster": {"lustre": {"mount": ""}}}
+    loop = found["loop"]
+    items = Templar(DataLoader(), variables=known).template(loop)
+    wished = {}
+    for item in items:
+        templar = Templar(DataLoader(), variables=known | {"item": item, "omit": "(omitted)"})
+        values = {k: templar.template(v) for k, v in found["ansible.builtin.file"].items()}
+        wished[values["path"]] = values
+    return wished
+
+
+def test_H3_a_user_s_history_is_the_history_server_s_to_read() -> None:
+    """As HDFS would have it: the group of the directory above, by the setgid bit."""
+    own = made("directories", "Ensure YARN's own directories are there")
+    between = own["/yarn/staging/history/done_intermediate"]
+    assert (between["owner"], between["group"], between["mode"]) == ("mapred", "hadoop", "3777")
+    users = made("directories", "Ensure the queues' users have theirs", vas_hadoop_users=["ann"])
+    history = users["/yarn/staging/history/done_intermediate/ann"]
+    assert (history["owner"], history["group"], history["mode"]) == ("ann", "hadoop", "2770")
+    logs = users["/yarn/logs/ann"]
+    assert (logs["owner"], logs["group"], logs["mode"]) == ("yarn", "hadoop", "2770")
+    staging = users["/yarn/staging/ann"]
+    assert (staging["owner"], staging["mode"]) == ("ann", "0700")
+    readable = task("directories", "Ensure a user may read the logs of its jobs")
+    assert readable["vas_acl"]["user"] == "{{ item }}"
+
+
+def test_H3_root_follows_no_link_where_users_write() -> None:
+    for one in tasks("directories"):
+        if "ansible.builtin.file" in one:
+            assert one["ansible.builtin.file"]["follow"] is False, one["name"]

@@ -38,6 +38,7 @@ def inventory(tmp_path: Path) -> Path:
     everywhere = (
         f"ansible_connection: local\nansible_become: false\nansible_python_interpreter: {python}\n"
         "vas_hadoop_container_executor: /bin/sh\n"
+        "vas_hadoop_kerberos_realm: HPC.EXAMPLE\nvas_hadoop_kerberos_keytabs: /tmp\n"
         "vas_guest_settings: {authorized_keys: ['{{ key }}']}\nkey: ssh-ed25519 AAAA me\n"
     )
     files = {

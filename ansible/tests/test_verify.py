@@ -168,3 +168,44 @@ def test_the_report_says_all_of_it() -> None:
     page = as_html("lab", "2026-01-01T00:00:00+00:00", checks)
     assert "not as it is to be" in page and "&lt;none&gt;" in page
     assert page.index("locality") < page.index("terasort<td")
+
+
+def test_H3_a_job_that_the_history_has_not_is_a_finding() -> None:
+    """Its user's directory was closed to the JobHistoryServer, and nobody noticed."""
+    job = {"id": "job_1_1", "user": "ann", "state": "SUCCEEDED"}
+    for listed in ([job], job):  # Hadoop's JSON has one job without a list
+        has = one("rm", {"__vas_verify_history": {"json": {"jobs": {"job": listed}}}})
+        assert (has.verdict, has.what) == (Verdict.OK, "1 jobs of ann that ended well")
+    for registered in ({"json": {"jobs": None}}, {"msg": "refused"}):
+        check = one("rm", {"__vas_verify_history": registered})
+        assert check.verdict is Verdict.FAILED
+        assert "done_intermediate has to be 3777 mapred:hadoop" in check.fix
+    assert found("rm", {"__vas_verify_history": {"skipped": True}}) == []
+
+
+def test_D1_a_guest_that_was_reset_is_named_with_its_jobs() -> None:
+    """It has noted the stop itself; what ended long before, or after it, is not suspect."""
+    notes = "2026-11-24T10:00:00Z 2026-11-24T10:02:00Z\n"
+    ends = {"long": 1795511000000, "shortly": 1795514300000, "after": 1795514600000, "runs": 0}
+    jobs = [
+        {"id": f"application_1_{n}", "name": name, "user": "ann", "finishedTime": end}
+        for n, (name, end) in enumerate(ends.items())
+    ]
+    manager = {
+        "__vas_verify_looked": {"results": []},
+        "__vas_verify_applications": {"json": {"apps": {"app": jobs}}},
+    }
+    (check,) = examine(SITE, {"vm1": looked(("unclean stop", said(notes))), "rm": manager}, Asked())
+    assert check.verdict is Verdict.FAILED
+    assert "after 2026-11-24T10:00:00Z, started again at 2026-11-24T10:02:00Z" in check.what
+    assert "(shortly)" in check.what and "(runs)" in check.what
+    assert "(long)" not in check.what and "(after)" not in check.what
+    assert "rm /var/lib/vas/unclean-stops" in check.fix
+
+
+def test_D1_a_guest_without_such_a_stop_is_well() -> None:
+    assert one("vm1", looked(("unclean stop", said("")))).verdict is Verdict.OK
+    unknown = one(
+        "vm1", looked(("unclean stop", said("2026-11-24T10:00:00Z 2026-11-24T10:02:00Z")))
+    )
+    assert "the ResourceManager does not answer" in unknown.what

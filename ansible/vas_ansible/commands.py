@@ -12,6 +12,13 @@ import click
 from vas_ansible import audit as audit_module
 from vas_ansible.archives import PYTHON, archive_hadoop, archive_wheels
 from vas_ansible.audit import ADVISORIES
+from vas_ansible.checks.firewall import needed_ports
+from vas_ansible.firewall import (
+    node_firewalld,
+    node_nftables,
+    server_firewalld,
+    server_nftables,
+)
 from vas_ansible.monitoring import monitoring_files
 from vas_cluster import load_cluster
 from vas_cluster.loading import default_path
@@ -158,3 +165,52 @@ def monitoring(directory: Path, cluster_file: Path) -> None:
     for name, text in files.items():
         (directory / name).write_text(text)
     note(f"{directory}: {', '.join(files)}; scrape.yml is what prometheus.yml has to say")
+
+
+@provision.command()
+@click.option("--node", required=True, help="A storage server, a guest or the ResourceManager.")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["nftables", "firewalld"]),
+    default="nftables",
+    show_default=True,
+    help="For `nft -f`, or commands of firewalld.",
+)
+@click.option(
+    "--probe-port", type=int, help="UDP port of the route probes.  [default: vas-routed's]"
+)
+@click.option(
+    "--monitoring",
+    metavar="ADDRESS",
+    multiple=True,
+    help="A machine that may ask the daemons' ports 9213 and 9214.",
+)
+@click.option(
+    "--cluster",
+    "cluster_file",
+    type=click.Path(path_type=Path),
+    default=default_path,
+    help="The site's map; $VAS_CLUSTER or /etc/vas/cluster.yaml.",
+)
+def firewall(
+    node: str, form: str, probe_port: int | None, monitoring: tuple[str, ...], cluster_file: Path
+) -> None:
+    """Print the rules that let in what a node needs, and nothing more.
+
+    On a storage server what comes from guests is dropped, but for Lustre's and the probes' port.
+
+    \b
+    Example: vas provision firewall --node oss01.hpc.example > /etc/nftables.d/vas-guests.nft
+    """
+    cluster = load_cluster(cluster_file)
+    host, nft = cluster.host(node), form == "nftables"
+    if host is None:
+        if node != cluster.yarn.resourcemanager.name:
+            cluster.guest(node)
+        click.echo((node_nftables if nft else node_firewalld)(cluster), nl=False)
+        return
+    given = {"probe_port": probe_port} if probe_port else {}
+    needed = needed_ports(host, {"vas_route_switcher_settings": given})
+    made = (server_nftables if nft else server_firewalld)(cluster, host, needed, monitoring)
+    click.echo(made, nl=False)

@@ -18,6 +18,9 @@ STATE = "/var/lib/yarn"
 LOGS = "/var/log/yarn"
 NODE_GROUP = "/system.slice/vas-nodemanager.service"
 QUEUES = "capacity-scheduler.xml"
+LIMIT_USERS = "yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users"
+"""Whether containers of a site without Kerberos all run as one user; Hadoop's default is true."""
+AUTHENTICATION = "hadoop.security.authentication"
 _EXECUTOR = "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"
 _STORE = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
 
@@ -27,7 +30,8 @@ class Choices:
     """What the map does not say.
 
     `reserved`: what of a guest's memory is its own, like 2GiB. `executor`: whether containers run
-    as their users, by Hadoop's setuid program. `realm`: Kerberos', or none.
+    as their users, by Hadoop's setuid program: without Kerberos only where the map says in
+    `yarn.trusts_every_user` why users are believed. `realm`: Kerberos', or none.
     """
 
     cluster_file: Path = Path("/etc/vas/cluster.yaml")
@@ -46,6 +50,8 @@ def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
     properties = hadoop_properties(cluster, choices.cluster_file)
     properties |= _everywhere(cluster) | _manager() | _node(cluster, node, choices)
     properties |= _executor() if choices.executor else {}
+    if choices.executor and not choices.realm and cluster.yarn.trusts_every_user:
+        properties[LIMIT_USERS] = "false"
     properties |= _kerberos(choices.realm) if choices.realm else {}
     files = by_file(properties | dict(choices.properties))
     if node != cluster.yarn.resourcemanager.name:
@@ -115,7 +121,6 @@ def _executor() -> Properties:
         "yarn.nodemanager.container-executor.class": _EXECUTOR,
         f"{prefix}.path": f"{PROGRAMS}/container-executor",
         f"{prefix}.group": "hadoop",
-        f"{prefix}.nonsecure-mode.limit-users": "false",
         "yarn.nodemanager.resource.cpu.enabled": "true",
         "yarn.nodemanager.resource.memory.enabled": "true",
         f"{prefix}.cgroups.v2.enabled": "true",
@@ -133,7 +138,7 @@ def _kerberos(realm: str) -> Properties:
         "mapreduce.jobhistory": "jhs",
     }
     secure = {
-        "hadoop.security.authentication": "kerberos",
+        AUTHENTICATION: "kerberos",
         "hadoop.security.authorization": "true",
         "hadoop.rpc.protection": "privacy",
     }

@@ -194,6 +194,10 @@ class Yarn(_Mapping):
     queues: Annotated[list[Queue], Field(min_length=1)] = Field(
         default=[Queue(name="default", capacity=100)], description="the queues under root"
     )
+    trusts_every_user: Annotated[str, Field(pattern=r"\S")] | None = Field(
+        default=None,
+        description="why users are believed, without Kerberos, who they say they are; a reason",
+    )
 
 
 class Cluster(_Mapping):

@@ -1,4 +1,4 @@
-"""The filters `vas_inventory_findings`, `vas_machine_findings` and `vas_fabric_mtus`."""
+"""Filters of the checks: inventory and machine findings, machine warnings, the fabric's MTUs."""
 
 from __future__ import annotations
 
@@ -71,13 +71,25 @@ def vas_machine_findings(
     cluster_file: str, node: str, facts: str, settings: dict[str, Any]
 ) -> list[str]:
     """A line for each problem of a machine. `facts`: what `vas_facts` read, as JSON."""
+    found = _examined(cluster_file, node, facts, settings)
+    return [finding.line() for finding in found if not finding.warns]
+
+
+def vas_machine_warnings(
+    cluster_file: str, node: str, facts: str, settings: dict[str, Any]
+) -> list[str]:
+    """A line for each thing that is only said, and stops nothing; as `vas_machine_findings`."""
+    found = _examined(cluster_file, node, facts, settings)
+    return [finding.line() for finding in found if finding.warns]
+
+
+def _examined(cluster_file: str, node: str, facts: str, settings: dict[str, Any]) -> list[Any]:
     from vas_ansible.checks import Facts, examine_machine
     from vas_cluster import load_cluster
 
     read = Facts.model_validate_json(facts)
     cluster = load_cluster(Path(cluster_file))
-    found = examine_machine(cluster, node, read, {**_plain(settings), "now": time.time()})
-    return [finding.line() for finding in found]
+    return examine_machine(cluster, node, read, {**_plain(settings), "now": time.time()})
 
 
 def vas_fabric_mtus(
@@ -102,4 +114,5 @@ class FilterModule:
             "vas_fabric_mtus": vas_fabric_mtus,
             "vas_inventory_findings": vas_inventory_findings,
             "vas_machine_findings": vas_machine_findings,
+            "vas_machine_warnings": vas_machine_warnings,
         }

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import pwd
+import re
 import shutil
 import socket
 import time
@@ -17,6 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.vas_firewall import (
+    chains_of_iptables,
+    chains_of_nft,
+    has_guest_rules,
+    port_of_rich_rule,
+    source_of_rich_rule,
+)
 
 DOCUMENTATION = """
 module: vas_facts
@@ -75,6 +83,8 @@ vas_facts:
 
 _SYS = Path("/sys")
 _GROUPS = ("hadoop",)
+# A program that hangs, as lctl on a Lustre that does, is a program that said nothing.
+_BOUNDED = ("timeout", "--kill-after=2", "20")
 
 
 def main() -> None:
@@ -110,9 +120,11 @@ def main() -> None:
         "synchronised": _synchronised(module),
         "clock": time.time(),
         "files": {path: _place(Path(path)) for path in module.params["paths"]},
-        "listening": _listening(module),
+        "listening": sorted({port for _, port in _listening(module)}),
+        "exposed": exposed(_listening(module)),
         "units": _names_of(Path("/etc/systemd/system"), "vas-*.service"),
         "firewall": _firewall(module),
+        "server": _lustre_server(module),
         "lustre": _text(_SYS / "fs/lustre/version"),
         "ofed": _text(_SYS / "module/mlx5_core/version"),
     }
@@ -174,7 +186,7 @@ def _is_network(text: str) -> bool:
 
 
 def _ip(module: Any, *words: str) -> list[dict[str, Any]]:
-    status, stdout, _ = module.run_command(["ip", "-j", *words])
+    status, stdout, _ = module.run_command([*_BOUNDED, "ip", "-j", *words])
     return json.loads(stdout or "[]") if status == 0 else []
 
 
@@ -236,106 +248,122 @@ def _guests(seeds: Path, domains: Path) -> list[str]:
     return [file[:-4] for file in _names_of(seeds, "*.iso") if file[:-4] in defined]
 
 
-def _listening(module: Any) -> list[int]:
-    """TCP ports that somebody listens on."""
-    status, stdout, _ = module.run_command(["ss", "-Hltn"])
+def _listening(module: Any) -> list[tuple[str, int]]:
+    """Addresses and TCP ports that somebody listens on; "*" is every address."""
+    status, stdout, _ = module.run_command([*_BOUNDED, "ss", "-Hltn"])
     lines = (line.split() for line in stdout.splitlines()) if status == 0 else ()
-    return sorted({int(words[3].rpartition(":")[2]) for words in lines})
+    found = (words[3].rpartition(":") for words in lines)
+    return [(address.partition("%")[0].strip("[]"), int(port)) for address, _, port in found]
+
+
+def exposed(listening: list[tuple[str, int]]) -> list[int]:
+    """Ports that listen at more than a loopback address."""
+
+    def is_loopback(address: str) -> bool:
+        return address != "*" and ipaddress.ip_address(address).is_loopback
+
+    return sorted({port for address, port in listening if not is_loopback(address)})
 
 
 def _firewall(module: Any) -> dict[str, Any]:
     """What would drop packets: zones of firewalld, and chains that do by default."""
     filtered = _text(Path("/proc/sys/net/bridge/bridge-nf-call-iptables")) == "1"
-    return {"zones": _zones(module), "chains": _chains(module), "bridges_filtered": filtered}
+    ruleset = _ruleset(module)
+    chains = chains_of_nft(ruleset) if ruleset is not None else _iptables_chains(module)
+    return {
+        "zones": _zones(module),
+        "chains": chains,
+        "bridges_filtered": filtered,
+        "guest_rules": has_guest_rules(ruleset or []),
+    }
 
 
-def _zones(module: Any) -> dict[str, dict[str, str]]:
+def _zones(module: Any) -> dict[str, dict[str, Any]]:
     """Interface -> its zone of firewalld, and what becomes of packets that no rule is for.
 
     One that is still to be made is in the zone that was set for its name, or in the default one.
     """
-    if shutil.which("firewall-cmd") is None or module.run_command(["firewall-cmd", "--state"])[0]:
+    if shutil.which("firewall-cmd") is None:
+        return {}
+    if module.run_command([*_BOUNDED, "firewall-cmd", "--state"])[0]:
         return {}
     found = {}
     for name in {*_names(_SYS / "class/net"), *module.params["interfaces"]}:
-        argv = ["firewall-cmd", f"--get-zone-of-interface={name}"]
+        argv = [*_BOUNDED, "firewall-cmd", f"--get-zone-of-interface={name}"]
         zone = module.run_command(argv)[1].strip() or _asked(module, "--get-default-zone")
-        target = _asked(module, "--permanent", f"--zone={zone}", "--get-target")
-        found[name] = {"zone": zone, "target": target}
+        found[name] = {"zone": zone, **_zone(module, zone)}
     return found
 
 
+def _zone(module: Any, zone: str) -> dict[str, Any]:
+    """What a zone lets in: of its ports, its services and its rich rules."""
+    rules = _asked(module, f"--zone={zone}", "--list-rich-rules").splitlines()
+    ports = _asked(module, f"--zone={zone}", "--list-ports").split()
+    for service in _asked(module, f"--zone={zone}", "--list-services").split():
+        ports += _asked(module, "--permanent", f"--service={service}", "--get-ports").split()
+    return {
+        "target": _asked(module, "--permanent", f"--zone={zone}", "--get-target"),
+        "ports": ports + [port for rule in rules for port in port_of_rich_rule(rule)],
+        "sources": [source for rule in rules for source in source_of_rich_rule(rule)],
+    }
+
+
 def _asked(module: Any, *words: str) -> str:
-    return str(module.run_command(["firewall-cmd", *words])[1].strip())
+    return str(module.run_command([*_BOUNDED, "firewall-cmd", *words])[1].strip())
 
 
-def _chains(module: Any) -> list[dict[str, Any]]:
-    """Chains that drop what no rule is for; iptables' are nftables' on today's systems."""
-    if shutil.which("nft"):
-        status, stdout, _ = module.run_command(["nft", "-j", "list", "ruleset"])
-        return chains_of_nft(json.loads(stdout)["nftables"]) if status == 0 and stdout else []
-    if shutil.which("iptables"):
-        return chains_of_iptables(module.run_command(["iptables", "-S"])[1])
-    return []
+def _ruleset(module: Any) -> list[dict[str, Any]] | None:
+    """All of nftables' rules; None without the program. iptables' are among them nowadays."""
+    if shutil.which("nft") is None:
+        return None
+    status, stdout, _ = module.run_command([*_BOUNDED, "nft", "-j", "list", "ruleset"])
+    return json.loads(stdout)["nftables"] if status == 0 and stdout else []
 
 
-def chains_of_nft(ruleset: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of `nft -j list ruleset`: which drop, on which hook, and which interfaces a rule lets in."""
-    dropping = [c["chain"] for c in ruleset if c.get("chain", {}).get("policy") == "drop"]
-    rules = [rule["rule"] for rule in ruleset if "rule" in rule]
-    keys = ("family", "table")
-    return [
-        {
-            "name": " ".join([chain["family"], chain["table"], chain["name"]]),
-            "hook": chain["hook"],
-            "open": sorted(
-                name
-                for rule in rules
-                if rule["chain"] == chain["name"] and all(rule[k] == chain[k] for k in keys)
-                for name in _let_in(rule["expr"])
-            ),
-        }
-        for chain in dropping
-        if chain["hook"] in ("input", "forward")
-    ]
-
-
-def _let_in(expression: list[dict[str, Any]]) -> list[str]:
-    """Interfaces from which a rule takes everything: it asks for nothing else."""
-    asked = [part["match"] for part in expression if "match" in part]
-    if not any("accept" in part for part in expression) or len(asked) != 1:
+def _iptables_chains(module: Any) -> list[dict[str, Any]]:
+    if shutil.which("iptables") is None:
         return []
-    if asked[0]["left"] not in ({"meta": {"key": "iifname"}}, {"meta": {"key": "iif"}}):
-        return []
-    right = asked[0]["right"]
-    names = right["set"] if isinstance(right, dict) and "set" in right else [right]
-    return [name for name in names if isinstance(name, str)]
+    return chains_of_iptables(module.run_command([*_BOUNDED, "iptables", "-S"])[1])
 
 
-def chains_of_iptables(rules: str) -> list[dict[str, Any]]:
-    """The same of `iptables -S`."""
-    lines = [line.split() for line in rules.splitlines()]
-    hooks = {"INPUT": "input", "FORWARD": "forward"}
-    return [
-        {
-            "name": f"ip filter {chain}",
-            "hook": hook,
-            "open": sorted(w[3] for w in lines if _takes_all(w, chain)),
-        }
-        for chain, hook in hooks.items()
-        if ["-P", chain, "DROP"] in lines
-    ]
+def _lustre_server(module: Any) -> dict[str, Any]:
+    """Nodemaps and MDTs of a Lustre server; nothing of a machine that is none."""
+    names = ["nodemap.active", "nodemap.*.admin_nodemap", "nodemap.*.ranges"]
+    names.append("mdt.*.enable_remote_dir_gid")
+    if shutil.which("lctl") is None:
+        return {}
+    # Status 2, ENOENT, where one of them is not known: the others are printed all the same.
+    stdout = module.run_command([*_BOUNDED, "lctl", "get_param", *names])[1]
+    return server_of_lctl(stdout)
 
 
-def _takes_all(words: list[str], chain: str) -> bool:
-    whole = [*words[:3], *words[4:]] == ["-A", chain, "-i", "-j", "ACCEPT"]
-    return whole and len(words) == 6
+def server_of_lctl(text: str) -> dict[str, Any]:
+    """Of `lctl get_param` on a Lustre server: as `vas_ansible.checks.facts.Lustre` has it."""
+    entries = re.findall(r"^((?:nodemap|mdt)\.[\w.-]+?)=\n?(.*(?:\n(?![\w]+\.).*)*)", text, re.M)
+    known = {name: value.strip() for name, value in entries}
+    maps = [name.split(".")[1] for name in known if name.endswith(".admin_nodemap")]
+    bounds = re.compile(r"start_nid: (\S+?),? +end_nid: (\S+)")
+    return {
+        "nodemaps_active": known.get("nodemap.active") == "1",
+        "nodemaps": {
+            name: {
+                "admin": known[f"nodemap.{name}.admin_nodemap"] == "1",
+                "ranges": bounds.findall(known.get(f"nodemap.{name}.ranges", "")),
+            }
+            for name in maps
+        },
+        "remote_dir_gid": {
+            name.rpartition(".")[0].removeprefix("mdt."): int(value)
+            for name, value in known.items()
+            if name.startswith("mdt.")
+        },
+    }
 
 
 def _synchronised(module: Any) -> bool | None:
     if shutil.which("timedatectl") is None:
         return None
-    argv = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
+    argv = [*_BOUNDED, "timedatectl", "show", "--property=NTPSynchronized", "--value"]
     status, stdout, _ = module.run_command(argv)
     return stdout.strip() == "yes" if status == 0 else None
 

@@ -38,26 +38,64 @@ class Place(_Facts):
 
 
 class Zone(_Facts):
-    """An interface's zone of firewalld; `target` is what becomes of packets that no rule is for."""
+    """An interface's zone of firewalld; `target` is what becomes of packets that no rule is for.
+
+    `ports`: what it lets in besides, each as PORT/PROTOCOL; `sources`: networks from which it lets
+    in everything.
+    """
 
     zone: str
     target: str
+    ports: list[str] = []
+    sources: list[str] = []
 
 
 class Chain(_Facts):
-    """A chain that drops what no rule is for; from the interfaces `open` it takes everything."""
+    """A chain that drops what no rule is for; from the interfaces `open` it takes everything.
+
+    `ports`: interface, or "*" for all -> what it lets in besides, each as PORT/PROTOCOL;
+    `sources`: networks from which it lets in everything.
+    """
 
     name: str
     hook: str
     open: list[str]
+    ports: dict[str, list[str]] = {}
+    sources: list[str] = []
 
 
 class Firewall(_Facts):
-    """What would drop packets. `bridges_filtered`: whether a bridge's go through its chains."""
+    """What would drop packets. `bridges_filtered`: whether a bridge's go through its chains.
+
+    `guest_rules`: whether nftables has the rules of `vas provision firewall` for guests.
+    """
 
     zones: dict[str, Zone] = {}
     chains: list[Chain] = []
     bridges_filtered: bool = False
+    guest_rules: bool = False
+
+
+class Nodemap(_Facts):
+    """One nodemap of Lustre's. `admin`: whether root of its clients is root on the file system.
+
+    `ranges`: first and last NID of each range, as Lustre prints them.
+    """
+
+    admin: bool
+    ranges: list[tuple[str, str]] = []
+
+
+class Lustre(_Facts):
+    """What a Lustre server says of itself; a machine that is none says nothing.
+
+    `nodemaps`: name -> nodemap, empty where the server knows none; `nodemaps_active`: whether they
+    are in force; `remote_dir_gid`: MDT -> who may make striped directories (0: root alone).
+    """
+
+    nodemaps_active: bool = False
+    nodemaps: dict[str, Nodemap] = {}
+    remote_dir_gid: dict[str, int] = {}
 
 
 class Facts(_Facts):
@@ -65,7 +103,8 @@ class Facts(_Facts):
 
     `synchronised` is None where nobody knows; `names` are what the map's names resolve to here;
     `routes` are networks that it has a route to, other than by an address of its own; `clock` is
-    in seconds since 1970; `listening` are TCP ports; `units` are those of VAS that are there;
+    in seconds since 1970; `listening` are TCP ports, `exposed` those of them that listen at more
+    than a loopback address; `units` are those of VAS that are there; `server` is of Lustre's;
     `users` are numbers of the queues' users, None where nobody knows one;
     `available_bytes` are without what programs have; `running` are libvirt's domains, `guests`
     those that VAS defined.
@@ -91,7 +130,9 @@ class Facts(_Facts):
     clock: float
     files: dict[str, Place] = {}
     listening: list[int] = []
+    exposed: list[int] = []
     units: list[str] = []
     firewall: Firewall = Firewall()
+    server: Lustre = Lustre()
     lustre: str | None
     ofed: str | None

@@ -13,6 +13,8 @@ class Finding:
     check: str
     what: str
     fix: str
+    warns: bool = False
+    """Whether it is only said: nothing stops for it."""
 
     def line(self) -> str:
         """`WHERE: CHECK: WHAT; FIX`."""

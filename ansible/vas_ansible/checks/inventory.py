@@ -11,6 +11,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from vas_ansible.checks.documents import examine_settings
 from vas_ansible.checks.files import examine_files
 from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.identity import examine_identity
 from vas_ansible.checks.options import examine_options
 from vas_ansible.hadoop import Choices, site_files
 from vas_cluster import Cluster
@@ -67,6 +68,7 @@ def _values(cluster: Cluster, node: str, variables: Variables) -> Iterator[Findi
     yield from _memory(cluster, node, variables)
     yield from _kerberos(node, variables)
     yield from _executor(cluster, node, variables)
+    yield from examine_identity(cluster, node, variables)
     yield from _secrets(node, variables)
     yield from _lustre(node, variables)
     yield from examine_settings(node, variables)

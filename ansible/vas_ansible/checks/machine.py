@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 from typing import Any
 
@@ -10,8 +10,16 @@ from vas_ansible.checks.accounts import examine_accounts, examine_users
 from vas_ansible.checks.documents import as_written
 from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.firewall import (
+    exposed,
+    needed_ports,
+    node_firewall,
+    nodes_of,
+    server_firewall,
+)
 from vas_ansible.checks.lustre import unfit
-from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, fabric, firewall, ports
+from vas_ansible.checks.mds import guests_root, striped_directories
+from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, fabric, ports
 from vas_ansible.checks.room import disks, heaps
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import host_interface
@@ -43,6 +51,8 @@ def examine_machine(
     found = [
         *_everywhere(node, facts, settings),
         *fabric(cluster, node, settings.get("mtus") or {}),
+        *guests_root(cluster, node, facts.server),
+        *striped_directories(cluster, node, facts.server, settings),
     ]
     if host := cluster.host(node):
         found += [*_host(host, facts, settings), *_names(cluster, node, facts)]
@@ -54,7 +64,7 @@ def examine_machine(
         if settings.get("vas_guest_base_hosts") is False:
             found += _names(cluster, node, facts, all_of_them=True)
     if parent := cluster.host_by_guest(node):
-        found += _guest(parent, cluster.guest(node), facts)
+        found += _guest(parent, cluster.guest(node), facts, nodes_of(cluster))
     if node == cluster.yarn.resourcemanager.name:
         found += _manager(cluster, facts, settings)
     accepted = settings.get("vas_hostcheck_accepted") or ()
@@ -101,7 +111,9 @@ def _host(host: Host, facts: Facts, settings: Mapping[str, Any]) -> Iterator[Fin
             yield Finding(host.name, "fabric_bridge", f"has no bridge {bridge}", fix)
         yield from _room(host, facts, GuestSettings.model_validate(as_written(guests)))
         yield from disks(host, facts, settings.get("image_bytes") or 0)
-        yield from firewall(host.name, facts, (host.nics.pf, host.nics.bridge), host.nics.bridge)
+        needed = needed_ports(host, settings)
+        yield from server_firewall(host, facts, needed)
+        yield from exposed(host, facts, needed)
 
 
 def _left_behind(host: Host, facts: Facts) -> Iterator[Finding]:
@@ -166,7 +178,7 @@ def _bridge_network(host: Host, facts: Facts) -> Iterator[Finding]:
             yield Finding(host.name, "subnet", what, "take that route away: it is link-local")
 
 
-def _guest(parent: Host, guest: Guest, facts: Facts) -> Iterator[Finding]:
+def _guest(parent: Host, guest: Guest, facts: Facts, nodes: Sequence[str]) -> Iterator[Finding]:
     vf = facts.interfaces.get(parent.nics.vf)
     if vf is None:
         fix = "see that its host gave it one (`virsh dumpxml`), and the name in the map"
@@ -181,7 +193,7 @@ def _guest(parent: Host, guest: Guest, facts: Facts) -> Iterator[Finding]:
         what = f"has {format_size(facts.memory_bytes)}, and the map says {guest.memory}"
         yield Finding(guest.name, "memory", what, "restart it with its present definition")
 
-    yield from firewall(guest.name, facts, legs)
+    yield from node_firewall(guest.name, facts, legs, nodes)
     yield from ports(guest.name, facts, "vas-nodemanager.service", NODE_PORTS)
 
 
@@ -202,7 +214,7 @@ def _manager(cluster: Cluster, facts: Facts, settings: Mapping[str, Any]) -> Ite
         if not leg:
             what = f"no interface has the address {address}"
             yield Finding(node, "address", what, "give it that address, or correct the map")
-        yield from firewall(node, facts, leg)
+        yield from node_firewall(node, facts, leg, nodes_of(cluster))
 
 
 def _legs(node: str, facts: Facts, legs: tuple[str, ...]) -> Iterator[Finding]:

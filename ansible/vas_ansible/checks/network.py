@@ -1,16 +1,14 @@
-"""What in a machine's network would keep packets from where they have to go."""
+"""Packets' lengths on the legs, and ports that somebody else has."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from vas_ansible.checks.facts import Chain, Facts
+from vas_ansible.checks.facts import Facts
 from vas_ansible.checks.finding import Finding
 from vas_cluster import Cluster
 
-# firewalld's word for a zone that takes everything.
-_OPEN = "ACCEPT"
 # What the roles' daemons listen on (vas_ansible.hadoop and Hadoop's own defaults): the
 # ResourceManager's scheduler, tracker, clients, administrators and web pages, the history's three.
 MANAGER_PORTS = (8030, 8031, 8032, 8033, 8088, 10020, 10033, 19888)
@@ -60,39 +58,3 @@ def ports(node: str, facts: Facts, unit: str, wanted: Sequence[int]) -> Iterator
         what = f"somebody listens on port {', '.join(taken)}, which YARN needs"
         fix = f"see who by `ss -ltnp sport = :{taken[0]}`, and stop it or give it another port"
         yield Finding(node, "ports", what, fix)
-
-
-def firewall(node: str, facts: Facts, legs: Sequence[str], bridge: str = "") -> Iterator[Finding]:
-    """A leg's packets have to get in: YARN's programs take ports as they come, and so does LNet.
-
-    `bridge` is the one that guests of a server reach one another by; it may still be to be made.
-    """
-    here = [leg for leg in legs if leg in facts.interfaces or leg == bridge]
-    for leg in here:
-        zone = facts.firewall.zones.get(leg)
-        if zone and zone.target != _OPEN:
-            what = f"firewalld has {leg} in the zone {zone.zone}, which is not open"
-            fix = f"firewall-cmd --permanent --zone=trusted --change-interface={leg}; "
-            yield Finding(node, "firewall", what, fix + "firewall-cmd --reload")
-    for chain in facts.firewall.chains if not facts.firewall.zones else ():
-        through = [bridge] if bridge and _has_the_bridge(chain, facts) else []
-        shut = [
-            leg for leg in (here if chain.hook == "input" else through) if leg not in chain.open
-        ]
-        if shut:
-            yield _dropped(node, chain, shut)
-
-
-def _has_the_bridge(chain: Chain, facts: Facts) -> bool:
-    """Whether packets from guest to guest go through a chain."""
-    return chain.name.startswith("bridge ") or facts.firewall.bridges_filtered
-
-
-def _dropped(node: str, chain: Chain, shut: Sequence[str]) -> Finding:
-    what = f"the chain {chain.name} drops what comes from {', '.join(shut)} and no rule is for"
-    if chain.hook == "input":
-        fix = f"nft insert rule {chain.name} iifname {shut[0]} accept; "
-        fix += "if other rules let it in, accept the check `firewall`"
-    else:
-        fix = "sysctl net.bridge.bridge-nf-call-iptables=0, or let that bridge through"
-    return Finding(node, "firewall", what, fix)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vas_ansible.verify import lustre
+from vas_ansible.verify import lustre, stops
 from vas_ansible.verify.check import Check, Said, Verdict
 from vas_ansible.verify.jobs import jobs
 from vas_ansible.verify.paths import paths
@@ -43,15 +43,26 @@ def examine(cluster: Cluster, seen: Mapping[str, Registered], asked: Asked) -> l
     # Those that were evacuated are not among the nodes.
     guests = [guest.name for guest in cluster.guests() if guest.name in seen]
     left = [Check("site", name, Verdict.NOT_RUN, why) for name, why in asked.left.items()]
+    listed = [
+        found["__vas_verify_applications"]
+        for found in seen.values()
+        if not found.get("__vas_verify_applications", {"skipped": True}).get("skipped")
+    ]
+    jobs = listed[0] if listed else {}
     return left + [
         check
         for node, found in seen.items()
-        for check in _of_node(cluster, node, found, asked, guests)
+        for check in _of_node(cluster, node, found, asked, guests, jobs)
     ]
 
 
 def _of_node(
-    cluster: Cluster, node: str, found: Registered, asked: Asked, wanted: Collection[str]
+    cluster: Cluster,
+    node: str,
+    found: Registered,
+    asked: Asked,
+    wanted: Collection[str],
+    applications: Registered,
 ) -> Iterator[Check]:
     looked = found.get("__vas_verify_looked")
     if not looked or looked.get("unreachable"):
@@ -59,8 +70,14 @@ def _of_node(
         yield Check(node, "reached", Verdict.FAILED, what, "see what Ansible says of it above")
         return
     for each in looked.get("results", []):
-        yield _look(cluster, node, each)
+        if each["item"]["check"] == stops.NAME:
+            yield from stops.unclean_stops(node, Said.of(each), applications)
+        else:
+            yield _look(cluster, node, each)
     yield from _measured(node, found, asked)
+    history = found.get("__vas_verify_history", {"skipped": True})
+    if not history.get("skipped"):
+        yield _history(node, history)
     nodes = found.get("__vas_verify_nodes", {"skipped": True})
     if not nodes.get("skipped"):
         yield from _nodes(node, [cluster.name_of(name) for name in _running(nodes)], wanted, nodes)
@@ -105,6 +122,22 @@ def _disk(node: str, said: Said) -> Check:
     speeds = (f"{kind} {found[f'{kind}_mb_per_second']:.0f} MB/s" for kind in ("write", "read"))
     what = f"{', '.join(speeds)}, {found['size']} in {found['directory']} by {found['program']}"
     return Check(node, "disk", Verdict.OK, what)
+
+
+def _history(node: str, registered: Registered) -> Check:
+    """Whether the JobHistoryServer could read what the user's masters left."""
+    listed = ((registered.get("json") or {}).get("jobs") or {}).get("job") or []
+    listed = [listed] if isinstance(listed, Mapping) else listed
+    ended = [job for job in listed if job.get("state") == "SUCCEEDED"]
+    if ended:
+        what = f"{len(ended)} jobs of {ended[0].get('user', '')} that ended well"
+        return Check(node, "history", Verdict.OK, what)
+    what = "the JobHistoryServer has no job of the user that ran them"
+    fix = (
+        "yarn/staging/history/done_intermediate has to be 3777 mapred:hadoop, the user's below it"
+        " 2770 USER:hadoop (site.yml); see `journalctl -u vas-jobhistory`"
+    )
+    return Check(node, "history", Verdict.FAILED, what, fix)
 
 
 def _running(registered: Registered) -> list[str]:

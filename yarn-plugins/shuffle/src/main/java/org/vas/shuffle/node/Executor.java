@@ -4,16 +4,18 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
-/** Whether the tasks of different users are different users to the file system. */
+/** Whether tasks of different users are different users to the file system, and provably so. */
 final class Executor {
   private static final String KEY = YarnConfiguration.NM_CONTAINER_EXECUTOR;
   private static final String LINUX =
       "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor";
   private static final String LIMIT = YarnConfiguration.NM_NONSECURE_MODE_LIMIT_USERS;
 
+  private static final String FIX = "set up Kerberos (hadoop.security.authentication); ";
+
   private Executor() {}
 
-  /** One line with the key and the fix, or null where each user's tasks run as that user. */
+  /** One line with the key and the fix, or null where only a user's tasks run as that user. */
   static String whyTasksShareAUser(Configuration conf) {
     String executor = conf.getTrimmed(KEY, "");
     if (!isLinux(conf, executor)) {
@@ -21,10 +23,16 @@ final class Executor {
           + " run as one user, so any job can read and change any other's map output; set it to "
           + LINUX;
     }
-    boolean limited = !UserGroupInformation.isSecurityEnabled()
-        && conf.getBoolean(LIMIT, YarnConfiguration.DEFAULT_NM_NONSECURE_MODE_LIMIT_USERS);
-    return limited ? LIMIT + " is true, and Kerberos is off: all tasks of this node run as one"
-        + " user, so any job can read and change any other's map output; set it to false" : null;
+    if (UserGroupInformation.isSecurityEnabled()) {
+      return null;
+    }
+    return conf.getBoolean(LIMIT, YarnConfiguration.DEFAULT_NM_NONSECURE_MODE_LIMIT_USERS)
+        ? LIMIT + " is true, and Kerberos is off: all tasks of this node run as one user, so any"
+            + " job can read and change any other's map output; " + FIX + LIMIT + " false alone"
+            + " would let whoever reaches the ResourceManager run tasks as any user"
+        : LIMIT + " is false, and Kerberos is off: whoever reaches the ResourceManager runs tasks"
+            + " as any user, and reads and changes all that is that user's; " + FIX
+            + "without it this is right only where every user is trusted with all of them";
   }
 
   // A class derived from it does what it does.

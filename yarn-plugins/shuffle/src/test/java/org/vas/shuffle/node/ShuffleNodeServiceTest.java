@@ -15,6 +15,7 @@ import java.util.List;
 import javax.management.ObjectName;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.test.MetricsAsserts;
 import org.apache.hadoop.yarn.api.ApplicationClientProtocol;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
@@ -187,8 +188,35 @@ class ShuffleNodeServiceTest {
     }
     conf.set(key, "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor");
     assertTrue(Executor.whyTasksShareAUser(conf).contains("nonsecure-mode.limit-users is true"));
-    conf.setBoolean("yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users", false);
-    assertNull(Executor.whyTasksShareAUser(conf));
+  }
+
+  @Test
+  void S1_saysBothSidesOfRealUsersWithoutKerberos() {
+    Configuration conf = new YarnConfiguration();
+    conf.set("yarn.nodemanager.container-executor.class",
+        "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor");
+    String limit = "yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users";
+    for (boolean limited : new boolean[] {true, false}) {
+      conf.setBoolean(limit, limited);
+      String why = Executor.whyTasksShareAUser(conf);
+      assertTrue(why.startsWith(limit + " is " + limited + ", and Kerberos is off"), why);
+      assertTrue(why.contains("whoever reaches the ResourceManager"), why);
+      assertTrue(why.contains("set up Kerberos (hadoop.security.authentication)"), why);
+    }
+  }
+
+  @Test
+  void S1_hasNothingToSayWhereKerberosProvesWhoUsersAre() {
+    Configuration conf = new YarnConfiguration();
+    conf.set("yarn.nodemanager.container-executor.class",
+        "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor");
+    conf.set("hadoop.security.authentication", "kerberos");
+    try {
+      UserGroupInformation.setConfiguration(conf);
+      assertNull(Executor.whyTasksShareAUser(conf));
+    } finally {
+      UserGroupInformation.reset();
+    }
   }
 
   @Test

@@ -1,0 +1,145 @@
+"""Guests that are synced, shut down or cut: each step ends, whatever libvirt does.
+
+virsh is a program on PATH; QEMU is a process with a command line as libvirt gives it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from modules import load
+
+power = load("modules/vas_power.py")
+pytestmark = pytest.mark.machine
+
+# It answers as virsh does, for guests whose names are files of $GUESTS.
+_VIRSH = """#!/bin/sh
+shift # --quiet
+echo "$@" >>"$GUESTS.calls"
+case "$1" in
+list) [ "$4" = --autostart ] && echo vm2 || ls "$GUESTS" ;;
+destroy) rm "$GUESTS/$2" 2>/dev/null || { echo "error: domain is not running" >&2; exit 1; } ;;
+shutdown) [ -e "$GUESTS/$2.deaf" ] || rm -f "$GUESTS/$2" ;;
+qemu-agent-command)
+    case "$5" in
+    *guest-exec-status*)
+        echo '{"return": {"exited": '"${EXITED:-true}"', "exitcode": '"${CODE:-0}"'}}' ;;
+    *) echo '{"return": {"pid": 7}}' ;;
+    esac ;;
+esac
+"""
+_HANGS = "#!/bin/sh\nexec sleep 600\n"
+
+
+@pytest.fixture
+def guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory of guests that a virsh of the test's knows."""
+    there = tmp_path / "guests"
+    there.mkdir()
+    virsh(tmp_path, _VIRSH)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("GUESTS", str(there))
+    return there
+
+
+def virsh(directory: Path, text: str) -> None:
+    (directory / "virsh").write_text(text)
+    (directory / "virsh").chmod(0o755)
+
+
+def named(tmp_path: Path, *names: str, call_seconds: float = 10.0) -> power.Guests:
+    return power.Guests([*names], power.Libvirt(call_seconds), tmp_path)
+
+
+@pytest.fixture
+def qemu(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of vm1, with its pid file."""
+    argv = ["-c", "sleep 600; :", "qemu", "-name", "guest=vm1,debug-threads=on"]
+    process = subprocess.Popen(["/bin/sh", *argv], start_new_session=True)
+    (tmp_path / "vm1.pid").write_text(f"{process.pid}\n")
+    yield process
+    os.killpg(process.pid, 9)
+    process.wait()
+
+
+def test_D1_a_guest_is_synced_by_its_agent(guests: Path, tmp_path: Path) -> None:
+    (guests / "vm1").touch()
+    assert power.act(named(tmp_path, "vm1", "vm2"), "sync", 5) == (["vm1"], {})
+    calls = (tmp_path / "guests.calls").read_text()
+    assert '"path": "/bin/sync"' in calls and "vm2" not in calls
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [("CODE", "1", "its sync failed"), ("EXITED", "false", "its sync did not end within 1 s")],
+)
+def test_D1_a_sync_that_did_not_end_well_is_no_sync(
+    guests: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: str, why: str
+) -> None:
+    (guests / "vm1").touch()
+    monkeypatch.setenv(key, value)
+    done, failed = power.act(named(tmp_path, "vm1"), "sync", 1)
+    assert done == [] and why in failed["vm1"]
+
+
+def test_guests_that_do_not_shut_down_are_named(guests: Path, tmp_path: Path) -> None:
+    for name in ("vm1", "vm2", "vm2.deaf"):
+        (guests / name).touch()
+    done, failed = power.act(named(tmp_path, "vm1", "vm2"), "shutdown", 1)
+    assert done == ["vm1"]
+    assert failed == {"vm2": "does not shut down within 1 s"}
+    assert power.act(named(tmp_path, "vm2"), "cut", 0) == (["vm2"], {})
+    assert power.act(named(tmp_path, "vm2"), "cut", 0) == ([], {})
+
+
+def test_H5_a_libvirt_that_hangs_keeps_no_guest_s_memory(
+    guests: Path, tmp_path: Path, qemu: subprocess.Popen[bytes]
+) -> None:
+    virsh(tmp_path, _HANGS)
+    started = time.monotonic()
+    libvirt = power.Libvirt(1.0)
+    for action in ("sync", "shutdown", "cut"):
+        # A module's process each, as Ansible has it.
+        made = power.Guests(["vm1", "vm2"], power.Libvirt(1.0), tmp_path)
+        assert made.running() == ["vm1"], action
+        done, failed = power.act(made, action, 20)
+        assert done == (["vm1"] if action == "cut" else []), failed
+        if action != "cut":
+            assert failed == {"vm1": "no answer to virsh list within 1 s"}
+    assert qemu.poll() == -9
+    assert time.monotonic() - started < 20
+    assert power.Guests(["vm1"], libvirt, tmp_path).running() == []
+
+
+def test_H5_no_process_but_the_guest_s_own_is_killed(
+    guests: Path, tmp_path: Path, qemu: subprocess.Popen[bytes]
+) -> None:
+    """Its number may be another program's by now."""
+    virsh(tmp_path, _HANGS)
+    (tmp_path / "vm10.pid").write_text(f"{qemu.pid}\n")
+    (tmp_path / "vm2.pid").write_text(f"{os.getpid()}\n")
+    (tmp_path / "vm3.pid").write_text("no number\n")
+    made = named(tmp_path, "vm10", "vm2", "vm3", call_seconds=1.0)
+    assert made.running() == []
+    assert power.act(made, "cut", 1) == ([], {})
+    assert qemu.poll() is None
+
+
+def test_guests_do_not_start_with_the_server(guests: Path, tmp_path: Path) -> None:
+    assert named(tmp_path, "vm1", "vm2").keep_down(tmp_path) == ["vm2"]
+    calls = (tmp_path / "guests.calls").read_text().splitlines()
+    assert [call for call in calls if "--disable" in call] == ["autostart --disable vm2"]
+
+
+def test_H5_they_do_not_where_libvirt_hangs_either(guests: Path, tmp_path: Path) -> None:
+    virsh(tmp_path, _HANGS)
+    for name in ("vm1", "theirs"):
+        (tmp_path / f"{name}.xml").symlink_to("/etc/libvirt/qemu/x.xml")
+    assert named(tmp_path, "vm1", "vm2", call_seconds=1.0).keep_down(tmp_path) == ["vm1"]
+    assert not (tmp_path / "vm1.xml").is_symlink()
+    assert (tmp_path / "theirs.xml").is_symlink()

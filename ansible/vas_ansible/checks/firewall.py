@@ -1,0 +1,144 @@
+"""What a machine's firewall keeps out that has to get in, and what it lets in needlessly.
+
+Guests run users' code: a storage server lets them reach what Lustre and the route probes need,
+and nothing else. Guests and the ResourceManager let in what comes from the map's nodes, as YARN's
+programs take ports as they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+from vas_ansible.checks.facts import Chain, Facts
+from vas_ansible.checks.finding import Finding
+from vas_cluster import Cluster, Host
+from vas_routing.settings import Settings as RouteSettings
+
+# firewalld's word for a zone that takes everything.
+_OPEN = "ACCEPT"
+LNET = "988/tcp"
+"""The port of LNet's acceptor (socklnd); RDMA passes by the firewall."""
+_KNOWN = {22: "sshd", 111: "rpcbind", 2049: "NFS", 5900: "VNC", 9213: "metrics", 9214: "metrics"}
+_KNOWN |= {16509: "libvirtd", 16514: "libvirtd"}
+
+
+def needed_ports(host: Host, settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ports of a storage server that its guests need, each as PORT/PROTOCOL.
+
+    `settings`: the inventory's variables, of which `vas_route_switcher_settings` counts.
+    """
+    given = dict(settings.get("vas_route_switcher_settings") or {})
+    probes = RouteSettings.model_validate(given).probe_port
+    lnet = (LNET,) if any("@tcp" in nid for nid in host.nids) else ()
+    return (*lnet, f"{probes}/udp")
+
+
+def nodes_of(cluster: Cluster) -> list[str]:
+    """Addresses of all the map's machines, in its order."""
+    found = [host.address for host in cluster.hosts]
+    found += [guest.address for guest in cluster.guests()]
+    manager = cluster.resourcemanager_address
+    return found if manager in found else [*found, manager]
+
+
+def server_firewall(host: Host, facts: Facts, needed: Sequence[str]) -> Iterator[Finding]:
+    """Ports of `needed_ports` that a leg does not let in, by zones of firewalld or by chains."""
+    bridge = host.nics.bridge
+    here = [leg for leg in (host.nics.pf, bridge) if leg in facts.interfaces or leg == bridge]
+    for leg in here:
+        zone = facts.firewall.zones.get(leg)
+        shut = [port for port in needed if zone and not _has(zone.ports, port)]
+        if zone and zone.target != _OPEN and shut:
+            what = f"firewalld has {leg} in the zone {zone.zone}, which does not let in "
+            adding = " ".join(f"--add-port={port}" for port in shut)
+            fix = f"firewall-cmd --permanent --zone={zone.zone} {adding}; firewall-cmd --reload"
+            yield Finding(host.name, "firewall", what + ", ".join(shut), fix)
+    for chain in _chains(facts, "input"):
+        shut = [port for port in needed if any(not _lets_in(chain, leg, port) for leg in here)]
+        if shut:
+            what = f"the chain {chain.name} drops {', '.join(shut)} from {' or '.join(here)}"
+            rules = [f"nft insert rule {chain.name} {_match(port)} accept" for port in shut]
+            fix = "; ".join(rules) + "; if other rules let them in, accept the check `firewall`"
+            yield Finding(host.name, "firewall", what, fix)
+    yield from _bridged(host.name, facts, bridge)
+
+
+def node_firewall(
+    node: str, facts: Facts, legs: Sequence[str], nodes: Sequence[str]
+) -> Iterator[Finding]:
+    """Legs of a guest or the ResourceManager that keep out what comes from the map's `nodes`."""
+    fix = f"let in the map's nodes: `vas provision firewall --node {node}` prints the rules"
+    here = [leg for leg in legs if leg in facts.interfaces]
+    for leg in here:
+        zone = facts.firewall.zones.get(leg)
+        if zone and zone.target != _OPEN and not _cover(zone.sources, nodes):
+            what = f"firewalld has {leg} in the zone {zone.zone}, which keeps other nodes out"
+            yield Finding(node, "firewall", what, fix)
+    for chain in _chains(facts, "input"):
+        shut = [leg for leg in here if leg not in chain.open]
+        if shut and not _cover(chain.sources, nodes):
+            what = f"the chain {chain.name} drops what comes from other nodes by {', '.join(shut)}"
+            yield Finding(
+                node, "firewall", what, fix + "; if others let it in, accept the check `firewall`"
+            )
+
+
+def exposed(host: Host, facts: Facts, needed: Sequence[str]) -> Iterator[Finding]:
+    """A warning of ports that guests, where users' code runs, reach for nothing."""
+    open_ports = [port for port in facts.exposed if f"{port}/tcp" not in needed]
+    if facts.firewall.guest_rules or not host.guests:
+        return
+    bridge = host.nics.bridge
+    zone = facts.firewall.zones.get(bridge)
+    if zone and zone.target != _OPEN:
+        open_ports = [port for port in open_ports if _has(zone.ports, f"{port}/tcp")]
+    for chain in _chains(facts, "input"):
+        open_ports = [port for port in open_ports if _lets_in(chain, bridge, f"{port}/tcp")]
+    if open_ports:
+        named = (f"{port} ({_KNOWN[port]})" if port in _KNOWN else str(port) for port in open_ports)
+        what = f"guests, which run users' code, reach {', '.join(named)} by {bridge} and its PF"
+        fix = f"they need {', '.join(needed)}: `vas provision firewall --node {host.name}` prints"
+        yield Finding(host.name, "exposed", what, fix + " the rules", warns=True)
+
+
+def _chains(facts: Facts, hook: str) -> list[Chain]:
+    """Chains that drop by default; where firewalld is, its zones say what counts."""
+    return [c for c in facts.firewall.chains if c.hook == hook and not facts.firewall.zones]
+
+
+def _lets_in(chain: Chain, leg: str, port: str) -> bool:
+    ports = [*chain.ports.get("*", ()), *chain.ports.get(leg, ())]
+    return leg in chain.open or _has(ports, port)
+
+
+def _has(ports: Sequence[str], wanted: str) -> bool:
+    """Whether PORT/PROTOCOL is among ports and ranges, FIRST-LAST/PROTOCOL."""
+    number, _, protocol = wanted.partition("/")
+    for each in ports:
+        first, _, last = each.partition("/")[0].partition("-")
+        if each.endswith("/" + protocol) and int(first) <= int(number) <= int(last or first):
+            return True
+    return False
+
+
+def _bridged(node: str, facts: Facts, bridge: str) -> Iterator[Finding]:
+    """Chains that packets from guest to guest go through."""
+    for chain in _chains(facts, "forward"):
+        through = chain.name.startswith("bridge ") or facts.firewall.bridges_filtered
+        if through and bridge not in chain.open:
+            what = f"the chain {chain.name} drops what guests of {bridge} send one another"
+            fix = "sysctl net.bridge.bridge-nf-call-iptables=0, or let that bridge through"
+            yield Finding(node, "firewall", what, fix)
+
+
+def _match(port: str) -> str:
+    number, _, protocol = port.partition("/")
+    return f"{protocol} dport {number}"
+
+
+def _cover(networks: Sequence[str], nodes: Sequence[str]) -> bool:
+    """Whether every address is in one of the networks."""
+    known = [ip_network(network, strict=False) for network in networks]
+    return all(any(ip_address(node) in network for network in known) for node in nodes)

@@ -1,0 +1,102 @@
+"""Firewall rules of a site's machines, made of the map. Pure: text for nft or firewall-cmd.
+
+Guests run users' code. A storage server lets them reach Lustre's port and the route probes', and
+drops all else that comes from them; guests and the ResourceManager let the map's nodes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vas_ansible.checks.firewall import nodes_of
+from vas_cluster import Cluster, Host
+
+_METRICS = "9213, 9214"
+
+
+def server_nftables(
+    cluster: Cluster, host: Host, needed: Sequence[str], monitoring: Sequence[str]
+) -> str:
+    """A table for `nft -f`, which replaces the one of an earlier run and touches no other.
+
+    `needed`: ports as PORT/PROTOCOL; `monitoring`: addresses of machines that may ask the daemons.
+    A packet that this table accepts still has to pass the server's own rules.
+    """
+    guests = ", ".join(guest.address for guest in cluster.guests())
+    family = "ip6" if ":" in guests else "ip"
+    let_in = [f"{protocol} dport {port} accept" for port, _, protocol in _split(needed)]
+    let_in += [
+        f"{_family(one)} saddr {one} tcp dport {{ {_METRICS} }} accept" for one in monitoring
+    ]
+    lines = "\n".join(f"        {line}" for line in let_in)
+    return f"""#!/usr/sbin/nft -f
+# What guests may reach of {host.name}: `vas provision firewall`.
+add table inet vas_guests
+delete table inet vas_guests
+table inet vas_guests {{
+    set guests {{
+        type {"ipv6_addr" if family == "ip6" else "ipv4_addr"}
+        elements = {{ {guests} }}
+    }}
+    chain input {{
+        type filter hook input priority -5; policy accept;
+        iifname "{host.nics.bridge}" goto from_guests
+        {family} saddr @guests goto from_guests
+    }}
+    chain from_guests {{
+        ct state established,related accept
+        icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert, nd-router-advert }} accept
+{lines}
+        counter drop
+    }}
+}}
+"""
+
+
+def server_firewalld(
+    cluster: Cluster, host: Host, needed: Sequence[str], monitoring: Sequence[str]
+) -> str:
+    """Commands that make a zone of guests: their bridge, and their addresses on the data fabric."""
+    zone = "firewall-cmd --permanent --zone=vas-guests"
+    ports = [f"--add-port={port}" for port in needed]
+    sources = [f"--add-source={guest.address}" for guest in cluster.guests()]
+    rules = [
+        f"--add-rich-rule='rule family={_version(one)} source address={one}"
+        " port port=9213-9214 protocol=tcp accept'"
+        for one in monitoring
+    ]
+    words = [["--set-target=DROP"], [f"--add-interface={host.nics.bridge}"], sources, ports, rules]
+    lines = [f"{zone} {word}" for group in words for word in group]
+    pf = f'firewall-cmd --permanent --zone="$(firewall-cmd --get-zone-of-interface={host.nics.pf})"'
+    lines += [f"{pf} {port}" for port in ports]
+    new = "firewall-cmd --permanent --new-zone=vas-guests"
+    return "\n".join([new, *lines, "firewall-cmd --reload"]) + "\n"
+
+
+def node_nftables(cluster: Cluster) -> str:
+    """The rule by which a guest or the ResourceManager lets the map's nodes in."""
+    nodes = nodes_of(cluster)
+    family = _family(nodes[0])
+    return f"nft insert rule inet filter input {family} saddr '{{ {', '.join(nodes)} }}' accept\n"
+
+
+def node_firewalld(cluster: Cluster) -> str:
+    """The same for firewalld: rich rules of the default zone, one for each node."""
+    rules = [
+        f"firewall-cmd --permanent --add-rich-rule='rule family={_version(node)}"
+        f" source address={node} accept'"
+        for node in nodes_of(cluster)
+    ]
+    return "\n".join([*rules, "firewall-cmd --reload"]) + "\n"
+
+
+def _family(address: str) -> str:
+    return "ip6" if ":" in address else "ip"
+
+
+def _version(address: str) -> str:
+    return "ipv6" if ":" in address else "ipv4"
+
+
+def _split(needed: Sequence[str]) -> list[tuple[str, str, str]]:
+    return [port.partition("/") for port in needed]

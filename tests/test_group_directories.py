@@ -1,0 +1,92 @@
+"""Files in a directory that a group shares (2775), as a container of the unit writes them."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+import subprocess
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+from vas_cluster.hadoop import configuration_xml
+from vas_lab.sites import lab_site_yaml
+from vas_lab.spec import find_java
+from vas_tests.checks import REPOSITORY
+from vas_tests.suid_sgid import restrict
+from vas_yarn.jars import find_hadoop, find_plugins
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0, reason="a user of its own needs root"),
+]
+UNIT = REPOSITORY / "yarn-plugins/systemd/vas-nodemanager.service"
+GROUP = 7001
+
+
+def unit() -> dict[str, str]:
+    parser = ConfigParser(interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(UNIT.read_text())
+    return dict(parser["Service"])
+
+
+def put(tmp_path: Path, *, restricted: bool) -> subprocess.CompletedProcess[str]:
+    """`hadoop fs -put` into shared/new/, by a user under the unit's umask."""
+    tmp_path.chmod(0o755)
+    for parent in tmp_path.parents:
+        if parent != Path("/tmp") and parent.is_relative_to("/tmp"):
+            parent.chmod(parent.stat().st_mode | 0o755)
+    shared = tmp_path / "mount/shared"
+    shared.mkdir(parents=True)
+    os.chown(shared, 0, GROUP)
+    shared.chmod(0o2775)
+    site = yaml.safe_load(lab_site_yaml(1))
+    site["lustre"]["mount"] = str(tmp_path / "mount")
+    (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(site))
+    (tmp_path / "file").write_text("a line\n")
+    properties = {
+        "fs.lustre.impl": "org.vas.filesystem.LustreFileSystem",
+        "vas.cluster.file": str(tmp_path / "cluster.yaml"),
+        "vas.layout.required": "false",
+    }
+    (tmp_path / "core-site.xml").write_text(configuration_xml(properties))
+    path = f"{tmp_path}:{find_hadoop()}/*:{find_plugins()}"
+    shell = [str(find_java() / "bin/java"), "-Xmx200m", "-cp", path, "org.apache.hadoop.fs.FsShell"]
+    make = ["-mkdir", "lustre:///shared/new"]
+    words = ["-put", "-d", f"file://{tmp_path}/file", "lustre:///shared/new/file"]
+
+    def become() -> None:
+        os.setgroups([GROUP])
+        os.setgid(pwd.getpwnam("nobody").pw_gid)
+        os.setuid(pwd.getpwnam("nobody").pw_uid)
+        os.umask(int(unit()["UMask"], 8))
+        if restricted:
+            restrict()
+
+    for argv in ([*shell, *make], [*shell, *words]):
+        environment = {"PATH": os.environ["PATH"], "HADOOP_USER_NAME": "nobody"}
+        done = subprocess.run(
+            argv, preexec_fn=become, text=True, capture_output=True, env=environment, timeout=120
+        )
+        if done.returncode != 0:
+            return done
+    return done
+
+
+def test_H8_a_job_writes_into_a_directory_that_a_group_shares(tmp_path: Path) -> None:
+    done = put(tmp_path, restricted=unit().get("RestrictSUIDSGID") == "yes")
+    assert done.returncode == 0, done.stderr
+    made = tmp_path / "mount/shared/new"
+    assert (made / "file").read_text() == "a line\n"
+    assert made.stat().st_gid == (made / "file").stat().st_gid == GROUP
+    assert made.stat().st_mode & stat.S_ISGID
+
+
+def test_H8_systemd_s_restriction_would_fail_it(tmp_path: Path) -> None:
+    done = put(tmp_path, restricted=True)
+    assert done.returncode != 0
+    assert "Operation not permitted" in done.stderr

@@ -1,0 +1,176 @@
+"""The rules of `vas provision firewall` in a kernel: what a guest reaches of its storage server."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from vas_cluster import load_cluster
+from vas_core.polling import poll
+from vas_routing.settings import Settings as RouteSettings
+from vas_tests.checks import REPOSITORY
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
+    pytest.mark.skipif(shutil.which("nft") is None, reason="no nftables here"),
+]
+MAP = REPOSITORY / "cluster/examples/four-oss.yaml"
+SERVER, GUEST, OTHER = "10.10.0.11", "10.10.0.111", "10.10.0.200"
+PROBES = RouteSettings().probe_port
+PORTS = (22, 111, 988, 9213)
+# Each datagram that comes is answered; each connection is accepted.
+_SERVE = """
+import select, socket, sys
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(("0.0.0.0", int(sys.argv[1])))
+tcp = [socket.create_server(("0.0.0.0", int(port))) for port in sys.argv[2:]]
+print("ready", flush=True)
+while True:
+    for one in select.select([udp, *tcp], [], [])[0]:
+        if one is udp:
+            udp.sendto(*udp.recvfrom(64))
+        else:
+            one.accept()[0].close()
+"""
+_ASK = """
+import socket, sys
+source, server, kind, port = sys.argv[1:]
+one = socket.socket(socket.AF_INET, socket.SOCK_STREAM if kind == "tcp" else socket.SOCK_DGRAM)
+one.settimeout(1)
+one.bind((source, 0))
+one.connect((server, int(port)))
+if kind == "udp":
+    one.send(b"x")
+    one.recv(64)
+"""
+_SET_UP = """
+ip link set lo up
+ip link add vasbr0 type veth peer name far0 netns "$1"
+ip link add ens1f0 type veth peer name far1 netns "$1"
+ip link set vasbr0 up
+ip addr add 10.10.0.11/24 dev ens1f0
+ip link set ens1f0 up
+sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
+sysctl -qw net.ipv4.conf.vasbr0.rp_filter=0 net.ipv4.conf.ens1f0.rp_filter=0
+"""
+_FAR = """
+ip link set lo up
+ip link set far0 up
+ip link set far1 up
+ip addr add 10.10.0.111/24 dev far1
+ip addr add 10.10.0.200/24 dev far1
+"""
+
+
+class Net:
+    """A network namespace with a process that holds it."""
+
+    def __init__(self) -> None:
+        self.holder = subprocess.Popen(["unshare", "-n", "sleep", "infinity"])
+        own = Path("/proc/self/ns/net").readlink()
+        there = Path(f"/proc/{self.holder.pid}/ns/net")
+        poll(there.readlink, lambda net: net != own, 10.0, "a namespace")
+
+    def argv(self, *words: str) -> list[str]:
+        return ["nsenter", f"--target={self.holder.pid}", "--net", "--", *words]
+
+    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(self.argv(*words), capture_output=True, text=True, **more)
+
+    def end(self) -> None:
+        self.holder.kill()
+        self.holder.wait()
+
+
+@pytest.fixture
+def nets() -> Iterator[tuple[Net, Net]]:
+    """A storage server that listens, and the far end of its cables."""
+    server, far = Net(), Net()
+    try:
+        done = server.run("sh", "-euc", _SET_UP, "sh", str(far.holder.pid))
+        assert done.returncode == 0, done.stderr
+        assert far.run("sh", "-euc", _FAR).returncode == 0
+        words = [sys.executable, "-c", _SERVE, str(PROBES), *map(str, PORTS)]
+        serving = subprocess.Popen(server.argv(*words), stdout=subprocess.PIPE, text=True)
+        assert serving.stdout is not None and serving.stdout.readline() == "ready\n"
+        yield server, far
+        serving.kill()
+        serving.wait()
+    finally:
+        far.end()
+        server.end()
+
+
+def reached(far: Net, source: str) -> list[int]:
+    """Ports that answer a sender of that address."""
+    asked = [("tcp", port) for port in PORTS] + [("udp", PROBES)]
+    words = [[source, SERVER, kind, str(port)] for kind, port in asked]
+    done = [far.run(sys.executable, "-c", _ASK, *each).returncode for each in words]
+    return [port for (_, port), status in zip(asked, done, strict=True) if status == 0]
+
+
+def rules(*words: str) -> str:
+    argv = [str(Path(sys.executable).with_name("vas")), "provision", "firewall"]
+    argv += ["--cluster", str(MAP), "--node", "oss01.hpc.example", *words]
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+
+
+def load(server: Net, text: str) -> None:
+    done = server.run("nft", "-f", "-", input=text)
+    assert done.returncode == 0, done.stderr
+
+
+def by_the_bridge(far: Net, server: Net) -> None:
+    """From now on the guest sends by its virtio leg, as to its own server."""
+    for net, leg, to in ((far, "far0", SERVER), (server, "vasbr0", GUEST)):
+        assert net.run("ip", "route", "add", f"{to}/32", "dev", leg).returncode == 0
+
+
+def test_S3_guests_reach_lustre_and_the_probes_and_nothing_more(nets: tuple[Net, Net]) -> None:
+    server, far = nets
+    everything = [*PORTS, PROBES]
+    assert reached(far, GUEST) == reached(far, OTHER) == everything
+    load(server, rules())
+    assert reached(far, GUEST) == [988, PROBES]
+    assert reached(far, OTHER) == everything
+    by_the_bridge(far, server)
+    assert reached(far, GUEST) == [988, PROBES]
+
+
+def test_S3_the_monitoring_machine_asks_the_daemons_and_no_guest_does(
+    nets: tuple[Net, Net],
+) -> None:
+    server, far = nets
+    load(server, rules("--monitoring", GUEST))
+    assert reached(far, GUEST) == [988, 9213, PROBES]
+    load(server, rules())
+    assert reached(far, GUEST) == [988, PROBES]
+
+
+def test_S3_hostcheck_knows_the_rules_when_they_are_there(nets: tuple[Net, Net]) -> None:
+    sys.path.insert(0, str(REPOSITORY / "ansible/tests"))
+    try:
+        from modules import load as load_plugin
+    finally:
+        sys.path.pop(0)
+    server, _ = nets
+    facts = load_plugin("modules/vas_facts.py")
+
+    def seen() -> bool:
+        listed: Sequence[dict[str, object]] = json.loads(
+            server.run("nft", "-j", "list", "ruleset").stdout
+        )["nftables"]
+        return bool(facts.has_guest_rules(listed))
+
+    assert not seen()
+    load(server, rules())
+    assert seen()
+    assert load_cluster(MAP).guest("vas01.hpc.example").address == GUEST
