@@ -23,8 +23,15 @@ public final class ErrnoException extends IOException {
     this(file, call, errno.number());
   }
 
-  /** @param osts those that the bytes in question are on, as {@code OST000a}; none: not known */
-  ErrnoException(Path file, String call, int number, List<String> osts) {
+  /**
+   * The error of one call.
+   *
+   * @param file below the mount
+   * @param call the system call's name, as a person would say it
+   * @param number errno
+   * @param osts those that the bytes in question are on, as {@code OST000a}; none: not known
+   */
+  public ErrnoException(Path file, String call, int number, List<String> osts) {
     super(file + ": " + call + ": "
         + Errno.of(number).map(errno -> errno.explained(osts)).orElse("error " + number));
     this.file = file.toString();
