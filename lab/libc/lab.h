@@ -1,4 +1,4 @@
-/* What the three sources of the library share. Nothing here is seen by the program. */
+/* What the sources of the library share. Nothing here is seen by the program. */
 #ifndef VAS_LAB_H
 #define VAS_LAB_H
 
@@ -19,6 +19,17 @@
 
 #define STORED "user.lustre.lov"
 #define NAME_OF_FD 32
+
+#define MAGIC_PLAIN 0x0BD10BD0u
+#define MAGIC_POOL 0x0BD30BD0u
+#define MAGIC_COMPOSITE 0x0BD60BD0u
+#define COMPONENT_STALE 0x1u
+#define COMPONENT_INIT 0x10u
+#define PATTERN_MDT 0x100u
+
+static inline uint16_t get16(const uint8_t *at) { return (uint16_t)(at[0] | at[1] << 8); }
+static inline uint32_t get32(const uint8_t *at) { return get16(at) | (uint32_t)get16(at + 2) << 16; }
+static inline uint64_t get64(const uint8_t *at) { return get32(at) | (uint64_t)get32(at + 4) << 32; }
 
 /* The libc's own function of this name. */
 #define NEXT(name)                                                          \
@@ -41,6 +52,17 @@ int ask(int fd, const char *operation, const void *value, size_t size);
 /* getxattr and setxattr of lustre.lov on a file of the mount. */
 ssize_t read_layout(int fd, void *value, size_t size);
 int write_layout(int fd, const void *value, size_t size);
+bool is_composite(const uint8_t *value, ssize_t size);
+
+/* What a client asks the OSTs, once for each object; the order is that of board.py. */
+enum request { GLIMPSE, SYNC, DESTROY, PUNCH };
+#define REQUEST_KINDS 4
+/* Whether an OST is away or requests are counted; else nothing below needs to be called. */
+bool osts_are_watched(void);
+/* Counts a request to each object of a file of the mount; returns the errno of an OST that is away. */
+int ask_objects(int fd, enum request kind);
+/* The errno of an OST that is away and holds bytes of that part of a file of the mount; else 0. */
+int ask_range(int fd, uint64_t start, size_t length, bool writing);
 
 #pragma GCC visibility pop
 

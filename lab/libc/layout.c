@@ -1,18 +1,10 @@
 /* The bytes of a layout, as a client reads and sets them. */
 #include "lab.h"
 
-#define MAGIC_PLAIN 0x0BD10BD0u
-#define MAGIC_POOL 0x0BD30BD0u
-#define MAGIC_COMPOSITE 0x0BD60BD0u
-#define COMPONENT_INIT 0x10u
 #define FLR_STATE 3u
 #define FLR_READ_ONLY 1u
 
-static uint16_t get16(const uint8_t *at) { return (uint16_t)(at[0] | at[1] << 8); }
-static uint32_t get32(const uint8_t *at) { return get16(at) | (uint32_t)get16(at + 2) << 16; }
-static uint64_t get64(const uint8_t *at) { return get32(at) | (uint64_t)get32(at + 4) << 32; }
-
-static bool is_composite(const uint8_t *value, ssize_t size)
+bool is_composite(const uint8_t *value, ssize_t size)
 {
     return size >= 32 && get32(value) == MAGIC_COMPOSITE && size >= 32 + 48 * get16(value + 14);
 }
@@ -52,7 +44,7 @@ ssize_t read_layout(int fd, void *value, size_t size)
     ssize_t length = getxattr(link_of(fd, name), STORED, stored, sizeof(stored));
     const char *operation = NULL;
 
-    if (fstat(fd, &info) < 0)
+    if (NEXT(fstat)(fd, &info) < 0)
         return -1;
     /* Bytes without a layout: made by a program this library was not loaded into. */
     if (length < 0 && errno == ENODATA && S_ISREG(info.st_mode) && info.st_size > 0)

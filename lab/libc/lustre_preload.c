@@ -34,7 +34,7 @@ static bool lacks_layout(int fd)
 {
     struct stat info;
 
-    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+    return NEXT(fstat)(fd, &info) == 0 && S_ISREG(info.st_mode) &&
            fgetxattr(fd, STORED, NULL, 0) < 0 && errno == ENODATA;
 }
 

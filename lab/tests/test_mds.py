@@ -85,8 +85,9 @@ def maker(pools: dict[str, list[int]] | None = None) -> Maker:
             count, EVEN, pool=pool, start=start, avoid=avoid
         ),
         lambda ost: Fid(0x280000400 + ost, next(numbers)),
-        OSTS,
+        lambda: OSTS,
         pools or {},
+        OSTS,
     )
 
 

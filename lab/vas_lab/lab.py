@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
@@ -142,12 +143,16 @@ class Lab:
 
         Opens, looks and removals do not reach it. Raises VasError when it does not answer.
         """
-        try:
-            with socket_path(self.spec.lustre_state, "mds.sock") as path:
-                return int(mds.call(Path(path), "asked")["asked"])
-        except OSError as silent:
-            where = f"lab {self.spec.name}"
-            raise VasError(f"the MDS does not answer: {silent}", where=where) from silent
+        return int(self._mds("asked")["asked"])
+
+    def object_requests(self, *, counting: bool | None = None) -> dict[str, int]:
+        """Requests that all processes of the lab made to OSTs, one for each object of a file.
+
+        `glimpses` (stat), `syncs` (fsync), `destroys`, `punches` (truncate), since counting was
+        last started. `counting` starts it anew or stops it afterwards. A client that keeps locks
+        glimpses less. Raises VasError when the MDS does not answer.
+        """
+        return {kind: int(n) for kind, n in self._mds("count", on=counting).items()}
 
     def run_job(
         self,
@@ -188,6 +193,14 @@ class Lab:
         """Raises VasError, with the fix, if anything of it is broken."""
         for problem in self.problems():
             raise VasError(problem.what, where=f"lab {self.spec.name}", hint=problem.fix)
+
+    def _mds(self, operation: str, **arguments: Any) -> Any:
+        try:
+            with socket_path(self.spec.lustre_state, "mds.sock") as path:
+                return mds.call(Path(path), operation, **arguments)
+        except OSError as silent:
+            where = f"lab {self.spec.name}"
+            raise VasError(f"the MDS does not answer: {silent}", where=where) from silent
 
     def _cause(self, failed: VasError, log: Path) -> VasError:
         """What broke in the lab, if that explains a job's failure better than its output."""

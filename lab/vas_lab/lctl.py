@@ -1,4 +1,4 @@
-"""`python -m vas_lab.lctl`: the lab's `lctl`, as far as pools need it."""
+"""`python -m vas_lab.lctl`: the lab's `lctl`: pools, OSTs that are away, one MDT parameter."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import errno
 import os
 import re
 import sys
+from fnmatch import fnmatchcase
 
-from vas_lab.lfs.client import VERSION, Client, err, out
+from vas_lab.lfs.client import INSTANCE, VERSION, Client, err, out
 from vas_lab.lfs.names import pool_list
 
 _ACTIONS = {
@@ -26,12 +27,15 @@ def main(words: list[str]) -> int:
     client = Client.of(os.environ)
     if words[:1] == ["pool_list"]:
         return pool_list(client, words[1:])
-    if len(words) < 2 or words[0] not in _ACTIONS:
+    if len(words) < 2 or words[0] not in (*_ACTIONS, "set_param"):
         err(
-            f"lctl: the lab's stand-in knows: pool_list, {', '.join(_ACTIONS)} FSNAME.POOL [OST...]"
+            f"lctl: the lab's stand-in knows: pool_list, {', '.join(_ACTIONS)} FSNAME.POOL "
+            "[OST...], set_param osc.OST.active=0|1, set_param mdt.*.enable_remote_dir_gid=GID"
         )
         return 4
     try:
+        if words[0] == "set_param":
+            return _set_params(client, [word for word in words[1:] if word != "-P"])
         return _change(client, words[0], words[1], words[2:])
     except OSError as failed:
         err(f"lctl {words[0]}: {words[1]}: {failed.strerror}")
@@ -53,6 +57,31 @@ def _change(client: Client, command: str, full_name: str, targets: list[str]) ->
     for index in osts:
         out(f"OST {fsname}-OST{index:04x}_UUID {done} {full_name}\n")
     return 0
+
+
+def _set_params(client: Client, settings: list[str]) -> int:
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        osts = _named_osts(client, name)
+        if osts and value in ("0", "1"):
+            for ost in osts:
+                client.ask("away", ost=ost, error=0 if value == "1" else errno.ESHUTDOWN)
+        elif re.fullmatch(r"mdt\..+\.enable_remote_dir_gid", name):
+            client.ask("remote_dir_gid", gid=int(value))
+        else:
+            err(f"lctl set_param: {setting}: not known to the lab's stand-in")
+            return errno.ENOENT
+        out(f"{setting}\n")
+    return 0
+
+
+def _named_osts(client: Client, name: str) -> list[int]:
+    """The OSTs whose `active` is named: `osc.lab-OST0001-*.active`, wildcards as the shell's."""
+    info, (kind, _, rest) = client.info(), name.partition(".")
+    if kind not in ("osc", "osp") or not rest.endswith(".active"):
+        return []
+    full = f"{info['fsname']}-OST{{:04x}}-osc-{INSTANCE}.active"
+    return [ost for ost in info["osts"] if fnmatchcase(full.format(ost), rest)]
 
 
 def _indices(target: str) -> list[int]:

@@ -18,6 +18,7 @@ from vas_core.files import write_atomically
 from vas_lab import libc
 from vas_lab.lfs.client import INSTANCE, VERSION
 from vas_lab.mds import client
+from vas_lab.mds.board import Board
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,7 @@ class LabLustre:
         for directory in (self.backing, self.sysfs, self.bin):
             directory.mkdir(parents=True, exist_ok=True)
         libc.build(self.state_dir)
+        Board(self.state_dir)  # before the first process looks for it
         for program in ("lfs", "lctl"):
             self._write_program(program)
         write_atomically(self.sysfs / "version", f"{VERSION}\n", mode=0o444)
@@ -105,5 +107,6 @@ class LabLustre:
 
     def _write_program(self, name: str) -> None:
         words = ["exec", sys.executable, "-m", f"vas_lab.{name}"]
-        text = f'#!/bin/sh\n{shlex.join(words)} "$@"\n'
+        # Both ask the MDT alone, whatever the OSTs do.
+        text = f'#!/bin/sh\nexport VAS_LAB_MDT_ONLY=1\n{shlex.join(words)} "$@"\n'
         write_atomically(self.bin / name, text, mode=0o755)

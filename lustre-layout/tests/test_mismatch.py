@@ -14,7 +14,18 @@ from vas_core.errors import VasError
 from vas_layout.codec import decode, encode
 from vas_layout.lfs import Lfs
 from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
-from vas_layout.model import EXTENSION, INIT, Composite, Layout, Plain
+from vas_layout.model import (
+    EXTENSION,
+    INIT,
+    RAID0,
+    Component,
+    Composite,
+    Fid,
+    Layout,
+    Magic,
+    Plain,
+    StripeObject,
+)
 from vas_layout.paths import files_below
 from vas_layout.store import LayoutReader, XattrStore
 
@@ -224,3 +235,23 @@ def test_R2_what_was_achieved_is_said(tmp_path: Path) -> None:  # noqa: N802
     os.setxattr(path, "user.lustre.lov", vector("flr2-written"))
     assert migrate(again, lfs, WISH, READER) == "changed meanwhile, left alone"
     assert os.getxattr(path, "user.lustre.lov") == vector("flr2-written")
+
+
+@pytest.mark.parametrize("later", [(0, 1, 2, 3), (2, 1, 0, 3)])
+def test_R4_a_progressive_file_of_lustre_is_left_as_it_is(
+    tmp_path: Path, later: tuple[int, ...]
+) -> None:
+    """The first block may lie on the OST of a later one: four blocks on three OSTs are no fault."""
+    first = Plain(Magic.V1, RAID0, 128 * MIB, 1, 3, objects=(StripeObject(3, Fid(1, 1)),))
+    objects = tuple(StripeObject(ost, Fid(1, 2 + ost)) for ost in later)
+    rest = Plain(Magic.V1, RAID0, 128 * MIB, 4, later[0], objects=objects)
+    layout = Composite(
+        2,
+        0,
+        1,
+        (Component(1, INIT, 0, 128 * MIB, first), Component(2, INIT, 128 * MIB, None, rest)),
+    )
+    path = _file(tmp_path / "ours", "c1", 512 * MIB)
+    os.setxattr(path, "user.lustre.lov", encode(layout))
+    assert len({3, *later[1:]}) == 3
+    assert list(find_mismatches(tmp_path, WISH, READER)) == []

@@ -120,7 +120,7 @@ def mismatch_of(path: Path, wish: Wish, reader: LayoutReader) -> Mismatch | Left
         return Mismatch(path, size, why, plan)
     osts = sum(1 for index in owned_bytes(layout, 0, size) if index is not None)
     # -1, all OSTs: how many there are is not known, so neither is whether these are too few.
-    if osts < plan.stripe_count:
+    if osts + _may_share(layout) < plan.stripe_count:
         few = f"too few OSTs: {osts}, its {plan.splits} splits could be on {plan.stripe_count}"
         return Mismatch(path, size, few, plan, osts)
     return None
@@ -226,6 +226,17 @@ def _why(layout: Layout, plan: StripePlan, wish: Wish) -> str | None:
     if wish.pool and isinstance(layout, Plain) and layout.pool != wish.pool:
         return f"in pool {layout.pool or 'none'}"
     return None
+
+
+def _may_share(layout: Layout) -> int:
+    """1 where the one object of a progressive layout's first component may lie beside a later one.
+
+    So `lustre:///` makes its files: the MDT chooses the OSTs of each component by itself.
+    """
+    if not isinstance(layout, Composite) or len(layout.components) == 1:
+        return 0
+    first = layout.components[0].layout
+    return int(isinstance(first, Plain) and len(first.objects) == 1)
 
 
 def _split_start(border: int, wish: Wish) -> int:

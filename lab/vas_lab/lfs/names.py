@@ -69,7 +69,11 @@ def getdirstripe(client: Client, words: list[str]) -> int:
 
 
 def mkdir(client: Client, words: list[str]) -> int:
-    """Makes directories, on MDT 0: more cannot be asked for in the lab."""
+    """Makes directories on MDT 0.
+
+    More MDTs are refused: with EPERM to users who may not ask for them, as Lustre does by
+    mdt.*.enable_remote_dir_gid, and with EINVAL else, for the lab has one.
+    """
     parsed = _parsed(words, _DIRECTORY_OPTIONS)
     if parsed is None:
         return 4
@@ -78,13 +82,19 @@ def mkdir(client: Client, words: list[str]) -> int:
         index, count = parsed.value("mdt-index"), parsed.value("mdt-count")
         try:
             if (index or "0") not in ("0", "-1") or int(count or "1") > 1:
-                raise OSError(errno.EINVAL, "")
+                raise OSError(errno.EINVAL if _may_stripe(client) else errno.EPERM, "")
             os.mkdir(path)  # noqa: PTH102
         except OSError as failed:
             status = failed.errno or errno.EIO
             reason = os.strerror(status)
             err(f"lfs mkdir: dirstripe error on '{path}': {reason}")
     return status
+
+
+def _may_stripe(client: Client) -> bool:
+    # mdt_reint_create: root, members of that group, or all where it is -1.
+    allowed: int = client.info()["enable_remote_dir_gid"]
+    return os.geteuid() == 0 or allowed in (-1, os.getegid())
 
 
 def pool_list(client: Client, words: list[str]) -> int:

@@ -34,16 +34,21 @@ class Allocator:
         pool: Sequence[int] | None = None,
         start: int | None = None,
         avoid: Collection[int] = (),
+        away: Collection[int] = (),
     ) -> list[int]:
         """`count` OSTs, an OST twice only when `count` exceeds the usable ones.
 
-        `avoid`, the OSTs of other mirrors, is heeded while enough others are left.
+        `avoid`, the OSTs of other mirrors, is heeded while enough others are left. Of OSTs that
+        are `away` none is chosen: a start there gives those after it (lod_alloc_specific).
 
-        Raises OSError(EINVAL) for a start outside the pool, ENOSPC when all OSTs are full.
+        Raises OSError(EINVAL) for a start outside the pool, ENOSPC when no OST is left.
         """
         members = [ost for ost in self._osts if pool is None or ost in pool]
         if start is not None and start not in members:
             raise OSError(errno.EINVAL, "no such OST")
+        if start in away:
+            start = next((ost for ost in _from(members, start) if ost not in away), None)
+        members = [ost for ost in members if ost not in away]
         usable = _usable(members, available_bytes, avoid, count)
         if start is not None:
             return self._from(start, members, usable, count)
@@ -53,8 +58,7 @@ class Allocator:
 
     @staticmethod
     def _from(start: int, members: list[int], usable: list[int], count: int) -> list[int]:
-        turn = members.index(start)
-        order = [ost for ost in members[turn:] + members[:turn] if ost in usable or ost == start]
+        order = [ost for ost in _from(members, start) if ost in usable or ost == start]
         return [order[k % len(order)] for k in range(count)]
 
     def _round_robin(self, usable: list[int], count: int) -> list[int]:
@@ -76,6 +80,11 @@ class Allocator:
                 left.remove(ost)
                 chosen.append(ost)
         return chosen
+
+
+def _from(members: list[int], start: int | None) -> list[int]:
+    turn = 0 if start is None else members.index(start)
+    return members[turn:] + members[:turn]
 
 
 def _usable(

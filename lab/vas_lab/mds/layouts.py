@@ -42,14 +42,16 @@ class Maker:
 
     choose      (count, pool's OSTs or None, start or None, OSTs to avoid) -> OSTs
     new_object  OST -> FID
-    osts        all OST indices
+    present     () -> OST indices that are not away
     pools       pool -> OST indices
+    osts        all OST indices
     """
 
     choose: Callable[[int, Sequence[int] | None, int | None, Collection[int]], list[int]]
     new_object: Callable[[int], Fid]
-    osts: Sequence[int]
+    present: Callable[[], Sequence[int]]
     pools: dict[str, list[int]]
+    osts: Sequence[int]
 
     def instantiate(self, request: Layout, owner: Fid) -> Layout:
         """The layout a new file `owner` gets for `request`: what Lustre makes at creation."""
@@ -105,7 +107,9 @@ class Maker:
         if wish.magic is Magic.SPECIFIC:
             osts = [item.ost_idx for item in wish.objects]
         else:
-            count = self._count(wish, len(self.osts if pool is None else pool))
+            present = self.present()
+            members = present if pool is None else [ost for ost in pool if ost in present]
+            count = self._count(wish, len(members))
             osts = self.choose(count, pool, wish.stripe_offset, avoid)
         overstriped = OVERSTRIPING if len(set(osts)) < len(osts) else 0
         return Plain(

@@ -15,6 +15,7 @@ from typing import Any
 
 from vas_lab.mds import layouts
 from vas_lab.mds.allocator import Allocator
+from vas_lab.mds.board import Board
 from vas_lab.mds.state import State
 from vas_lab.mds.usage import STORED, Usage
 from vas_layout.codec import decode, encode
@@ -48,10 +49,11 @@ class Service:
         self.site = site
         self.state = State(site.state_dir, site.osts)
         self.usage = Usage(site.mount, site.state_dir, site.osts, site.ost_bytes)
+        self.board = Board(site.state_dir)
         # Not for secrets: Lustre too starts at a random OST.
         self._allocator = Allocator(site.osts, random.Random())  # noqa: S311
         self._maker = layouts.Maker(
-            self._choose, self.state.new_object, site.osts, self.state.pools
+            self._choose, self.state.new_object, self._present, self.state.pools, site.osts
         )
         self._operations: dict[str, Callable[[dict[str, Any], int], Answer]] = {
             "create": self._create,
@@ -67,6 +69,9 @@ class Service:
             "df": self._df,
             "asked": lambda _: {"asked": self._asked},
             "pool": self._pool,
+            "away": self._set_away,
+            "count": self._count,
+            "remote_dir_gid": self._set_remote_dir_gid,
         }
 
     def answer(self, request: dict[str, Any], descriptor: int | None) -> Answer:
@@ -85,7 +90,12 @@ class Service:
         self, count: int, pool: Sequence[int] | None, start: int | None, avoid: Collection[int]
     ) -> list[int]:
         free = self.usage.available()
-        return self._allocator.choose(count, free, pool=pool, start=start, avoid=avoid)
+        away = self.board.away()
+        return self._allocator.choose(count, free, pool=pool, start=start, avoid=avoid, away=away)
+
+    def _present(self) -> list[int]:
+        away = self.board.away()
+        return [ost for ost in self.site.osts if ost not in away]
 
     # ---- layouts ----
 
@@ -110,7 +120,10 @@ class Service:
         if raw is None:
             return self._create(request, file)
         layout = _decode(raw)
-        grown = self._maker.grow(layout, os.stat(_name(file)).st_size)  # noqa: PTH116
+        # A write that is about to happen needs its objects before the file is as long.
+        wanted = int.from_bytes(bytes.fromhex(request.get("value", "")), "little")
+        size = max(wanted, os.stat(_name(file)).st_size)  # noqa: PTH116
+        grown = self._maker.grow(layout, size)
         if grown != layout:
             _store(file, encode(grown))
         return {}
@@ -182,7 +195,13 @@ class Service:
     # ---- the file system ----
 
     def _info(self, request: dict[str, Any]) -> Answer:
-        return {"fsname": self.site.fsname, "osts": list(self.site.osts), "pools": self.state.pools}
+        return {
+            "fsname": self.site.fsname,
+            "osts": list(self.site.osts),
+            "pools": self.state.pools,
+            "enable_remote_dir_gid": self.state.remote_dir_gid,
+            "away": sorted(self.board.away()),
+        }
 
     def _df(self, request: dict[str, Any]) -> Answer:
         self.usage.count_now()
@@ -195,6 +214,25 @@ class Service:
             for ost in self.site.osts
         }
         return {"osts": osts, "files": self.usage.files}
+
+    def _set_away(self, request: dict[str, Any]) -> Answer:
+        """`ost` fails with `error`, an errno, from now on; 0 brings it back."""
+        if request["ost"] not in self.site.osts:
+            raise OSError(errno.ENODEV, "no such OST")
+        self.board.set_away(request["ost"], request["error"])
+        return {}
+
+    def _count(self, request: dict[str, Any]) -> Answer:
+        """Starts (`on` true) or stops counting, or neither (null); answers the counts before."""
+        counts = self.board.requests()
+        if request["on"] is not None:
+            self.board.count(on=request["on"])
+        return counts
+
+    def _set_remote_dir_gid(self, request: dict[str, Any]) -> Answer:
+        self.state.remote_dir_gid = int(request["gid"])
+        self.state.save()
+        return {}
 
     def _pool(self, request: dict[str, Any]) -> Answer:
         """`action` new, destroy, add or remove; `pool`; `osts` for the last two."""

@@ -1,4 +1,4 @@
-"""What the MDS must not forget: identifiers given out, and pools.
+"""What the MDS must not forget: identifiers given out, pools, and a parameter.
 
 Identifiers are taken from blocks whose end is on disk before the first is used: after a
 crash the rest of a block is skipped, and no identifier is ever given twice.
@@ -27,15 +27,21 @@ class State:
         self._path = directory / "mds.json"
         self._limits: dict[str, int] = {_FILES: 1, **{str(ost): 1 for ost in osts}}
         self.pools: dict[str, list[int]] = {}
+        self.remote_dir_gid = 0  # as Lustre comes: only root stripes directories
         if self._path.exists():
             stored = json.loads(self._path.read_text())
             self._limits |= stored["next"]
             self.pools = stored["pools"]
+            self.remote_dir_gid = stored.get("enable_remote_dir_gid", 0)
         self._next = dict(self._limits)
 
     def save(self) -> None:
         """Makes pools and counters durable."""
-        content = {"next": self._limits, "pools": self.pools}
+        content = {
+            "next": self._limits,
+            "pools": self.pools,
+            "enable_remote_dir_gid": self.remote_dir_gid,
+        }
         write_atomically(self._path, json.dumps(content, indent=2) + "\n")
 
     def new_file(self) -> Fid:

@@ -1,19 +1,32 @@
 package org.vas.filesystem;
 
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.regex.Pattern;
 
 /** The errors of Linux that a Lustre client gives, and what to do about each. */
-enum Errno {
+public enum Errno {
   EPERM(1, "Operation not permitted", "only the owner or root may do this"),
   ENOENT(2, "No such file or directory", ""),
+  EINTR(4, "Interrupted system call", "try again"),
   EIO(5, "Input/output error", "see dmesg here and on the OSS, and 'lfs check servers'"),
+  EAGAIN(11, "Resource temporarily unavailable", "try again"),
+  ENOMEM(12, "Cannot allocate memory", "this machine has too little memory"),
   EACCES(13, "Permission denied", "check the permissions of the file and of its directories"),
   EEXIST(17, "File exists", ""),
   EXDEV(18, "Invalid cross-device link", "another file system is mounted below the Lustre mount"),
+  ENODEV(19, "No such device", "see 'lfs check servers' and dmesg"),
   ENOTDIR(20, "Not a directory", ""),
   EISDIR(21, "Is a directory", ""),
   EINVAL(22, "Invalid argument", ""),
+  ENFILE(23, "Too many open files in system", "raise fs.file-max"),
+  EMFILE(24, "Too many open files", "raise the limit of this process ('ulimit -n')"),
   ENOSPC(28, "No space left on device",
       "'lfs df -h' and 'lfs df -i' show which OST or MDT is full"),
   EROFS(30, "Read-only file system", "Lustre is mounted read-only here"),
@@ -26,7 +39,9 @@ enum Errno {
   EOPNOTSUPP(95, "Operation not supported", ""),
   ENOTCONN(107, "Transport endpoint is not connected", "run 'lfs check servers'"),
   ESHUTDOWN(108, "Cannot send after transport endpoint shutdown",
-      "a server evicted this client: see dmesg, and try again"),
+      "the server is away, or evicted this client: see 'lfs check servers' and dmesg"),
+  ETIMEDOUT(110, "Connection timed out", "see 'lfs check servers' and dmesg"),
+  EHOSTDOWN(112, "Host is down", "see 'lfs check servers' and dmesg"),
   ESTALE(116, "Stale file handle", "the file was removed on another client"),
   EDQUOT(122, "Disk quota exceeded", "see 'lfs quota -u USER MOUNT'");
 
@@ -44,18 +59,72 @@ enum Errno {
     return Arrays.stream(values()).filter(errno -> errno.number == number).findFirst();
   }
 
-  /** Which error it was, from the text that Java's own I/O gives in its stead. */
+  /**
+   * Turns the text that Java's own I/O gives for an error back into the error: by the texts of this
+   * process' C library, which made it, in whatever language; else by the English ones.
+   */
   static Optional<Errno> in(String message) {
-    return Arrays.stream(values())
-        .filter(errno -> message != null && message.startsWith(errno.text)).findFirst();
+    return in(message, LocalTexts.TEXTS::get);
   }
 
-  int number() {
+  /** As {@link #in(String)}, with the C library's texts by their errors; null is none. */
+  static Optional<Errno> in(String message, Function<Errno, String> texts) {
+    return longest(message, String::startsWith, texts);
+  }
+
+  /**
+   * The error that a text speaks of, as a phrase of its own and not as a part of some path: the last
+   * resort for exceptions of file systems that keep no number.
+   */
+  public static Optional<Errno> mentionedIn(String message) {
+    return longest(message, Errno::hasPhrase, LocalTexts.TEXTS::get);
+  }
+
+  // "Too many open files in system" begins with another one's text.
+  private static Optional<Errno> longest(String message, BiPredicate<String, String> says,
+      Function<Errno, String> texts) {
+    if (message == null) {
+      return Optional.empty();
+    }
+    return Arrays.stream(values())
+        .filter(errno -> says.test(message, errno.text)
+            || (texts.apply(errno) != null && says.test(message, texts.apply(errno))))
+        .max((a, b) -> Integer.compare(a.text.length(), b.text.length()));
+  }
+
+  private static boolean hasPhrase(String message, String text) {
+    return Pattern.compile("(?<![\\w/.-])" + Pattern.quote(text) + "(?![\\w/-])")
+        .matcher(message).find();
+  }
+
+  /** The number. */
+  public int number() {
     return number;
   }
 
   /** The name, what it means, and what to do. */
   String explained() {
-    return name() + " (" + text + ")" + (hint.isEmpty() ? "" : "; " + hint);
+    return explained(List.of());
+  }
+
+  /** As {@link #explained()}, with the OSTs that the file in question has its bytes on. */
+  String explained(List<String> osts) {
+    return name() + " (" + text + ")"
+        + (osts.isEmpty() ? "" : "; its bytes are on " + String.join(", ", osts))
+        + (hint.isEmpty() ? "" : "; " + hint);
+  }
+
+  /** What this process' C library says of each error. */
+  static Map<Errno, String> texts(IntFunction<String> strerror) {
+    Map<Errno, String> texts = new EnumMap<>(Errno.class);
+    for (Errno errno : values()) {
+      texts.put(errno, strerror.apply(errno.number));
+    }
+    return texts;
+  }
+
+  // Apart, so that only a failure loads the C library.
+  private static final class LocalTexts {
+    private static final Map<Errno, String> TEXTS = texts(Libc::errorText);
   }
 }

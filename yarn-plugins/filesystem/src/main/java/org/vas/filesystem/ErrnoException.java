@@ -2,26 +2,56 @@ package org.vas.filesystem;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /** A system call failed; the message is one line: path, call, error and hint. */
-final class ErrnoException extends IOException {
+public final class ErrnoException extends IOException {
   private static final long serialVersionUID = 1L;
 
+  private final String file;
   private final int number;
+  // What Java can serialise: List.copyOf gives such a list.
+  @SuppressWarnings("serial")
+  private final List<String> osts;
 
   ErrnoException(Path file, String call, int number) {
-    super(file + ": " + call + ": "
-        + Errno.of(number).map(Errno::explained).orElse("error " + number));
-    this.number = number;
+    this(file, call, number, List.of());
   }
 
   ErrnoException(Path file, String call, Errno errno) {
     this(file, call, errno.number());
   }
 
-  Optional<Errno> errno() {
+  /**
+   * The error of one call.
+   *
+   * @param file below the mount
+   * @param call the system call's name, as a person would say it
+   * @param number errno
+   * @param osts those that the bytes in question are on, as {@code OST000a}; none: not known
+   */
+  public ErrnoException(Path file, String call, int number, List<String> osts) {
+    super(file + ": " + call + ": "
+        + Errno.of(number).map(errno -> errno.explained(osts)).orElse("error " + number));
+    this.file = file.toString();
+    this.number = number;
+    this.osts = List.copyOf(osts);
+  }
+
+  /** The error; none for a number that has no name here. */
+  public Optional<Errno> errno() {
     return Errno.of(number);
+  }
+
+  /** The OSTs that hold what was asked for, as {@code OST000a}; none where that is not known. */
+  public List<String> osts() {
+    return osts;
+  }
+
+  /** The file below the mount. */
+  String file() {
+    return file;
   }
 
   boolean is(Errno errno) {

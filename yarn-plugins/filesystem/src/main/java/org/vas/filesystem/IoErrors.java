@@ -6,6 +6,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
@@ -41,18 +42,30 @@ final class IoErrors {
     }
   }
 
-  /** One that names path, call, errno and hint, where the error's text is all there is. */
+  /** One that names path, call, errno and hint. */
   static IOException explained(Path path, String call, IOException error) {
-    Optional<Errno> errno = Errno.in(error.getMessage());
+    Optional<Errno> errno = errno(error);
     return errno.isEmpty() ? error
-        : new IOException(path + ": " + call + ": " + errno.get().explained(), error);
+        : new IOException(path + ": " + call + ": " + errno.get().explained(osts(error)), error);
   }
 
   private static IOException translate(Path path, IOException error) {
     Optional<Errno> errno = errno(error);
-    String message = errno.map(known -> path + ": " + known.explained())
+    String message = errno.map(known -> place(path, error) + known.explained(osts(error)))
         .orElseGet(() -> path + ": " + error.getMessage());
     return caused(typed(path, errno, message), error);
+  }
+
+  // Of a call on a directory it may be an entry that failed.
+  private static String place(Path path, IOException error) {
+    String file = error instanceof ErrnoException
+        ? ((ErrnoException) error).file() : ((FileSystemException) error).getFile();
+    boolean below = file != null && !path.isRoot() && !file.endsWith("/" + path.getName());
+    return path + ": " + (below ? file + ": " : "");
+  }
+
+  private static List<String> osts(IOException error) {
+    return error instanceof ErrnoException ? ((ErrnoException) error).osts() : List.of();
   }
 
   private static IOException typed(Path path, Optional<Errno> errno, String message) {
@@ -79,7 +92,8 @@ final class IoErrors {
     }
   }
 
-  private static Optional<Errno> errno(IOException error) {
+  /** Which error of the operating system it was. */
+  static Optional<Errno> errno(IOException error) {
     if (error instanceof ErrnoException) {
       return ((ErrnoException) error).errno();
     }
@@ -95,7 +109,8 @@ final class IoErrors {
     if (error instanceof DirectoryNotEmptyException) {
       return Optional.of(Errno.ENOTEMPTY);
     }
-    return Errno.in(((FileSystemException) error).getReason());
+    return Errno.in(error instanceof FileSystemException
+        ? ((FileSystemException) error).getReason() : error.getMessage());
   }
 
   private static <E extends IOException> E caused(E error, IOException cause) {

@@ -23,6 +23,7 @@ final class LayoutPolicy {
 
   private final long defaultBlockSize;
   private final int stripeCount;
+  private final boolean progressive;
   private final String pool;
   private final Pattern privatePaths;
   private final Pattern domPaths;
@@ -33,6 +34,7 @@ final class LayoutPolicy {
   LayoutPolicy(Configuration conf, Supplier<List<Integer>> localOsts) throws IOException {
     this.defaultBlockSize = LustreConf.BLOCK_SIZE.get(conf);
     this.stripeCount = LustreConf.STRIPE_COUNT.get(conf);
+    this.progressive = LustreConf.PROGRESSIVE.get(conf);
     this.pool = LustreConf.POOL.get(conf);
     this.privatePaths = pattern(LustreConf.PRIVATE_PATHS, conf);
     this.domPaths = pattern(LustreConf.DOM_PATHS, conf);
@@ -71,8 +73,13 @@ final class LayoutPolicy {
       LayoutRequest one = LayoutRequest.stripes(stripeSize, 1);
       return List.of(one.startingAt(local.get()), inPool(one));
     }
-    return stripeCount == 0
-        ? List.of() : List.of(inPool(LayoutRequest.stripes(stripeSize, stripeCount)));
+    return stripeCount == 0 ? List.of() : List.of(inPool(shared(stripeSize)));
+  }
+
+  // Most files are shorter than a block, and an object on each OST would make them need them all.
+  private LayoutRequest shared(long stripeSize) {
+    LayoutRequest wide = LayoutRequest.stripes(stripeSize, stripeCount);
+    return progressive && stripeCount != 1 ? wide.onOne(stripeSize) : wide;
   }
 
   private LayoutRequest inPool(LayoutRequest request) {

@@ -37,6 +37,8 @@ final class Libc implements XattrCalls {
     int __xmknod(int version, byte[] path, int mode, LongByReference device)
         throws LastErrorException;
 
+    String strerror(int number);
+
     int renameat2(int fromDirectory, byte[] from, int toDirectory, byte[] to, int flags)
         throws LastErrorException;
   }
@@ -120,6 +122,15 @@ final class Libc implements XattrCalls {
       throw new ErrnoException(to, "rename from " + from, e.getErrorCode());
     } catch (UnsatisfiedLinkError olderThanGlibc228) {
       throw new ErrnoException(to, "rename from " + from, Errno.ENOSYS);
+    }
+  }
+
+  /** What the C library says of an error, in the language of this process; null without JNA. */
+  static String errorText(int number) {
+    try {
+      return InThisProcess.CALLS.strerror(number);
+    } catch (LinkageError e) {
+      return null;
     }
   }
 

@@ -20,6 +20,11 @@ public interface LustreConf {
       "OSTs a new file is striped over: -1 all, 0 none chosen here (files keep the layout that"
           + " their directory gives them).");
 
+  ConfKey<Boolean> PROGRESSIVE = ConfKey.flag("vas.lustre.progressive", true,
+      "Whether the first block of a new file has one object, and only what follows goes over"
+          + " vas.lustre.stripe-count OSTs (a progressive layout). A file of one block then needs"
+          + " one OST; with false it needs all of them, and so does whoever looks at it.");
+
   ConfKey<String> POOL = ConfKey.text("vas.lustre.pool", "",
       "The OST pool of new files; not set: any OST.");
 

@@ -60,7 +60,8 @@ public class LustreFileSystem extends FileSystem {
     super.initialize(name, conf);
     setConf(conf);
     mounted = Mounted.configured(conf, System.getenv(), calls);
-    operations = new Operations(statistics, this::shown, mounted.paths());
+    operations = new Operations(
+        statistics, this::shown, mounted.paths(), mounted.faults());
     String authority = name.getAuthority();
     mounted.checkAuthority(authority);
     uri = URI.create(SCHEME + "://" + (authority == null ? "/" : authority));

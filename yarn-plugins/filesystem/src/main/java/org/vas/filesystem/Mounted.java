@@ -25,6 +25,7 @@ final class Mounted {
   private final MountPaths paths;
   private final LayoutPolicy policy;
   private final FileCreator creator;
+  private final OstFaults faults;
   private final StripedDirectories striped;
   private final LayoutCache layouts;
   private final BlockSize blockSize;
@@ -38,6 +39,7 @@ final class Mounted {
     this.site = Site.load(conf, environment);
     this.paths = new MountPaths(site.mount());
     this.policy = new LayoutPolicy(conf, site::localOsts);
+    this.faults = new OstFaults(files);
     this.creator = new FileCreator(files, LustreConf.LAYOUT_REQUIRED.get(conf));
     this.striped = new StripedDirectories("lfs",
         LayoutPolicy.pattern(LustreConf.STRIPED_DIRS, conf), LustreConf.MDT_COUNT.get(conf));
@@ -65,6 +67,10 @@ final class Mounted {
 
   MountPaths paths() {
     return paths;
+  }
+
+  OstFaults faults() {
+    return faults;
   }
 
   boolean isRoot(Path file) {
@@ -127,7 +133,7 @@ final class Mounted {
     Optional<StripeLayout> layout =
         site.hasLocal() ? layouts.layoutOf(file, attributes) : Optional.empty();
     ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
-    OpenFile open = OpenFile.of(file, StandardOpenOption.READ);
+    OpenFile open = OpenFile.of(file, StandardOpenOption.READ).telling(faults, file);
     return new LustreInputStream(shown, open, counter, Math.max(bufferSize, wantedBuffer));
   }
 
@@ -147,7 +153,7 @@ final class Mounted {
       throw new FileAlreadyExistsException(shown + ": is the root directory");
     }
     OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
-        policy.layoutsFor(paths.within(file), wanted.blockSize()));
+        policy.layoutsFor(paths.within(file), wanted.blockSize())).telling(faults, file);
     return new LustreOutputStream(shown, open, 0, Math.max(bufferSize, wanted.bufferSize()));
   }
 
@@ -157,7 +163,7 @@ final class Mounted {
    */
   LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
       throws IOException {
-    OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE);
+    OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE).telling(faults, file);
     try {
       return new LustreOutputStream(
           shown, open, open.size(), Math.max(bufferSize, wantedBuffer));

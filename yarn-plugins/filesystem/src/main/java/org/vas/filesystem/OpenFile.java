@@ -28,15 +28,30 @@ final class OpenFile implements Closeable {
   // The JDK copies through a direct buffer as large as the request, and keeps it for the thread.
   private static final int LARGEST_CALL = 1 << 20;
 
-  private final AsynchronousFileChannel channel;
+  /** Makes of an error of a call on bytes the one to throw. */
+  @FunctionalInterface
+  private interface Told {
+    IOException of(String call, long offset, long length, IOException error);
+  }
 
-  private OpenFile(AsynchronousFileChannel channel) {
+  private final AsynchronousFileChannel channel;
+  private final Told told;
+
+  private OpenFile(AsynchronousFileChannel channel, Told told) {
     this.channel = requireNonNull(channel, "channel");
+    this.told = requireNonNull(told, "told");
   }
 
   /** Opens an existing file, for reading or for writing. */
   static OpenFile of(Path file, StandardOpenOption access) throws IOException {
-    return new OpenFile(AsynchronousFileChannel.open(file, Set.of(access), IN_THE_CALLER));
+    return new OpenFile(AsynchronousFileChannel.open(file, Set.of(access), IN_THE_CALLER),
+        (call, offset, length, error) -> error);
+  }
+
+  /** The same open file, whose errors of storage servers name it and its OSTs. */
+  OpenFile telling(OstFaults faults, Path file) {
+    return new OpenFile(channel, (call, offset, length, error) ->
+        faults.of(file, call, offset, length, error));
   }
 
   /** Reads at most what the buffer has room for: the bytes read, or -1 at the end of the file. */
@@ -45,6 +60,8 @@ final class OpenFile implements Closeable {
     target.limit(Math.min(limit, target.position() + LARGEST_CALL));
     try {
       return result(channel.read(target, position));
+    } catch (IOException e) {
+      throw told.of("read", position, target.remaining(), e);
     } finally {
       target.limit(limit);
     }
@@ -59,13 +76,19 @@ final class OpenFile implements Closeable {
         source.limit(Math.min(limit, source.position() + LARGEST_CALL));
         at += result(channel.write(source, at));
       }
+    } catch (IOException e) {
+      throw told.of("write", at, source.remaining(), e);
     } finally {
       source.limit(limit);
     }
   }
 
   long size() throws IOException {
-    return channel.size();
+    try {
+      return channel.size();
+    } catch (IOException e) {
+      throw told.of("stat", 0, Long.MAX_VALUE, e);
+    }
   }
 
   /** Cuts the file to that many bytes; one that is shorter stays as it is. */
@@ -75,7 +98,11 @@ final class OpenFile implements Closeable {
 
   /** Waits until the bytes are on disk, and with {@code metadata} the times too. */
   void force(boolean metadata) throws IOException {
-    channel.force(metadata);
+    try {
+      channel.force(metadata);
+    } catch (IOException e) {
+      throw told.of("fsync", 0, Long.MAX_VALUE, e);
+    }
   }
 
   boolean isOpen() {

@@ -15,16 +15,19 @@ final class Operations {
   private final Statistics statistics;
   private final UnaryOperator<Path> qualified;
   private final MountPaths paths;
+  private final OstFaults faults;
 
   /**
    * For one file system.
    *
    * @param qualified a path as it is shown to callers; it refuses those of other file systems
    */
-  Operations(Statistics statistics, UnaryOperator<Path> qualified, MountPaths paths) {
+  Operations(Statistics statistics, UnaryOperator<Path> qualified, MountPaths paths,
+      OstFaults faults) {
     this.statistics = requireNonNull(statistics, "statistics");
     this.qualified = requireNonNull(qualified, "qualified");
     this.paths = requireNonNull(paths, "paths");
+    this.faults = requireNonNull(faults, "faults");
   }
 
   /** What to do with a file: its path as shown to callers, and below the mount. */
@@ -68,7 +71,8 @@ final class Operations {
   /** Makes, moves or removes a name; a file in the place of a directory is told as such. */
   <T> T naming(Path path, Operation<T> operation) throws IOException {
     statistics.incrementWriteOps(1);
-    return IoErrors.translating(path, () -> operation.apply(shown(path), file(path)));
+    return IoErrors.translating(
+        path, () -> faults.naming(() -> operation.apply(shown(path), file(path))));
   }
 
   /** The file below the mount. */
@@ -77,7 +81,8 @@ final class Operations {
   }
 
   private <T> T existing(Path path, Operation<T> operation) throws IOException {
-    return IoErrors.reading(path, () -> operation.apply(shown(path), file(path)));
+    return IoErrors.reading(
+        path, () -> faults.naming(() -> operation.apply(shown(path), file(path))));
   }
 
   private Path shown(Path path) {

@@ -10,16 +10,23 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Directories whose entries are spread over several MDTs: {@code lfs mkdir -c}, because no system
- * call makes them.
+ * call makes them. Lustre lets only root make them unless {@code mdt.*.enable_remote_dir_gid} says
+ * otherwise: a user who may not gets plain directories, and one warning per process.
  */
 final class StripedDirectories {
+  private static final Logger LOG = LoggerFactory.getLogger(StripedDirectories.class);
+
   private final String lfs;
   private final Pattern paths;
   private final int mdts;
+  private final AtomicBoolean refused = new AtomicBoolean();
 
   /**
    * @param lfs the program's name or path
@@ -38,7 +45,8 @@ final class StripedDirectories {
   }
 
   /**
-   * Makes one. One that is there stays as it is.
+   * Makes one. One that is there stays as it is; it is a plain one where this user may not make
+   * striped ones.
    *
    * @param mode the exact permission bits
    * @throws NoSuchFileException if the directory above is not there
@@ -51,24 +59,40 @@ final class StripedDirectories {
     if (parent == null || !Files.isDirectory(parent)) {
       throw new NoSuchFileException(directory.toString());
     }
-    String said = run(directory);
-    if (said == null) {
+    if (refused.get()) {
+      Directories.makeOne(directory, mode);
+      return;
+    }
+    Outcome outcome = run(directory);
+    if (outcome.status == 0) {
       Modes.ensure(directory, mode);
+    } else if (outcome.isNotPermitted()) {
+      makePlain(directory, mode, outcome);
     } else if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-      throw new IOException(directory + ": cannot be striped over " + mdts + " MDTs: " + said
-          + "; set " + LustreConf.MDT_COUNT.name() + " to what 'lfs mdts' lists, or to 1");
+      throw new IOException(directory + ": cannot be striped over " + mdts + " MDTs: "
+          + outcome.said + "; set " + LustreConf.MDT_COUNT.name()
+          + " to what 'lfs mdts' lists, or to 1");
     }
   }
 
-  /** What it complains of; null when it was done. */
-  private String run(Path directory) throws IOException {
+  private void makePlain(Path directory, int mode, Outcome outcome) throws IOException {
+    Directories.makeOne(directory, mode);
+    if (!refused.getAndSet(true)) {
+      LOG.warn("{}: not striped over {} MDTs, because this user may not make striped directories:"
+          + " {}; this process makes plain ones. On the MDSs, 'lctl set_param -P"
+          + " mdt.*.enable_remote_dir_gid=-1' allows all users to (0, as Lustre comes: root alone);"
+          + " or set {} to 1", directory, mdts, outcome.said, LustreConf.MDT_COUNT.name());
+    }
+  }
+
+  private Outcome run(Path directory) throws IOException {
     Process process = start(directory);
     process.getOutputStream().close();
     String said =
         new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     try {
       int status = process.waitFor();
-      return status == 0 ? null : said.isEmpty() ? "exit status " + status : said;
+      return new Outcome(status, said.isEmpty() ? "exit status " + status : said);
     } catch (InterruptedException e) {
       process.destroy();
       Thread.currentThread().interrupt();
@@ -78,12 +102,30 @@ final class StripedDirectories {
 
   private Process start(Path directory) throws IOException {
     try {
-      return new ProcessBuilder(
+      ProcessBuilder program = new ProcessBuilder(
           List.of(lfs, "mkdir", "-c", Integer.toString(mdts), directory.toString()))
-          .redirectErrorStream(true).start();
+          .redirectErrorStream(true);
+      program.environment().put("LC_ALL", "C");
+      return program.start();
     } catch (IOException e) {
       throw new IOException(LustreConf.MDT_COUNT.name() + " is " + mdts
           + ", for which tasks need Lustre's lfs on their PATH: " + e.getMessage(), e);
+    }
+  }
+
+  /** How lfs ended, by its exit status and what it printed. */
+  private static final class Outcome {
+    private final int status;
+    private final String said;
+
+    Outcome(int status, String said) {
+      this.status = status;
+      this.said = said;
+    }
+
+    // The status is the errno of the call that failed.
+    boolean isNotPermitted() {
+      return status == Errno.EPERM.number() || said.endsWith("Operation not permitted");
     }
   }
 }

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +19,7 @@ final class FakeMds implements XattrCalls {
   static final int OSTS = 4;
   private static final int V3 = 0x0BD30BD0;
   private static final int COMPOSITE = 0x0BD60BD0;
+  private static final int ON_MDT = 0x100;
   private static final int NO_START = 0xFFFF;
   private static final int ALL = 0xFFFF;
 
@@ -58,12 +60,30 @@ final class FakeMds implements XattrCalls {
     layouts.put(inode(file, "put"), layout.clone());
   }
 
-  // Data-on-MDT: the first component is there at once, the second has no objects before it is
+  // Components that begin with the file are there at once; others have no objects before they are
   // written to.
-  private static byte[] composite(ByteBuffer request) {
-    ByteBuffer layout = ByteBuffer.allocate(request.capacity()).order(ByteOrder.LITTLE_ENDIAN);
-    layout.duplicate().put(request.duplicate().position(0));
-    return layout.putInt(8, 2).putInt(32, 1).putInt(36, 0x10).putInt(80, 2).array();
+  private byte[] composite(ByteBuffer request) {
+    int count = request.getShort(14);
+    int at = 32 + 48 * count;
+    ByteBuffer layout = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
+    layout.duplicate().put(request.duplicate().position(0).limit(at));
+    layout.putInt(8, count);
+    for (int i = 0; i < count; i++) {
+      int entry = 32 + 48 * i;
+      byte[] part = new byte[request.getInt(entry + 28)];
+      request.duplicate().position(request.getInt(entry + 24)).get(part);
+      ByteBuffer plain = ByteBuffer.wrap(part).order(ByteOrder.LITTLE_ENDIAN);
+      boolean begun = request.getLong(entry + 8) == 0;
+      if (begun && plain.getInt(4) != ON_MDT) {
+        part = allocate(plain);
+      }
+      layout.putInt(entry, i + 1).putInt(entry + 4, begun ? 0x10 : 0);
+      layout.putInt(entry + 24, at).putInt(entry + 28, part.length);
+      layout.position(at).put(part);
+      at += part.length;
+    }
+    layout.putInt(4, at);
+    return Arrays.copyOf(layout.array(), at);
   }
 
   private byte[] allocate(ByteBuffer request) {

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import org.vas.layout.Component;
 import org.vas.layout.CompositeLayout;
 import org.vas.layout.LayoutException;
 import org.vas.layout.PlainLayout;
@@ -57,6 +58,16 @@ class NewFileLayoutTest {
     return (PlainLayout) StripeLayout.decode(TestMount.MDS.get(local(path), "lustre.lov"));
   }
 
+  private CompositeLayout compositeOf(String path) throws IOException, LayoutException {
+    return (CompositeLayout) StripeLayout.decode(TestMount.MDS.get(local(path), "lustre.lov"));
+  }
+
+  /** What is asked for the bytes after the first block: no objects before they are written. */
+  private PlainLayout wideOf(String path) throws IOException, LayoutException {
+    List<Component> components = compositeOf(path).components();
+    return (PlainLayout) components.get(components.size() - 1).layout();
+  }
+
   /** A file system whose metadata server misbehaves as told. */
   private FileSystem filesOn(XattrCalls calls) throws IOException {
     LustreFileSystem made = new LustreFileSystem(calls);
@@ -67,17 +78,41 @@ class NewFileLayoutTest {
   @Test
   void stripesByBlocksOverAllOsts() throws Exception {
     files.create(new Path("/a")).close();
-    PlainLayout layout = layoutOf("/a");
+    PlainLayout layout = wideOf("/a");
     assertEquals(128 * MIB, layout.stripeSize());
-    assertEquals(FakeMds.OSTS, layout.stripeCount());
+    assertEquals(PlainLayout.ALL_OSTS, layout.stripeCount());
+  }
+
+  @Test
+  void R4_aFileOfOneBlockHasOneObject() throws Exception {
+    for (String path : List.of("/user/ann/.staging/job_1_0001/job.xml", "/out/_SUCCESS",
+        "/history/job_1_0001.jhist", "/logs/vm1_8041", MAP_ATTEMPT)) {
+      files.create(new Path(path)).close();
+      Component first = compositeOf(path).components().get(0);
+      assertEquals(128 * MIB, first.end(), path);
+      assertEquals(1, ((PlainLayout) first.layout()).objects().size(), path);
+      assertEquals(List.of(), wideOf(path).objects(), path);
+    }
+  }
+
+  @Test
+  void R4_oneStripeOrNoProgressiveLayoutsArePlain() throws Exception {
+    conf.setInt("vas.lustre.stripe-count", 1);
+    TestMount.fileSystem(conf).create(new Path("/one")).close();
+    assertEquals(1, layoutOf("/one").stripeCount());
+    conf.setInt("vas.lustre.stripe-count", -1);
+    conf.setBoolean("vas.lustre.progressive", false);
+    TestMount.fileSystem(conf).create(new Path("/all")).close();
+    assertEquals(FakeMds.OSTS, layoutOf("/all").stripeCount());
   }
 
   @Test
   void takesTheCallersBlockSizeRoundedUpToWhatLustreCan() throws Exception {
     files.create(new Path("/a"), true, 4096, (short) 1, 8 * MIB).close();
-    assertEquals(8 * MIB, layoutOf("/a").stripeSize());
+    assertEquals(8 * MIB, wideOf("/a").stripeSize());
     files.create(new Path("/b"), true, 4096, (short) 1, MIB + 1).close();
-    assertEquals(MIB + (64 << 10), layoutOf("/b").stripeSize());
+    assertEquals(MIB + (64 << 10), wideOf("/b").stripeSize());
+    assertEquals(MIB + (64 << 10), compositeOf("/b").components().get(0).end());
   }
 
   @Test
@@ -164,7 +199,7 @@ class NewFileLayoutTest {
   @Test
   void stripesWhatAMapAttemptWrites() throws Exception {
     files.create(new Path(MAP_ATTEMPT)).close();
-    assertEquals(FakeMds.OSTS, layoutOf(MAP_ATTEMPT).stripeCount());
+    assertEquals(PlainLayout.ALL_OSTS, wideOf(MAP_ATTEMPT).stripeCount());
   }
 
   @Test
@@ -172,7 +207,7 @@ class NewFileLayoutTest {
     conf.set("vas.local.guest", "");
     files = TestMount.fileSystem(conf);
     files.create(new Path(REDUCE_ATTEMPT)).close();
-    assertEquals(FakeMds.OSTS, layoutOf(REDUCE_ATTEMPT).stripeCount());
+    assertEquals(PlainLayout.ALL_OSTS, wideOf(REDUCE_ATTEMPT).stripeCount());
   }
 
   @Test
@@ -181,8 +216,10 @@ class NewFileLayoutTest {
     conf.setInt("vas.lustre.stripe-count", 2);
     files = TestMount.fileSystem(conf);
     files.create(new Path("/a")).close();
-    assertEquals(2, layoutOf("/a").stripeCount());
-    assertEquals("fast", layoutOf("/a").pool().orElseThrow());
+    assertEquals(2, wideOf("/a").stripeCount());
+    assertEquals("fast", wideOf("/a").pool().orElseThrow());
+    PlainLayout first = (PlainLayout) compositeOf("/a").components().get(0).layout();
+    assertEquals("fast", first.pool().orElseThrow());
   }
 
   @Test
@@ -198,7 +235,7 @@ class NewFileLayoutTest {
     write("/a", "old");
     try (FSDataInputStream reader = files.open(new Path("/a"))) {
       files.create(new Path("/a"), true, 4096, (short) 1, 8 * MIB).close();
-      assertEquals(8 * MIB, layoutOf("/a").stripeSize());
+      assertEquals(8 * MIB, wideOf("/a").stripeSize());
       assertEquals(0, files.getFileStatus(new Path("/a")).getLen());
       assertArrayEquals("old".getBytes(StandardCharsets.UTF_8), reader.readNBytes(3));
     }
@@ -253,12 +290,12 @@ class NewFileLayoutTest {
       @Override
       public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
         byte[] other = value.clone();
-        other[26] = 1;
+        other[160 + 26] = 1;
         super.set(file, name, other);
       }
     });
     IOException error = assertThrows(IOException.class, () -> broken.create(new Path("/a")));
-    assertTrue(error.getMessage().startsWith(local("/a") + ": asked for the layout 134217728"),
+    assertTrue(error.getMessage().startsWith(local("/a") + ": asked for the layout one object"),
         error.getMessage());
     assertEquals(List.of(), names());
   }

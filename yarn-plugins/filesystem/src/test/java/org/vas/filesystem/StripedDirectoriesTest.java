@@ -10,9 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.regex.Pattern;
+import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** The command line is that of a real {@code lfs mkdir -c 2 DIR}; the program here is a script. */
 class StripedDirectoriesTest {
@@ -65,6 +68,26 @@ class StripedDirectoriesTest {
         assertThrows(IOException.class, () -> striped.make(dir.resolve("shuffle"), 0700));
     assertTrue(e.getMessage().endsWith("/shuffle: cannot be striped over 4 MDTs: no such MDT; set"
         + " vas.lustre.mdt-count to what 'lfs mdts' lists, or to 1"), e::getMessage);
+  }
+
+  /** What Lustre answers ordinary users as it comes: mdt.*.enable_remote_dir_gid=0. */
+  @Test
+  void R3_whereUsersMayNotTheyAreMadePlainWithOneWarning() throws IOException {
+    StripedDirectories striped = lfs("echo run >> " + dir + "/runs; echo \"lfs setdirstripe: cannot"
+        + " create dir '$4': Operation not permitted\" >&2; exit 1");
+    LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(StripedDirectories.class));
+    for (String name : List.of("a", "b", "c")) {
+      Path made = dir.resolve(name + "/shuffle");
+      Files.createDirectory(made.getParent());
+      striped.make(made, 0700);
+      assertEquals("rwx------",
+          PosixFilePermissions.toString(Files.getPosixFilePermissions(made)));
+    }
+    log.stopCapturing();
+    assertEquals(1, log.getOutput().lines().count(), log::getOutput);
+    assertTrue(log.getOutput().contains("mdt.*.enable_remote_dir_gid"), log::getOutput);
+    assertTrue(log.getOutput().contains("Operation not permitted"), log::getOutput);
+    assertEquals("run\n", Files.readString(dir.resolve("runs")), "lfs is asked once");
   }
 
   @Test

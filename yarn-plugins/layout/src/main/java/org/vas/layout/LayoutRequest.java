@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -28,15 +29,17 @@ public final class LayoutRequest {
   private final Optional<String> pool;
   private final List<Integer> osts;
   private final long onMdt;
+  private final long onOne;
 
   private LayoutRequest(long stripeSize, int stripeCount, int start, Optional<String> pool,
-      List<Integer> osts, long onMdt) {
+      List<Integer> osts, long onMdt, long onOne) {
     this.stripeSize = stripeSize;
     this.stripeCount = stripeCount;
     this.start = start;
     this.pool = pool;
     this.osts = osts;
     this.onMdt = onMdt;
+    this.onOne = onOne;
   }
 
   /**
@@ -51,7 +54,7 @@ public final class LayoutRequest {
     check(count >= PlainLayout.ALL_OSTS && count <= LayoutBits.MAX_STRIPES,
         "stripe count " + count + " is not between -1 and " + LayoutBits.MAX_STRIPES);
     return new LayoutRequest(size, count, PlainLayout.NOT_TOLD, Optional.empty(), List.of(),
-        0);
+        0, 0);
   }
 
   /** The same on OSTs of one pool. */
@@ -59,14 +62,15 @@ public final class LayoutRequest {
     requireNonNull(name, "name");
     check(name.matches("[A-Za-z0-9_.-]{1," + POOL_MAX + "}"),
         "pool name '" + name + "' is not 1 to " + POOL_MAX + " of [A-Za-z0-9_.-]");
-    return new LayoutRequest(stripeSize, stripeCount, start, Optional.of(name), osts, onMdt);
+    return new LayoutRequest(stripeSize, stripeCount, start, Optional.of(name), osts, onMdt,
+        onOne);
   }
 
   /** The same with its first object on one OST; Lustre chooses the others. */
   public LayoutRequest startingAt(int ostIndex) {
     check(ostIndex >= 0 && ostIndex < PlainLayout.NOT_TOLD,
         "OST index " + ostIndex + " is not between 0 and 65534");
-    return new LayoutRequest(stripeSize, stripeCount, ostIndex, pool, List.of(), onMdt);
+    return new LayoutRequest(stripeSize, stripeCount, ostIndex, pool, List.of(), onMdt, onOne);
   }
 
   /** The same on exactly these OSTs, in this order; their number becomes the stripe count. */
@@ -76,7 +80,8 @@ public final class LayoutRequest {
     List<Integer> list = Arrays.stream(indices).boxed().collect(Collectors.toUnmodifiableList());
     check(list.stream().allMatch(index -> index >= 0 && index < PlainLayout.NOT_TOLD),
         "OST indices " + list + " are not all between 0 and 65534");
-    return new LayoutRequest(stripeSize, list.size(), PlainLayout.NOT_TOLD, pool, list, onMdt);
+    return new LayoutRequest(stripeSize, list.size(), PlainLayout.NOT_TOLD, pool, list, onMdt,
+        onOne);
   }
 
   /**
@@ -87,7 +92,20 @@ public final class LayoutRequest {
   public LayoutRequest onMdt(long bytes) {
     check(bytes > 0 && bytes < SIZE_END && bytes % SIZE_STEP == 0,
         bytes + " bytes on the MDT are not a multiple of 64 KiB below 4 GiB");
-    return new LayoutRequest(stripeSize, stripeCount, start, pool, osts, bytes);
+    return new LayoutRequest(stripeSize, stripeCount, start, pool, osts, bytes, onOne);
+  }
+
+  /**
+   * The same for all but the first bytes, which get one object: a file that never grows longer has
+   * no other. Those after {@link #onMdt} where both are asked for.
+   *
+   * @param bytes a multiple of 64 KiB and of the stripe size
+   */
+  public LayoutRequest onOne(long bytes) {
+    check(bytes > 0 && bytes % Math.max(SIZE_STEP, stripeSize) == 0,
+        bytes + " bytes on one OST are not a multiple of 64 KiB and of the stripe size "
+            + stripeSize);
+    return new LayoutRequest(stripeSize, stripeCount, start, pool, osts, onMdt, bytes);
   }
 
   public long stripeSize() {
@@ -100,7 +118,43 @@ public final class LayoutRequest {
 
   /** The bytes to give to {@code setxattr("lustre.lov")}. */
   public byte[] encode() {
-    return onMdt == 0 ? encodePlain() : DataOnMdt.before(onMdt, encodePlain());
+    List<Long> ends = ends();
+    if (ends.isEmpty()) {
+      return encodePlain();
+    }
+    CompositeRequest composite = new CompositeRequest();
+    if (onMdt > 0) {
+      composite.onMdt(onMdt);
+    }
+    if (hasOne()) {
+      composite.until(onOne, one().encodePlain());
+    }
+    return composite.rest(plain(stripeCount, hasOne() ? PlainLayout.NOT_TOLD : start, osts)
+        .encodePlain());
+  }
+
+  // Where the extents before the last one end.
+  private List<Long> ends() {
+    List<Long> ends = new ArrayList<>();
+    if (onMdt > 0) {
+      ends.add(onMdt);
+    }
+    if (hasOne()) {
+      ends.add(onOne);
+    }
+    return ends;
+  }
+
+  private boolean hasOne() {
+    return onOne > onMdt;
+  }
+
+  private LayoutRequest one() {
+    return plain(1, start, List.of());
+  }
+
+  private LayoutRequest plain(int count, int first, List<Integer> exact) {
+    return new LayoutRequest(stripeSize, count, first, pool, exact, 0, 0);
   }
 
   private byte[] encodePlain() {
@@ -119,13 +173,24 @@ public final class LayoutRequest {
 
   /** Whether a file's layout, read back, is what this request asked for. */
   public boolean isMetBy(StripeLayout layout) {
-    if (onMdt > 0) {
-      // What follows has no objects yet, and so no place.
-      LayoutRequest rest =
-          new LayoutRequest(stripeSize, stripeCount, PlainLayout.NOT_TOLD, pool, List.of(), 0);
-      return DataOnMdt.after(onMdt, layout).filter(rest::isMetBy).isPresent();
+    List<Long> ends = ends();
+    if (ends.isEmpty()) {
+      return layout instanceof PlainLayout && isMetBy((PlainLayout) layout);
     }
-    return layout instanceof PlainLayout && isMetBy((PlainLayout) layout);
+    return CompositeRequest.partsOf(layout, ends).filter(this::areMetBy).isPresent();
+  }
+
+  // Only the first extent on OSTs may have objects yet; what has none, has no place.
+  private boolean areMetBy(List<PlainLayout> got) {
+    boolean mdtIsMet = onMdt == 0 || CompositeRequest.isOnMdt(got.get(0));
+    LayoutRequest rest = plain(stripeCount, PlainLayout.NOT_TOLD, List.of());
+    return mdtIsMet && rest.isMetBy(got.get(got.size() - 1))
+        && (!hasOne() || oneIsMetBy(got.get(got.size() - 2)));
+  }
+
+  private boolean oneIsMetBy(PlainLayout got) {
+    return (got.objects().isEmpty() ? plain(1, PlainLayout.NOT_TOLD, List.of()) : one())
+        .isMetBy(got);
   }
 
   private boolean isMetBy(PlainLayout got) {
@@ -170,7 +235,9 @@ public final class LayoutRequest {
 
   @Override
   public String toString() {
-    return (onMdt == 0 ? "" : onMdt + " on the MDT, then ") + stripeSize + " x " + stripeCount + (osts.isEmpty() ? "" : " on OSTs " + osts)
+    return (onMdt == 0 ? "" : onMdt + " on the MDT, then ")
+        + (hasOne() ? "one object up to " + onOne + ", then " : "")
+        + stripeSize + " x " + stripeCount + (osts.isEmpty() ? "" : " on OSTs " + osts)
         + (start == PlainLayout.NOT_TOLD ? "" : " from OST " + start)
         + pool.map(name -> " in pool " + name).orElse("");
   }

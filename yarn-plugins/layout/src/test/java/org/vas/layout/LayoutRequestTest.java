@@ -55,6 +55,44 @@ class LayoutRequestTest {
     assertFalse(request.isMetBy(Layouts.plain(1 << 20, 4)));
   }
 
+  /** The default that {@code lfs setstripe -E 1M -c1 -E -1 -c4} left on a directory. */
+  @Test
+  void R4_oneObjectThenSeveralIsWhatLfsSets() throws Exception {
+    byte[] captured = Files.readAllBytes(Repository.path("lustre-layout/vectors/dir-pfl.bin"));
+    for (int component : new int[] {128, 160}) {
+      Arrays.fill(captured, component + 8, component + 24, (byte) 0); // no object ids there
+    }
+    assertArrayEquals(captured, LayoutRequest.stripes(0, 4).onOne(1 << 20).encode());
+  }
+
+  @Test
+  void R4_aFileThatLustreMadeSoMeetsIt() throws Exception {
+    for (String name : new String[] {"pfl", "pfl-written"}) {
+      StripeLayout made = StripeLayout.decode(
+          Files.readAllBytes(Repository.path("lustre-layout/vectors/" + name + ".bin")));
+      LayoutRequest request = LayoutRequest.stripes(0, 4).onOne(1 << 20);
+      assertTrue(request.isMetBy(made), name);
+      assertTrue(LayoutRequest.stripes(0, -1).onOne(1 << 20).isMetBy(made), name);
+      assertTrue(request.startingAt(2).isMetBy(made), name);
+      assertFalse(request.startingAt(3).isMetBy(made), name);
+      assertFalse(LayoutRequest.stripes(0, 4).onOne(2 << 20).isMetBy(made), name);
+      assertFalse(LayoutRequest.stripes(0, 2).onOne(1 << 20).isMetBy(made), name);
+      assertFalse(LayoutRequest.stripes(0, 4).isMetBy(made), name);
+      assertFalse(request.isMetBy(Layouts.plain(1 << 20, 2)), name);
+    }
+  }
+
+  @Test
+  void R4_dataOnMdtComesBeforeTheOneObject() throws Exception {
+    LayoutRequest request = LayoutRequest.stripes(1 << 20, -1).onOne(1 << 20).onMdt(64 << 10);
+    CompositeLayout asked = (CompositeLayout) StripeLayout.decode(request.encode());
+    assertEquals(3, asked.components().size());
+    assertEquals(64 << 10, asked.components().get(0).end());
+    assertEquals(1 << 20, asked.components().get(1).end());
+    assertEquals(2, ((CompositeLayout) StripeLayout.decode(LayoutRequest.stripes(1 << 20, -1)
+        .onOne(1 << 20).onMdt(1 << 20).encode())).components().size());
+  }
+
   @Test
   void theListOfOstsSetsTheCount() {
     assertEquals(3, LayoutRequest.stripes(1 << 20, 1).osts(4, 5, 6).stripeCount());

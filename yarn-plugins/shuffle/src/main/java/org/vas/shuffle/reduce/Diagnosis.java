@@ -3,9 +3,14 @@ package org.vas.shuffle.reduce;
 import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.nio.file.NoSuchFileException;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.regex.Pattern;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.hadoop.fs.ChecksumException;
+import org.vas.filesystem.Errno;
+import org.vas.filesystem.ErrnoException;
 import org.vas.shuffle.mof.BadOutputException;
 import org.vas.shuffle.mof.ManifestException;
 
@@ -14,44 +19,50 @@ enum Diagnosis {
   /** This one output: its map has to run again. */
   BAD_MAP,
   /**
-   * EIO: objects are damaged, or a server is. Its map has to run again if it is the only one;
-   * of two, the file system is sick.
+   * The OST that holds the output is away, or its disk is damaged. The maps with outputs on it have
+   * to run again if no other OST fails; of two, the file system is sick.
    */
-  UNREADABLE,
+  ONE_OST,
   /** The file system, or something unknown: the reduce attempt fails, and no map is run again. */
   SICK_FILE_SYSTEM;
 
-  // What the C library and the kernel say; Java puts it into messages, even of "not found".
-  private static final String EIO = "Input/output error";
-  private static final List<String> ERRNO_TEXTS = List.of("Stale file handle",
-      "Stale NFS file handle", "No space left on device", "Disk quota exceeded",
-      "Permission denied", "Operation not permitted", "Read-only file system",
-      "Connection timed out", "Transport endpoint", "transport endpoint",
-      "Too many open files", "Resource temporarily unavailable", "Cannot allocate memory",
-      "Host is down", "No such device", "Interrupted system call");
+  private static final Set<Errno> OF_ONE_OST = EnumSet.of(
+      Errno.EIO, Errno.ENODEV, Errno.ENOTCONN, Errno.ESHUTDOWN, Errno.ETIMEDOUT, Errno.EHOSTDOWN);
+  // Java puts them into messages even of "not found".
+  private static final Set<Errno> SICK = EnumSet.of(
+      Errno.EPERM, Errno.EINTR, Errno.EAGAIN, Errno.ENOMEM, Errno.EACCES, Errno.ENFILE,
+      Errno.EMFILE, Errno.ENOSPC, Errno.EROFS, Errno.ESTALE, Errno.EDQUOT);
   private static final List<Class<? extends Throwable>> ONE_OUTPUT =
       List.of(BadOutputException.class, ManifestException.class, FileNotFoundException.class,
           NoSuchFileException.class, EOFException.class, ChecksumException.class);
 
   static Diagnosis of(Throwable error) {
-    if (ERRNO_TEXTS.stream().anyMatch(text -> saysSo(error, text))) {
+    Set<Errno> errnos = EnumSet.noneOf(Errno.class);
+    chain(error).flatMap(each -> errno(each).stream()).forEach(errnos::add);
+    if (errnos.stream().anyMatch(SICK::contains)) {
       return SICK_FILE_SYSTEM;
     }
-    if (saysSo(error, EIO)) {
-      return UNREADABLE;
+    if (errnos.stream().anyMatch(OF_ONE_OST::contains)) {
+      return ONE_OST;
     }
     return ONE_OUTPUT.stream().anyMatch(kind -> kind.isInstance(error))
         ? BAD_MAP : SICK_FILE_SYSTEM;
   }
 
-  // As a phrase of its own, not as a part of some path in the message.
-  private static boolean saysSo(Throwable error, String text) {
-    Pattern phrase = Pattern.compile("(?<![\\w/.-])" + Pattern.quote(text) + "(?![\\w/-])");
-    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-      if (phrase.matcher(String.valueOf(cause.getMessage())).find()) {
-        return true;
-      }
-    }
-    return false;
+  /** The OSTs that an error is about, as the file system tells them; none where it does not. */
+  static Set<String> osts(Throwable error) {
+    return chain(error).filter(ErrnoException.class::isInstance)
+        .map(each -> Set.copyOf(((ErrnoException) each).osts()))
+        .filter(osts -> !osts.isEmpty()).findFirst().orElse(Set.of());
+  }
+
+  // The number where there is one; else, of other file systems than ours, what the message says.
+  private static Optional<Errno> errno(Throwable error) {
+    return error instanceof ErrnoException
+        ? ((ErrnoException) error).errno() : Errno.mentionedIn(error.getMessage());
+  }
+
+  private static Stream<Throwable> chain(Throwable error) {
+    return Stream.iterate(error, each -> each != null, Throwable::getCause);
   }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -27,9 +28,7 @@ final class IntactOutputs {
   private final ReduceCounters counters;
   private final Runnable progress;
   private final BlockingQueue<Verdict> verdicts = new LinkedBlockingQueue<>();
-  // The one output that gave EIO, and whether it was looked at again when all others were intact.
-  private TaskAttemptID suspect;
-  private boolean secondLook;
+  private final Suspects suspects = new Suspects();
 
   /** @param progress is called in every wait, and after every map */
   IntactOutputs(EventPoller events, MapOutcomes<MapOutput> outcomes, Validator validator,
@@ -63,7 +62,7 @@ final class IntactOutputs {
       }
       pool.check();
       takeVerdicts(next - System.nanoTime());
-      lookAgainAtSuspect();
+      lookAgainAtSuspects();
     }
   }
 
@@ -83,6 +82,7 @@ final class IntactOutputs {
 
   private void take(Verdict verdict) throws IOException, InterruptedException {
     if (verdict.output() != null) {
+      suspects.remove(verdict.attempt());
       outcomes.intact(verdict.attempt(), verdict.output());
     } else if (verdict.diagnosis() == Diagnosis.BAD_MAP) {
       bad(verdict);
@@ -90,9 +90,8 @@ final class IntactOutputs {
       LOG.info("Cannot look at the output of {}, which was taken back", verdict.attempt(),
           verdict.error());
       outcomes.unknown(verdict.attempt());
-    } else if (verdict.diagnosis() == Diagnosis.UNREADABLE && isSuspect(verdict.attempt())) {
-      suspect = verdict.attempt();
-      if (secondLook) {
+    } else if (verdict.diagnosis() == Diagnosis.ONE_OST && isOneOst(verdict)) {
+      if (suspects.wasLookedAtAgain(verdict.attempt())) {
         bad(verdict);
       }
     } else if (verdict.error() instanceof IOException) {
@@ -112,15 +111,24 @@ final class IntactOutputs {
     reports.tell(outcomes.toReport());
   }
 
-  private boolean isSuspect(TaskAttemptID attempt) {
-    return suspect == null || suspect.equals(attempt);
+  private boolean isOneOst(Verdict verdict) {
+    forgetTakenBack();
+    return suspects.add(verdict.attempt(), Diagnosis.osts(verdict.error()));
   }
 
-  // All others could be read: if it still cannot, it is this one, and not the file system.
-  private void lookAgainAtSuspect() {
-    if (suspect != null && !secondLook && outcomes.done() == outcomes.maps() - 1) {
-      secondLook = true;
-      outcomes.unknown(suspect);
+  // Another master's events come from the first on: what they bring back is looked at again.
+  private void forgetTakenBack() {
+    suspects.forgetAllBut(outcomes::wants).forEach(outcomes::unknown);
+  }
+
+  // All others could be read: what still cannot, is those outputs, and not the file system.
+  private void lookAgainAtSuspects() {
+    forgetTakenBack();
+    Set<Integer> missing = suspects.maps();
+    outcomes.toReport().forEach(attempt -> missing.add(attempt.getTaskID().getId()));
+    missing.removeIf(outcomes::isDone);
+    if (outcomes.done() == outcomes.maps() - missing.size()) {
+      suspects.toLookAtAgain().forEach(outcomes::unknown);
     }
   }
 }

@@ -126,6 +126,11 @@ final class MapOutcomes<T> {
     return done.cardinality();
   }
 
+  /** Whether nothing more is to come from a map. */
+  boolean isDone(int map) {
+    return done.get(map);
+  }
+
   /** The outputs to merge, in order of maps; a map that failed for good, and may, has none. */
   List<T> chosen() {
     List<T> outputs = new ArrayList<>();

@@ -61,7 +61,7 @@ final class Validator {
     }
   }
 
-  // When the mount is gone, every file is "not found".
+  // When the mount is gone, every file is "not found". One with an OST that is away is there.
   private Verdict diagnosed(TaskAttemptID attempt, Throwable error, Watch watch) {
     Diagnosis diagnosis = Diagnosis.of(error);
     if (diagnosis != Diagnosis.SICK_FILE_SYSTEM) {
@@ -69,6 +69,9 @@ final class Validator {
         watch.calling(dirs.jobDir());
         fs.listStatus(dirs.jobDir());
       } catch (Throwable e) {
+        if (Diagnosis.of(e) == Diagnosis.ONE_OST && !Diagnosis.osts(e).isEmpty()) {
+          return Verdict.failed(attempt, diagnosis, error);
+        }
         e.addSuppressed(error);
         return Verdict.failed(attempt, Diagnosis.SICK_FILE_SYSTEM,
             new IOException(dirs.jobDir() + ": cannot be listed: " + e.getMessage(), e));

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.vas.filesystem.ErrnoException;
 import org.vas.shuffle.SharedFileSystem;
 
 /** Each fault ends in the right output or in a clear failure. */
@@ -192,6 +194,99 @@ class ReduceFaultsTest {
     IOException e = failure();
     assertTrue(e.getMessage().contains("the file system is sick"), e::getMessage);
     assertTrue(e.getMessage().contains("Input/output error"), e::getMessage);
+  }
+
+  /** Maps 1 and 2 are on the OST that is away: both run again, whatever the errno. */
+  @ParameterizedTest
+  @CsvSource({"open, 108", "read, 5", "status, 19", "open, 110", "status, 108"})
+  void R5_allOutputsOnAnOstThatIsAwayAreMadeAgain(String call, int errno) throws Exception {
+    failOn(call, errno, Map.of(1, "OST0001", 2, "OST0001"));
+    Set<TaskAttemptID> reported = runEachAgain();
+    harness.check();
+    assertEquals(Set.of(FIRST, ReduceHarness.map(2, 0)), reported);
+    assertEquals(2, harness.counter("VALIDATION_FAILURES"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"open", "read", "status"})
+  void R5_outputsOnTwoOstsAtOnceAreASickFileSystem(String call) {
+    harness.umbilical.onReport(attempt -> {
+      throw new AssertionError("reported " + attempt);
+    });
+    failOn(call, 108, Map.of(1, "OST0001", 2, "OST0002"));
+    IOException e = failure();
+    assertTrue(e.getMessage().contains("the file system is sick"), e::getMessage);
+    assertTrue(e.getMessage().contains("ESHUTDOWN"), e::getMessage);
+    assertTrue(e.getMessage().contains("OST000"), e::getMessage);
+  }
+
+  /** The list that shows the mount to be there stats the job's files, one of them on that OST. */
+  @Test
+  void R5_aJobFileOnThatOstDoesNotMakeTheMountGone() throws Exception {
+    AtomicInteger reports = runAgainAfterReports(1);
+    SharedFileSystem.inject((at, path) -> {
+      if (at.equals("list")
+          || (at.equals("open") && path.toString().contains(FIRST.toString()))) {
+        throw ostAway(path, 108, "OST0001");
+      }
+    });
+    harness.check();
+    assertEquals(1, reports.get());
+  }
+
+  /** An output that was made again on the same OST is reported too: its map's attempts bound it. */
+  @Test
+  void R5_aNewOutputOnTheSameOstIsReportedToo() throws Exception {
+    SharedFileSystem.inject((at, path) -> {
+      String name = path.toString();
+      if (at.equals("open")
+          && (name.contains(FIRST.toString()) || name.contains(SECOND.toString()))) {
+        throw ostAway(path, 108, "OST0001");
+      }
+    });
+    Set<TaskAttemptID> reported = runEachAgain();
+    harness.check();
+    assertEquals(Set.of(FIRST, SECOND), reported);
+  }
+
+  private static void failOn(String call, int errno, Map<Integer, String> ostsOfMaps) {
+    SharedFileSystem.inject((at, path) -> {
+      if (at.equals(call) && path.toString().contains("_m_") && path.toString().contains("_0/")) {
+        String ost = ostsOfMaps.get(mapOf(path));
+        if (ost != null) {
+          throw ostAway(path, errno, ost);
+        }
+      }
+    });
+  }
+
+  // As the file system of the product tells it: the errno in the cause, in no language.
+  private static IOException ostAway(org.apache.hadoop.fs.Path path, int errno, String ost) {
+    ErrnoException cause = new ErrnoException(
+        Path.of(path.toUri().getPath()), "pread", errno, List.of(ost));
+    return new IOException(cause.getMessage(), cause);
+  }
+
+  private Set<TaskAttemptID> runEachAgain() {
+    Set<TaskAttemptID> reported = ConcurrentHashMap.newKeySet();
+    harness.umbilical.onReport(attempt -> {
+      if (reported.add(attempt)) {
+        runAgain(attempt);
+      }
+    });
+    return reported;
+  }
+
+  private void runAgain(TaskAttemptID attempt) {
+    int map = attempt.getTaskID().getId();
+    TaskAttemptID next = ReduceHarness.map(map, attempt.getId() + 1);
+    try {
+      harness.publish(next, records(map));
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+    harness.umbilical.event(attempt, Status.OBSOLETE);
+    harness.umbilical.event(next, Status.SUCCEEDED);
   }
 
   /** What was seen once may be over: nobody is blamed without a second look. */
