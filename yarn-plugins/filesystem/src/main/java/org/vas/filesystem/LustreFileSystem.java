@@ -37,6 +37,7 @@ public class LustreFileSystem extends FileSystem {
   static final String LOCAL_SCHEME = "lustre-local";
 
   private final XattrCalls calls;
+  private final Renamer renamer;
   private Statistics localStatistics;
   private Mounted mounted;
   private Operations operations;
@@ -49,6 +50,7 @@ public class LustreFileSystem extends FileSystem {
 
   LustreFileSystem(XattrCalls calls) {
     this.calls = requireNonNull(calls, "calls");
+    this.renamer = new Renamer(calls);
   }
 
   /** Marks the statistics of local reads in Hadoop's table, which goes by class. */
@@ -306,7 +308,7 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public boolean rename(Path source, Path destination) throws IOException {
     return operations.naming(source, (shown, file) ->
-        !mounted.isRoot(file) && Renamer.rename(file, operations.file(destination)));
+        !mounted.isRoot(file) && renamer.rename(file, operations.file(destination)));
   }
 
   @Override
@@ -315,7 +317,7 @@ public class LustreFileSystem extends FileSystem {
       throws IOException {
     boolean overwrite = List.of(options).contains(Options.Rename.OVERWRITE);
     operations.naming(source, (shown, file) -> {
-      Renamer.renameOrThrow(file, operations.file(destination), overwrite);
+      renamer.renameOrThrow(file, operations.file(destination), overwrite);
       return null;
     });
   }
