@@ -19,7 +19,7 @@ pytestmark = pytest.mark.machine
 
 _OF_INTEREST = re.compile(
     r"(__)?(open(at)?(64)?(_2)?|creat(64)?|mko?stemps?(64)?|f(re)?open(64)?|mkdir(at)?|mkdtemp"
-    r"|[lf]?(get|set|list)xattr|f?statfs(64)?)"
+    r"|[lf]?(get|set|list)xattr|f?statfs(64)?|renameat2)"
 )
 
 

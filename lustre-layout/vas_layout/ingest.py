@@ -149,7 +149,7 @@ class _Partial:
         partial = self._journal.partial()
         if partial:
             self._hidden = self._named(partial[1])
-            if partial[0] == asdict(identity) and self._hidden.is_file():
+            if partial[0] == asdict(identity) and _has_one_name(self._hidden):
                 return ()
             self._hidden.unlink(missing_ok=True)
         # The journal forgets before a file is made, and no file ever gets another one's name.
@@ -195,6 +195,18 @@ class _Partial:
             raise
         self._journal.remove()
         return layout
+
+
+def _has_one_name(hidden: Path) -> bool:
+    """False if there is no such file, or if a `put` died when it had given it its final name too.
+
+    That name may have been moved on since: a second one for the same bytes would share them.
+    """
+    try:
+        found = hidden.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
 
 
 def _umask() -> int:
