@@ -241,9 +241,11 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
       throws IOException {
-    FileStatus status = existingFile(path, "append to");
-    return new FSDataOutputStream(operations.writing(path, (shown, file) ->
-        mounted.append(shown, file, bufferSize)), statistics, status.getLen());
+    existingFile(path, "append to");
+    LustreOutputStream out = operations.writing(path, (shown, file) ->
+        mounted.append(shown, file, bufferSize));
+    // The length of before the lock may be another writer's.
+    return new FSDataOutputStream(out, statistics, out.position());
   }
 
   @Override
@@ -253,7 +255,7 @@ public class LustreFileSystem extends FileSystem {
       throw new IllegalArgumentException(path + ": cannot truncate to " + newLength
           + " bytes, the file has " + status.getLen());
     }
-    operations.change(path, file -> Mounted.truncate(file, newLength));
+    operations.change(path, file -> mounted.truncate(file, newLength));
     return true;
   }
 
