@@ -55,8 +55,8 @@ public interface LustreConf {
           + " returns, and are written without a lock: one task attempt writes them and can write"
           + " them again. Every other file is on the OSTs' disks before close() returns, hence before"
           + " a committer renames it. The default is the map output and the merge passes of"
-          + " vas.shuffle (see vas.shuffle.sync-data). '.*': no file is synced, and a guest that dies"
-          + " takes bytes of finished jobs with it.");
+          + " vas.shuffle (see vas.shuffle.sync-data). With '.*' no file is synced or locked: a guest"
+          + " that dies takes bytes of finished jobs with it, and two appenders overwrite one another.");
 
   ConfKey<Boolean> ONE_WRITER = ConfKey.flag("vas.lustre.one-writer", false,
       "Whether the site makes sure that no file is appended to by two writers. Then append works"

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -110,6 +111,21 @@ class RenameTest {
       assertFalse(Files.exists(local("source" + won.get(0))), "the winner has its old name too");
       assertEquals(CALLERS, names().size(), "nothing is lost, and nothing is left");
       Files.delete(local("target"));
+    }
+  }
+
+  @Test
+  void R1_ofManyProcessesThatRenameFilesToOneNameOneWins() throws Exception {
+    String mount = TestMount.mount(conf).toString();
+    try (Forked one = Forked.start(Renaming.class, Map.of(), mount, "300", "one");
+        Forked two = Forked.start(Renaming.class, Map.of(), mount, "300", "two");
+        Forked three = Forked.start(Renaming.class, Map.of(), mount, "300", "three")) {
+      int won = 0;
+      for (Forked process : List.of(one, two, three)) {
+        won += Integer.parseInt(process.line());
+      }
+      assertEquals(300, won);
+      assertEquals(900, names().size(), "nothing is lost, and nothing is left");
     }
   }
 
