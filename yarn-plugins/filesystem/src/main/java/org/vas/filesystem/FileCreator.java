@@ -129,12 +129,23 @@ final class FileCreator {
       if (locked) {
         locks.share(file, open);
       }
-      OpenFile writable = OpenFile.holding(open);
-      Modes.ensure(open.path(), mode, made.modeBits());
-      return writable;
+      return writable(open, mode, made);
     } catch (IOException e) {
       open.close();
       throw e;
+    }
+  }
+
+  // Opened before the mode is set, which may not allow it.
+  private static OpenFile writable(Descriptor open, int mode, FileId made) throws IOException {
+    OpenFile file = OpenFile.holding(open);
+    try {
+      Modes.ensure(open.path(), mode, made.modeBits());
+      return file;
+    } catch (IOException e) {
+      try (file) {
+        throw e;
+      }
     }
   }
 

@@ -62,7 +62,8 @@ final class FileId {
       }
     }
     // A kernel before 4.11 or a glibc before 2.28.
-    LinkOption[] options = follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS};
+    LinkOption[] options =
+        follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS};
     Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode", options);
     return new FileId((Long) values.get("dev"), (Long) values.get("ino"),
         (Integer) values.get("nlink"), (Integer) values.get("mode"));

@@ -24,7 +24,7 @@ enum LockScope {
     return of(directory.toRealPath(), Files.readAllLines(MOUNTS));
   }
 
-  /** As {@link #of(Path)}, from the lines of /proc/mounts; the last of one place is what is seen. */
+  /** As {@link #of(Path)}, from the lines of /proc/mounts; the last of one place is seen. */
   static LockScope of(Path directory, List<String> mounts) {
     String[] nearest = {};
     int depth = -1;
