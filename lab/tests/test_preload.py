@@ -321,6 +321,41 @@ def test_statfs_says_lustre_on_the_mount_only(site: LabLustre) -> None:
     assert "bd00bd0" not in others
 
 
+def test_R1_renameat2_takes_no_flag_on_the_mount(site: LabLustre, tmp_path: Path) -> None:
+    code = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def rename(source, target, flags):
+    done = libc.renameat2(-100, os.fsencode(source), -100, os.fsencode(target), flags)
+    return errno.errorcode[ctypes.get_errno()] if done < 0 else None
+for name in ("r-source", "r-taken", {str(tmp_path / "a")!r}):
+    open(name, "w").close()
+answer = [rename("r-source", name, flag) for flag in (1, 2) for name in ("r-absent", "r-taken")]
+answer += [rename("r-nothing", "r-absent", 1), rename("r-source", "r-moved", 0)]
+answer += [rename({str(tmp_path / "a")!r}, {str(tmp_path / "b")!r}, 1)]
+"""
+    assert child(site, code) == ["EINVAL", "EEXIST", "ENOENT", "EINVAL", "ENOENT", None, None]
+
+
+def test_R1_publishing_on_the_mount_has_one_winner_and_no_second_name(site: LabLustre) -> None:
+    code = """
+from pathlib import Path
+from vas_core.errors import VasError
+from vas_layout.publish import publish
+Path("p-one").write_text("one"); Path("p-two").write_text("two")
+publish(Path("p-one"), Path("p-final"))
+try:
+    publish(Path("p-two"), Path("p-final"))
+    answer = "replaced"
+except VasError as refused:
+    answer = [refused.what, sorted(path.name for path in Path(".").glob("p-*"))]
+answer = [answer, Path("p-final").read_text(), os.stat("p-final").st_nlink]
+"""
+    refused, content, links = child(site, code)
+    assert "exist" in refused[0].lower()
+    assert (refused[1], content, links) == (["p-final", "p-two"], "one", 1)
+
+
 def test_o_tmpfile_is_refused(site: LabLustre) -> None:
     code = "answer = fails(os.open, '.', os.O_TMPFILE | os.O_RDWR)"
     assert child(site, code) in ("EOPNOTSUPP", "ENOTSUP")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.machine
 
 _OF_INTEREST = re.compile(
     r"(__)?(open(at)?(64)?(_2)?|creat(64)?|mko?stemps?(64)?|f(re)?open(64)?|mkdir(at)?|mkdtemp"
-    r"|[lf]?(get|set|list)xattr|f?statfs(64)?"
+    r"|[lf]?(get|set|list)xattr|f?statfs(64)?|renameat2"
     # What OSTs answer: looks, bytes, and the whole of a file.
     r"|[lf]?stat(at)?(64)?|statx|p?(read|write)v?(64)?|copy_file_range|sendfile(64)?"
     r"|f(data)?sync|f?truncate(64)?|unlink(at)?|remove)"

@@ -255,6 +255,16 @@ def test_stripes_of_another_hidden_file_do_not_count(ingest: Ingest) -> None:
     assert ingest.arrived()
 
 
+def test_R1_a_put_that_died_with_both_names_shares_no_bytes_with_the_next(ingest: Ingest) -> None:
+    with pytest.raises(Interrupted):
+        ingest.put(_after(7, _interrupt))
+    moved_on = ingest.directory.parent / "moved-on"
+    moved_on.hardlink_to(ingest.hidden)
+    assert ingest.put().resumed_stripes == 0
+    assert ingest.arrived()
+    assert not moved_on.samefile(ingest.final)
+
+
 def test_without_locks_a_second_put_leaves_no_half_file(
     ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -151,7 +151,8 @@ class _Partial:
         partial = self._journal.partial()
         if partial:
             self._hidden = self._named(partial[1])
-            if partial[0] == asdict(identity) and os.path.lexists(self._hidden):
+            is_there = os.path.lexists(self._hidden) and not _was_published(self._hidden)
+            if partial[0] == asdict(identity) and is_there:
                 return ()
             unlink_file(self._hidden)
         # The journal forgets before a file is made, and no file ever gets another one's name.
@@ -197,6 +198,15 @@ class _Partial:
             raise
         self._journal.remove()
         return layout
+
+
+def _was_published(hidden: Path) -> bool:
+    """Whether a `put` died when it had given its file the final name too.
+
+    That name may have been moved on since: a second one for the same bytes would share them.
+    """
+    found = hidden.lstat()
+    return stat.S_ISREG(found.st_mode) and found.st_nlink > 1 and found.st_uid == os.geteuid()
 
 
 def _umask() -> int:

@@ -20,7 +20,9 @@ public enum Errno {
   ENOMEM(12, "Cannot allocate memory", "this machine has too little memory"),
   EACCES(13, "Permission denied", "check the permissions of the file and of its directories"),
   EEXIST(17, "File exists", ""),
-  EXDEV(18, "Invalid cross-device link", "another file system is mounted below the Lustre mount"),
+  EXDEV(18, "Invalid cross-device link", "no rename leaves a project quota or a file system:"
+      + " compare 'lfs project -d' of both directories, and what is mounted below the Lustre mount;"
+      + " copy and delete instead"),
   ENODEV(19, "No such device", "see 'lfs check servers' and dmesg"),
   ENOTDIR(20, "Not a directory", ""),
   EISDIR(21, "Is a directory", ""),
@@ -30,8 +32,10 @@ public enum Errno {
   ENOSPC(28, "No space left on device",
       "'lfs df -h' and 'lfs df -i' show which OST or MDT is full"),
   EROFS(30, "Read-only file system", "Lustre is mounted read-only here"),
+  EMLINK(31, "Too many links", ""),
   ERANGE(34, "Numerical result out of range", ""),
   ENAMETOOLONG(36, "File name too long", "a name has at most 255 bytes"),
+  ENOLCK(37, "No locks available", ""),
   ENOSYS(38, "Function not implemented", ""),
   ENOTEMPTY(39, "Directory not empty", ""),
   ELOOP(40, "Too many levels of symbolic links", ""),

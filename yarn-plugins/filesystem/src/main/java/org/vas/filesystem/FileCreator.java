@@ -8,8 +8,8 @@ import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,10 +31,12 @@ final class FileCreator {
   private static final int OWNER_MAY_READ_AND_WRITE = 0600;
 
   private final LustreFiles files;
+  private final WriterLocks locks;
   private final boolean layoutRequired;
 
-  FileCreator(LustreFiles files, boolean layoutRequired) {
+  FileCreator(LustreFiles files, WriterLocks locks, boolean layoutRequired) {
     this.files = requireNonNull(files, "files");
+    this.locks = requireNonNull(locks, "locks");
     this.layoutRequired = layoutRequired;
   }
 
@@ -44,75 +46,106 @@ final class FileCreator {
    * @param mode the exact permission bits: no umask is applied to them
    * @param layouts what to set: the first that Lustre does not refuse; none leaves it to the
    *     directory
+   * @param locked whether to keep appends away until it is closed
    */
-  OpenFile create(Path file, int mode, boolean overwrite, List<LayoutRequest> layouts)
-      throws IOException {
+  OpenFile create(Path file, int mode, boolean overwrite, List<LayoutRequest> layouts,
+      boolean locked) throws IOException {
     try {
-      return createNew(file, mode, layouts);
+      return createNew(file, mode, layouts, locked);
     } catch (ErrnoException e) {
       if (!e.is(Errno.EEXIST) || !overwrite) {
         throw e;
       }
     }
-    return replace(resolved(file), mode, layouts);
+    return replace(resolved(file), mode, layouts, locked);
   }
 
-  private OpenFile replace(Path file, int mode, List<LayoutRequest> layouts)
+  private OpenFile replace(Path file, int mode, List<LayoutRequest> layouts, boolean locked)
       throws IOException {
     if (Files.isDirectory(file)) {
       throw new FileAlreadyExistsException(file.toString());
     }
-    Path fresh = file.resolveSibling(
-        ".vas-create-" + Long.toHexString(ThreadLocalRandom.current().nextLong()));
-    OpenFile open = createNew(fresh, mode, layouts);
+    Optional<Descriptor> old = locked ? locks.replacing(file) : Optional.empty();
+    try {
+      return replaceBy(file, file.resolveSibling(
+          ".vas-create-" + Long.toHexString(ThreadLocalRandom.current().nextLong())),
+          mode, layouts, locked);
+    } finally {
+      if (old.isPresent()) {
+        old.get().close();
+      }
+    }
+  }
+
+  private OpenFile replaceBy(Path file, Path fresh, int mode, List<LayoutRequest> layouts,
+      boolean locked) throws IOException {
+    OpenFile open = createNew(fresh, mode, layouts, locked);
     try {
       Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
       return open;
     } catch (IOException e) {
-      abandon(open, fresh);
+      try (open) {
+        Files.deleteIfExists(fresh);  // Its random name is nobody else's.
+      }
       throw e;
     }
   }
 
-  private OpenFile createNew(Path file, int mode, List<LayoutRequest> layouts)
+  private OpenFile createNew(Path file, int mode, List<LayoutRequest> layouts, boolean locked)
       throws IOException {
     // Reading the layout back and opening both need what the final mode may not allow.
     int initial = mode | OWNER_MAY_READ_AND_WRITE;
-    if (layouts.isEmpty()) {
-      files.createPlain(file, initial);
-    } else {
-      createWithFirst(file, initial, layouts);
-    }
-    OpenFile open = opened(file);
+    FileId made = layouts.isEmpty()
+        ? files.createPlain(file, initial) : createWithFirst(file, initial, layouts);
     try {
-      Modes.ensure(file, mode);
-      return open;
+      return opened(file, made, mode, locked);
     } catch (IOException e) {
-      abandon(open, file);
+      LustreFiles.remove(file, made);
       throw e;
     }
   }
 
-  private void createWithFirst(Path file, int mode, List<LayoutRequest> layouts)
+  private FileId createWithFirst(Path file, int mode, List<LayoutRequest> layouts)
       throws IOException {
     int last = layouts.size() - 1;
     for (LayoutRequest preferred : layouts.subList(0, last)) {
       try {
-        files.createWithLayout(file, mode, preferred, layoutRequired);
-        return;
+        return files.create(file, mode, preferred, layoutRequired);
       } catch (LayoutRefusedException e) {
         LOG.warn("{}; it gets {} instead", e.getMessage(), layouts.get(last));
       }
     }
-    files.createWithLayout(file, mode, layouts.get(last), layoutRequired);
+    return files.create(file, mode, layouts.get(last), layoutRequired);
   }
 
-  private static OpenFile opened(Path file) throws IOException {
+  // By its descriptor: the name may be another writer's by now, and its file must stay as it is.
+  private OpenFile opened(Path file, FileId made, int mode, boolean locked) throws IOException {
+    Descriptor open = Descriptor.open(file, Descriptor.WRITE | Descriptor.NO_FOLLOW);
     try {
-      return OpenFile.of(file, StandardOpenOption.WRITE);
+      if (!open.id().isSame(made)) {
+        throw new IOException(
+            file + ": replaced by another writer while it was made; let one writer have it");
+      }
+      if (locked) {
+        locks.share(file, open);
+      }
+      return writable(open, mode, made);
     } catch (IOException e) {
-      Files.deleteIfExists(file);
+      open.close();
       throw e;
+    }
+  }
+
+  // Opened before the mode is set, which may not allow it.
+  private static OpenFile writable(Descriptor open, int mode, FileId made) throws IOException {
+    OpenFile file = OpenFile.holding(open);
+    try {
+      Modes.ensure(open.path(), mode, made.modeBits());
+      return file;
+    } catch (IOException e) {
+      try (file) {
+        throw e;
+      }
     }
   }
 
@@ -128,11 +161,5 @@ final class FileCreator {
           .resolve(Files.readSymbolicLink(target));
     }
     return target;
-  }
-
-  private static void abandon(OpenFile open, Path file) throws IOException {
-    try (open) {
-      Files.deleteIfExists(file);
-    }
   }
 }

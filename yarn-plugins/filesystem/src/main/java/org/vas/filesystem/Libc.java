@@ -108,10 +108,11 @@ final class Libc implements XattrCalls {
   }
 
   /**
-   * Renames in one step, and only if nothing has the new name: {@code EEXIST} else, and
-   * {@code ENOSYS} where the C library is older than the call.
+   * Renames in one step, and only if nothing has the new name: {@code EEXIST} else, {@code EINVAL}
+   * on Lustre, and {@code ENOSYS} where the C library is older than the call.
    */
-  static void renameNoReplace(Path from, Path to) throws ErrnoException {
+  @Override
+  public void renameNoReplace(Path from, Path to) throws ErrnoException {
     renameNoReplace(InThisProcess.CALLS, from, to);
   }
 
@@ -134,8 +135,14 @@ final class Libc implements XattrCalls {
     }
   }
 
-  private static byte[] bytes(Path file) {
-    byte[] name = file.toString().getBytes(NAMES);
+  /** A file name as C takes it, with a zero at its end. */
+  static byte[] bytes(Path file) {
+    return bytes(file.toString());
+  }
+
+  /** As {@link #bytes(Path)}, of a name that may end with a slash. */
+  static byte[] bytes(String file) {
+    byte[] name = file.getBytes(NAMES);
     return Arrays.copyOf(name, name.length + 1);
   }
 }

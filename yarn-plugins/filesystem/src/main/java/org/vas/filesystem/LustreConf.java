@@ -54,6 +54,21 @@ public interface LustreConf {
           + " MDTs when they are made one at a time, as vas.shuffle makes its own: the directory of"
           + " each map attempt is then on one of them, with its files.");
 
+  ConfKey<String> LAZY_PATHS = ConfKey.text("vas.lustre.lazy-paths",
+      ".*/shuffle/attempt_[^/]*/.*",
+      "Files whose path matches this regular expression may be in this VM's memory only when"
+          + " close() returns, and are written without a lock: one task attempt writes them and can"
+          + " write them again. Every other file is on the OSTs' disks before close() returns,"
+          + " hence before a committer renames it. The default is the map output and the merge"
+          + " passes of vas.shuffle (see vas.shuffle.sync-data). With '.*' no file is synced or"
+          + " locked: a guest that dies takes bytes of finished jobs with it, and two appenders"
+          + " overwrite one another.");
+
+  ConfKey<Boolean> ONE_WRITER = ConfKey.flag("vas.lustre.one-writer", false,
+      "Whether the site makes sure that no file is appended to by two writers. Then append works"
+          + " where the mount's locks hold on one machine (localflock) or nowhere (noflock), which"
+          + " it refuses otherwise.");
+
   ConfKey<Boolean> LAYOUT_REQUIRED = ConfKey.flag("vas.layout.required", true,
       "Whether creating a file fails where the mount cannot set a layout (it is not Lustre).");
 

@@ -37,6 +37,7 @@ public class LustreFileSystem extends FileSystem {
   static final String LOCAL_SCHEME = "lustre-local";
 
   private final XattrCalls calls;
+  private final Renamer renamer;
   private Statistics localStatistics;
   private Mounted mounted;
   private Operations operations;
@@ -49,6 +50,7 @@ public class LustreFileSystem extends FileSystem {
 
   LustreFileSystem(XattrCalls calls) {
     this.calls = requireNonNull(calls, "calls");
+    this.renamer = new Renamer(calls);
   }
 
   /** Marks the statistics of local reads in Hadoop's table, which goes by class. */
@@ -240,9 +242,11 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
       throws IOException {
-    FileStatus status = existingFile(path, "append to");
-    return new FSDataOutputStream(operations.writing(path, (shown, file) ->
-        mounted.append(shown, file, bufferSize)), statistics, status.getLen());
+    existingFile(path, "append to");
+    LustreOutputStream out = operations.writing(path, (shown, file) ->
+        mounted.append(shown, file, bufferSize));
+    // The length of before the lock may be another writer's.
+    return new FSDataOutputStream(out, statistics, out.position());
   }
 
   @Override
@@ -252,7 +256,7 @@ public class LustreFileSystem extends FileSystem {
       throw new IllegalArgumentException(path + ": cannot truncate to " + newLength
           + " bytes, the file has " + status.getLen());
     }
-    operations.change(path, file -> Mounted.truncate(file, newLength));
+    operations.change(path, file -> mounted.truncate(file, newLength));
     return true;
   }
 
@@ -307,7 +311,7 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public boolean rename(Path source, Path destination) throws IOException {
     return operations.naming(source, (shown, file) ->
-        !mounted.isRoot(file) && Renamer.rename(file, operations.file(destination)));
+        !mounted.isRoot(file) && renamer.rename(file, operations.file(destination)));
   }
 
   @Override
@@ -316,7 +320,7 @@ public class LustreFileSystem extends FileSystem {
       throws IOException {
     boolean overwrite = List.of(options).contains(Options.Rename.OVERWRITE);
     operations.naming(source, (shown, file) -> {
-      Renamer.renameOrThrow(file, operations.file(destination), overwrite);
+      renamer.renameOrThrow(file, operations.file(destination), overwrite);
       return null;
     });
   }

@@ -57,18 +57,36 @@ public final class LustreFiles {
    */
   public void createWithLayout(Path file, int mode, LayoutRequest request, boolean required)
       throws IOException {
-    calls.mknod(file, mode);
+    create(file, mode, request, required);
+  }
+
+  /** As {@link #createWithLayout}; returns which file it made. */
+  FileId create(Path file, int mode, LayoutRequest request, boolean required)
+      throws IOException {
+    FileId made = createPlain(file, mode);
     try {
       apply(file, request, required);
+      return made;
     } catch (IOException e) {
-      Files.deleteIfExists(file);
+      remove(file, made);
       throw e;
     }
   }
 
-  /** Makes an empty file whose layout is what its directory gives it. */
-  void createPlain(Path file, int mode) throws IOException {
+  /** Makes an empty file whose layout is what its directory gives it; returns which one. */
+  FileId createPlain(Path file, int mode) throws IOException {
     calls.mknod(file, mode);
+    return FileId.ofLink(file);
+  }
+
+  /**
+   * Removes a file, unless its name leads to another one by now: that one is another writer's.
+   * Between the look and the removal there is a moment in which it may still come.
+   */
+  static void remove(Path file, FileId made) throws IOException {
+    if (FileId.ifPresent(file).filter(made::isSame).isPresent()) {
+      Files.deleteIfExists(file);
+    }
   }
 
   private void apply(Path file, LayoutRequest request, boolean required) throws IOException {

@@ -14,25 +14,34 @@ import org.apache.hadoop.fs.impl.StoreImplementationUtils;
 /**
  * Writes a file through one buffer. After an error nothing more is written, and every later call
  * fails with it, {@link #close} too: a file with a gap must never look complete. After
- * {@link #hflush} and {@link #hsync} the bytes are on the storage servers' disks: less would leave
- * them in this client's page cache, which is lost with it.
+ * {@link #hflush}, {@link #hsync} and, unless the file is lazy, {@link #close} the bytes are on the
+ * storage servers' disks: less would leave them in this client's page cache, which is lost with it.
  */
 final class LustreOutputStream extends OutputStream implements Syncable, StreamCapabilities {
   private final Path path;
   private final OpenFile file;
   private final ByteBuffer buffer;
+  private final boolean lazy;
   private long position;
+  private boolean isOnDisk;
   private IOException firstError;
 
   /**
    * @param file open for writing; closed with the stream
    * @param position where the first byte goes
+   * @param lazy whether {@link #close} may leave the bytes in this client's memory
    */
-  LustreOutputStream(Path path, OpenFile file, long position, int bufferSize) {
+  LustreOutputStream(Path path, OpenFile file, long position, int bufferSize, boolean lazy) {
     this.path = requireNonNull(path, "path");
     this.file = requireNonNull(file, "file");
     this.position = position;
     this.buffer = ByteBuffer.allocate(bufferSize);
+    this.lazy = lazy;
+  }
+
+  /** Where the next byte goes. */
+  synchronized long position() {
+    return position + buffer.position();
   }
 
   @Override
@@ -85,16 +94,42 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
       if (closing.isOpen()) {
         checkUsable();
         drain();
+        finish();
       }
     }
   }
 
   private synchronized void force(boolean metadata) throws IOException {
     flush();
+    sync(metadata);
+  }
+
+  // An empty file is synced too: on Lustre that makes the MDT write its journal, and with _SUCCESS
+  // the renames of a whole job are on disk.
+  private void finish() throws IOException {
+    if (!lazy && !isOnDisk) {
+      sync(true);
+    } else {
+      checkKept();
+    }
+  }
+
+  private void sync(boolean metadata) throws IOException {
     try {
       file.force(metadata);
     } catch (IOException e) {
       throw remembered("fsync", e);
+    }
+    checkKept();
+    isOnDisk = true;
+  }
+
+  private void checkKept() throws IOException {
+    try {
+      file.checkKept();
+    } catch (IOException e) {
+      firstError = new IOException(path + ": " + e.getMessage(), e);
+      throw firstError;
     }
   }
 
@@ -109,6 +144,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
 
   private void write(ByteBuffer bytes) throws IOException {
     int before = bytes.position();
+    isOnDisk &= !bytes.hasRemaining();
     try {
       file.write(bytes, position);
     } catch (IOException e) {

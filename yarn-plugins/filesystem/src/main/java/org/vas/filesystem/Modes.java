@@ -30,7 +30,11 @@ final class Modes {
    * down stays: dropping it would break the sharing of the tree.
    */
   static void ensure(Path file, int mode) throws IOException {
-    int now = FileAttributes.of(file).modeBits();
+    ensure(file, mode, FileAttributes.of(file).modeBits());
+  }
+
+  /** As {@link #ensure(Path, int)}, where the bits that it has now are known. */
+  static void ensure(Path file, int mode, int now) throws IOException {
     if ((now & ~SETGID) != mode) {
       set(file, mode | (now & SETGID));
     }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -26,6 +27,8 @@ final class Mounted {
   private final LayoutPolicy policy;
   private final FileCreator creator;
   private final OstFaults faults;
+  private final WriterLocks locks;
+  private final Pattern lazyPaths;
   private final StripedDirectories striped;
   private final LayoutCache layouts;
   private final BlockSize blockSize;
@@ -40,7 +43,10 @@ final class Mounted {
     this.paths = new MountPaths(site.mount());
     this.policy = new LayoutPolicy(conf, site::localOsts);
     this.faults = new OstFaults(files);
-    this.creator = new FileCreator(files, LustreConf.LAYOUT_REQUIRED.get(conf));
+    this.locks =
+        new WriterLocks(LustreConf.ONE_WRITER.get(conf), () -> LockScope.of(site.mount()));
+    this.lazyPaths = LayoutPolicy.pattern(LustreConf.LAZY_PATHS, conf);
+    this.creator = new FileCreator(files, locks, LustreConf.LAYOUT_REQUIRED.get(conf));
     this.striped = new StripedDirectories("lfs",
         LayoutPolicy.pattern(LustreConf.STRIPED_DIRS, conf), LustreConf.MDT_COUNT.get(conf));
     this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf),
@@ -152,32 +158,44 @@ final class Mounted {
     if (isRoot(file)) {
       throw new FileAlreadyExistsException(shown + ": is the root directory");
     }
+    boolean lazy = isLazy(file);
     OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
-        policy.layoutsFor(paths.within(file), wanted.blockSize())).telling(faults, file);
-    return new LustreOutputStream(shown, open, 0, Math.max(bufferSize, wanted.bufferSize()));
+        policy.layoutsFor(paths.within(file), wanted.blockSize()), !lazy)
+        .telling(faults, file);
+    return new LustreOutputStream(
+        shown, open, 0, Math.max(bufferSize, wanted.bufferSize()), lazy);
   }
 
   /**
-   * An output stream at the end of an existing file, for one writer as in HDFS: with O_APPEND
-   * Lustre would lock the file to its end on every OST, for each write.
+   * An output stream at the end of an existing file, for one writer as in HDFS. It is a lock that
+   * keeps others away: with O_APPEND Lustre would lock the file to its end on every OST, for each
+   * write.
    */
   LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
       throws IOException {
-    OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE).telling(faults, file);
+    boolean lazy = isLazy(file);
+    OpenFile open = (lazy ? OpenFile.of(file, StandardOpenOption.WRITE) : locks.append(file))
+        .telling(faults, file);
     try {
       return new LustreOutputStream(
-          shown, open, open.size(), Math.max(bufferSize, wantedBuffer));
+          shown, open, open.size(), Math.max(bufferSize, wantedBuffer), lazy);
     } catch (IOException e) {
       open.close();
       throw e;
     }
   }
 
-  /** Cuts a file to that many bytes. */
-  static void truncate(Path file, long length) throws IOException {
-    try (OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE)) {
+  /** Cuts a file to that many bytes, durably. */
+  void truncate(Path file, long length) throws IOException {
+    try (OpenFile open = locks.change(file)) {
       open.truncate(length);
+      open.force(true);
     }
+  }
+
+  // Others have no reason to write what one task attempt makes for itself.
+  boolean isLazy(Path file) {
+    return lazyPaths.matcher(paths.within(file)).matches();
   }
 
   /** How full the file system is. */

@@ -9,6 +9,7 @@ import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.ExecutionException;
@@ -35,23 +36,55 @@ final class OpenFile implements Closeable {
   }
 
   private final AsynchronousFileChannel channel;
+  private final Optional<Descriptor> held;
   private final Told told;
 
-  private OpenFile(AsynchronousFileChannel channel, Told told) {
+  private OpenFile(AsynchronousFileChannel channel, Optional<Descriptor> held, Told told) {
     this.channel = requireNonNull(channel, "channel");
+    this.held = requireNonNull(held, "held");
     this.told = requireNonNull(told, "told");
   }
 
   /** Opens an existing file, for reading or for writing. */
   static OpenFile of(Path file, StandardOpenOption access) throws IOException {
-    return new OpenFile(AsynchronousFileChannel.open(file, Set.of(access), IN_THE_CALLER),
-        (call, offset, length, error) -> error);
+    return new OpenFile(channel(file, access), Optional.empty(), OpenFile::asItIs);
   }
 
   /** The same open file, whose errors of storage servers name it and its OSTs. */
   OpenFile telling(OstFaults faults, Path file) {
-    return new OpenFile(channel, (call, offset, length, error) ->
+    return new OpenFile(channel, held, (call, offset, length, error) ->
         faults.of(file, call, offset, length, error));
+  }
+
+  private static IOException asItIs(String call, long offset, long length, IOException error) {
+    return error;
+  }
+
+  /** Opens for writing what a descriptor leads to; it is closed with this, or if that fails. */
+  static OpenFile holding(Descriptor held) throws IOException {
+    try {
+      return new OpenFile(channel(held.path(), StandardOpenOption.WRITE), Optional.of(held),
+          OpenFile::asItIs);
+    } catch (IOException e) {
+      held.close();
+      throw e;
+    }
+  }
+
+  private static AsynchronousFileChannel channel(Path file, StandardOpenOption access)
+      throws IOException {
+    return AsynchronousFileChannel.open(file, Set.of(access), IN_THE_CALLER);
+  }
+
+  /**
+   * Fails if the file, where it was opened by a descriptor, has no name any more: what was written
+   * since somebody removed or replaced it, nobody will read.
+   */
+  void checkKept() throws IOException {
+    if (held.isPresent() && held.get().id().links() == 0) {
+      throw new IOException("removed or replaced by another while it was written;"
+          + " what was written is lost: write it again, with one writer");
+    }
   }
 
   /** Reads at most what the buffer has room for: the bytes read, or -1 at the end of the file. */
@@ -111,7 +144,13 @@ final class OpenFile implements Closeable {
 
   @Override
   public void close() throws IOException {
-    channel.close();
+    try {
+      channel.close();
+    } finally {
+      if (held.isPresent()) {
+        held.get().close();
+      }
+    }
   }
 
   // The work is done by the time there is a future, so that nothing waits here.

@@ -14,21 +14,28 @@ import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Renames in one system call: others see the old name or the new one, never both or none. */
+/**
+ * Renames as Hadoop's two interfaces ask for it. Others see the old name, the new one, or for a
+ * moment both ({@link NoReplace}), never none.
+ */
 final class Renamer {
   private static final Logger LOG = LoggerFactory.getLogger(Renamer.class);
   /** Not there, in the way, or no directory: what {@code FileSystem.rename} answers false to. */
   private static final Set<Errno> REFUSED =
       EnumSet.of(Errno.ENOENT, Errno.EEXIST, Errno.ENOTDIR, Errno.ENOTEMPTY, Errno.EISDIR);
 
-  private Renamer() {}
+  private final NoReplace names;
+
+  Renamer(XattrCalls calls) {
+    this.names = new NoReplace(calls);
+  }
 
   /**
    * As HDFS does: into the destination when that is a directory, and never over anything.
    *
    * @return false, with nothing changed, when source, destination or its parent do not allow it
    */
-  static boolean rename(Path source, Path destination) throws IOException {
+  boolean rename(Path source, Path destination) throws IOException {
     Path target = Files.isDirectory(destination)
         ? destination.resolve(String.valueOf(source.getFileName())) : destination;
     if (target.equals(source)) {
@@ -39,7 +46,7 @@ final class Renamer {
       return false;
     }
     try {
-      withoutReplacing(source, target);
+      names.rename(source, target);
       return true;
     } catch (ErrnoException e) {
       if (e.errno().filter(REFUSED::contains).isPresent()) {
@@ -55,7 +62,7 @@ final class Renamer {
    *
    * @param overwrite whether to replace a file by a file, or an empty directory by a directory
    */
-  static void renameOrThrow(Path source, Path destination, boolean overwrite) throws IOException {
+  void renameOrThrow(Path source, Path destination, boolean overwrite) throws IOException {
     FileAttributes from = FileAttributes.ofLink(source);
     if (source.equals(destination)) {
       throw new FileAlreadyExistsException(
@@ -65,6 +72,10 @@ final class Renamer {
       throw new FileAlreadyExistsException(
           destination + ": not replaced by " + source + ", a symbolic link to it");
     }
+    // rename(2) between two names of one file does nothing, and says that it did.
+    if (NoReplace.finish(source, destination)) {
+      return;
+    }
     if (Files.exists(destination, LinkOption.NOFOLLOW_LINKS)) {
       checkReplaceable(from, destination, overwrite);
     } else {
@@ -73,7 +84,7 @@ final class Renamer {
     if (overwrite) {
       move(source, destination);
     } else {
-      withoutReplacing(source, destination);
+      names.rename(source, destination);
     }
   }
 
@@ -95,22 +106,6 @@ final class Renamer {
     }
     if (!Files.isDirectory(parent)) {
       throw new ParentNotDirectoryException(parent + ": is not a directory");
-    }
-  }
-
-  // Clients before Lustre 2.13 know no flags and say EINVAL: there, whoever takes the name between
-  // check and rename is overwritten.
-  private static void withoutReplacing(Path source, Path target) throws IOException {
-    try {
-      Libc.renameNoReplace(source, target);
-    } catch (ErrnoException e) {
-      if (!e.is(Errno.EINVAL) && !e.is(Errno.ENOSYS)) {
-        throw e;
-      }
-      if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-        throw new ErrnoException(target, "rename from " + source, Errno.EEXIST);
-      }
-      move(source, target);
     }
   }
 

@@ -3,7 +3,10 @@ package org.vas.filesystem;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** The system calls that Java lacks for layouts: {@link Libc}, and in tests a stand-in. */
+/**
+ * The system calls that Java lacks, and that a Lustre mount answers otherwise than other file
+ * systems: {@link Libc}, and in tests a stand-in.
+ */
 interface XattrCalls {
   /** The value of an extended attribute. */
   byte[] get(Path file, String name) throws ErrnoException;
@@ -17,4 +20,17 @@ interface XattrCalls {
    * @throws IOException an {@link ErrnoException}, unless the call itself is missing here
    */
   void mknod(Path file, int mode) throws IOException;
+
+  /**
+   * Renames in one step, and only if nothing has the new name: {@code EEXIST} else. A Lustre client
+   * refuses the flag of renameat2 that this needs: {@code EINVAL}.
+   */
+  default void renameNoReplace(Path from, Path to) throws ErrnoException {
+    new Libc().renameNoReplace(from, to);
+  }
+
+  /** Gives a file a second name, if nothing has that: {@code EEXIST} else. */
+  default void link(Path from, Path to) throws ErrnoException {
+    Posix.link(from, to);
+  }
 }

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -53,6 +54,16 @@ final class FakeMds implements XattrCalls {
     libc.mknod(file, mode);
     // An inode number may have been another file's.
     layouts.remove(inode(file, "mknod"));
+  }
+
+  /** As a Lustre client answers: its kernel looks at the names first, and llite takes no flag. */
+  @Override
+  public void renameNoReplace(Path from, Path to) throws ErrnoException {
+    if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS)) {
+      throw new ErrnoException(to, "rename from " + from, Errno.ENOENT);
+    }
+    throw new ErrnoException(to, "rename from " + from,
+        Files.exists(to, LinkOption.NOFOLLOW_LINKS) ? Errno.EEXIST : Errno.EINVAL);
   }
 
   /** Gives an existing file any layout, as other tools may have done. */

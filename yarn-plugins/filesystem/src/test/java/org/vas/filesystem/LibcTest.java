@@ -98,9 +98,9 @@ class LibcTest {
   void renamesOverNothing() throws IOException {
     Path from = Files.createFile(directory.resolve("from"));
     Path to = directory.resolve("to");
-    Libc.renameNoReplace(from, to);
+    libc.renameNoReplace(from, to);
     Files.createFile(from);
-    assertTrue(assertThrows(ErrnoException.class, () -> Libc.renameNoReplace(from, to))
+    assertTrue(assertThrows(ErrnoException.class, () -> libc.renameNoReplace(from, to))
         .is(Errno.EEXIST));
   }
 }

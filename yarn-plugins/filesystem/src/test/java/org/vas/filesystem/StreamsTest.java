@@ -138,7 +138,7 @@ class StreamsTest {
   private LustreOutputStream streamTo(String device) throws IOException {
     Files.createSymbolicLink(local(), java.nio.file.Path.of(device));
     OpenFile file = OpenFile.of(local(), StandardOpenOption.WRITE);
-    return new LustreOutputStream(FILE, file, 0, 4096);
+    return new LustreOutputStream(FILE, file, 0, 4096, true);
   }
 
   private static void assertIncomplete(LustreOutputStream out, String error) {

@@ -1,0 +1,99 @@
+package org.vas.filesystem;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Which file a name leads to: device and inode, with its type and link count. It asks for no size,
+ * so that a Lustre client answers without asking the OSTs (a glimpse for each object).
+ */
+final class FileId {
+  private static final int TYPE = 0170000;
+  private static final int DIRECTORY = 0040000;
+  private static final int REGULAR = 0100000;
+
+  private final long device;
+  private final long inode;
+  private final int links;
+  private final int mode;
+
+  FileId(long device, long inode, int links, int mode) {
+    this.device = device;
+    this.inode = inode;
+    this.links = links;
+    this.mode = mode;
+  }
+
+  /** Returns the file of a name; of a symbolic link, the link itself. */
+  static FileId ofLink(Path file) throws IOException {
+    return read(file, false);
+  }
+
+  /** Returns the file of a name, or what a symbolic link leads to. */
+  static FileId of(Path file) throws IOException {
+    return read(file, true);
+  }
+
+  /** As {@link #ofLink}; empty when nothing has the name. */
+  static Optional<FileId> ifPresent(Path file) throws IOException {
+    try {
+      return Optional.of(ofLink(file));
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    } catch (ErrnoException e) {
+      if (e.is(Errno.ENOENT)) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  private static FileId read(Path file, boolean follow) throws IOException {
+    try {
+      return Posix.statx(file, follow);
+    } catch (ErrnoException e) {
+      if (!e.is(Errno.ENOSYS)) {
+        throw e;
+      }
+    }
+    // A kernel before 4.11 or a glibc before 2.28.
+    LinkOption[] options =
+        follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS};
+    Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode", options);
+    return new FileId((Long) values.get("dev"), (Long) values.get("ino"),
+        (Integer) values.get("nlink"), (Integer) values.get("mode"));
+  }
+
+  /** Whether both are one file, by whatever names. */
+  boolean isSame(FileId other) {
+    return device == other.device && inode == other.inode;
+  }
+
+  boolean isDirectory() {
+    return (mode & TYPE) == DIRECTORY;
+  }
+
+  boolean isRegularFile() {
+    return (mode & TYPE) == REGULAR;
+  }
+
+  /** How many names the file has; 0 once it was removed or replaced and is only open. */
+  int links() {
+    return links;
+  }
+
+  /** Permission bits, with setuid, setgid and sticky. */
+  int modeBits() {
+    return mode & ~TYPE;
+  }
+
+  @Override
+  public String toString() {
+    return "device " + device + " inode " + inode;
+  }
+}

@@ -1,0 +1,136 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renames to a name that nothing has. Of many callers that rename files to one name exactly one
+ * succeeds; the others get {@code EEXIST}.
+ *
+ * <p>Lustre refuses every flag of renameat2 (EINVAL, llite/namei.c, 2.12 to 2.17). There a file
+ * gets the new name by link(2), which fails with EEXIST and is one transaction of the MDT, and
+ * then loses the old one. A process that dies in between leaves one file with two names: a rename
+ * that finds both names to be one file finishes the work of the first.
+ *
+ * <p>Directories have no hard links. rename(2) gives a directory a name that nothing or an empty
+ * directory has: of many directories with entries exactly one succeeds, the others get ENOTEMPTY,
+ * and an empty directory is all that can be replaced. mkdir(2) as a claim would be worse: whoever
+ * sees it renames <em>into</em> it.
+ */
+final class NoReplace {
+  private static final Logger LOG = LoggerFactory.getLogger(NoReplace.class);
+  private static final Set<Errno> NO_FLAG =
+      EnumSet.of(Errno.EINVAL, Errno.ENOSYS, Errno.EOPNOTSUPP);
+  /** By fs.protected_hardlinks, too many links, another project or MDT, a mount without links. */
+  private static final Set<Errno> NO_LINK =
+      EnumSet.of(Errno.EPERM, Errno.EMLINK, Errno.EXDEV, Errno.EOPNOTSUPP, Errno.ENOSYS);
+
+  private final XattrCalls calls;
+
+  NoReplace(XattrCalls calls) {
+    this.calls = requireNonNull(calls, "calls");
+  }
+
+  /** Renames; throws an {@link ErrnoException}, with nothing replaced, when it cannot be. */
+  void rename(Path source, Path target) throws IOException {
+    try {
+      calls.renameNoReplace(source, target);
+    } catch (ErrnoException e) {
+      if (isOneOf(NO_FLAG, e)) {
+        withoutFlag(source, target);
+      } else if (!e.is(Errno.EEXIST) || !finish(source, target)) {
+        throw e;
+      }
+    }
+  }
+
+  /**
+   * Finishes an earlier rename that died when both names had become one file's: removes the source.
+   *
+   * @return false, with nothing changed, when they are not two names of one regular file
+   */
+  static boolean finish(Path source, Path target) throws IOException {
+    Optional<FileId> from = FileId.ifPresent(source);
+    Optional<FileId> to = FileId.ifPresent(target);
+    if (from.isEmpty() || to.isEmpty() || !from.get().isRegularFile()
+        || !from.get().isSame(to.get()) || from.get().links() < 2 || isOneEntry(source, target)) {
+      return false;
+    }
+    LOG.warn("{}: an earlier rename from {} did not end; it does now", target, source);
+    return isUnlinked(source);
+  }
+
+  private void withoutFlag(Path source, Path target) throws IOException {
+    FileId from = FileId.ofLink(source);
+    if (from.isDirectory()) {
+      Posix.renameDirectory(source, target);
+      return;
+    }
+    try {
+      calls.link(source, target);
+    } catch (ErrnoException e) {
+      if (isOneOf(NO_LINK, e)) {
+        NameClaim.rename(source, target);
+        return;
+      }
+      if (e.is(Errno.EEXIST) && finish(source, target)) {
+        return;
+      }
+      warnOfClaim(target);
+      throw e;
+    }
+    removeSource(from, source, target);
+  }
+
+  // Whoever removes the source has won: of several that rename one file, the others find it gone.
+  private static void removeSource(FileId from, Path source, Path target) throws IOException {
+    Optional<FileId> now = FileId.ifPresent(source);
+    if (now.isPresent() && !isOurs(now.get(), from, target)) {
+      return;  // Another file has the name already: the one that we renamed has lost it.
+    }
+    if (now.isEmpty() || !isUnlinked(source)) {
+      LOG.warn("{}: gone while it was renamed; the file may have the name {} too", source, target);
+      throw new ErrnoException(source, "rename to " + target, Errno.ENOENT);
+    }
+  }
+
+  private static boolean isOurs(FileId now, FileId from, Path target) throws IOException {
+    return now.isSame(from) || FileId.ifPresent(target).filter(now::isSame).isPresent();
+  }
+
+  private static boolean isUnlinked(Path file) throws ErrnoException {
+    try {
+      Posix.unlink(file);
+      return true;
+    } catch (ErrnoException e) {
+      if (e.is(Errno.ENOENT)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  // One name of a directory that has two, by a symbolic link above it: to remove it loses the file.
+  private static boolean isOneEntry(Path source, Path target) throws IOException {
+    return requireNonNull(source.getFileName()).equals(target.getFileName())
+        && FileId.of(requireNonNull(source.getParent()))
+            .isSame(FileId.of(requireNonNull(target.getParent())));
+  }
+
+  private static void warnOfClaim(Path target) throws IOException {
+    if (NameClaim.isOne(target)) {
+      LOG.warn("{}: taken by a rename that runs, or that died: if it stays, remove it", target);
+    }
+  }
+
+  private static boolean isOneOf(Set<Errno> errors, ErrnoException error) {
+    return error.errno().filter(errors::contains).isPresent();
+  }
+}

@@ -1,0 +1,87 @@
+package org.vas.filesystem;
+
+import java.io.BufferedReader;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Another Java process of the tests' own classes, which tells of itself line by line. */
+final class Forked implements Closeable {
+  private static final int SECONDS = 120;
+  private static final String MARK = "> ";
+
+  private final Process process;
+  private final BufferedReader lines;
+
+  private Forked(Process process) {
+    this.process = process;
+    this.lines = new BufferedReader(
+        new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  /** Starts a main class; what it writes to stderr appears among the tests' own output. */
+  static Forked start(Class<?> main, Map<String, String> environment, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+        System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    builder.environment().putAll(environment);
+    return new Forked(builder.start());
+  }
+
+  /** Compiles a C file of src/test/c into a library to preload. */
+  static Path library(String name) throws IOException, InterruptedException {
+    Path made = Files.createDirectories(Path.of("target", "c")).resolve(name + ".so");
+    Process compiler = new ProcessBuilder("cc", "-O1", "-fPIC", "-shared", "-Wall", "-Werror", "-o",
+        made.toString(), Path.of("src", "test", "c", name + ".c").toString(), "-ldl")
+        .inheritIO().start();
+    if (compiler.waitFor() != 0) {
+      throw new IOException(name + ".c: not compiled");
+    }
+    return made.toAbsolutePath();
+  }
+
+  /** In the process itself: prints a line for {@link #line}. */
+  static void tell(Object what) {
+    System.out.println(MARK + what);
+  }
+
+  /** The next line that it told, past its log; null when it has ended. */
+  String line() throws IOException {
+    String line = lines.readLine();
+    while (line != null && !line.startsWith(MARK)) {
+      line = lines.readLine();
+    }
+    return line == null ? null : line.substring(MARK.length());
+  }
+
+  /** Waits for its end; returns its exit status. */
+  int status() throws IOException, InterruptedException {
+    process.getOutputStream().close();
+    if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
+      throw new IOException("still running after " + SECONDS + " s");
+    }
+    return process.exitValue();
+  }
+
+  /** Ends it as the kernel does, without a word. */
+  void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}
