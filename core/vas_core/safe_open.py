@@ -50,7 +50,7 @@ def open_own(
     Raises Planted for a link, a file with a second name, a stranger's file, a FIFO, a socket, a
     device or a directory; OSError, with the path, for everything else.
     """
-    descriptor = _opened(path, flags & ~os.O_TRUNC | _SAFE, mode, dir_fd, also_of)
+    descriptor = _opened(path, flags & ~os.O_TRUNC | _SAFE, mode, dir_fd)
     try:
         _refuse(path, os.fstat(descriptor), also_of)
         os.set_blocking(descriptor, True)
@@ -62,18 +62,16 @@ def open_own(
     return descriptor
 
 
-def _opened(
-    path: Path, flags: int, mode: int, dir_fd: int | None, also_of: tuple[int, ...] | None
-) -> int:
+def _opened(path: Path, flags: int, mode: int, dir_fd: int | None) -> int:
     name = path.name if dir_fd is not None else os.fspath(path)
     with suppress(FileNotFoundError):
         # Before the open as well: to open a device may do something (a tape rewinds).
-        _refuse(path, os.stat(name, dir_fd=dir_fd, follow_symlinks=False), also_of)
+        _refuse(path, os.stat(name, dir_fd=dir_fd, follow_symlinks=False), None)
     try:
         return os.open(name, flags, mode, dir_fd=dir_fd)
     except OSError as wrong:
         if wrong.errno in _NOT_A_FILE:
-            _refuse(path, os.stat(name, dir_fd=dir_fd, follow_symlinks=False), also_of)
+            _refuse(path, os.stat(name, dir_fd=dir_fd, follow_symlinks=False), None)
         raise OSError(wrong.errno, wrong.strerror, str(path)) from wrong
 
 

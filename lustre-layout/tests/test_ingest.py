@@ -355,3 +355,30 @@ def test_a_full_file_system_says_what_to_do_and_the_next_run_goes_on(tmp_path: P
     )
     ingest.put()
     assert ingest.arrived()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+@pytest.mark.parametrize("mode", [0o600, 0o666])
+def test_D3_a_strangers_journal_is_named_and_not_written(  # noqa: N802
+    tmp_path: Path, mode: int
+) -> None:
+    ingest = Ingest(tmp_path)
+    ingest.source.chmod(0o644)
+    ingest.directory.chmod(0o777)
+    with pytest.raises(Interrupted):
+        ingest.put(_after(5, _interrupt))
+    journal = next(ingest.directory.glob("*.journal"))
+    journal.chmod(mode)
+    before = journal.read_bytes()
+    for parent in (tmp_path, *tmp_path.parents):
+        if parent.is_relative_to("/tmp") and parent != Path("/tmp"):
+            parent.chmod(parent.stat().st_mode | 0o011)
+    os.seteuid(65534)
+    try:
+        with pytest.raises(VasError) as refused:
+            ingest.put()
+    finally:
+        os.seteuid(0)
+    assert str(refused.value).startswith(f"{journal}: ")
+    assert journal.read_bytes() == before
+    assert not ingest.final.exists()

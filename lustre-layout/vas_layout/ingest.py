@@ -105,10 +105,12 @@ class _Partial:
         # A name of its own length: the final one may have all the 255 bytes a name can have.
         self._key = hashlib.sha256(os.fsencode(final.name)).hexdigest()[:16]
         self._hidden = final
+        journal = final.with_name(PUT_JOURNAL.of(key=self._key))
         try:
-            self._journal = StripeJournal(final.with_name(PUT_JOURNAL.of(key=self._key)))
+            self._journal = StripeJournal(journal)
         except OSError as error:
-            raise unavailable(error, str(final)) from error
+            planted = os.path.lexists(journal)
+            raise unavailable(error, str(journal if planted else final)) from error
 
     def close(self) -> None:
         self._journal.close()
