@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from doctor_facts import findings, healthy, one_bad
+from doctor_facts import findings, healthy, one_bad, with_sysctl
 from site_map import site
 
 from vas_routing.doctor import examine
@@ -150,3 +150,11 @@ def test_rules_that_lustre_adds(value: str | None, priority: int, ok: bool) -> N
     (found,) = (f for f in examine(site(), "vm1", facts, settings) if f.check == "lnet-rules")
     assert found.ok is ok
     assert ok or "\noptions ksocklnd skip_mr_route_setup=1\n" in found.fix
+
+
+@pytest.mark.parametrize("first", ["0", "293"])
+def test_S2_a_port_that_users_may_use(first: str) -> None:
+    facts = with_sysctl(healthy("vm1"), net__ipv4__ip_unprivileged_port_start=first)
+    assert "flood" in one_bad(facts, "vm1", "probe-port").what
+    facts = with_sysctl(healthy("vm1"), net__ipv4__ip_unprivileged_port_start="294")
+    assert all(f.ok is not False for f in examine(site(), "vm1", facts))

@@ -18,6 +18,7 @@ _STRICT = 1
 _ANSWERS_FOR_ITSELF = (1, 2)
 _SILENT = 8
 _OWN_ADDRESS = 2
+UNPRIVILEGED = "net/ipv4/ip_unprivileged_port_start"
 
 
 def examine_parameters(who: Subject) -> Iterator[Finding]:
@@ -29,10 +30,22 @@ def examine_parameters(who: Subject) -> Iterator[Finding]:
         yield _arp_announce(who, leg)
     if who.version == 6 and who.guest is None and who.host.guests:
         yield _forwarding_ipv6(who)
+    yield _probe_port(who)
 
 
 def _path(device: str, name: str, version: int = 4) -> str:
     return f"net/ipv{version}/conf/{device}/{name}"
+
+
+def _probe_port(who: Subject) -> Finding:
+    """Of both IP versions, in spite of its name."""
+    port, first = who.settings.probe_port, who.facts.sysctls.get(UNPRIVILEGED, "1024")
+    if port < int(first):
+        return good("probe-port", f"port {port}", "only root may use it")
+    what = f"whoever runs code here may send from it: {UNPRIVILEGED} is {first}. The key of the "
+    what += "probes still tells a forged one, but who floods that port fills the probes' buffer"
+    fix = f"sysctl -w {UNPRIVILEGED}=1024, or at most {port + 1}"
+    return bad("probe-port", f"port {port}", what, fix)
 
 
 def _both(who: Subject, leg: Nic, name: str) -> tuple[int, int] | None:

@@ -24,6 +24,7 @@ from vas_routing.doctor.facts import (
     VirtualFunction,
 )
 from vas_routing.doctor.others import read, read_firewall, read_managed, read_networkd
+from vas_routing.doctor.parameters import UNPRIVILEGED
 from vas_routing.settings import Settings
 from vas_routing.wish import Interface
 
@@ -36,7 +37,11 @@ _PARAMETERS = {
     4: ("rp_filter", "arp_filter", "arp_ignore", "arp_announce", "forwarding"),
     6: ("forwarding", "force_forwarding"),
 }
-_OF_BRIDGES = ("net/bridge/bridge-nf-call-iptables", "net/bridge/bridge-nf-call-ip6tables")
+_OTHERS = (
+    "net/bridge/bridge-nf-call-iptables",
+    "net/bridge/bridge-nf-call-ip6tables",
+    UNPRIVILEGED,
+)
 _KSOCKLND = "sys/module/ksocklnd/parameters/skip_mr_route_setup"
 _DEFAULTS = Settings()
 
@@ -190,5 +195,5 @@ def _sysctls(root: Root, nics: Iterable[str], unread: dict[str, str]) -> dict[st
         for device in ("all", *nics)
         for name in names
     ]
-    values = {path: read(root, f"proc/sys/{path}", unread) for path in (*paths, *_OF_BRIDGES)}
+    values = {path: read(root, f"proc/sys/{path}", unread) for path in (*paths, *_OTHERS)}
     return {path: value for path, value in values.items() if value is not None}
