@@ -2,11 +2,18 @@ package org.vas.shuffle.mof;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.fs.Path;
 
 /** A segment, the file it is in, and the server that its bytes come from. Immutable. */
 public final class SegmentFile {
+  /** Bytes of memory that each takes at most, besides its checksums and the path of its file. */
+  static final int MEMORY = 192;
+
+  /** Bytes of memory that the path of a file takes, which its segments share. */
+  private static final int PATH_MEMORY = 1 << 10;
+
   private final Path file;
   private final Segment segment;
   private final String server;
@@ -40,6 +47,18 @@ public final class SegmentFile {
   /** The same without its bytes. */
   public SegmentFile holdingNothing() {
     return held == null ? this : new SegmentFile(file, segment, server);
+  }
+
+  /** Returns bytes of memory that these take at most, without what they hold. */
+  public static long memory(List<SegmentFile> segments) {
+    long sum = 0;
+    Path before = null;
+    for (SegmentFile each : segments) {
+      sum += MEMORY + (long) each.segment.checksumCount() * Integer.BYTES
+          + (each.file.equals(before) ? 0 : PATH_MEMORY);
+      before = each.file;
+    }
+    return sum;
   }
 
   public Path file() {
