@@ -11,9 +11,6 @@ public final class SegmentFile {
   /** Bytes of memory that each takes at most, besides its checksums and the path of its file. */
   static final int MEMORY = 192;
 
-  /** Bytes of memory that the path of a file takes, which its segments share. */
-  private static final int PATH_MEMORY = 1 << 10;
-
   private final Path file;
   private final Segment segment;
   private final String server;
@@ -49,14 +46,14 @@ public final class SegmentFile {
     return held == null ? this : new SegmentFile(file, segment, server);
   }
 
-  /** Returns bytes of memory that these take at most, without what they hold. */
+  /**
+   * Returns the bytes of memory that what is known of these takes at most: not their files' paths,
+   * one for each map, and not what they hold.
+   */
   public static long memory(List<SegmentFile> segments) {
     long sum = 0;
-    Path before = null;
     for (SegmentFile each : segments) {
-      sum += MEMORY + (long) each.segment.checksumCount() * Integer.BYTES
-          + (each.file.equals(before) ? 0 : PATH_MEMORY);
-      before = each.file;
+      sum += MEMORY + (long) each.segment.checksumCount() * Integer.BYTES;
     }
     return sum;
   }
