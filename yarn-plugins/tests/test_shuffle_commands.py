@@ -112,6 +112,10 @@ def test_verify_names_the_block_that_changed(
             "manifest: wrong checksum over 4 bytes",
         ),
         (
+            lambda file: os.truncate(file.parent / "manifest", 1 << 40),
+            "manifest: 1099511627776 bytes are too many for a manifest",
+        ),
+        (
             lambda file: file.parent.rename(file.parent.with_name(attempt_name(7))),
             f"manifest: of another attempt, {attempt_name(1)}",
         ),
