@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import struct
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,13 +15,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vas_yarn.shuffle.job import Attempt
-from vas_yarn.shuffle.manifest import CHECKSUM_BYTES, Manifest, MofFile, Segment, decode
+from vas_yarn.shuffle.manifest import (
+    CHECKSUM_BYTES,
+    Manifest,
+    MofFile,
+    Segment,
+    decode,
+    decode_version1,
+)
 from vas_yarn.shuffle.verify import verify
+from vas_yarn.shuffle.version2 import PREFIX_BYTES, RECORD_BYTES
 from vas_yarn.shuffle.wire import Damaged, Reader
 
 VECTORS = Path(__file__).parents[1] / "shuffle" / "vectors"
-GOOD = sorted(VECTORS.glob("*.bin"))
-BAD = sorted((VECTORS / "bad").glob("*.bin"))
+GOOD = sorted(VECTORS.glob("v[12]/*.bin"))
+BAD = sorted(VECTORS.glob("v2/bad/*.bin"))
+BAD_VERSION_1 = sorted(VECTORS.glob("v1/bad/*.bin"))
+
+
+def name_of(file: Path) -> str:
+    return f"{file.parent.name}-{file.stem}"
 
 
 def as_json(manifest: Manifest) -> object:
@@ -27,11 +42,12 @@ def as_json(manifest: Manifest) -> object:
 
 
 def test_there_are_vectors() -> None:
-    assert len(GOOD) >= 5
-    assert len(BAD) >= 10
+    assert len(GOOD) >= 10
+    assert len(BAD) >= 30
+    assert len(BAD_VERSION_1) >= 10
 
 
-@pytest.mark.parametrize("file", GOOD, ids=lambda f: f.stem)
+@pytest.mark.parametrize("file", GOOD, ids=name_of)
 def test_good_bytes_mean_the_json_beside_them(file: Path) -> None:
     expected = json.loads(file.with_suffix(".json").read_text())
     assert as_json(decode(file.read_bytes())) == expected
@@ -42,6 +58,31 @@ def test_bad_bytes_are_refused_with_the_line_beside_them(file: Path) -> None:
     with pytest.raises(Damaged) as refused:
         decode(file.read_bytes())
     assert str(refused.value) == file.with_suffix(".error").read_text().rstrip("\n")
+
+
+@pytest.mark.parametrize("file", BAD_VERSION_1, ids=lambda f: f.stem)
+def test_P1_bad_bytes_of_version_1_are_refused_as_ever(file: Path) -> None:
+    with pytest.raises(Damaged) as refused:
+        decode_version1(file.read_bytes())
+    assert str(refused.value) == file.with_suffix(".error").read_text().rstrip("\n")
+    with pytest.raises(Damaged):
+        decode(file.read_bytes())
+
+
+@pytest.mark.parametrize("file", sorted(VECTORS.glob("v1/*.bin")), ids=lambda f: f.stem)
+def test_P1_version_1_means_what_version_2_does(file: Path) -> None:
+    other = VECTORS / "v2" / file.name
+    assert decode(file.read_bytes()) == decode(other.read_bytes())
+    with pytest.raises(Damaged, match=r"^version 2, known is 1$"):
+        decode_version1(other.read_bytes())
+
+
+@pytest.mark.parametrize("file", GOOD, ids=name_of)
+def test_P1_any_changed_byte_is_found_by_a_reader_of_the_whole(file: Path) -> None:
+    data = file.read_bytes()
+    for at in range(len(data)):
+        with pytest.raises(Damaged):
+            decode(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
 
 
 @given(st.sampled_from(GOOD), st.data())
@@ -104,14 +145,33 @@ def mutated(data: bytes, mutations: list[tuple[int, int, bytes]]) -> bytes:
     return data
 
 
-@settings(max_examples=500)
-@given(st.sampled_from(GOOD), MUTATIONS)
+def sealed(body: bytes) -> bytes:
+    """Append the last checksum."""
+    return body + int(google_crc32c.value(body)).to_bytes(4, "big")
+
+
+def sealed_throughout(body: bytes) -> bytes:
+    """Give every index record and block of version 2 that can be found a right checksum."""
+    data = bytearray(body)
+    first = int.from_bytes(data[24:32], "big")
+    count = (first - PREFIX_BYTES) // RECORD_BYTES if 8 <= first <= len(data) else 0
+    for at in range(PREFIX_BYTES, PREFIX_BYTES + count * RECORD_BYTES, RECORD_BYTES):
+        offset, length = struct.unpack(">qi", data[at + 16 : at + 28])
+        if offset >= 0 and length >= 4 and offset + length <= len(data):
+            data[offset : offset + length] = sealed(bytes(data[offset : offset + length - 4]))
+    for at in range(PREFIX_BYTES, PREFIX_BYTES + count * RECORD_BYTES, RECORD_BYTES):
+        data[at : at + RECORD_BYTES] = sealed(bytes(data[at : at + RECORD_BYTES - 4]))
+    return sealed(bytes(data))
+
+
+@settings(max_examples=1000)
+@given(st.sampled_from(GOOD), MUTATIONS, st.sampled_from([sealed, sealed_throughout]))
 def test_any_sealed_nonsense_is_a_manifest_or_one_clear_error(
-    file: Path, mutations: list[tuple[int, int, bytes]]
+    file: Path, mutations: list[tuple[int, int, bytes]], seal: Callable[[bytes], bytes]
 ) -> None:
     body = mutated(file.read_bytes()[:-4], mutations)
     try:
-        manifest = decode(body + google_crc32c.value(body).to_bytes(4, "big"))
+        manifest = decode(seal(body))
     except Damaged as refused:
         assert len(str(refused)) < 5000
     else:

@@ -17,8 +17,9 @@ SIZES = [100, 0, 200_000]
 
 @pytest.fixture
 def staging(tmp_path: Path) -> Path:
+    """Map output of a job that ran while the site was upgraded: both versions of manifests."""
     job = tmp_path / "ann" / ".staging" / JOB
-    publish(job, 0, SIZES)
+    publish(job, 0, SIZES, version=1)
     publish(job, 1, SIZES)
     publish(job, 1, SIZES, number=1)
     (job / "shuffle" / attempt_name(2)).mkdir()
@@ -111,6 +112,10 @@ def test_verify_names_the_block_that_changed(
             "manifest: wrong checksum over 4 bytes",
         ),
         (
+            lambda file: os.truncate(file.parent / "manifest", 1 << 40),
+            "manifest: 1099511627776 bytes are too many for a manifest",
+        ),
+        (
             lambda file: file.parent.rename(file.parent.with_name(attempt_name(7))),
             f"manifest: of another attempt, {attempt_name(1)}",
         ),
@@ -125,6 +130,18 @@ def test_verify_names_other_damage(
     assert status == 3
     assert isinstance(found, dict)
     assert [row["what"] for row in found["damage"]] == [what]
+
+
+def test_P1_verify_reads_manifests_whole(staging: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Finds every changed byte of a manifest, also one that a single reducer alone would meet."""
+    file = mof(staging).parent / "manifest"
+    good = file.read_bytes()
+    for at in range(0, len(good), 7):
+        file.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+        status, found = read(capsys, "verify", JOB, "--staging", str(staging))
+        assert status == 3
+        assert isinstance(found, dict)
+        assert [row["file"] for row in found["damage"]] == ["manifest"], at
 
 
 def test_what_is_not_there_is_one_line(staging: Path, capsys: pytest.CaptureFixture[str]) -> None:

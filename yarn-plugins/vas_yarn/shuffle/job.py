@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from vas_core.errors import BadInput, VasError
 from vas_yarn.history import job_id
@@ -16,8 +17,7 @@ from vas_yarn.shuffle.wire import Damaged
 
 SHUFFLE = "shuffle"
 MANIFEST = "manifest"
-# 65,536 partitions of 16 runs have some 30 MB.
-_MOST_MANIFEST_BYTES = 512 << 20
+_LARGEST_MANIFEST = 1 << 30
 _ID = re.compile(r"(?:application|job)_\d+_\d+")
 _MAP_ATTEMPT = re.compile(r"attempt_\d+_\d+_m_\d+_\d+")
 
@@ -83,7 +83,7 @@ def _attempt(path: Path) -> Attempt:
         return Attempt(path, None, f"{MANIFEST}: {wrong}")
     try:
         with os.fdopen(descriptor, "rb") as stream:
-            manifest = decode(_bounded(stream.read(_MOST_MANIFEST_BYTES + 1)))
+            manifest = decode(_all(stream))
     except Damaged as wrong:
         return Attempt(path, None, f"{MANIFEST}: {wrong}")
     except OSError as wrong:
@@ -93,10 +93,11 @@ def _attempt(path: Path) -> Attempt:
     return Attempt(path, manifest)
 
 
-def _bounded(content: bytes) -> bytes:
-    if len(content) > _MOST_MANIFEST_BYTES:
-        raise Damaged(f"longer than {_MOST_MANIFEST_BYTES} bytes, which no manifest is")
-    return content
+def _all(stream: BinaryIO) -> bytes:
+    size = os.fstat(stream.fileno()).st_size
+    if size > _LARGEST_MANIFEST:
+        raise Damaged(f"{size} bytes are too many for a manifest")
+    return stream.read(_LARGEST_MANIFEST)
 
 
 def open_regular(path: Path) -> int:

@@ -13,11 +13,11 @@ class Damaged(Exception):
 
 
 class Reader:
-    """Reads from a buffer that ends at `end`; everything raises Damaged beyond it."""
+    """Reads from a buffer, from `start` to `end`; everything raises Damaged beyond it."""
 
-    def __init__(self, data: bytes, end: int) -> None:
+    def __init__(self, data: bytes, end: int, start: int = 0) -> None:
         self._data = data
-        self._at = 0
+        self._at = start
         self._end = end
 
     @property

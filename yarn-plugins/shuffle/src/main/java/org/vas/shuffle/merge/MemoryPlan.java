@@ -11,6 +11,7 @@ public final class MemoryPlan {
   private static final int SMALLEST_BATCH = 4 << 10;
   private static final int SMALLEST_BUFFER = Segment.CHECKSUM_BYTES;
   private static final int FEWEST_INPUTS = 2;
+  private static final int SMALLEST_LOOK = 2 * SMALLEST_BUFFER;
   // A process has 4,096 at most where the kernel's limit is left alone.
   private static final int MOST_FILES = 1000;
 
@@ -18,6 +19,7 @@ public final class MemoryPlan {
   private final int batchBytes;
   private final int readBytes;
   private final long decodeBytes;
+  private final long describedBytes;
 
   /**
    * @param budget bytes for all of it; less than two inputs need counts as what they need
@@ -30,18 +32,25 @@ public final class MemoryPlan {
     this.forInputs = budget - BATCHES * Batch.memory(batchBytes);
     this.readBytes = (int) (readBytes / SMALLEST_BUFFER * SMALLEST_BUFFER);
     this.decodeBytes = decodeBytes;
+    this.describedBytes = 0;
   }
 
-  private MemoryPlan(MemoryPlan last, long forInputs) {
+  private MemoryPlan(MemoryPlan last, long forInputs, long describedBytes) {
     this.batchBytes = last.batchBytes;
-    this.forInputs = forInputs;
+    this.forInputs = forInputs - describedBytes;
     this.readBytes = last.readBytes;
     this.decodeBytes = last.decodeBytes;
+    this.describedBytes = describedBytes;
   }
 
   /** The same for a pass, which has a budget of its own, and no batches, but a writer. */
   MemoryPlan forPass(long budget, long writerBytes) {
-    return new MemoryPlan(this, budget - writerBytes);
+    return new MemoryPlan(this, budget - writerBytes, describedBytes);
+  }
+
+  /** The same beside what is known of these segments, which stays until the last is merged. */
+  public MemoryPlan besides(List<SegmentFile> segments) {
+    return new MemoryPlan(this, forInputs, SegmentFile.memory(segments));
   }
 
   int batchBytes() {
@@ -72,6 +81,14 @@ public final class MemoryPlan {
   /** Bytes of segments that may be held before it is known whether all fit. */
   public long toHold() {
     return Math.max(0, forInputs / 2);
+  }
+
+  /**
+   * Bytes that each of the reading threads may take while it looks at a map output, besides what is
+   * held: half for a part of a manifest, half for a read.
+   */
+  public long toLook() {
+    return Math.max(SMALLEST_LOOK, (forInputs - toHold()) / ReadPool.THREADS);
   }
 
   // Of what is held already no file is opened.

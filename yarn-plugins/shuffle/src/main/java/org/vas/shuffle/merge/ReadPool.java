@@ -18,7 +18,7 @@ import org.vas.shuffle.mof.Watch;
  * watch over them: a call that hangs cannot be ended, but it can be seen.
  */
 public final class ReadPool implements Closeable {
-  private static final int THREADS = 4;
+  static final int THREADS = 4;
 
   private final Duration timeout;
   private final LongSupplier nanoClock;

@@ -26,6 +26,11 @@ public final class JobFormat {
     return !compressed && !encrypted;
   }
 
+  /** Returns the job's number of reducers. */
+  int partitions() {
+    return partitions;
+  }
+
   void check(TaskAttemptID attempt, Manifest manifest) throws ManifestException {
     require(manifest.attempt().equals(attempt.toString()), "is of " + manifest.attempt());
     require(manifest.partitions() == partitions,

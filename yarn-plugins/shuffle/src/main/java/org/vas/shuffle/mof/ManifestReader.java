@@ -2,7 +2,6 @@ package org.vas.shuffle.mof;
 
 import static java.util.Objects.requireNonNull;
 
-import java.io.ByteArrayOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -18,71 +17,78 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 
 /** Reads what one map attempt published for one partition, and says whether it is intact. */
 public final class ManifestReader {
-  private static final int LARGEST = 1 << 30;
-  private static final int PART = 64 << 10;
   private static final int IFILE_CHECKSUM = 4;
 
   private final FileSystem fs;
   private final ShuffleDirs dirs;
   private final JobFormat format;
+  private final long memory;
 
-  public ManifestReader(FileSystem fs, ShuffleDirs dirs, JobFormat format) {
+  /** @param memory bytes that what is read of one manifest may take, decoded */
+  public ManifestReader(FileSystem fs, ShuffleDirs dirs, JobFormat format, long memory) {
     this.fs = requireNonNull(fs, "fs");
     this.dirs = requireNonNull(dirs, "dirs");
     this.format = requireNonNull(format, "format");
+    this.memory = memory;
   }
 
   /**
-   * The segments of one partition, in order of runs. The manifest is whole and this job's, and
-   * every MOF that holds one of them is as long as it says; their checksums were not looked at.
+   * Returns the segments of one partition, in order of runs. What the manifest says of the partition
+   * is whole and this job's, and every MOF that holds one of the segments is as long as it says;
+   * their checksums were not looked at. What it says of other partitions is not read.
    *
    * @throws BadOutputException if not: the map has to run again
+   * @throws ManifestTooLargeException if the partition's part needs more memory than there is
    */
   public List<SegmentFile> segments(TaskAttemptID attempt, int partition, Watch watch)
       throws IOException {
     Manifest manifest = manifest(attempt, partition, watch);
     List<SegmentFile> found = new ArrayList<>();
-    Map<Integer, String> servers = new HashMap<>();
-    for (Segment segment : manifest.segments(partition)) {
-      MofFile mof = manifest.files().get(segment.file());
-      Path file = new Path(dirs.attempt(attempt), mof.name());
-      checkSizes(file, segment);
-      String server = servers.get(segment.file());
-      if (server == null) {
-        watch.calling(file);
-        FileStatus status = fs.getFileStatus(file);
-        checkLength(file, status.getLen(), mof.length());
-        watch.calling(file);
-        server = server(status, segment.offset(), manifest.host());
-        servers.put(segment.file(), server);
-      }
-      found.add(new SegmentFile(file, segment, server));
+    Map<Integer, SegmentFile> known = new HashMap<>();
+    for (Segment segment : manifest.segments()) {
+      SegmentFile first = known.get(segment.file());
+      SegmentFile next = first == null ? located(attempt, manifest, segment, watch)
+          : alike(first, segment);
+      known.putIfAbsent(segment.file(), next);
+      found.add(next);
     }
     return found;
+  }
+
+  private SegmentFile alike(SegmentFile first, Segment segment) throws BadOutputException {
+    checkSizes(first.file(), segment);
+    return new SegmentFile(first.file(), segment, first.server());
+  }
+
+  private SegmentFile located(TaskAttemptID attempt, Manifest manifest, Segment segment,
+      Watch watch) throws IOException {
+    MofFile mof = manifest.files().get(segment.file());
+    Path file = new Path(dirs.attempt(attempt), mof.name());
+    checkSizes(file, segment);
+    watch.calling(file);
+    FileStatus status = fs.getFileStatus(file);
+    checkLength(file, status.getLen(), mof.length());
+    watch.calling(file);
+    return new SegmentFile(file, segment, server(status, segment.offset(), manifest.host()));
   }
 
   private Manifest manifest(TaskAttemptID attempt, int partition, Watch watch) throws IOException {
     Path file = dirs.manifest(attempt);
     try {
-      Manifest manifest = ManifestFormat.decode(bytes(file, watch), partition);
+      Manifest manifest = read(file, partition, watch);
       format.check(attempt, manifest);
       return manifest;
     } catch (ManifestException e) {
       throw new BadOutputException(file + ": " + e.getMessage(), e);
+    } catch (ManifestTooLargeException e) {
+      throw new ManifestTooLargeException(file + ": " + e.getMessage());
     }
   }
 
-  private byte[] bytes(Path file, Watch watch) throws IOException {
+  private Manifest read(Path file, int partition, Watch watch) throws IOException {
     watch.calling(file);
     try (FSDataInputStream in = fs.open(file)) {
-      ByteArrayOutputStream all = new ByteArrayOutputStream();
-      byte[] part = new byte[PART];
-      for (int count = 0; count >= 0 && all.size() < LARGEST; ) {
-        all.write(part, 0, count);
-        watch.calling(file);
-        count = in.read(part);
-      }
-      return all.toByteArray();
+      return new PartitionRead(in, file, watch, memory).manifest(format.partitions(), partition);
     } catch (FileNotFoundException e) {
       FileNotFoundException explained = new FileNotFoundException(e.getMessage()
           + "; the map succeeded without a manifest. Has the job another map output collector, or"

@@ -25,4 +25,15 @@ public final class MofFile {
   public long length() {
     return length;
   }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof MofFile && name.equals(((MofFile) other).name)
+        && length == ((MofFile) other).length;
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * name.hashCode() + Long.hashCode(length);
+  }
 }

@@ -2,11 +2,15 @@ package org.vas.shuffle.mof;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.fs.Path;
 
 /** A segment, the file it is in, and the server that its bytes come from. Immutable. */
 public final class SegmentFile {
+  /** Bytes of memory that each takes at most, besides its checksums and the path of its file. */
+  static final int MEMORY = 192;
+
   private final Path file;
   private final Segment segment;
   private final String server;
@@ -40,6 +44,18 @@ public final class SegmentFile {
   /** The same without its bytes. */
   public SegmentFile holdingNothing() {
     return held == null ? this : new SegmentFile(file, segment, server);
+  }
+
+  /**
+   * Returns the bytes of memory that what is known of these takes at most: not their files' paths,
+   * one for each map, and not what they hold.
+   */
+  public static long memory(List<SegmentFile> segments) {
+    long sum = 0;
+    for (SegmentFile each : segments) {
+      sum += MEMORY + (long) each.segment.checksumCount() * Integer.BYTES;
+    }
+    return sum;
   }
 
   public Path file() {

@@ -28,7 +28,6 @@ import org.vas.shuffle.merge.Passes;
 import org.vas.shuffle.merge.ReadPool;
 import org.vas.shuffle.merge.SegmentOpener;
 import org.vas.shuffle.mof.JobFormat;
-import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.ShuffleDirs;
 import org.vas.shuffle.mof.ShuffleFiles;
@@ -88,9 +87,9 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     try {
       MemoryPlan memory = new MemoryPlan(budget.besideReduce(), ShuffleConf.READ_SIZE.get(job),
           SegmentOpener.decodeBytes(job, context.getCodec()));
-      List<SegmentFile> segments = segments(fs, dirs, memory.toHold());
+      List<SegmentFile> segments = segments(fs, dirs, memory);
       leaveShuffle();
-      records = merged(fs, dirs, segments, memory);
+      records = merged(fs, dirs, segments, memory.besides(segments));
       return records;
     } catch (Throwable e) {
       pool.close();
@@ -99,14 +98,14 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   }
 
   /** Waits for all map outputs; their segments in the order of maps and runs. */
-  private List<SegmentFile> segments(ShuffleFiles fs, ShuffleDirs dirs, long toHold)
+  private List<SegmentFile> segments(ShuffleFiles fs, ShuffleDirs dirs, MemoryPlan memory)
       throws IOException, InterruptedException {
     // An earlier attempt of this reduce may have failed by what only the checksums show.
     boolean retry = attempt.getId() % ATTEMPTS_OF_ONE_MASTER > 0;
     int verifyBytes = retry ? Math.toIntExact(ShuffleConf.READ_SIZE.get(job)) : 0;
     MapOutcomes<MapOutput> outcomes = new MapOutcomes<>(job.getNumMapTasks());
     Validator validator = new Validator(fs, dirs, JobFormat.of(job), partition(),
-        verifyBytes / Segment.CHECKSUM_BYTES * Segment.CHECKSUM_BYTES, toHold, counters);
+        verifyBytes, memory.toHold(), memory.toLook(), counters);
     EventPoller events =
         new EventPoller(context.getUmbilical(), attempt, job.getNumReduceTasks(), pollMillis);
     LostReports reports = new LostReports(context.getUmbilical(), attempt, context.getStatus(),

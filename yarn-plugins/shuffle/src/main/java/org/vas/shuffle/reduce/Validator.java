@@ -35,24 +35,32 @@ final class Validator {
 
   /**
    * @param verifyBytes of a read when every checksum is to be verified; 0 if those at the ends are
-   * @param toHold bytes of small segments that may be held for the merge; others are read again
+   * @param toHold bytes that may be held for the merge: what is known of segments, and with what is
+   *     left small segments; others are read again
+   * @param toLook bytes that one look may take besides: half for a part of a manifest, half for a read
    */
   Validator(FileSystem fs, ShuffleDirs dirs, JobFormat format, int partition, int verifyBytes,
-      long toHold, ReadMeter meter) {
+      long toHold, long toLook, ReadMeter meter) {
     this.fs = requireNonNull(fs, "fs");
     this.dirs = requireNonNull(dirs, "dirs");
-    this.manifests = new ManifestReader(fs, dirs, format);
+    this.manifests = new ManifestReader(fs, dirs, format, toLook / 2);
     this.partition = partition;
-    this.verifyBytes = verifyBytes;
+    this.verifyBytes = wholeBlocks(Math.min(verifyBytes, toLook / 2));
     this.toHold = new AtomicLong(toHold);
     this.meter = requireNonNull(meter, "meter");
+  }
+
+  private static int wholeBlocks(long bytes) {
+    return (int) (bytes / Segment.CHECKSUM_BYTES) * Segment.CHECKSUM_BYTES;
   }
 
   /** Looks, and never throws. */
   Verdict look(TaskAttemptID attempt, Watch watch) {
     try {
+      List<SegmentFile> found = manifests.segments(attempt, partition, watch);
+      toHold.addAndGet(-SegmentFile.memory(found));
       List<SegmentFile> segments = new ArrayList<>();
-      for (SegmentFile each : manifests.segments(attempt, partition, watch)) {
+      for (SegmentFile each : found) {
         segments.add(verified(each, watch));
       }
       return Verdict.intact(attempt, new MapOutput(segments));

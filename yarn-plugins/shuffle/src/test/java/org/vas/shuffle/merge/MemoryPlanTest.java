@@ -65,6 +65,30 @@ class MemoryPlanTest {
     assertTrue(new MemoryPlan(1 << 20, 1 << 20, 0).fits(Collections.nCopies(500, segment(KIB))));
   }
 
+  /** Four look at once, while as much as may be is held. */
+  @Property(tries = 500)
+  void P1_looksAreWithinTheBudget(
+      @ForAll @LongRange(min = 2 << 20, max = 8L << 30) long budget) {
+    MemoryPlan plan = new MemoryPlan(budget, 1 << 20, 0);
+    long all = plan.toHold() + ReadPool.THREADS * plan.toLook();
+    assertTrue(all <= budget, () -> all + " of " + budget);
+    assertTrue(plan.toLook() >= 2 * Segment.CHECKSUM_BYTES);
+  }
+
+  /** What is known of segments is memory that their buffers do not get, in a pass neither. */
+  @Test
+  void P1_whatIsKnownOfSegmentsIsCounted() {
+    SegmentFile large = segment(1 << 30);
+    MemoryPlan plan = new MemoryPlan(40 << 20, 1 << 20, 0);
+    List<SegmentFile> ten = Collections.nCopies(10, large);
+    assertEquals(10 * (192 + 4 * (1 << 14)), SegmentFile.memory(ten));
+    List<SegmentFile> many = Collections.nCopies(500, large);
+    assertTrue(plan.besides(many).fanIn() < plan.fanIn());
+    assertTrue(plan.besides(many).forPass(40 << 20, 0).fanIn()
+        < plan.forPass(40 << 20, 0).fanIn());
+    assertTrue(plan.besides(ten).bufferBytes(many) <= plan.bufferBytes(many));
+  }
+
   @Test
   void anyMemoryIsEnoughForTwo() {
     assertEquals(2, new MemoryPlan(0, 1 << 20, 1 << 20).fanIn());

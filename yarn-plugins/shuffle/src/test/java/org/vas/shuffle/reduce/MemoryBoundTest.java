@@ -22,6 +22,7 @@ class MemoryBoundTest {
   private static final int MIB = 1 << 20;
 
   @TempDir Path dir;
+  private int others;
 
   /** 2,000 segments of 8 KB in 8 MB: 64 KB buffers, were they not as small as the segments. */
   @ParameterizedTest
@@ -50,15 +51,25 @@ class MemoryBoundTest {
         reduce(12, collector, "128m", 8 * MIB));
   }
 
+  /** Four at a time are looked at: whole, each of these would take 30 MB. */
+  @ParameterizedTest
+  @ValueSource(strings = {"Serial", "G1"})
+  void P1_manifestsOfManyPartitionsAreReadWithinTheBound(String collector) throws Exception {
+    others = 39_999;
+    write(6, 100, 1000);
+    assertEquals("records=600 bytes=600000 passes=false", reduce(6, collector, "48m", 8 * MIB));
+  }
+
   private void write(int maps, int records, int valueBytes) throws IOException {
     ReduceHarness harness = new ReduceHarness(dir, maps);
+    harness.job.setNumReduceTasks(1 + others);
     Text value = new Text(new byte[valueBytes]);
     for (int map = 0; map < maps; map++) {
       List<Rec> run = new ArrayList<>();
       for (int i = 0; i < records; i++) {
         run.add(new Rec(new Text(String.format("%05d-%05d", i, map * 7 % maps)), value));
       }
-      new MofWriter(harness.job).segment(0, 0, run).publish(ReduceHarness.map(map, 0));
+      new MofWriter(harness.job).others(others, 8).segment(0, 0, run).publish(ReduceHarness.map(map, 0));
     }
   }
 
@@ -95,7 +106,8 @@ class MemoryBoundTest {
         "-XX:MaxDirectMemorySize=4m", "-XX:+Use" + collector + "GC",
         "-XX:TieredStopAtLevel=1",
         "-cp", classPath, TightReduce.class.getName(),
-        dir.toString(), Integer.toString(maps), Integer.toString(budget))
+        dir.toString(), Integer.toString(maps), Integer.toString(budget),
+        Integer.toString(1 + others))
         .redirectErrorStream(true).start();
   }
 }

@@ -20,6 +20,7 @@ import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.util.ReflectionUtils;
 import org.vas.shuffle.mof.Manifest;
 import org.vas.shuffle.mof.ManifestFormat;
+import org.vas.shuffle.mof.ManifestV1Bytes;
 import org.vas.shuffle.mof.MofFile;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.ShuffleDirs;
@@ -35,6 +36,9 @@ final class MofWriter {
   private final Map<Integer, List<Segment>> segments = new TreeMap<>();
   private final ByteArrayOutputStream mof = new ByteArrayOutputStream();
   private long lie;
+  private boolean version1;
+  private int others;
+  private int runsOfOthers;
 
   MofWriter(JobConf job) {
     this.job = job;
@@ -46,6 +50,19 @@ final class MofWriter {
   /** The manifest will promise that many records more than there are. */
   MofWriter lying(long records) {
     lie = records;
+    return this;
+  }
+
+  /** The manifest will be as releases before version 2 wrote it. */
+  MofWriter version1() {
+    version1 = true;
+    return this;
+  }
+
+  /** The manifest will have these partitions besides 0, with so many runs each; no file has them. */
+  MofWriter others(int partitions, int runs) {
+    others = partitions;
+    runsOfOthers = runs;
     return this;
   }
 
@@ -85,17 +102,32 @@ final class MofWriter {
     FileSystem fs = dirs.root().getFileSystem(job);
     List<Segment> all = new ArrayList<>();
     segments.values().forEach(all::addAll);
-    List<MofFile> files =
-        all.isEmpty() ? List.of() : List.of(new MofFile(ShuffleDirs.PACKED, mof.size()));
+    List<MofFile> files = new ArrayList<>();
+    if (!all.isEmpty()) {
+      files.add(new MofFile(ShuffleDirs.PACKED, mof.size()));
+    }
+    addOthers(files, all);
     int runs = all.stream().mapToInt(s -> s.run() + 1).max().orElse(0);
     Manifest manifest = Manifest.of(attempt.toString()).host("here").compressed(codec != null)
         .encrypted(CryptoUtils.isEncryptedSpillEnabled(job)).partitions(job.getNumReduceTasks())
         .runs(runs).files(files).segments(all).build();
     fs.mkdirs(dirs.attempt(attempt));
-    if (!all.isEmpty()) {
+    if (mof.size() > 0) {
       write(fs, new Path(dirs.attempt(attempt), ShuffleDirs.PACKED), mof.toByteArray());
     }
-    write(fs, dirs.manifest(attempt), ManifestFormat.encode(manifest));
+    write(fs, dirs.manifest(attempt), version1 ? ManifestV1Bytes.encode(manifest)
+        : ManifestFormat.encode(manifest));
+  }
+
+  private void addOthers(List<MofFile> files, List<Segment> all) {
+    int count = others * runsOfOthers;
+    for (int i = 0; i < count; i++) {
+      all.add(new Segment(1 + i / runsOfOthers, i % runsOfOthers, files.size(),
+          i * 30_000L, 30_000, 29_996, 300, i));
+    }
+    if (count > 0) {
+      files.add(new MofFile("others.mof", count * 30_000L));
+    }
   }
 
   private static void write(FileSystem fs, Path file, byte[] bytes) throws IOException {

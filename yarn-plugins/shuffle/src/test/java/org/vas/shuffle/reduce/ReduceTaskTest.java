@@ -196,15 +196,17 @@ class ReduceTaskTest {
     ReduceHarness harness = new ReduceHarness(dir, 4);
     long stored = 0;
     long again = 0;
+    long manifests = 0;
     for (int map = 0; map < 4; map++) {
       harness.map(map, List.of(random(new Random(map), 30_000)));
+      manifests += Files.size(harness.file(ReduceHarness.map(map, 0), "manifest"));
       long bytes = Files.size(harness.file(ReduceHarness.map(map, 0), "packed.mof")) - 100;
       stored += bytes;
       again += retry ? bytes : BLOCK + (bytes - 1) % BLOCK + 1;
     }
     SharedFileSystem.heal();
     harness.run(attempt);
-    assertEquals(stored + again, SharedFileSystem.BYTES_READ.get());
+    assertEquals(stored + again + manifests, SharedFileSystem.BYTES_READ.get());
     assertEquals(stored + again, harness.counter("MOF_BYTES_READ"));
     assertEquals(again, harness.counter("MOF_BYTES_READ_AGAIN"));
   }

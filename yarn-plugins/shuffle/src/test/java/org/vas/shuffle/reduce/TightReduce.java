@@ -15,11 +15,12 @@ public final class TightReduce {
 
   private TightReduce() {}
 
-  /** Prints records, bytes and passes; its arguments are a directory, maps, and a budget. */
+  /** Prints records, bytes and passes; arguments are a directory, maps, a budget, and reducers. */
   public static void main(String[] arguments) throws Exception {
     int maps = Integer.parseInt(arguments[1]);
     ReduceHarness harness = new ReduceHarness(Path.of(arguments[0]), maps).newApi();
     configure(harness, Long.parseLong(arguments[2]));
+    harness.job.setNumReduceTasks(Integer.parseInt(arguments[3]));
     for (int map = 0; map < maps; map++) {
       harness.umbilical.event(ReduceHarness.map(map, 0), Status.SUCCEEDED);
     }

@@ -41,7 +41,7 @@ class ValidatorTest {
     ShuffleDirs dirs = new ShuffleDirs(harness.job);
     FileSystem fs = dirs.root().getFileSystem(harness.job);
     return new Validator(
-        fs, dirs, JobFormat.of(harness.job), 0, verifyBytes, toHold, ReadMeter.NONE);
+        fs, dirs, JobFormat.of(harness.job), 0, verifyBytes, toHold, 1 << 20, ReadMeter.NONE);
   }
 
   /** So that the time of a validation of many calls is never taken for that of one. */

@@ -1,0 +1,22 @@
+package org.vas.shuffle.mof;
+
+/**
+ * The segments of one partition of one map cannot be described in the memory that there is. The map
+ * is not to blame, and running it again does not help: the reducer needs more memory.
+ */
+public final class ManifestTooLargeException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  ManifestTooLargeException(String message) {
+    super(message);
+  }
+
+  /** Throws one unless {@code needed} bytes are at most {@code memory}. */
+  static void check(String name, long needed, long memory) {
+    if (needed > memory) {
+      throw new ManifestTooLargeException(name + ": its part of the manifest takes " + needed
+          + " bytes of memory, " + memory + " are there: raise mapreduce.reduce.memory.mb with the"
+          + " heap, or vas.shuffle.merge-percent");
+    }
+  }
+}
