@@ -106,6 +106,12 @@ public final class ShuffleFiles extends FilterFileSystem {
   }
 
   @Override
+  public FileStatus getFileLinkStatus(Path path) throws IOException {
+    meter.accept(MetadataOperation.STATS);
+    return fs.getFileLinkStatus(path);
+  }
+
+  @Override
   public FileStatus[] listStatus(Path path) throws IOException {
     meter.accept(MetadataOperation.LISTINGS);
     return fs.listStatus(path);
