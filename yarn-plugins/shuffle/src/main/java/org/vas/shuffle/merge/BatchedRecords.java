@@ -113,6 +113,7 @@ public final class BatchedRecords extends RawRecords {
     if (ended) {
       return false;
     }
+    throwFailure();
     if (batch != last) {
       if (batch.clear()) {
         large.release();

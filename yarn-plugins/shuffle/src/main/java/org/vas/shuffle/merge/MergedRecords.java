@@ -25,6 +25,9 @@ public final class MergedRecords extends RawRecords {
 
   @Override
   public boolean next() throws IOException {
+    if (disorder != null) {
+      throw disorder; // to whoever hides it and asks for more
+    }
     if (!merge.next()) {
       conservation.check(records, rawBytes);
       showNothing();
@@ -42,15 +45,12 @@ public final class MergedRecords extends RawRecords {
   }
 
   private void checkOrder(int keyLength) throws DisorderException {
-    if (disorder == null) {
-      try {
-        order.check(merge.data(), merge.offset(), keyLength);
-        return;
-      } catch (DisorderException e) {
-        disorder = e;
-      }
+    try {
+      order.check(merge.data(), merge.offset(), keyLength);
+    } catch (DisorderException e) {
+      disorder = e;
+      throw e;
     }
-    throw disorder; // also to whoever hides it and asks for more
   }
 
   @Override

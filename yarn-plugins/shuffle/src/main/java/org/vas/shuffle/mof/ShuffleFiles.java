@@ -105,10 +105,10 @@ public final class ShuffleFiles extends FilterFileSystem {
     return fs.getFileStatus(path);
   }
 
-  @Override
-  public FileStatus getFileLinkStatus(Path path) throws IOException {
+  /** Returns whether there is a directory of this name itself, not a link to one. */
+  public boolean isDirectoryItself(Path path) throws IOException {
     meter.accept(MetadataOperation.STATS);
-    return fs.getFileLinkStatus(path);
+    return OneDirectory.is(fs, path);
   }
 
   @Override

@@ -2,7 +2,6 @@ package org.vas.shuffle.reduce;
 
 import static java.util.Objects.requireNonNull;
 
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -96,17 +95,13 @@ final class OlderPasses {
   // Follows no link: what is removed are files of these names in a real directory.
   private List<Path> passes(Path directory) throws IOException {
     List<Path> passes = new ArrayList<>();
-    try {
-      if (!fs.getFileLinkStatus(directory).isDirectory()) {
-        return passes;
+    if (!fs.isDirectoryItself(directory)) {
+      return passes;
+    }
+    for (FileStatus each : fs.listStatus(directory)) {
+      if (each.isFile() && each.getPath().getName().matches(PassWriter.NAMES)) {
+        passes.add(each.getPath());
       }
-      for (FileStatus each : fs.listStatus(directory)) {
-        if (each.isFile() && each.getPath().getName().matches(PassWriter.NAMES)) {
-          passes.add(each.getPath());
-        }
-      }
-    } catch (FileNotFoundException e) {
-      LOG.debug("{} has left nothing", directory, e);
     }
     return passes;
   }

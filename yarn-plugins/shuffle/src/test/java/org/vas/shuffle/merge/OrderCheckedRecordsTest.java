@@ -3,6 +3,7 @@ package org.vas.shuffle.merge;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,7 +89,7 @@ class OrderCheckedRecordsTest {
       this.records = records;
     }
 
-    int drain() throws Exception {
+    int drain() throws IOException {
       int count = 0;
       while (records.next()) {
         count++;
@@ -97,7 +98,7 @@ class OrderCheckedRecordsTest {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
       records.close();
     }
   }

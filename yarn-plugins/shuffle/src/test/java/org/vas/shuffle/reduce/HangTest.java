@@ -28,7 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Timeout(120)
 class HangTest {
-  // At 100 ms each this is longer than any of our waits.
+  // One each 100 ms. Our waits look once a second, and tell of what had moved until then.
+  private static final int PINGS_BEFORE = 20;
   private static final int PINGS = 35;
   private static final int CALLS_BEFORE = 1000;
 
@@ -106,7 +107,7 @@ class HangTest {
     reduce.start();
     assertTrue(Stop.reached.await(60, TimeUnit.SECONDS), "the code of the job was not reached");
     try {
-      await(harness, 2); // what moved before is said by the next heartbeat
+      await(harness, PINGS_BEFORE);
       int before = harness.umbilical.progress();
       await(harness, PINGS);
       assertEquals(before, harness.umbilical.progress(), "heartbeats that say something moved");

@@ -27,7 +27,7 @@ final class Hostile {
   // Gives another thread time to write into the scratch space.
   private static void used() {
     JobCode.runs();
-    Thread.yield();
+    Thread.onSpinWait();
   }
 
   /** A word of up to 60 letters, which is read by way of a static buffer. */

@@ -15,11 +15,17 @@ public final class TightReduce {
 
   private TightReduce() {}
 
-  /** Prints records, bytes and passes; its arguments are a directory, maps, and a budget. */
+  /**
+   * Prints records, bytes and passes; its arguments are a directory, maps, and a budget. With a
+   * fourth reduce() fails, as a job's own may.
+   */
   public static void main(String[] arguments) throws Exception {
     int maps = Integer.parseInt(arguments[1]);
     ReduceHarness harness = new ReduceHarness(Path.of(arguments[0]), maps).newApi();
     configure(harness, Long.parseLong(arguments[2]));
+    if (arguments.length > 3) {
+      harness.job.setClass(MRJobConfig.REDUCE_CLASS_ATTR, Failing.class, Reducer.class);
+    }
     for (int map = 0; map < maps; map++) {
       harness.umbilical.event(ReduceHarness.map(map, 0), Status.SUCCEEDED);
     }
@@ -33,6 +39,16 @@ public final class TightReduce {
     harness.job.setFloat(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT, 1);
     harness.job.setInt("vas.shuffle.merge-percent", 100);
     harness.job.setClass(MRJobConfig.REDUCE_CLASS_ATTR, Counting.class, Reducer.class);
+  }
+
+  /** Fails in the middle. */
+  public static final class Failing extends Reducer<Text, Text, NullWritable, NullWritable> {
+    @Override
+    protected void reduce(Text key, Iterable<Text> values, Context context) throws IOException {
+      if (++records == 100) {
+        throw new IOException("this reduce() fails");
+      }
+    }
   }
 
   /** Counts, and sees that keys come in order. */
