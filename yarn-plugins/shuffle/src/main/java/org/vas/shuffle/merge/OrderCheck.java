@@ -15,7 +15,6 @@ import org.vas.shuffle.order.KeyOrder;
 public final class OrderCheck {
   // A longer key is not copied: of two large records one is in memory.
   private static final int LONGEST_COPY = 4 << 10;
-  private static final int UNKNOWN = -1;
 
   private final KeyOrder order;
   private final String where;
@@ -23,11 +22,10 @@ public final class OrderCheck {
   private final boolean ties;
   private final byte[] copy = new byte[LONGEST_COPY];
 
-  // The key before: its prefix with the sign turned, and where it is.
+  // The key before: its prefix with the sign turned, its length, and whether it was copied.
   private long prefix = Long.MIN_VALUE;
-  private byte[] key = copy;
-  private int keyStart;
-  private int keyLength = UNKNOWN;
+  private int keyLength;
+  private boolean copied;
   private long records;
 
   private OrderCheck(KeyOrder order, String where, String why) {
@@ -58,7 +56,7 @@ public final class OrderCheck {
     if (order != null) {
       long next = order.prefix(data, offset, length) ^ Long.MIN_VALUE;
       if (next < prefix) {
-        outOfOrder(length);
+        outOfOrder(records, keyLength, length);
       }
       prefix = next;
       keyLength = length;
@@ -68,51 +66,55 @@ public final class OrderCheck {
 
   /** Compares each key of a batch with the key before it. */
   void check(Batch batch) throws DisorderException {
-    if (order != null) {
+    if (order != null && batch.records() > 0) {
       byte[] data = batch.data();
       int[] ends = batch.ends();
-      int limit = 2 * batch.records();
-      int start = 0;
-      for (int i = 0; i < limit; i += 2) {
-        int length = ends[i] - start;
-        long next = order.prefix(data, start, length) ^ Long.MIN_VALUE;
-        if (next <= prefix && (next < prefix || follows(data, start, length))) {
-          outOfOrder(length);
+      checkFirst(data, ends[0]);
+      long last = prefix; // in a local variable: this loop is most of what the check costs
+      int before = 0;
+      for (int i = 2; i < 2 * batch.records(); i += 2) {
+        int start = ends[i - 1];
+        long next = order.prefix(data, start, ends[i] - start) ^ Long.MIN_VALUE;
+        if (next <= last
+            && (next < last || (ties && follows(data, before, ends[i - 2], start, ends[i])))) {
+          outOfOrder(records + i / 2, ends[i - 2] - before, ends[i] - start);
         }
-        prefix = next;
-        key = data;
-        keyStart = start;
-        keyLength = length;
-        records++;
-        start = ends[i + 1];
+        last = next;
+        before = start;
       }
-      keepKey();
+      prefix = last;
+      records += batch.records();
+      keep(data, before, ends[2 * batch.records() - 2] - before);
     }
   }
 
-  private boolean follows(byte[] data, int start, int length) {
-    return ties && keyLength != UNKNOWN
-        && order.compareTied(key, keyStart, keyLength, data, start, length) > 0;
+  private void checkFirst(byte[] data, int length) throws DisorderException {
+    long next = order.prefix(data, 0, length) ^ Long.MIN_VALUE;
+    if (next < prefix || (next == prefix && ties && copied
+        && order.compareTied(copy, 0, keyLength, data, 0, length) > 0)) {
+      outOfOrder(records, keyLength, length);
+    }
+    prefix = next;
+  }
+
+  private boolean follows(byte[] data, int before, int beforeEnd, int start, int end) {
+    return order.compareTied(data, before, beforeEnd - before, data, start, end - start) > 0;
   }
 
   // The batch's array will be filled again.
-  private void keepKey() {
-    if (ties) {
-      if (keyLength > LONGEST_COPY) {
-        keyLength = UNKNOWN;
-      } else if (keyLength != UNKNOWN) {
-        System.arraycopy(key, keyStart, copy, 0, keyLength);
-      }
-      key = copy;
-      keyStart = 0;
+  private void keep(byte[] data, int start, int length) {
+    keyLength = length;
+    copied = ties && length <= LONGEST_COPY;
+    if (copied) {
+      System.arraycopy(data, start, copy, 0, length);
     }
   }
 
   // Of keys too short for their comparator it sees bytes that are not theirs, in stock too: then any
   // order is right.
-  private void outOfOrder(int length) throws DisorderException {
-    if (Math.min(length, keyLength) >= order.shortestKey()) {
-      throw new DisorderException(where + ": record " + (records + 1)
+  private void outOfOrder(long before, int beforeLength, int length) throws DisorderException {
+    if (Math.min(length, beforeLength) >= order.shortestKey()) {
+      throw new DisorderException(where + ": record " + (before + 1)
           + " of the merged map outputs sorts before the one before it, so groups would be wrong: "
           + why);
     }

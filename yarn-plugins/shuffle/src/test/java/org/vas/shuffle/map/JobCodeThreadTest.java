@@ -12,6 +12,7 @@ import java.util.Set;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.WritableComparable;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.TaskCounter;
@@ -75,6 +76,7 @@ class JobCodeThreadTest {
     job.setClass(MRJobConfig.COMBINE_CLASS_ATTR, IntSumReducer.class, Reducer.class);
     job.setInt(MRJobConfig.IO_SORT_MB, 1);
     job.setInt("vas.shuffle.max-runs", 1);
+    job.setInt(JobContext.MAP_COMBINE_MIN_SPILLS, 1);
     Set<Thread> mapper = new HashSet<>();
     ScratchKey.THREADS.clear();
     MapRun ours = MapRun.of(job, output -> {
