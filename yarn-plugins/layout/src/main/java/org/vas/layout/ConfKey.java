@@ -69,6 +69,17 @@ public final class ConfKey<T> {
         ConfKey::parseFlag);
   }
 
+  /** One of a few words, and nothing else. */
+  public static ConfKey<String> choice(
+      String name, String defaultText, List<String> words, String doc) {
+    return new ConfKey<>(name, "word", defaultText, String.join(", ", words), doc, text -> {
+      if (!words.contains(text)) {
+        throw new IllegalArgumentException(text);
+      }
+      return text;
+    });
+  }
+
   /** Free text; an empty default means "not set". */
   public static ConfKey<String> text(String name, String defaultText, String doc) {
     return new ConfKey<>(name, "text", defaultText, "", doc, Function.identity());

@@ -1,6 +1,7 @@
 package org.vas.shuffle;
 
 import java.time.Duration;
+import java.util.List;
 import org.vas.layout.ConfKey;
 
 /** What can be configured about the shuffle; all of it belongs to the job. */
@@ -52,6 +53,14 @@ public interface ShuffleConf {
       "Percent of a reducer's heap that the merge takes at most while reduce() runs and needs the"
           + " rest. Passes before it may take mapreduce.reduce.shuffle.input.buffer.percent, which"
           + " bounds both.");
+
+  ConfKey<String> MERGE_THREAD = ConfKey.choice("vas.shuffle.merge-thread", "auto",
+      List.of("auto", "on", "off"),
+      "Whether a reducer merges in a thread of its own, ahead of reduce(). auto: only where that"
+          + " thread runs no code of the job, so not with a comparator, key class, serialization or"
+          + " codec that is not Hadoop's own. on: the job says that its classes are safe in two"
+          + " threads at once (no static or shared scratch space); its comparator is then called"
+          + " once more for each record to see that the order is right. off: never.");
 
   ConfKey<Long> CODEC_MEMORY = ConfKey.bytes("vas.shuffle.codec-memory", "4m", "0", "1g",
       "Bytes that one open stream takes of a map output codec that is none of Hadoop's own, on the"

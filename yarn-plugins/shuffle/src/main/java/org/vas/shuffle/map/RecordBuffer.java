@@ -43,7 +43,7 @@ final class RecordBuffer extends DataOutputStream {
 
   RecordBuffer(Memory memory, Entries entries, KeyOrder order, Full full) {
     super(OutputStream.nullOutputStream());
-    this.out = this;
+    this.out = new Uncounted();
     this.memory = memory;
     this.entries = entries;
     this.order = order;
@@ -143,17 +143,14 @@ final class RecordBuffer extends DataOutputStream {
 
   @Override
   public void write(int value) throws IOException {
-    if (position == block.length) {
-      makeRoom(1);
-    }
-    block[position++] = (byte) value;
+    put(value);
+    count(1);
   }
 
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
-    makeRoom(length);
-    System.arraycopy(bytes, offset, block, position, length);
-    position += length;
+    put(bytes, offset, length);
+    count(length);
   }
 
   @Override
@@ -166,6 +163,38 @@ final class RecordBuffer extends DataOutputStream {
 
   @Override
   public void close() {}
+
+  /** What the parent's other methods write to: they count themselves. */
+  private final class Uncounted extends OutputStream {
+    @Override
+    public void write(int value) throws IOException {
+      put(value);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) throws IOException {
+      put(bytes, offset, length);
+    }
+  }
+
+  private void put(int value) throws IOException {
+    if (position == block.length) {
+      makeRoom(1);
+    }
+    block[position++] = (byte) value;
+  }
+
+  private void put(byte[] bytes, int offset, int length) throws IOException {
+    makeRoom(length);
+    System.arraycopy(bytes, offset, block, position, length);
+    position += length;
+  }
+
+  // For size(): as in the parent, all bytes that were ever written, and no more than an int holds.
+  private void count(int length) {
+    int sum = written + length;
+    written = sum < 0 ? Integer.MAX_VALUE : sum;
+  }
 
   // The header turned out longer or shorter than the one reserved.
   private void shift(int by) throws IOException {

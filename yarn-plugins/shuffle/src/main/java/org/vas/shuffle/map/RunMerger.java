@@ -12,6 +12,7 @@ import org.vas.shuffle.merge.Conservation;
 import org.vas.shuffle.merge.MemoryPlan;
 import org.vas.shuffle.merge.Merge;
 import org.vas.shuffle.merge.MergedRecords;
+import org.vas.shuffle.merge.OrderCheck;
 import org.vas.shuffle.merge.ReadPool;
 import org.vas.shuffle.merge.SegmentOpener;
 import org.vas.shuffle.mof.ReadMeter;
@@ -86,7 +87,7 @@ final class RunMerger implements AutoCloseable {
         copy(merge, out);
       } else {
         Conservation promised = Conservation.of(inputs);
-        combine.run(new MergedRecords(merge, promised), out);
+        combine.run(new MergedRecords(merge, promised, OrderCheck.none()), out);
         ledger.combined(partition, segments.stream().mapToLong(Segment::records).sum(),
             promised.rawBytes(), combine);
       }

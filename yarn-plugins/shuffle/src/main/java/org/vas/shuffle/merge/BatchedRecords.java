@@ -13,13 +13,14 @@ import org.vas.shuffle.RawRecords;
 
 /**
  * The records of a merge that runs in a thread of its own, some batches ahead: when all batches are
- * full, it waits.
+ * full, it waits. Each batch is checked to be in order by the thread that takes it.
  */
 public final class BatchedRecords extends RawRecords {
   private static final int WAIT_MILLIS = 1000;
 
   private final Merge merge;
   private final Conservation conservation;
+  private final OrderCheck order;
   private final Progressable alive;
   private final BlockingQueue<Batch> full;
   private final BlockingQueue<Batch> free;
@@ -37,12 +38,19 @@ public final class BatchedRecords extends RawRecords {
   private boolean ended;
   private long records;
   private long rawBytes;
+  private long moves; // of the merge, when it was last looked at
 
-  /** Starts the merge. */
-  public BatchedRecords(Merge merge, Conservation conservation, MemoryPlan memory,
-      Progressable alive) {
+  /**
+   * Starts the merge.
+   *
+   * @param order sees each record first, in the thread that takes it
+   * @param alive is told of progress, by the thread that takes records, when the merge made some
+   */
+  public BatchedRecords(Merge merge, Conservation conservation, OrderCheck order,
+      MemoryPlan memory, Progressable alive) {
     this.merge = requireNonNull(merge, "merge");
     this.conservation = requireNonNull(conservation, "conservation");
+    this.order = requireNonNull(order, "order");
     this.alive = requireNonNull(alive, "alive");
     this.full = new ArrayBlockingQueue<>(MemoryPlan.BATCHES + 1);
     this.free = new ArrayBlockingQueue<>(MemoryPlan.BATCHES);
@@ -105,6 +113,7 @@ public final class BatchedRecords extends RawRecords {
     if (ended) {
       return false;
     }
+    throwFailure();
     if (batch != last) {
       if (batch.clear()) {
         large.release();
@@ -118,6 +127,7 @@ public final class BatchedRecords extends RawRecords {
         return false;
       }
     } while (batch.records() == 0);
+    checkOrder();
     records += batch.records();
     rawBytes += batch.rawBytes();
     progressed(rawBytes, conservation.rawBytes());
@@ -129,13 +139,25 @@ public final class BatchedRecords extends RawRecords {
     return true;
   }
 
+  private void checkOrder() throws IOException {
+    try {
+      order.check(batch);
+    } catch (IOException e) {
+      // Whoever hides it and asks for more is told again.
+      failure = e;
+      throw e;
+    }
+  }
+
   private Batch take() throws IOException {
     try {
       Batch taken = null;
       while (taken == null) {
         taken = full.poll(WAIT_MILLIS, TimeUnit.MILLISECONDS);
-        alive.progress();
         throwFailure();
+        if (taken != null || hasMoved()) {
+          alive.progress();
+        }
       }
       return taken;
     } catch (InterruptedException e) {
@@ -144,11 +166,21 @@ public final class BatchedRecords extends RawRecords {
     }
   }
 
+  // A comparator or a codec that never returns must not look alive: then the task's time-out ends
+  // it. What waits for the file system says so itself, and for a bounded time.
+  private boolean hasMoved() {
+    long now = merge.moves();
+    boolean moved = now != moves;
+    moves = now;
+    return moved;
+  }
+
   private void throwFailure() throws IOException {
     Throwable cause = failure;
     if (cause != null) {
-      throw new IOException("the merge failed: "
-          + (cause instanceof IOException ? cause.getMessage() : cause), cause);
+      throw cause instanceof DisorderException ? (DisorderException) cause
+          : new IOException("the merge failed: "
+              + (cause instanceof IOException ? cause.getMessage() : cause), cause);
     }
   }
 

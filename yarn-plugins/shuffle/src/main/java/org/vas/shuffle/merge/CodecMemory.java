@@ -3,6 +3,7 @@ package org.vas.shuffle.merge;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonConfigurationKeys;
 import org.apache.hadoop.io.compress.CompressionCodec;
+import org.vas.shuffle.HadoopClasses;
 import org.vas.shuffle.ShuffleConf;
 
 /** Bytes that one open stream of a codec takes, on the heap and off it. */
@@ -72,7 +73,8 @@ final class CodecMemory {
   // A subclass may do anything, so only Hadoop's own classes are known.
   private static String nameOf(CompressionCodec codec) {
     String name = codec.getClass().getName();
-    return name.startsWith(HADOOPS) ? name.substring(HADOOPS.length()) : name;
+    return HadoopClasses.include(codec.getClass()) && name.startsWith(HADOOPS)
+        ? name.substring(HADOOPS.length()) : name;
   }
 
   // Incompressible data grows a little, and the stream's buffer with it.

@@ -6,6 +6,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.vas.shuffle.order.KeyOrder;
 
 /**
@@ -22,6 +23,8 @@ public final class Merge implements Closeable {
   private final long[] prefixes;
   private final boolean[] ended;
   private final int[] losers;
+  private final AtomicLong moves = new AtomicLong();
+  private long loads;
   private int winner = NONE;
   private RecordCursor record;
 
@@ -70,6 +73,14 @@ public final class Merge implements Closeable {
     return record.valueLength;
   }
 
+  /**
+   * Returns how often an input went on, for any thread: as long as it stays the same, the merge
+   * does not get anywhere.
+   */
+  long moves() {
+    return moves.get();
+  }
+
   private void start() throws IOException {
     Arrays.fill(losers, NONE);
     for (int i = 0; i < inputs.length; i++) {
@@ -99,6 +110,7 @@ public final class Merge implements Closeable {
 
   private void load(int input) throws IOException {
     RecordCursor cursor = inputs[input];
+    moves.lazySet(++loads);
     if (!ended[input] && cursor.next()) {
       prefixes[input] =
           order.prefix(cursor.data, cursor.offset, cursor.keyLength) ^ Long.MIN_VALUE;

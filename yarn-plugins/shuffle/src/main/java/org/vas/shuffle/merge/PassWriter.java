@@ -3,28 +3,46 @@ package org.vas.shuffle.merge;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.util.Progressable;
+import org.apache.hadoop.util.ShutdownHookManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.vas.shuffle.mof.MofOutput;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentWriter;
 import org.vas.shuffle.mof.ShuffleFiles;
 
-/** Writes merged records as a segment of their own, compressed and encrypted as the job says. */
+/**
+ * Writes merged records as a segment of their own, compressed and encrypted as the job says. What it
+ * wrote is removed at the end of the process at the latest: Hadoop closes a reduce attempt's merge
+ * after success only.
+ */
 public final class PassWriter {
+  /** The names of the files of passes, which no other file of an attempt has. */
+  public static final String NAMES = "pass-\\d+\\.mof";
+
+  private static final Logger LOG = LoggerFactory.getLogger(PassWriter.class);
   private static final int PROGRESS_EVERY = 4096;
   private static final int BUFFER_BYTES = 256 << 10;
+  // Before Hadoop closes its file systems.
+  private static final int HOOK_PRIORITY = FileSystem.SHUTDOWN_HOOK_PRIORITY + 10;
 
   private final ShuffleFiles fs;
   private final Path directory;
   private final SegmentWriter writer;
   private final long memory;
   private final Progressable alive;
+  private final Runnable atExit = this::discardAtExit;
   private final Set<Path> present = new LinkedHashSet<>();
+  private boolean ended;
   private int written;
 
   /** Writes into the directory of this attempt alone, which the first pass makes. */
@@ -44,10 +62,11 @@ public final class PassWriter {
   /** Writes all that the merge has; it is closed in any case. */
   SegmentFile write(Merge merge, int partition) throws IOException {
     try (merge) {
-      if (written == 0) {
+      int run = written++;
+      if (run == 0) {
+        ShutdownHookManager.get().addShutdownHook(atExit, HOOK_PRIORITY);
         fs.makeDirectory(directory);
       }
-      int run = written++;
       Path file = new Path(directory, "pass-" + run + ".mof");
       try (MofOutput mof = new MofOutput(file.getName(), 0, create(file))) {
         writer.open(mof);
@@ -58,10 +77,12 @@ public final class PassWriter {
   }
 
   // A job that is over has no staging directory, and must not get one again.
-  private FSDataOutputStream create(Path file) throws IOException {
-    FSDataOutputStream out = fs.createPrivate(file, BUFFER_BYTES);
+  private synchronized FSDataOutputStream create(Path file) throws IOException {
+    if (ended) {
+      throw new IOException(file + ": not written, because the task is ending");
+    }
     present.add(file);
-    return out;
+    return fs.createPrivate(file, BUFFER_BYTES);
   }
 
   private void copy(Merge merge) throws IOException {
@@ -78,20 +99,51 @@ public final class PassWriter {
   }
 
   /** Removes it, if it is one of ours and not a map's. */
-  void discard(SegmentFile segment) throws IOException {
+  synchronized void discard(SegmentFile segment) throws IOException {
     if (present.remove(segment.file()) && !fs.delete(segment.file(), false)) {
       throw new IOException(segment.file() + ": cannot be deleted");
     }
   }
 
-  /** Removes all that is left. */
+  /**
+   * Removes all that is left; afterwards nothing more is written.
+   *
+   * @throws IOException the first error, after all files were tried
+   */
   public void discardAll() throws IOException {
-    for (Path file : present) {
-      fs.delete(file, false);
+    discardFiles();
+    ShutdownHookManager hooks = ShutdownHookManager.get();
+    if (!hooks.isShutdownInProgress()) {
+      hooks.removeShutdownHook(atExit);
     }
+  }
+
+  private synchronized void discardFiles() throws IOException {
+    ended = true;
+    List<Path> left = new ArrayList<>(present);
     if (written > 0) {
-      fs.delete(directory, false);
+      left.add(directory);
     }
     present.clear();
+    written = 0;
+    IOException first = null;
+    for (Path path : left) {
+      try {
+        fs.delete(path, false);
+      } catch (IOException e) {
+        first = first == null ? e : first;
+      }
+    }
+    if (first != null) {
+      throw first;
+    }
+  }
+
+  private void discardAtExit() {
+    try {
+      discardFiles();
+    } catch (IOException e) {
+      LOG.warn("Cannot remove passes; the next attempt, or the job's end, will", e);
+    }
   }
 }

@@ -119,6 +119,7 @@ final class ReadAhead implements Chunks {
     awaitRead();
     if (!filled.isEmpty()) {
       current = filled.poll();
+      progress.progress();
       return true;
     }
     if (failure != null) {
@@ -138,6 +139,7 @@ final class ReadAhead implements Chunks {
     try {
       while (filled.isEmpty() && reading) {
         wait(pool.tick());
+        // Not for ever: the check fails when a call of the file system takes too long.
         progress.progress();
         pool.check();
       }

@@ -4,6 +4,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.apache.hadoop.fs.FileContext;
@@ -30,6 +31,19 @@ final class OneDirectory {
       makeLocal(((RawLocalFileSystem) fs).pathToFile(path).toPath());
     } else {
       makeElsewhere(fs, path);
+    }
+  }
+
+  // Hadoop's local file system looks for a link at the path with its scheme, and finds none.
+  static boolean is(FileSystem fs, Path path) throws IOException {
+    if (fs instanceof RawLocalFileSystem) {
+      return Files.isDirectory(((RawLocalFileSystem) fs).pathToFile(path).toPath(),
+          LinkOption.NOFOLLOW_LINKS);
+    }
+    try {
+      return fs.getFileLinkStatus(path).isDirectory();
+    } catch (FileNotFoundException e) {
+      return false;
     }
   }
 

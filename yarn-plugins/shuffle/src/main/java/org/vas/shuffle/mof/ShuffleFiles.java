@@ -105,6 +105,12 @@ public final class ShuffleFiles extends FilterFileSystem {
     return fs.getFileStatus(path);
   }
 
+  /** Returns whether there is a directory of this name itself, not a link to one. */
+  public boolean isDirectoryItself(Path path) throws IOException {
+    meter.accept(MetadataOperation.STATS);
+    return OneDirectory.is(fs, path);
+  }
+
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
     meter.accept(MetadataOperation.LISTINGS);

@@ -11,6 +11,16 @@ final class ComparatorOrder extends KeyOrder {
   }
 
   @Override
+  public boolean isKnown() {
+    return false;
+  }
+
+  @Override
+  public int shortestKey() {
+    return 0;
+  }
+
+  @Override
   public long prefix(byte[] bytes, int offset, int length) {
     return 0;
   }

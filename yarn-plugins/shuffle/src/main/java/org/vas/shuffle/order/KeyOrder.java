@@ -10,6 +10,7 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
+import org.vas.shuffle.HadoopClasses;
 
 /**
  * The order of a job's serialised keys: first by an 8-byte prefix, then, on a tie, by more.
@@ -27,10 +28,15 @@ public abstract class KeyOrder {
     return of(job.getOutputKeyComparator());
   }
 
-  /** The order of this comparator: known only for exactly the class that defines it. */
-  static KeyOrder of(RawComparator<?> comparator) {
+  /**
+   * The order of this comparator: known only for exactly the class that defines it, and only where
+   * that class is not a copy of the job's own.
+   */
+  public static KeyOrder of(RawComparator<?> comparator) {
     Class<?> kind = comparator.getClass();
-    if (kind == Text.Comparator.class) {
+    if (!HadoopClasses.include(kind)) {
+      return new ComparatorOrder(comparator);
+    } else if (kind == Text.Comparator.class) {
       return new TextOrder();
     } else if (kind == BytesWritable.Comparator.class) {
       return new BytesOrder();
@@ -43,6 +49,14 @@ public abstract class KeyOrder {
     }
     return new ComparatorOrder(comparator);
   }
+
+  /** Whether this code knows the order, and never calls the comparator. */
+  public boolean isKnown() {
+    return true;
+  }
+
+  /** Bytes of the shortest key that the comparator looks at without what follows the key. */
+  public abstract int shortestKey();
 
   /** The prefix of the serialised key in these bytes. */
   public abstract long prefix(byte[] bytes, int offset, int length);

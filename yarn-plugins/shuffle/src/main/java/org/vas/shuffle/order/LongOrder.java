@@ -3,6 +3,11 @@ package org.vas.shuffle.order;
 /** LongWritable: 8 bytes with a sign. */
 final class LongOrder extends NumberOrder {
   @Override
+  public int shortestKey() {
+    return Long.BYTES;
+  }
+
+  @Override
   public long prefix(byte[] bytes, int offset, int length) {
     return first8(bytes, offset, Long.BYTES) ^ Long.MIN_VALUE;
   }

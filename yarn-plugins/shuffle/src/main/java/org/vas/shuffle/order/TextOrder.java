@@ -5,6 +5,11 @@ import org.apache.hadoop.io.WritableUtils;
 /** Text: its length as a vint, then UTF-8. */
 final class TextOrder extends ContentOrder {
   @Override
+  public int shortestKey() {
+    return 1;
+  }
+
+  @Override
   int header(byte[] bytes, int offset) {
     return WritableUtils.decodeVIntSize(bytes[offset]);
   }

@@ -3,9 +3,8 @@ package org.vas.shuffle.reduce;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
-import org.apache.hadoop.io.RawComparator;
-import org.apache.hadoop.io.WritableComparator;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
@@ -23,6 +22,7 @@ import org.vas.shuffle.merge.Conservation;
 import org.vas.shuffle.merge.MemoryPlan;
 import org.vas.shuffle.merge.Merge;
 import org.vas.shuffle.merge.MergedRecords;
+import org.vas.shuffle.merge.OrderCheck;
 import org.vas.shuffle.merge.PassWriter;
 import org.vas.shuffle.merge.Passes;
 import org.vas.shuffle.merge.ReadPool;
@@ -44,7 +44,7 @@ import org.vas.shuffle.order.KeyOrder;
 public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(LustreMerge.class);
   // The attempts of a restarted application master are numbered from the next thousand on.
-  private static final int ATTEMPTS_OF_ONE_MASTER = 1000;
+  static final int ATTEMPTS_OF_ONE_MASTER = 1000;
 
   /** Between two questions to the application master; tests of many histories ask more often. */
   long pollMillis = EventPoller.PERIOD_MILLIS;
@@ -57,6 +57,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   private HeapShare budget;
   private ReadPool pool;
   private PassWriter passWriter;
+  private OlderPasses older;
   private RawKeyValueIterator records;
 
   @Override
@@ -92,8 +93,20 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
       records = merged(fs, dirs, segments, memory.besides(segments));
       return records;
     } catch (Throwable e) {
-      pool.close();
+      failed(e);
       throw e;
+    }
+  }
+
+  // Hadoop closes what succeeded only.
+  private void failed(Throwable cause) {
+    pool.close();
+    try {
+      if (passWriter != null) {
+        passWriter.discardAll();
+      }
+    } catch (IOException | RuntimeException e) {
+      cause.addSuppressed(e);
     }
   }
 
@@ -133,25 +146,37 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
 
   private RawKeyValueIterator merged(ShuffleFiles fs, ShuffleDirs dirs, List<SegmentFile> segments,
       MemoryPlan memory) throws IOException {
+    MergeThread thread = new MergeThread(job, context.getCodec());
     Conservation conservation = Conservation.of(segments);
     SegmentOpener opener =
         new SegmentOpener(fs, job, context.getCodec(), pool, counters, context.getReporter());
     passWriter = new PassWriter(fs, dirs.attempt(attempt), job, context.getReporter());
+    older = new OlderPasses(
+        fs, dirs, context.getUmbilical(), attempt, job.getMaxReduceAttempts());
+    older.remove();
     int all = segments.size();
     new Passes(opener, passWriter, memory, budget.beforeReduce(), KeyOrder.of(job),
         (written, left) -> passed(written, left, all)).fit(segments);
 
     int first = (int) ((long) partition() * segments.size() / job.getNumReduceTasks());
     LOG.info("Merging {} segments", segments.size());
-    Merge merge = new Merge(
-        opener.open(segments, memory.bufferBytes(segments), first), KeyOrder.of(job));
-    return comparatorIsShared(job)
-        ? new MergedRecords(merge, conservation)
-        : new BatchedRecords(merge, conservation, memory, context.getReporter());
+    return inOrder(new Merge(opener.open(segments, memory.bufferBytes(segments), first),
+        KeyOrder.of(job)), conservation, memory, thread);
+  }
+
+  private RawKeyValueIterator inOrder(Merge merge, Conservation conservation, MemoryPlan memory,
+      MergeThread thread) throws IOException {
+    OrderCheck order = thread.orderCheck(attempt.getJobID() + ", " + attempt);
+    Optional<String> whyInReduce = thread.whyInReduce();
+    whyInReduce.ifPresent(why -> LOG.info("The merge runs in the thread of reduce(): {}", why));
+    return whyInReduce.isPresent()
+        ? new MergedRecords(merge, conservation, order)
+        : new BatchedRecords(merge, conservation, order, memory, context.getReporter());
   }
 
   private void passed(long written, int left, int all) {
     counters.passed(written);
+    older.remove();
     Progress sort = context.getMergePhase();
     sort.set((float) (all - left) / all);
     sort.setStatus("passes: " + left + " of " + all + " segments left");
@@ -160,18 +185,6 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
 
   private int partition() {
     return attempt.getTaskID().getId();
-  }
-
-  /**
-   * Whether Hadoop hands out one comparator to all who ask, that may keep state: then reduce()
-   * groups with the object that the merge sorts with, and they have to take turns in one thread.
-   */
-  static boolean comparatorIsShared(JobConf job) {
-    RawComparator<?> comparator = job.getOutputKeyComparator();
-    Class<?> kind = comparator.getClass();
-    boolean stateless = kind != WritableComparator.class
-        && kind.getName().startsWith("org.apache.hadoop.io.");
-    return comparator == job.getOutputKeyComparator() && !stateless;
   }
 
   /** Ends the threads, and removes what passes left. Hadoop calls it after success only. */
@@ -185,6 +198,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
       if (records != null) {
         records.close();
         passWriter.discardAll();
+        older.remove();
       }
     } catch (IOException e) {
       LOG.warn("Cannot clean up after {}; the job's end will", attempt, e);

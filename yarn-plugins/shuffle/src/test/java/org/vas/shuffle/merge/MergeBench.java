@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.io.RawComparator;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.Merger;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
@@ -25,9 +26,17 @@ import org.vas.shuffle.order.KeyOrder;
 
 /**
  * CPU seconds of merging, ours against Hadoop's Merger, on the same segments: {@code MergeBench DIR
- * MIB SEGMENTS ours|stock|batches}. Each run wants a JVM of its own.
+ * MIB SEGMENTS ours|stock|batches [unchecked] [user] [groups]}. Each run wants a JVM of its own.
+ * unchecked: without the check of the order; user: with a comparator that is not Hadoop's own;
+ * groups: the thread that takes records compares each key with the one before, and reads both into
+ * Text, as reduce()'s iterators do.
  */
 final class MergeBench {
+  private static RawComparator<?> groups;
+
+  /** Orders as Hadoop's own does, and is not Hadoop's own. */
+  public static final class Own extends Text.Comparator {}
+
   private MergeBench() {}
 
   public static void main(String[] args) throws Exception {
@@ -44,10 +53,16 @@ final class MergeBench {
     if (args[3].equals("make")) {
       return;
     }
+    List<String> options = List.of(args).subList(4, args.length);
+    if (options.contains("user")) {
+      job.setOutputKeyComparatorClass(Own.class);
+    }
+    groups = options.contains("groups") ? job.getOutputKeyComparator() : null;
+    boolean checked = !options.contains("unchecked");
     long cpu = cpu();
     long wall = System.nanoTime();
     long count = args[3].equals("stock") ? drain(stock(job, fs, files))
-        : ours(job, fs, files, args[3].equals("batches"));
+        : ours(job, fs, files, args[3].equals("batches"), checked);
     System.out.printf(Locale.ROOT, "%s: %d records, cpu %.2f s, wall %.2f s%n", args[3], count,
         (cpu() - cpu) / 1e9, (System.nanoTime() - wall) / 1e9);
   }
@@ -60,9 +75,26 @@ final class MergeBench {
   private static long drain(RawKeyValueIterator records) throws Exception {
     long count = 0;
     long sum = 0;
+    Text text = new Text();
+    Text content = new Text();
+    byte[] before = new byte[100];
+    int length = 0;
     while (records.next()) {
       DataInputBuffer key = records.getKey();
       DataInputBuffer value = records.getValue();
+      if (groups != null) {
+        int bytes = key.getLength() - key.getPosition();
+        sum += groups.compare(before, 0, length, key.getData(), key.getPosition(), bytes);
+        System.arraycopy(key.getData(), key.getPosition(), before, 0, bytes);
+        length = bytes;
+        int keyAt = key.getPosition();
+        int valueAt = value.getPosition();
+        text.readFields(key);
+        content.readFields(value);
+        sum += text.getLength() + content.getLength();
+        key.reset(key.getData(), keyAt, key.getLength() - keyAt);
+        value.reset(value.getData(), valueAt, value.getLength() - valueAt);
+      }
       sum += key.getData()[key.getPosition()] + value.getData()[value.getPosition()];
       count++;
     }
@@ -84,15 +116,16 @@ final class MergeBench {
         null, null);
   }
 
-  private static long ours(JobConf job, FileSystem fs, List<SegmentFile> files, boolean batches)
-      throws Exception {
+  private static long ours(JobConf job, FileSystem fs, List<SegmentFile> files, boolean batches,
+      boolean checked) throws Exception {
     try (ReadPool pool = new ReadPool(Duration.ofMinutes(1))) {
       MemoryPlan memory = new MemoryPlan(256 << 20, 1 << 20, 0);
       Merge merge = new Merge(new SegmentOpener(fs, job, null, pool, ReadMeter.NONE, () -> {})
           .open(files, memory.bufferBytes(files), 0), KeyOrder.of(job));
       Conservation conservation = Conservation.of(files);
-      return drain(batches ? new BatchedRecords(merge, conservation, memory, () -> {})
-          : new MergedRecords(merge, conservation));
+      OrderCheck order = checked ? OrderCheck.of(KeyOrder.of(job), "", "") : OrderCheck.none();
+      return drain(batches ? new BatchedRecords(merge, conservation, order, memory, () -> {})
+          : new MergedRecords(merge, conservation, order));
     }
   }
 

@@ -52,7 +52,8 @@ class MergeTest {
     Merge merge = new Merge(cursors, order(known));
     Conservation all = new Conservation(expected.size(), bytes);
     assertEquals(expected, drained(batches
-        ? new BatchedRecords(merge, all, SMALL, () -> {}) : new MergedRecords(merge, all)));
+        ? new BatchedRecords(merge, all, check(known), SMALL, () -> {})
+        : new MergedRecords(merge, all, check(known))));
   }
 
   private static List<String> drained(RawKeyValueIterator records) throws IOException {
@@ -97,6 +98,10 @@ class MergeTest {
     return KeyOrder.of(job);
   }
 
+  private static OrderCheck check(boolean known) {
+    return OrderCheck.of(order(known), "here", "on purpose");
+  }
+
   @Provide
   Arbitrary<List<List<String>>> inputs() {
     return Arbitraries.strings().withChars('a', 'b').ofMaxLength(12).list().ofMaxSize(30)
@@ -109,22 +114,25 @@ class MergeTest {
     Conservation promised =
         new Conservation(3, PiecesOf.stream(two).length - RawSize.END_MARKER + 10);
     IOException e = assertThrows(IOException.class, () -> drained(new BatchedRecords(
-        merge(two), promised, SMALL, () -> {})));
+        merge(two), promised, OrderCheck.none(), SMALL, () -> {})));
     assertTrue(e.getMessage().contains("got 2 records"), e::getMessage);
-    assertThrows(IOException.class, () -> drained(new MergedRecords(merge(two), promised)));
+    assertThrows(IOException.class, () -> drained(new MergedRecords(
+        merge(two), promised, OrderCheck.none())));
 
     Conservation off = new Conservation(3, promised.rawBytes()) {
       @Override
       void check(long records, long bytes) {}
     };
-    assertEquals(2, drained(new BatchedRecords(merge(two), off, SMALL, () -> {})).size(),
+    assertEquals(2, drained(new BatchedRecords(
+        merge(two), off, OrderCheck.none(), SMALL, () -> {})).size(),
         "an answer, and a wrong one");
   }
 
   @Test
   void aCountThatIsNotRightIsToldToWhoeverAsksAgain() throws IOException {
     BatchedRecords records = new BatchedRecords(
-        merge(records(List.of("a", "b"), 0)), new Conservation(3, 99), SMALL, () -> {});
+        merge(records(List.of("a", "b"), 0)), new Conservation(3, 99), OrderCheck.none(), SMALL,
+        () -> {});
     assertThrows(IOException.class, () -> drained(records));
     assertThrows(IOException.class, records::next);
   }
@@ -137,7 +145,7 @@ class MergeTest {
   void whatTheMergeThreadThrowsReachesTheReader() {
     RecordCursor bad = new RecordCursor("test", new PiecesOf(new byte[] {1, 1, 7}, 10), 9, 99);
     BatchedRecords records = new BatchedRecords(new Merge(List.of(bad), order(true)),
-        new Conservation(9, 99), SMALL, () -> {});
+        new Conservation(9, 99), OrderCheck.none(), SMALL, () -> {});
     IOException e = assertThrows(IOException.class, records::next);
     assertTrue(e.getMessage().contains("in the middle of record 1"), e::getMessage);
   }
@@ -152,7 +160,7 @@ class MergeTest {
     };
     BatchedRecords records = new BatchedRecords(
         new Merge(List.of(new RecordCursor("test", broken, 9, 99)), order(true)),
-        new Conservation(9, 99), SMALL, () -> {});
+        new Conservation(9, 99), OrderCheck.none(), SMALL, () -> {});
     IOException e = assertThrows(IOException.class, records::next);
     assertTrue(e.getMessage().contains("StackOverflowError: on purpose"), e::getMessage);
   }
@@ -171,7 +179,7 @@ class MergeTest {
     };
     RecordCursor cursor = new RecordCursor("test", counted, records.size(), stream.length);
     BatchedRecords merged = new BatchedRecords(new Merge(List.of(cursor), order(true)),
-        new Conservation(records.size(), stream.length - 2), SMALL, () -> {});
+        new Conservation(records.size(), stream.length - 2), OrderCheck.none(), SMALL, () -> {});
     assertTrue(merged.next());
     long most = (MemoryPlan.BATCHES + 1) * (long) SMALL.batchBytes() / 1000 + 2;
     assertTrue(opened.get() <= most, () -> opened + " pieces, at most " + most);
@@ -203,7 +211,7 @@ class MergeTest {
     long bytes = PiecesOf.stream(records).length;
     BatchedRecords merged = new BatchedRecords(
         new Merge(List.of(PiecesOf.cursor(records, 1000)), order(true)),
-        new Conservation(records.size(), bytes - 2), SMALL, () -> {});
+        new Conservation(records.size(), bytes - 2), OrderCheck.none(), SMALL, () -> {});
     for (byte[][] each : records) {
       assertTrue(merged.next());
       assertEquals(each[1].length, merged.getValue().getLength() - merged.getValue().getPosition());

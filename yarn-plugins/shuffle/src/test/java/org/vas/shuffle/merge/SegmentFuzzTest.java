@@ -110,7 +110,8 @@ class SegmentFuzzTest {
           SegmentWriter.codec(job), pool, ReadMeter.NONE, () -> {}).open(source, 64 << 10, 0),
           KeyOrder.of(job));
       BatchedRecords input = new BatchedRecords(
-          merge, Conservation.of(source), new MemoryPlan(1 << 20, 64 << 10, 0), () -> {});
+          merge, Conservation.of(source), OrderCheck.none(),
+          new MemoryPlan(1 << 20, 64 << 10, 0), () -> {});
       try {
         return drained(input);
       } finally {

@@ -89,6 +89,19 @@ class MemoryBoundTest {
     assertTrue(output.contains(mof.getParent().getFileName() + "/packed.mof"), output);
   }
 
+  /** Hadoop closes nothing after reduce() failed, so the end of the process has to. */
+  @Test
+  void L2_aProcessWhoseReduceFailsLeavesNoPasses() throws Exception {
+    write(200, 8, 1000);
+    Process process = start(200, "Serial", "64m", MIB, "fails");
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(1, process.waitFor(), output);
+    assertTrue(output.contains("this reduce() fails"), output);
+    try (var left = Files.list(dir.resolve("job/shuffle"))) {
+      assertEquals(200, left.count(), "only the maps' directories are left");
+    }
+  }
+
   private String reduce(int maps, String collector, String heap, int budget) throws Exception {
     Process process = start(maps, collector, heap, budget);
     String output =
@@ -97,17 +110,18 @@ class MemoryBoundTest {
     return output.substring(output.lastIndexOf('\n') + 1);
   }
 
-  private Process start(int maps, String collector, String heap, int budget)
+  private Process start(int maps, String collector, String heap, int budget, String... more)
       throws IOException {
     String classPath = System.getProperty("surefire.test.class.path",
         System.getProperty("java.class.path"));
-    return new ProcessBuilder(
+    List<String> command = new ArrayList<>(List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx" + heap,
         "-XX:MaxDirectMemorySize=4m", "-XX:+Use" + collector + "GC",
         "-XX:TieredStopAtLevel=1",
         "-cp", classPath, TightReduce.class.getName(),
         dir.toString(), Integer.toString(maps), Integer.toString(budget),
-        Integer.toString(1 + others))
-        .redirectErrorStream(true).start();
+        Integer.toString(1 + others)));
+    command.addAll(List.of(more));
+    return new ProcessBuilder(command).redirectErrorStream(true).start();
   }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,12 +13,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.serializer.Deserializer;
+import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.IFile;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobID;
+import org.apache.hadoop.mapred.Merger;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ReduceTask;
+import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
 import org.apache.hadoop.mapred.lib.NullOutputFormat;
@@ -141,6 +150,50 @@ final class ReduceHarness {
       groups.add(String.join(";", group));
     }
     return groups;
+  }
+
+  /** The keys of what was written, in the order in which Hadoop's own Merger has them. */
+  @SuppressWarnings("unchecked")
+  List<String> stockKeys() throws IOException {
+    FileSystem fs = FileSystem.getLocal(job).getRaw();
+    Class<Object> keys = (Class<Object>) job.getMapOutputKeyClass();
+    Class<Object> values = (Class<Object>) job.getMapOutputValueClass();
+    List<Merger.Segment<Object, Object>> inputs = new ArrayList<>();
+    for (List<List<Rec>> runs : written.values()) {
+      for (List<Rec> run : runs) {
+        org.apache.hadoop.fs.Path file = new org.apache.hadoop.fs.Path(
+            jobDir.resolveSibling("stock-" + inputs.size()).toString());
+        try (FSDataOutputStream out = fs.create(file, true)) {
+          IFile.Writer<Object, Object> writer =
+              new IFile.Writer<>(job, out, keys, values, null, null);
+          run.stream().sorted(order()).forEach(each -> append(writer, each));
+          writer.close();
+        }
+        inputs.add(new Merger.Segment<>(job, fs, file, null, true));
+      }
+    }
+    RawKeyValueIterator merged = Merger.merge(job, fs, keys, values, inputs, 100,
+        new org.apache.hadoop.fs.Path(jobDir.resolveSibling("stock").toString()),
+        job.getOutputKeyComparator(), Reporter.NULL, null, null, null);
+    return texts(merged, new SerializationFactory(job).getDeserializer(keys));
+  }
+
+  private static void append(IFile.Writer<Object, Object> writer, Rec record) {
+    try {
+      writer.append(record.key(), record.value());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static List<String> texts(RawKeyValueIterator records, Deserializer<Object> keys)
+      throws IOException {
+    List<String> texts = new ArrayList<>();
+    while (records.next()) {
+      keys.open(records.getKey());
+      texts.add(keys.deserialize(null).toString());
+    }
+    return texts;
   }
 
   /** Runs attempt 0 of reduce 0, which has to see what was written. */

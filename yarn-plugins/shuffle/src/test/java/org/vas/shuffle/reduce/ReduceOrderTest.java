@@ -1,7 +1,6 @@
 package org.vas.shuffle.reduce;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.vas.shuffle.reduce.Rec.random;
 
@@ -140,7 +139,8 @@ class ReduceOrderTest {
     ReduceHarness harness = new ReduceHarness(dir, 6);
     harness.job.setMapOutputKeyClass(Stateful.class);
     new Stateful();
-    assertTrue(LustreMerge.comparatorIsShared(harness.job));
+    harness.job.set("vas.shuffle.merge-thread", "on");
+    assertTrue(new MergeThread(harness.job, null).whyInReduce().isPresent());
     Random random = new Random(11);
     for (int map = 0; map < 6; map++) {
       List<Rec> records = new ArrayList<>();
@@ -150,13 +150,5 @@ class ReduceOrderTest {
       harness.map(map, List.of(records));
     }
     harness.check();
-  }
-
-  @Test
-  void hadoopsOwnAndTheJobsComparatorsAreNotShared() throws Exception {
-    ReduceHarness harness = new ReduceHarness(dir, 1);
-    assertFalse(LustreMerge.comparatorIsShared(harness.job));
-    harness.job.setOutputKeyComparatorClass(Descending.class);
-    assertFalse(LustreMerge.comparatorIsShared(harness.job));
   }
 }

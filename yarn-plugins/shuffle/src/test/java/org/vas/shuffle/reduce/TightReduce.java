@@ -15,12 +15,18 @@ public final class TightReduce {
 
   private TightReduce() {}
 
-  /** Prints records, bytes and passes; arguments are a directory, maps, a budget, and reducers. */
+  /**
+   * Prints records, bytes and passes; its arguments are a directory, maps, a budget, and reducers.
+   * With a fifth reduce() fails, as a job's own may.
+   */
   public static void main(String[] arguments) throws Exception {
     int maps = Integer.parseInt(arguments[1]);
     ReduceHarness harness = new ReduceHarness(Path.of(arguments[0]), maps).newApi();
     configure(harness, Long.parseLong(arguments[2]));
     harness.job.setNumReduceTasks(Integer.parseInt(arguments[3]));
+    if (arguments.length > 4) {
+      harness.job.setClass(MRJobConfig.REDUCE_CLASS_ATTR, Failing.class, Reducer.class);
+    }
     for (int map = 0; map < maps; map++) {
       harness.umbilical.event(ReduceHarness.map(map, 0), Status.SUCCEEDED);
     }
@@ -34,6 +40,16 @@ public final class TightReduce {
     harness.job.setFloat(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT, 1);
     harness.job.setInt("vas.shuffle.merge-percent", 100);
     harness.job.setClass(MRJobConfig.REDUCE_CLASS_ATTR, Counting.class, Reducer.class);
+  }
+
+  /** Fails in the middle. */
+  public static final class Failing extends Reducer<Text, Text, NullWritable, NullWritable> {
+    @Override
+    protected void reduce(Text key, Iterable<Text> values, Context context) throws IOException {
+      if (++records == 100) {
+        throw new IOException("this reduce() fails");
+      }
+    }
   }
 
   /** Counts, and sees that keys come in order. */

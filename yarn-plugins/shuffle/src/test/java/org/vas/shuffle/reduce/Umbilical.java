@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -25,6 +27,9 @@ final class Umbilical {
   private boolean reset;
   private int asked;
   private final AtomicInteger reportedByHeartbeat = new AtomicInteger();
+  private final AtomicInteger pings = new AtomicInteger();
+  private final AtomicInteger progress = new AtomicInteger();
+  private final Set<TaskAttemptID> over = ConcurrentHashMap.newKeySet();
   private volatile Counters counters = new Counters();
 
   synchronized void event(TaskAttemptID attempt, TaskCompletionEvent.Status status) {
@@ -57,6 +62,21 @@ final class Umbilical {
     return reportedByHeartbeat.get();
   }
 
+  /** Heartbeats that said only that the process is there, which no time-out counts. */
+  int pings() {
+    return pings.get();
+  }
+
+  /** Heartbeats that said that something moved. */
+  int progress() {
+    return progress.get();
+  }
+
+  /** The application master knows no such attempt any more. */
+  void over(TaskAttemptID attempt) {
+    over.add(attempt);
+  }
+
   Counters counters() {
     return counters;
   }
@@ -72,7 +92,7 @@ final class Umbilical {
             case "getMapCompletionEvents":
               return events((int) args[1], (int) args[2]);
             case "statusUpdate":
-              return statusUpdate((TaskStatus) args[1]);
+              return statusUpdate((TaskAttemptID) args[0], (TaskStatus) args[1]);
             case "canCommit":
               return true;
             default:
@@ -90,20 +110,23 @@ final class Umbilical {
     return new MapTaskCompletionEventsUpdate(part.toArray(new TaskCompletionEvent[0]), again);
   }
 
-  private AMFeedback statusUpdate(TaskStatus status) {
-    if (status != null) {
+  private AMFeedback statusUpdate(TaskAttemptID attempt, TaskStatus status) {
+    if (status == null) {
+      pings.incrementAndGet();
+    } else {
       phases.add(status.getPhase());
       if (status.getCounters() != null) {
         counters = status.getCounters();
       }
       boolean fromHeartbeat = Thread.currentThread().getName().startsWith("communication");
       if (fromHeartbeat) {
+        progress.incrementAndGet();
         reportedByHeartbeat.addAndGet(status.getFetchFailedMaps().size());
       }
       new ArrayList<>(status.getFetchFailedMaps()).forEach(onReport);
     }
     AMFeedback feedback = new AMFeedback();
-    feedback.setTaskFound(true);
+    feedback.setTaskFound(!over.contains(attempt));
     return feedback;
   }
 

@@ -1,0 +1,12 @@
+package org.vas.shuffle.merge;
+
+import java.io.IOException;
+
+/** Records reached reduce() out of order, so that its groups would be wrong. */
+public final class DisorderException extends IOException {
+  private static final long serialVersionUID = 1;
+
+  DisorderException(String message) {
+    super(message);
+  }
+}
