@@ -118,14 +118,14 @@ def test_what_is_installed_and_still_not_found_is_said(debian: Machine) -> None:
     assert "set JAVA_HOME" in done.stderr
 
 
-def test_R7_what_needs_no_git_runs_without(machine: Machine) -> None:  # noqa: N802
+def test_R7_what_needs_no_git_runs_without(machine: Machine) -> None:
     machine.lacks("git")
     assert machine.vas("cluster", "check").returncode == 0
     assert machine.vas("demo").returncode == 0
     assert machine.installed() == []
 
 
-def test_R7_ensurepip_is_needed_only_to_make_the_environment(  # noqa: N802
+def test_R7_ensurepip_is_needed_only_to_make_the_environment(
     machine: Machine,
 ) -> None:
     without = PYTHON.replace("{version}", "11").replace(
@@ -142,7 +142,7 @@ def test_R7_ensurepip_is_needed_only_to_make_the_environment(  # noqa: N802
     assert machine.vas("cluster", "check").returncode == 0
 
 
-def test_D3_a_lock_that_is_a_link_is_refused(debian: Machine) -> None:  # noqa: N802
+def test_D3_a_lock_that_is_a_link_is_refused(debian: Machine) -> None:
     victim = debian.clone / "victim"
     victim.write_text("ann's\n")
     (debian.clone / ".venv.lock").symlink_to(victim)

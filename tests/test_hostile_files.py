@@ -62,7 +62,7 @@ def _sparse(path: Path) -> Path:
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize("kind", ["device", "fifo", "huge", "link to a device", "directory"])
 @pytest.mark.parametrize("name", READERS)
-def test_O7_a_reader_of_a_users_file_has_a_limit(  # noqa: N802
+def test_O7_a_reader_of_a_users_file_has_a_limit(
     name: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if kind == "directory" and name == "affinity show":

@@ -85,7 +85,7 @@ def test_fix_migrates_what_breaks_its_splits(lab: Lab, source: Path) -> None:
         lab.call(["rm", "-r", str(directory)])
 
 
-def test_R2_fix_keeps_mirrors_and_pools_and_is_content_with_the_pool(  # noqa: N802
+def test_R2_fix_keeps_mirrors_and_pools_and_is_content_with_the_pool(
     lab: Lab, source: Path
 ) -> None:
     directory = inside(lab, "to-keep")
@@ -112,7 +112,7 @@ def test_R2_fix_keeps_mirrors_and_pools_and_is_content_with_the_pool(  # noqa: N
         lab.call(["rm", "-r", str(directory)])
 
 
-def test_H6_fix_leaves_a_file_in_use_alone(lab: Lab, source: Path) -> None:  # noqa: N802
+def test_H6_fix_leaves_a_file_in_use_alone(lab: Lab, source: Path) -> None:
     directory = inside(lab, "in-use")
     lab.call(["mkdir", str(directory)])
     script = "lfs setstripe -S 64k -c 4 $0/f && dd if=$1 of=$0/f conv=notrunc status=none"

@@ -241,7 +241,7 @@ def victim(tmp_path: Path) -> Iterator[Path]:
     assert not path.with_name("not-there").exists()
 
 
-def test_D3_every_predictable_name_has_an_attack() -> None:  # noqa: N802
+def test_D3_every_predictable_name_has_an_attack() -> None:
     assert set(OPENERS) == set(ALL)
     assert len({name.form for name in ALL}) == len(ALL)
 
@@ -250,7 +250,7 @@ def test_D3_every_predictable_name_has_an_attack() -> None:  # noqa: N802
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("plant", PLANTS)
 @pytest.mark.parametrize("name", ALL, ids=lambda name: name.what)
-def test_D3_what_is_planted_is_refused_by_name_and_left(  # noqa: N802
+def test_D3_what_is_planted_is_refused_by_name_and_left(
     name: PredictableName,
     plant: str,
     tmp_path: Path,
@@ -279,7 +279,7 @@ def test_D3_what_is_planted_is_refused_by_name_and_left(  # noqa: N802
     assert os.path.samestat(path.lstat(), before)
 
 
-def test_D3_no_module_makes_such_a_name_itself() -> None:  # noqa: N802
+def test_D3_no_module_makes_such_a_name_itself() -> None:
     made_elsewhere = [
         f"{file.relative_to(REPOSITORY)}: {part}"
         for room in ("core", "lustre-layout", "affinity", "lab", "bench", "yarn-plugins", "guests")

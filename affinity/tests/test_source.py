@@ -135,7 +135,7 @@ def test_links_of_an_archive_lead_nowhere_else(tmp_path: Path) -> None:
     assert found.devices == ()
 
 
-def test_O7_links_of_a_directory_lead_nowhere_else(  # noqa: N802
+def test_O7_links_of_a_directory_lead_nowhere_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A tree that was captured on another machine says nothing of this one."""
@@ -158,7 +158,7 @@ def test_O7_links_of_a_directory_lead_nowhere_else(  # noqa: N802
 
 
 @pytest.mark.timeout(30)
-def test_O7_a_tree_with_a_file_without_an_end_is_refused(tmp_path: Path) -> None:  # noqa: N802
+def test_O7_a_tree_with_a_file_without_an_end_is_refused(tmp_path: Path) -> None:
     tree = write(tmp_path / "host", cpus(2))
     (tree / "proc/meminfo").unlink()
     (tree / "proc/meminfo").symlink_to("/dev/zero")

@@ -37,7 +37,7 @@ def tree(tmp_path: Path) -> Path:
     return top
 
 
-def test_O7_links_within_a_tree_are_followed(tree: Path) -> None:  # noqa: N802
+def test_O7_links_within_a_tree_are_followed(tree: Path) -> None:
     captured = Root(tree)
     assert captured.read("sys/class/cpu/online") == "0-3"
     assert captured.read("sys/absolute") == "0-3"
@@ -51,7 +51,7 @@ def test_O7_links_within_a_tree_are_followed(tree: Path) -> None:  # noqa: N802
 
 
 @pytest.mark.parametrize("target", ["../../secret", "{outside}/secret", "../../../../../../{rest}"])
-def test_O7_no_link_out_of_a_tree_is_followed(tree: Path, target: str) -> None:  # noqa: N802
+def test_O7_no_link_out_of_a_tree_is_followed(tree: Path, target: str) -> None:
     outside = tree.parent / "outside"
     target = target.format(outside=outside, rest=str(outside / "secret").lstrip("/"))
     (tree / "sys/leak").symlink_to(target)
@@ -69,7 +69,7 @@ def test_O7_no_link_out_of_a_tree_is_followed(tree: Path, target: str) -> None: 
     assert captured.read("../secret") is None
 
 
-def test_O7_a_device_is_not_read_until_memory_ends(tree: Path) -> None:  # noqa: N802
+def test_O7_a_device_is_not_read_until_memory_ends(tree: Path) -> None:
     (tree / "sys/zero").symlink_to("/dev/zero")
     assert Root(tree).read("sys/zero") is None
     if os.geteuid() == 0:
@@ -80,13 +80,13 @@ def test_O7_a_device_is_not_read_until_memory_ends(tree: Path) -> None:  # noqa:
 
 
 @pytest.mark.timeout(10)
-def test_O7_a_fifo_of_a_tree_keeps_nobody_waiting(tree: Path) -> None:  # noqa: N802
+def test_O7_a_fifo_of_a_tree_keeps_nobody_waiting(tree: Path) -> None:
     os.mkfifo(tree / "sys/fifo")
     with pytest.raises(BadInput, match="sys/fifo: is a FIFO, not a regular file"):
         Root(tree).read("sys/fifo")
 
 
-def test_O7_links_in_a_circle_are_refused(tree: Path) -> None:  # noqa: N802
+def test_O7_links_in_a_circle_are_refused(tree: Path) -> None:
     (tree / "sys/a").symlink_to("b")
     (tree / "sys/b").symlink_to("a")
     for read in (Root(tree).read, Root(tree).names):
@@ -95,7 +95,7 @@ def test_O7_links_in_a_circle_are_refused(tree: Path) -> None:  # noqa: N802
         assert str(refused.value) == f"{tree}/sys/a: symbolic links lead in a circle"
 
 
-def test_O7_a_file_of_a_tree_has_a_largest_size(  # noqa: N802
+def test_O7_a_file_of_a_tree_has_a_largest_size(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(root, "MOST_BYTES", 1 << 20)
@@ -108,7 +108,7 @@ def test_O7_a_file_of_a_tree_has_a_largest_size(  # noqa: N802
 
 
 @given(st.lists(st.sampled_from(["..", ".", "", "sys", "class", "up", "a", "b"]), max_size=12))
-def test_O7_no_path_leaves_a_tree(parts: list[str]) -> None:  # noqa: N802
+def test_O7_no_path_leaves_a_tree(parts: list[str]) -> None:
     """Whatever links and dots there are, what is reached is what chroot would reach."""
     with tempfile.TemporaryDirectory() as name:
         top = Path(name, "tree")
@@ -122,7 +122,7 @@ def test_O7_no_path_leaves_a_tree(parts: list[str]) -> None:  # noqa: N802
             assert Root(top).read(relative) is None
 
 
-def test_O7_no_descriptor_is_left_open(tree: Path) -> None:  # noqa: N802
+def test_O7_no_descriptor_is_left_open(tree: Path) -> None:
     (tree / "sys/a").symlink_to("b/../c")
     (tree / "sys/b").mkdir()
     (tree / "sys/c").symlink_to("c")
@@ -154,9 +154,7 @@ class _Settings(BaseModel):
         ("number: 2024-13-45\n", "is not valid"),
     ],
 )
-def test_O7_a_bomb_of_settings_is_refused(  # noqa: N802
-    tmp_path: Path, text: str, what: str
-) -> None:
+def test_O7_a_bomb_of_settings_is_refused(tmp_path: Path, text: str, what: str) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text(text)
     with pytest.raises(BadInput) as refused:
@@ -166,7 +164,7 @@ def test_O7_a_bomb_of_settings_is_refused(  # noqa: N802
     assert "\n" not in said
 
 
-def test_O7_a_users_file_has_a_largest_size(tmp_path: Path) -> None:  # noqa: N802
+def test_O7_a_users_file_has_a_largest_size(tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_bytes(b"12345678")
     assert read_limited(file, 8) == b"12345678"
@@ -181,7 +179,7 @@ def test_O7_a_users_file_has_a_largest_size(tmp_path: Path) -> None:  # noqa: N8
 
 
 @pytest.mark.timeout(10)
-def test_O7_a_pipe_is_read_and_one_that_nobody_writes_is_empty(tmp_path: Path) -> None:  # noqa: N802
+def test_O7_a_pipe_is_read_and_one_that_nobody_writes_is_empty(tmp_path: Path) -> None:
     reader, writer = os.pipe()
 
     def write() -> None:

@@ -106,7 +106,7 @@ def test_clients_in_mount_namespaces_of_their_own_are_served(
     assert layout.stripe_count == 3  # type: ignore[union-attr]
 
 
-def test_R2_migrate_drops_mirrors_and_takes_the_directorys_pool(  # noqa: N802
+def test_R2_migrate_drops_mirrors_and_takes_the_directorys_pool(
     start: Callable[..., LabLustre],
 ) -> None:
     """As a real Lustre does: who calls it has to keep them."""
@@ -124,7 +124,7 @@ def test_R2_migrate_drops_mirrors_and_takes_the_directorys_pool(  # noqa: N802
     assert (pooled.stripe_count, pooled.pool) == (2, "few")
 
 
-def test_H6_migrate_refuses_a_file_in_use(start: Callable[..., LabLustre]) -> None:  # noqa: N802
+def test_H6_migrate_refuses_a_file_in_use(start: Callable[..., LabLustre]) -> None:
     lab = start()
     in_lab(lab, "head -c 1M /dev/zero > f")
     with (lab.mount / "f").open("rb"):

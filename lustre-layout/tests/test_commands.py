@@ -252,16 +252,14 @@ def test_every_help_has_an_example(name: str, capsys: pytest.CaptureFixture[str]
     assert f"vas layout {name}" in capsys.readouterr().out.split("Example", 1)[1]
 
 
-def test_R7_a_plan_for_a_pool_says_so(  # noqa: N802
-    no_map: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_R7_a_plan_for_a_pool_says_so(no_map: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["layout", "plan", "--size", "1G", "--pool", "fast"]) == 0
     assert "8 splits over all OSTs of pool fast\n" in capsys.readouterr().out
     assert run_command(["layout", "plan", "--size", "1G", "--osts", "2", "--pool", "fast"]) == 0
     assert "8 splits over 2 OSTs of pool fast: 4 each\n" in capsys.readouterr().out
 
 
-def test_R7_a_name_that_is_not_utf8_is_shown_by_its_bytes(  # noqa: N802
+def test_R7_a_name_that_is_not_utf8_is_shown_by_its_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(XattrStore, "read", lambda *_: decode(vector("c2")))
@@ -274,7 +272,7 @@ def test_R7_a_name_that_is_not_utf8_is_shown_by_its_bytes(  # noqa: N802
 
 @pytest.mark.machine
 @pytest.mark.parametrize("osts", [["--osts", "4"], []])
-def test_R7_put_says_that_it_got_fewer_stripes(  # noqa: N802
+def test_R7_put_says_that_it_got_fewer_stripes(
     osts: list[str],
     tmp_path: Path,
     no_map: None,

@@ -359,9 +359,7 @@ def test_a_full_file_system_says_what_to_do_and_the_next_run_goes_on(tmp_path: P
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
 @pytest.mark.parametrize("mode", [0o600, 0o666])
-def test_D3_a_strangers_journal_is_named_and_not_written(  # noqa: N802
-    tmp_path: Path, mode: int
-) -> None:
+def test_D3_a_strangers_journal_is_named_and_not_written(tmp_path: Path, mode: int) -> None:
     ingest = Ingest(tmp_path)
     ingest.source.chmod(0o644)
     ingest.directory.chmod(0o777)

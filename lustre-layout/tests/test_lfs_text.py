@@ -149,7 +149,7 @@ components:
 """
 
 
-def test_R6_an_extension_component_has_its_size_under_another_name() -> None:  # noqa: N802
+def test_R6_an_extension_component_has_its_size_under_another_name() -> None:
     """`lfs` prints it in bytes, the attribute has it in KiB: one layout, one table."""
     layout = parse_getstripe_yaml(_SEL)
     assert isinstance(layout, Composite)

@@ -176,15 +176,13 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("name", STRANGE)
-def test_R2_what_a_migration_would_lose_is_left_alone(  # noqa: N802
-    tmp_path: Path, name: str
-) -> None:
+def test_R2_what_a_migration_would_lose_is_left_alone(tmp_path: Path, name: str) -> None:
     path, (content, why) = _file(tmp_path / "f", "c4"), STRANGE[name]
     os.setxattr(path, "user.lustre.lov", content)
     assert list(find_mismatches(tmp_path, WISH, READER)) == [LeftAlone(path, 300 * MIB, why)]
 
 
-def test_R2_a_file_stays_in_its_pool_and_is_not_asked_for_more_osts_than_it_has(  # noqa: N802
+def test_R2_a_file_stays_in_its_pool_and_is_not_asked_for_more_osts_than_it_has(
     tmp_path: Path,
 ) -> None:
     _file(tmp_path / "f", "pool-c2")
@@ -205,7 +203,7 @@ def _lfs(tmp_path: Path, body: str) -> Lfs:
 
 @pytest.mark.machine
 @pytest.mark.parametrize("status", [16, 11])
-def test_H6_a_file_in_use_is_left_alone(tmp_path: Path, status: int) -> None:  # noqa: N802
+def test_H6_a_file_in_use_is_left_alone(tmp_path: Path, status: int) -> None:
     path = _file(tmp_path / "d/f", "c4")
     (found,) = find_mismatches(tmp_path / "d", WISH, READER)
     assert isinstance(found, Mismatch)
@@ -215,7 +213,7 @@ def test_H6_a_file_in_use_is_left_alone(tmp_path: Path, status: int) -> None:  #
 
 
 @pytest.mark.machine
-def test_R2_what_was_achieved_is_said(tmp_path: Path) -> None:  # noqa: N802
+def test_R2_what_was_achieved_is_said(tmp_path: Path) -> None:
     """Three OSTs were asked for: one more is told, no more than before is an error."""
     path = _file(tmp_path / "d/f", "c1")
     (found,) = find_mismatches(tmp_path / "d", WISH, READER)

@@ -203,7 +203,7 @@ def test_errors_of_lfs_become_ours(tmp_path: Path, script: str, message: str) ->
     assert "\n" not in str(refused.value)
 
 
-def test_R7_a_directory_without_a_default_has_no_layout_by_lfs_either(  # noqa: N802
+def test_R7_a_directory_without_a_default_has_no_layout_by_lfs_either(
     tmp_path: Path,
 ) -> None:
     said = transcript(TRANSCRIPTS / "lfs-2.17/dirget-nodef-y.txt")

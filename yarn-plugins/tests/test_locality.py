@@ -214,7 +214,7 @@ def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(10)
-def test_O7_a_log_that_is_none_keeps_nobody_waiting(tmp_path: Path) -> None:  # noqa: N802
+def test_O7_a_log_that_is_none_keeps_nobody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert read([tmp_path / "fifo"]) == []
     with pytest.raises(BadInput, match="/dev/zero: is a device, not a file"):
