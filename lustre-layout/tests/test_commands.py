@@ -87,9 +87,15 @@ def test_decode_refuses_in_one_line(path: Path, capsys: pytest.CaptureFixture[st
     assert said.err == f"vas: {path}: {path.with_suffix('.error').read_text()}"
 
 
-def test_decode_does_not_read_without_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_decode_does_not_read_without_end(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run_command(["layout", "decode", "/dev/zero"]) == 2
-    assert capsys.readouterr().err == "vas: /dev/zero: oversized: more than 524288 bytes given\n"
+    assert capsys.readouterr().err == "vas: /dev/zero: is a device, not a file\n"
+    with open("/dev/zero", encoding="utf-8") as endless:
+        monkeypatch.setattr(sys, "stdin", endless)
+        assert run_command(["layout", "decode", "-"]) == 2
+    assert capsys.readouterr().err == "vas: <stdin>: oversized: more than 524288 bytes given\n"
 
 
 def test_decode_says_when_a_file_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
