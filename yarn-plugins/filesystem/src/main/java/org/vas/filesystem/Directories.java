@@ -4,18 +4,17 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Makes, lists and removes directories, while others may do the same. */
 final class Directories {
+  /** A path of the kernel's 4,096 bytes has no more than twice as many. */
+  private static final int DEEPEST = 1_000;
   private static final int OWNER_MAY_WRITE_AND_ENTER = 0300;
 
   private Directories() {}
@@ -67,44 +66,14 @@ final class Directories {
   }
 
   /** Removes one entry, or with {@code recursive} all below it too; false when there is none. */
-  static boolean delete(Path file, boolean recursive) throws IOException {
-    if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+  static boolean delete(GuardedEntry entry, boolean recursive) throws IOException {
+    if (!Files.exists(entry.path(), LinkOption.NOFOLLOW_LINKS)) {
       return false;
     }
-    if (recursive) {
-      deleteTree(file);
-      return true;
+    if (!recursive) {
+      return Files.deleteIfExists(entry.path());
     }
-    return Files.deleteIfExists(file);
-  }
-
-  /** Removes a file, a link (never what it leads to), or a directory with all it holds. */
-  private static void deleteTree(Path root) throws IOException {
-    Files.walkFileTree(root, new SimpleFileVisitor<>() {
-      @Override
-      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-          throws IOException {
-        Files.deleteIfExists(file);
-        return FileVisitResult.CONTINUE;
-      }
-
-      @Override
-      public FileVisitResult visitFileFailed(Path file, IOException error) throws IOException {
-        if (error instanceof NoSuchFileException) {
-          return FileVisitResult.CONTINUE;
-        }
-        throw error;
-      }
-
-      @Override
-      public FileVisitResult postVisitDirectory(Path directory, IOException error)
-          throws IOException {
-        if (error != null && !(error instanceof NoSuchFileException)) {
-          throw error;
-        }
-        Files.deleteIfExists(directory);
-        return FileVisitResult.CONTINUE;
-      }
-    });
+    entry.removeTree(new TreeRemover(DEEPEST));
+    return true;
   }
 }

@@ -98,7 +98,10 @@ final class LayoutCache {
     }
   }
 
-  /** A file in one state: whatever writes it, replaces it or migrates it changes its key. */
+  /**
+   * A file in one state: whatever writes it, replaces it or migrates it changes its key. Its path
+   * is only where to read: of one file there are many, links and descriptors among them.
+   */
   private static final class Key {
     private final Path file;
     private final long inode;
@@ -116,12 +119,12 @@ final class LayoutCache {
         return false;
       }
       Key that = (Key) other;
-      return inode == that.inode && changed == that.changed && file.equals(that.file);
+      return inode == that.inode && changed == that.changed;
     }
 
     @Override
     public int hashCode() {
-      return Objects.hash(file, inode, changed);
+      return Objects.hash(inode, changed);
     }
   }
 }

@@ -60,7 +60,8 @@ public class LustreFileSystem extends FileSystem {
     super.initialize(name, conf);
     setConf(conf);
     mounted = Mounted.configured(conf, System.getenv(), calls);
-    operations = new Operations(statistics, this::shown, mounted.paths());
+    operations = new Operations(
+        statistics, this::shown, mounted.paths(), mounted.links());
     String authority = name.getAuthority();
     mounted.checkAuthority(authority);
     uri = URI.create(SCHEME + "://" + (authority == null ? "/" : authority));
@@ -120,7 +121,7 @@ public class LustreFileSystem extends FileSystem {
 
   @Override
   public FileStatus getFileLinkStatus(Path path) throws IOException {
-    FileStatus status = operations.reading(path, mounted::linkStatus);
+    FileStatus status = operations.readingLink(path, mounted::linkStatus);
     if (status.isSymlink()) {
       status.setSymlink(
           FSLinkResolver.qualifySymlinkTarget(uri, status.getPath(), status.getSymlink()));
@@ -251,7 +252,10 @@ public class LustreFileSystem extends FileSystem {
       throw new IllegalArgumentException(path + ": cannot truncate to " + newLength
           + " bytes, the file has " + status.getLen());
     }
-    operations.change(path, file -> Mounted.truncate(file, newLength));
+    operations.writing(path, (shown, file) -> {
+      Mounted.truncate(shown, file, newLength);
+      return null;
+    });
     return true;
   }
 
@@ -324,7 +328,7 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
     return operations.naming(path, (shown, file) -> mounted.isRoot(file)
-        ? keepRoot(shown, file, recursive) : Directories.delete(file, recursive));
+        ? keepRoot(shown, file, recursive) : mounted.delete(file, recursive));
   }
 
   private static boolean keepRoot(Path shown, java.nio.file.Path root, boolean recursive)
@@ -377,7 +381,7 @@ public class LustreFileSystem extends FileSystem {
 
   @Override
   public Path getLinkTarget(Path path) throws IOException {
-    FileStatus status = operations.reading(path, mounted::linkStatus);
+    FileStatus status = operations.readingLink(path, mounted::linkStatus);
     if (!status.isSymlink()) {
       throw new IOException("Path " + shown(path) + " is not a symbolic link");
     }

@@ -17,12 +17,14 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem.Statistics;
 import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.security.AccessControlException;
 import org.vas.layout.StripeLayout;
 
 /** The mounted Lustre in this process: files by their local paths, with their layouts. */
 final class Mounted {
   private final Site site;
   private final MountPaths paths;
+  private final LinkGuard links;
   private final LayoutPolicy policy;
   private final FileCreator creator;
   private final StripedDirectories striped;
@@ -37,6 +39,7 @@ final class Mounted {
     LustreFiles files = new LustreFiles(calls);
     this.site = Site.load(conf, environment);
     this.paths = new MountPaths(site.mount());
+    this.links = LinkGuard.configured(site.mount(), conf);
     this.policy = new LayoutPolicy(conf, site::localOsts);
     this.creator = new FileCreator(files, LustreConf.LAYOUT_REQUIRED.get(conf));
     this.striped = new StripedDirectories("lfs",
@@ -65,6 +68,10 @@ final class Mounted {
 
   MountPaths paths() {
     return paths;
+  }
+
+  LinkGuard links() {
+    return links;
   }
 
   boolean isRoot(Path file) {
@@ -121,9 +128,7 @@ final class Mounted {
   LustreInputStream open(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer,
       Statistics all, Statistics local) throws IOException {
     FileAttributes attributes = FileAttributes.of(file);
-    if (attributes.isDirectory()) {
-      throw new FileNotFoundException(shown + ": is a directory");
-    }
+    checkRegular(shown, file, attributes);
     Optional<StripeLayout> layout =
         site.hasLocal() ? layouts.layoutOf(file, attributes) : Optional.empty();
     ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
@@ -137,6 +142,15 @@ final class Mounted {
       striped.make(directory, mode);
     } else {
       Directories.makeOne(directory, mode);
+    }
+  }
+
+  /** Removes a name below the root; see {@link Directories#delete}. */
+  boolean delete(Path file, boolean recursive) throws IOException {
+    try (GuardedEntry entry = links.entry(file, LinkGuard.Use.CHANGE)) {
+      return Directories.delete(entry, recursive);
+    } catch (NoSuchFileException noParent) {
+      return false;
     }
   }
 
@@ -157,6 +171,7 @@ final class Mounted {
    */
   LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
       throws IOException {
+    checkRegular(shown, file, FileAttributes.of(file));
     OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE);
     try {
       return new LustreOutputStream(
@@ -168,7 +183,9 @@ final class Mounted {
   }
 
   /** Cuts a file to that many bytes. */
-  static void truncate(Path file, long length) throws IOException {
+  static void truncate(org.apache.hadoop.fs.Path shown, Path file, long length)
+      throws IOException {
+    checkRegular(shown, file, FileAttributes.of(file));
     try (OpenFile open = OpenFile.of(file, StandardOpenOption.WRITE)) {
       open.truncate(length);
     }
@@ -191,16 +208,42 @@ final class Mounted {
         : new BlockLocation[] {BlockLocator.nowhere(offset, length)};
   }
 
+  // To open a FIFO waits for its other end, and to open a device may do anything.
+  private static void checkRegular(org.apache.hadoop.fs.Path shown, Path file,
+      FileAttributes its) throws IOException {
+    if (its.isDirectory()) {
+      throw new FileNotFoundException(shown + ": is a directory");
+    }
+    if (!its.isRegularFile()) {
+      throw new IOException(shown + ": is " + FileIdentity.of(file).kind()
+          + ", not a regular file: not opened; remove it, or leave it out of the input");
+    }
+  }
+
   private Optional<FileStatus> entryStatus(org.apache.hadoop.fs.Path shown, Path entry)
       throws IOException {
     try {
-      return Optional.of(status(shown, entry));
+      FileAttributes its = FileAttributes.ofLink(entry);
+      return Optional.of(its.isSymlink() ? linked(shown, entry, its) : status(shown, entry, its));
+    } catch (NoSuchFileException vanished) {
+      return Optional.empty();
+    }
+  }
+
+  // A link that is not followed has the length of its text, and not 0: formats that leave empty
+  // files out would leave out data without a word, where now to open it fails.
+  private FileStatus linked(org.apache.hadoop.fs.Path shown, Path entry, FileAttributes its)
+      throws IOException {
+    try (PathHandle target = links.object(paths.local(shown), LinkGuard.Use.READ)) {
+      return status(shown, target.path());
     } catch (NoSuchFileException dangling) {
-      try {
-        return Optional.of(linkStatus(shown, entry));
-      } catch (NoSuchFileException vanished) {
-        return Optional.empty();
-      }
+      return status(shown, entry, its);
+    } catch (AccessControlException refused) {
+      links.refusedInListing(refused);
+      FileStatus link = status(shown, entry, its);
+      return new FileStatus(its.size(), false, 1, 0, link.getModificationTime(),
+          link.getAccessTime(), link.getPermission(), link.getOwner(), link.getGroup(),
+          link.getSymlink(), shown);
     }
   }
 
