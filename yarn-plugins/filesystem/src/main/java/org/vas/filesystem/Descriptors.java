@@ -80,6 +80,15 @@ final class Descriptors {
     }
   }
 
+  /** Opens a path whose last name is not followed: a symbolic link there is opened itself. */
+  PathHandle unfollowed(Path file) throws IOException {
+    try {
+      return handle(calls.open(bytes(file.toString()), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+    } catch (LastErrorException e) {
+      throw error(file, e);
+    }
+  }
+
   /** Opens an entry of a directory; a symbolic link is opened itself. */
   PathHandle entry(PathHandle directory, String name, Path shown) throws IOException {
     try {

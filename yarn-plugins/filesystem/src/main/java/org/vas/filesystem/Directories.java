@@ -15,30 +15,16 @@ import java.util.List;
 final class Directories {
   /** A path of the kernel's 4,096 bytes has no more than twice as many. */
   private static final int DEEPEST = 1_000;
-  private static final int OWNER_MAY_WRITE_AND_ENTER = 0300;
 
   private Directories() {}
 
   /**
-   * Makes a directory and those above it that are missing.
+   * Makes one directory; one that is there stays.
    *
    * @param mode the exact permission bits: no umask is applied to them
    * @throws FileAlreadyExistsException when something else has the name
+   * @throws NoSuchFileException when the directory above is missing
    */
-  static void make(Path directory, int mode) throws IOException {
-    try {
-      makeOne(directory, mode);
-    } catch (NoSuchFileException e) {
-      Path parent = directory.getParent();
-      if (parent == null) {
-        throw e;
-      }
-      make(parent, mode | OWNER_MAY_WRITE_AND_ENTER);
-      makeOne(directory, mode);
-    }
-  }
-
-  /** Makes one directory; as {@link #make}, but fails where the one above is missing. */
   static void makeOne(Path directory, int mode) throws IOException {
     try {
       Files.createDirectory(directory);

@@ -11,7 +11,7 @@ final class ErrnoException extends IOException {
   private final int number;
 
   ErrnoException(Path file, String call, int number) {
-    super(file + ": " + call + ": "
+    super(PathHandle.shown(file) + ": " + call + ": "
         + Errno.of(number).map(Errno::explained).orElse("error " + number));
     this.number = number;
   }

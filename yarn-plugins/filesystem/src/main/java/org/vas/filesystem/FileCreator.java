@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -26,15 +25,15 @@ import org.vas.layout.LayoutRequest;
  */
 final class FileCreator {
   private static final Logger LOG = LoggerFactory.getLogger(FileCreator.class);
-  private static final int MAX_LINKS = 40;  // the kernel's own bound
-
   private static final int OWNER_MAY_READ_AND_WRITE = 0600;
 
   private final LustreFiles files;
+  private final LinkGuard links;
   private final boolean layoutRequired;
 
-  FileCreator(LustreFiles files, boolean layoutRequired) {
+  FileCreator(LustreFiles files, LinkGuard links, boolean layoutRequired) {
     this.files = requireNonNull(files, "files");
+    this.links = requireNonNull(links, "links");
     this.layoutRequired = layoutRequired;
   }
 
@@ -44,9 +43,10 @@ final class FileCreator {
    * @param mode the exact permission bits: no umask is applied to them
    * @param layouts what to set: the first that Lustre does not refuse; none leaves it to the
    *     directory
+   * @param target opens what the name leads to, for when it is a symbolic link
    */
-  OpenFile create(Path file, int mode, boolean overwrite, List<LayoutRequest> layouts)
-      throws IOException {
+  OpenFile create(Path file, int mode, boolean overwrite, List<LayoutRequest> layouts,
+      LinkTarget target) throws IOException {
     try {
       return createNew(file, mode, layouts);
     } catch (ErrnoException e) {
@@ -54,7 +54,19 @@ final class FileCreator {
         throw e;
       }
     }
-    return replace(resolved(file), mode, layouts);
+    if (!Files.isSymbolicLink(file)) {
+      return replace(file, mode, layouts);
+    }
+    // POSIX: to write to a symbolic link is to write to what it leads to, present or not.
+    try (GuardedEntry entry = target.open()) {
+      return replace(entry.path(), mode, layouts);
+    }
+  }
+
+  /** Opens the name that a symbolic link leads to. */
+  @FunctionalInterface
+  interface LinkTarget {
+    GuardedEntry open() throws IOException;
   }
 
   private OpenFile replace(Path file, int mode, List<LayoutRequest> layouts)
@@ -63,7 +75,7 @@ final class FileCreator {
       throw new FileAlreadyExistsException(file.toString());
     }
     Path fresh = file.resolveSibling(
-        ".vas-create-" + Long.toHexString(ThreadLocalRandom.current().nextLong()));
+        PredictableNames.replacement(ThreadLocalRandom.current().nextLong()));
     OpenFile open = createNew(fresh, mode, layouts);
     try {
       Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
@@ -83,14 +95,28 @@ final class FileCreator {
     } else {
       createWithFirst(file, initial, layouts);
     }
-    OpenFile open = opened(file);
-    try {
-      Modes.ensure(file, mode);
+    OpenFile open = null;
+    try (PathHandle made = links.unfollowed(file)) {
+      int now = checkOurs(file, made.identity());
+      open = OpenFile.of(made.path(), StandardOpenOption.WRITE);
+      Modes.ensure(made.path(), now, mode);
       return open;
+    } catch (PlantedException planted) {
+      throw planted;  // not ours to remove
     } catch (IOException e) {
       abandon(open, file);
       throw e;
     }
+  }
+
+  // Who may write the directory may have put something in the new file's place meanwhile.
+  private int checkOurs(Path file, FileIdentity found) throws PlantedException {
+    if (!found.isRegularFile() || found.links() != 1 || found.size() != 0
+        || !links.mayBeOwn(found)) {
+      throw new PlantedException(PathHandle.shown(file), "was just made, and is "
+          + found.kind() + " of the user with id " + found.owner() + " now");
+    }
+    return found.modeBits();
   }
 
   private void createWithFirst(Path file, int mode, List<LayoutRequest> layouts)
@@ -105,29 +131,6 @@ final class FileCreator {
       }
     }
     files.createWithLayout(file, mode, layouts.get(last), layoutRequired);
-  }
-
-  private static OpenFile opened(Path file) throws IOException {
-    try {
-      return OpenFile.of(file, StandardOpenOption.WRITE);
-    } catch (IOException e) {
-      Files.deleteIfExists(file);
-      throw e;
-    }
-  }
-
-  // POSIX: to write to a symbolic link is to write to what it leads to, present or not.
-  private static Path resolved(Path file) throws IOException {
-    Path target = file;
-    for (int links = 0; Files.isSymbolicLink(target); links++) {
-      if (links == MAX_LINKS) {
-        throw new FileSystemLoopException(file.toString());
-      }
-      // The kernel's own parent: a/.. is not always the directory that a stands in.
-      target = target.toAbsolutePath().getParent().toRealPath()
-          .resolve(Files.readSymbolicLink(target));
-    }
-    return target;
   }
 
   private static void abandon(OpenFile open, Path file) throws IOException {

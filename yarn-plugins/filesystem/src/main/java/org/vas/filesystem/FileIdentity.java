@@ -52,6 +52,11 @@ final class FileIdentity {
     return type() == 0100000;
   }
 
+  /** All mode bits but the type. */
+  int modeBits() {
+    return number("mode") & ~TYPE;
+  }
+
   /** What everybody may do with it: r 4, w 2, x 1. */
   int forOthers() {
     return number("mode") & 07;

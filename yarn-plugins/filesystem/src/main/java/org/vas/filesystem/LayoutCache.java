@@ -83,7 +83,8 @@ final class LayoutCache {
     try {
       return Optional.of(StripeLayout.decode(bytes.get()));
     } catch (LayoutException e) {
-      LOG.warn("{}: lustre.lov: {}; its blocks have no location", file, e.getMessage());
+      LOG.warn("{}: lustre.lov: {}; its blocks have no location",
+          PathHandle.shown(file), e.getMessage());
       return Optional.empty();
     }
   }

@@ -3,6 +3,8 @@ package org.vas.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,6 +28,7 @@ import org.slf4j.LoggerFactory;
 final class LinkGuard {
   private static final Logger LOG = LoggerFactory.getLogger(LinkGuard.class);
   private static final int MENTIONED = 1000;
+  private static final int MAX_LINKS = 40;  // the kernel's own bound
   private static final String GUARDED = "guarded";
   private static final String ALL = "all";
 
@@ -74,10 +77,25 @@ final class LinkGuard {
     }
   }
 
+  /** A file below a directory, of that directory's owner. */
+  OwnFile own(PathHandle directory, Path shown, Path file) throws IOException {
+    return OwnFile.below(calls, directory, shown, shown.relativize(file));
+  }
+
+  /** What a path leads to, where its last name is not followed: a symbolic link there itself. */
+  PathHandle unfollowed(Path file) throws IOException {
+    return calls.unfollowed(file);
+  }
+
+  /** Whether this process may have made it; root's files may be another user's, squashed. */
+  boolean mayBeOwn(FileIdentity file) {
+    return followsAll || reader == 0 || file.owner() == reader;
+  }
+
   /** The name that a path ends in, in its directory; a link in the last place is not followed. */
   GuardedEntry entry(Path file, Use use) throws IOException {
     Path parent = file.getParent();
-    if (parent == null || !parent.startsWith(mount)) {
+    if (parent == null || file.equals(mount)) {
       return new GuardedEntry(calls, calls.follow(file), "", null, file);
     }
     return new GuardedEntry(calls, object(parent, use), String.valueOf(file.getFileName()), null, file);
@@ -85,6 +103,9 @@ final class LinkGuard {
 
   /** Where a path ends once a link in the last place is followed, also where nothing is there. */
   GuardedEntry target(Path file, Use use) throws IOException {
+    if (followsAll) {
+      return entry(resolved(file), use);
+    }
     try (LinkWalk walk = new LinkWalk(calls, mount, reader)) {
       return walk.walk(file, use);
     }
@@ -96,6 +117,19 @@ final class LinkGuard {
     if (mentioned.size() < MENTIONED && mentioned.add(message)) {
       LOG.warn("{}", message);
     }
+  }
+
+  private static Path resolved(Path file) throws IOException {
+    Path target = file;
+    for (int links = 0; Files.isSymbolicLink(target); links++) {
+      if (links == MAX_LINKS) {
+        throw new FileSystemLoopException(file.toString());
+      }
+      // The kernel's own parent: a/.. is not always the directory that a stands in.
+      target = target.toAbsolutePath().getParent().toRealPath()
+          .resolve(Files.readSymbolicLink(target));
+    }
+    return target;
   }
 
   private PathHandle direct(Path file) throws IOException {

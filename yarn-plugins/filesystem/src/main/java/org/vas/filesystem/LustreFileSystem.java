@@ -6,7 +6,6 @@ import static org.apache.hadoop.fs.impl.PathCapabilitiesSupport.validatePathCapa
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.util.EnumSet;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -112,6 +111,24 @@ public class LustreFileSystem extends FileSystem {
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     return new FSDataInputStream(operations.reading(path, (shown, file) ->
         mounted.open(shown, file, bufferSize, statistics, localStatistics)));
+  }
+
+  /**
+   * Opens a file for reading that the owner of a directory above made there: a link, a hard link,
+   * a FIFO, a device or another user's file in its place is refused, and not opened.
+   *
+   * @param levels names at the end of the path, the file's own among them, that are not followed
+   * @throws PlantedException that names what is not a file of the directory's owner
+   */
+  public FSDataInputStream openOwn(Path path, int levels, int bufferSize) throws IOException {
+    return new FSDataInputStream(operations.readingName(path, (shown, file) -> mounted.openOwn(
+        shown, file, levels, bufferSize, statistics, localStatistics)));
+  }
+
+  /** As {@link #append}, of a file as {@link #openOwn} wants it. */
+  public FSDataOutputStream appendOwn(Path path, int levels, int bufferSize) throws IOException {
+    return new FSDataOutputStream(operations.naming(path, (shown, file) ->
+        mounted.appendOwn(shown, file, levels, bufferSize)), statistics, getFileStatus(path).getLen());
   }
 
   @Override
@@ -221,7 +238,7 @@ public class LustreFileSystem extends FileSystem {
   private void makeParent(Path path) throws IOException {
     java.nio.file.Path parent = operations.file(path).getParent();
     IoErrors.translating(path, () -> {
-      Directories.make(parent, masked(FsPermission.getDirDefault()));
+      mounted.makeDirectories(parent, masked(FsPermission.getDirDefault()));
       return null;
     });
   }
@@ -299,9 +316,21 @@ public class LustreFileSystem extends FileSystem {
     });
   }
 
+  /**
+   * As {@link #mkdir}; one that is there must belong to the owner of the directory above.
+   *
+   * @throws PlantedException that names a link, or whatever else has the name
+   */
+  public void mkdirOwn(Path path, FsPermission permission) throws IOException {
+    operations.naming(path, (shown, directory) -> {
+      mounted.makeOwnDirectory(directory, permission.toShort());
+      return null;
+    });
+  }
+
   private boolean makeDirectories(Path path, int mode) throws IOException {
     return operations.naming(path, (shown, directory) -> {
-      Directories.make(directory, mode);
+      mounted.makeDirectories(directory, mode);
       return true;
     });
   }
@@ -310,7 +339,7 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public boolean rename(Path source, Path destination) throws IOException {
     return operations.naming(source, (shown, file) ->
-        !mounted.isRoot(file) && Renamer.rename(file, operations.file(destination)));
+        !mounted.isRoot(file) && mounted.renamed(file, operations.file(destination)));
   }
 
   @Override
@@ -318,10 +347,11 @@ public class LustreFileSystem extends FileSystem {
   protected void rename(Path source, Path destination, Options.Rename... options)
       throws IOException {
     boolean overwrite = List.of(options).contains(Options.Rename.OVERWRITE);
-    operations.naming(source, (shown, file) -> {
-      Renamer.renameOrThrow(file, operations.file(destination), overwrite);
-      return null;
-    });
+    operations.naming(source, (shown, file) ->
+        mounted.rename(file, operations.file(destination), false, (from, to) -> {
+          Renamer.renameOrThrow(from, to, overwrite);
+          return null;
+        }));
   }
 
   /** The root itself is the mount point, and stays: false. */
@@ -375,8 +405,10 @@ public class LustreFileSystem extends FileSystem {
     if (createParent) {
       makeParent(link);
     }
-    operations.naming(link, (shown, file) ->
-        Files.createSymbolicLink(file, mounted.paths().storedTarget(target, SCHEME)));
+    operations.naming(link, (shown, file) -> {
+      mounted.makeLink(file, mounted.paths().storedTarget(target, SCHEME));
+      return null;
+    });
   }
 
   @Override

@@ -30,7 +30,11 @@ final class Modes {
    * down stays: dropping it would break the sharing of the tree.
    */
   static void ensure(Path file, int mode) throws IOException {
-    int now = FileAttributes.of(file).modeBits();
+    ensure(file, FileAttributes.of(file).modeBits(), mode);
+  }
+
+  /** As the other; {@code now} are the bits that the file has. */
+  static void ensure(Path file, int now, int mode) throws IOException {
     if ((now & ~SETGID) != mode) {
       set(file, mode | (now & SETGID));
     }

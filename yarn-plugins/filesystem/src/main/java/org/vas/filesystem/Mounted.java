@@ -22,6 +22,8 @@ import org.vas.layout.StripeLayout;
 
 /** The mounted Lustre in this process: files by their local paths, with their layouts. */
 final class Mounted {
+  private static final int OWNER_MAY_WRITE_AND_ENTER = 0300;
+
   private final Site site;
   private final MountPaths paths;
   private final LinkGuard links;
@@ -41,7 +43,7 @@ final class Mounted {
     this.paths = new MountPaths(site.mount());
     this.links = LinkGuard.configured(site.mount(), conf);
     this.policy = new LayoutPolicy(conf, site::localOsts);
-    this.creator = new FileCreator(files, LustreConf.LAYOUT_REQUIRED.get(conf));
+    this.creator = new FileCreator(files, links, LustreConf.LAYOUT_REQUIRED.get(conf));
     this.striped = new StripedDirectories("lfs",
         LayoutPolicy.pattern(LustreConf.STRIPED_DIRS, conf), LustreConf.MDT_COUNT.get(conf));
     this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf),
@@ -136,12 +138,110 @@ final class Mounted {
     return new LustreInputStream(shown, open, counter, Math.max(bufferSize, wantedBuffer));
   }
 
+  /**
+   * An input stream of a file that the owner of a directory above made there; see {@link OwnFile}.
+   *
+   * @param levels names at the end of the path that are not followed
+   */
+  LustreInputStream openOwn(org.apache.hadoop.fs.Path shown, Path file, int levels,
+      int wantedBuffer, Statistics all, Statistics local) throws IOException {
+    Path base = paths.above(file, levels);
+    try (PathHandle directory = links.object(base, LinkGuard.Use.READ);
+        OwnFile own = links.own(directory, base, file)) {
+      return open(shown, own.path(), wantedBuffer, all, local);
+    }
+  }
+
   /** Makes one directory, over several MDTs where it is to be; see {@link Directories#makeOne}. */
   void makeDirectory(Path directory, int mode) throws IOException {
-    if (striped.include(paths.within(directory))) {
-      striped.make(directory, mode);
-    } else {
-      Directories.makeOne(directory, mode);
+    try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
+      if (striped.include(paths.within(directory))) {
+        // Another process makes it, to which this one's handles mean nothing.
+        striped.make(PathHandle.shown(entry.path()), mode);
+      } else {
+        Directories.makeOne(entry.path(), mode);
+      }
+    }
+  }
+
+  /** As {@link #makeDirectory}; one that is there must be the parent's owner's, and no link. */
+  void makeOwnDirectory(Path directory, int mode) throws IOException {
+    try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
+      makeDirectory(directory, mode);
+      OwnFile.checkDirectory(directory, entry);
+    } catch (java.nio.file.FileAlreadyExistsException e) {
+      try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
+        OwnFile.checkDirectory(directory, entry);
+      }
+      throw e;
+    }
+  }
+
+  /** Makes a directory and those above it that are missing, below the mount; none is striped. */
+  void makeDirectories(Path directory, int mode) throws IOException {
+    try {
+      makeOne(directory, mode);
+    } catch (NoSuchFileException e) {
+      if (isRoot(directory)) {
+        throw e;
+      }
+      makeDirectories(directory.getParent(), mode | OWNER_MAY_WRITE_AND_ENTER);
+      makeOne(directory, mode);
+    }
+  }
+
+  private void makeOne(Path directory, int mode) throws IOException {
+    try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
+      Directories.makeOne(entry.path(), mode);
+    }
+  }
+
+  /** Makes a symbolic link that holds the target as it is. */
+  void makeLink(Path link, Path target) throws IOException {
+    try (GuardedEntry entry = links.entry(link, LinkGuard.Use.CHANGE)) {
+      Files.createSymbolicLink(entry.path(), target);
+    }
+  }
+
+  /** As {@link Renamer#rename}, by handles of the two directories. */
+  boolean renamed(Path source, Path destination) throws IOException {
+    try {
+      return rename(source, destination, true, Renamer::rename);
+    } catch (NoSuchFileException noParent) {
+      return false;
+    } catch (ErrnoException e) {
+      if (e.is(Errno.ENOTDIR)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** A rename, given both names in their directories, which are held open. */
+  @FunctionalInterface
+  interface Rename<T> {
+    T run(Path source, Path destination) throws IOException;
+  }
+
+  /**
+   * Renames by handles of the two directories.
+   *
+   * @param into whether a destination that is a link to a directory stands for that directory
+   */
+  <T> T rename(Path source, Path destination, boolean into, Rename<T> call) throws IOException {
+    if (destination.startsWith(source) || destination.equals(source.getParent())) {
+      return call.run(source, destination);  // onto or below itself: nothing is moved
+    }
+    try (GuardedEntry from = links.entry(source, LinkGuard.Use.CHANGE);
+        GuardedEntry to = links.entry(destination, LinkGuard.Use.CHANGE)) {
+      if (!into || !Files.isSymbolicLink(to.path())) {
+        return call.run(from.path(), to.path());
+      }
+      try (PathHandle target = links.object(destination, LinkGuard.Use.CHANGE)) {
+        return call.run(from.path(), target.path());
+      } catch (NoSuchFileException dangling) {
+        return call.run(from.path(), to.path());
+      }
     }
   }
 
@@ -160,8 +260,12 @@ final class Mounted {
     if (isRoot(file)) {
       throw new FileAlreadyExistsException(shown + ": is the root directory");
     }
-    OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
-        policy.layoutsFor(paths.within(file), wanted.blockSize()));
+    OpenFile open;
+    try (GuardedEntry entry = links.entry(file, LinkGuard.Use.CHANGE)) {
+      open = creator.create(entry.path(), wanted.mode(), wanted.overwrites(),
+          policy.layoutsFor(paths.within(file), wanted.blockSize()),
+          () -> links.target(file, LinkGuard.Use.CHANGE));
+    }
     return new LustreOutputStream(shown, open, 0, Math.max(bufferSize, wanted.bufferSize()));
   }
 
@@ -179,6 +283,16 @@ final class Mounted {
     } catch (IOException e) {
       open.close();
       throw e;
+    }
+  }
+
+  /** As {@link #append}, of a file as {@link #openOwn} wants it. */
+  LustreOutputStream appendOwn(org.apache.hadoop.fs.Path shown, Path file, int levels,
+      int wantedBuffer) throws IOException {
+    Path base = paths.above(file, levels);
+    try (PathHandle directory = links.object(base, LinkGuard.Use.CHANGE);
+        OwnFile own = links.own(directory, base, file)) {
+      return append(shown, own.path(), wantedBuffer);
     }
   }
 

@@ -52,6 +52,12 @@ final class Operations {
     return existing(path, LinkGuard.Use.READ, operation);
   }
 
+  /** Reads below a directory that the operation opens itself. */
+  <T> T readingName(Path path, Operation<T> operation) throws IOException {
+    statistics.incrementReadOps(1);
+    return IoErrors.reading(path, () -> operation.apply(shown(path), file(path)));
+  }
+
   /** Reads what is known about a name itself, where it may be a symbolic link. */
   <T> T readingLink(Path path, Operation<T> operation) throws IOException {
     statistics.incrementReadOps(1);

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -19,6 +20,19 @@ final class PathHandle implements Closeable {
   PathHandle(Descriptors calls, int descriptor) {
     this.calls = requireNonNull(calls, "calls");
     this.descriptor = descriptor;
+  }
+
+  /** The path by which people know a file, where the given one goes by a handle. */
+  static Path shown(Path file) {
+    if (!file.startsWith(DESCRIPTORS) || file.getNameCount() == DESCRIPTORS.getNameCount()) {
+      return file;
+    }
+    Path handle = file.getRoot().resolve(file.subpath(0, DESCRIPTORS.getNameCount() + 1));
+    try {
+      return Files.readSymbolicLink(handle).resolve(handle.relativize(file)).normalize();
+    } catch (IOException closed) {
+      return file;
+    }
   }
 
   int descriptor() {

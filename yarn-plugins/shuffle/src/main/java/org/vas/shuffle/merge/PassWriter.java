@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.util.Progressable;
+import org.vas.filesystem.PredictableNames;
 import org.vas.shuffle.mof.MofOutput;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentWriter;
@@ -48,7 +49,7 @@ public final class PassWriter {
         fs.makeDirectory(directory);
       }
       int run = written++;
-      Path file = new Path(directory, "pass-" + run + ".mof");
+      Path file = new Path(directory, PredictableNames.pass(run));
       try (MofOutput mof = new MofOutput(file.getName(), 0, create(file))) {
         writer.open(mof);
         copy(merge);

@@ -76,7 +76,8 @@ public final class ShuffleFiles extends FilterFileSystem {
   public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
       throws IOException {
     meter.accept(MetadataOperation.OPENS);
-    return named(path, "append", () -> output(path, fs.append(path, bufferSize, progress)));
+    return named(path, "append",
+        () -> output(path, OwnShuffleFile.append(fs, path, bufferSize, progress)));
   }
 
   @Override
@@ -96,7 +97,7 @@ public final class ShuffleFiles extends FilterFileSystem {
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     meter.accept(MetadataOperation.OPENS);
-    return fs.open(path, bufferSize);
+    return OwnShuffleFile.open(fs, path, bufferSize);
   }
 
   @Override
