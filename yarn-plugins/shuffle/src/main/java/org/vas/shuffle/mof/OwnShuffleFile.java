@@ -1,9 +1,11 @@
 package org.vas.shuffle.mof;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
@@ -33,6 +35,14 @@ final class OwnShuffleFile {
     }
     check(fs, path);
     return fs.append(path, bufferBytes, progress);
+  }
+
+  /** Refuses a name that something has, where the file system would make what a link leads to. */
+  static void checkNew(FileSystem fs, Path path) throws IOException {
+    if (fs instanceof RawLocalFileSystem
+        && Files.isSymbolicLink(((RawLocalFileSystem) fs).pathToFile(path).toPath())) {
+      throw new FileAlreadyExistsException(path + ": a symbolic link has this name");
+    }
   }
 
   // RawLocalFileSystem opens by name: what is planted is refused, a race with the planter is not.

@@ -68,8 +68,11 @@ public final class ShuffleFiles extends FilterFileSystem {
       EnumSet<CreateFlag> flags, int bufferSize, short replication, long blockSize,
       Progressable progress) throws IOException {
     meter.accept(MetadataOperation.FILES_CREATED);
-    return named(path, "create", () -> output(path, fs.createNonRecursive(
-        path, permission, flags, bufferSize, replication, blockSize, progress)));
+    return named(path, "create", () -> {
+      OwnShuffleFile.checkNew(fs, path);
+      return output(path, fs.createNonRecursive(
+          path, permission, flags, bufferSize, replication, blockSize, progress));
+    });
   }
 
   @Override
