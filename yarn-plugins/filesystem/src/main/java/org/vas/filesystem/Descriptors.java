@@ -91,9 +91,14 @@ final class Descriptors {
 
   /** Opens an entry of a directory; a symbolic link is opened itself. */
   PathHandle entry(PathHandle directory, String name, Path shown) throws IOException {
+    return entry(directory, Path.of(name), shown);
+  }
+
+  /** As the other; the bytes of the name may be no text. */
+  PathHandle entry(PathHandle directory, Path name, Path shown) throws IOException {
     try {
       return handle(calls.openat(
-          directory.descriptor(), bytes(name), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+          directory.descriptor(), terminated(RawNames.bytes(name)), O_PATH | O_CLOEXEC | O_NOFOLLOW));
     } catch (LastErrorException e) {
       throw error(shown, e);
     }
@@ -152,7 +157,10 @@ final class Descriptors {
   }
 
   private static byte[] bytes(String path) {
-    byte[] name = path.getBytes(NAMES);
+    return terminated(path.getBytes(NAMES));
+  }
+
+  private static byte[] terminated(byte[] name) {
     return Arrays.copyOf(name, name.length + 1);
   }
 }

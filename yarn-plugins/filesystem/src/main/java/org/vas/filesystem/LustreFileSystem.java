@@ -21,6 +21,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -149,6 +150,16 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
     return operations.listing(path, mounted::list).toArray(new FileStatus[0]);
+  }
+
+  @Override
+  public FileStatus[] globStatus(Path pattern) throws IOException {
+    return globStatus(pattern, path -> true);
+  }
+
+  @Override
+  public FileStatus[] globStatus(Path pattern, PathFilter filter) throws IOException {
+    return new GlobView(this).find(pattern, filter);
   }
 
   /** One location for each block; see {@link BlockLocator} for its hosts. */

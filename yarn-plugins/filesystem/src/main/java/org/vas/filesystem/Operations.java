@@ -3,6 +3,7 @@ package org.vas.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.FileSystem.Statistics;
 import org.apache.hadoop.fs.Path;
@@ -16,6 +17,7 @@ final class Operations {
   private final UnaryOperator<Path> qualified;
   private final MountPaths paths;
   private final LinkGuard links;
+  private final NameProblems names;
 
   /**
    * For one file system.
@@ -29,6 +31,7 @@ final class Operations {
     this.qualified = requireNonNull(qualified, "qualified");
     this.paths = requireNonNull(paths, "paths");
     this.links = requireNonNull(links, "links");
+    this.names = new NameProblems(paths, links);
   }
 
   /** What to do with a file: its path as shown to callers, and below the mount. */
@@ -104,6 +107,9 @@ final class Operations {
     return IoErrors.reading(path, () -> {
       try (PathHandle object = links.object(file(path), use)) {
         return operation.apply(shown(path), object.path());
+      } catch (NoSuchFileException e) {
+        names.explain(file(path));
+        throw e;
       }
     });
   }

@@ -69,7 +69,7 @@ public class TreeRemover {
    * @param shown where it is, for messages
    */
   final void remove(PathHandle parent, String name, Path shown) throws IOException {
-    removeEntry(parent, name, shown, 0);
+    removeEntry(parent, Path.of(name), shown, 0);
   }
 
   /** A directory was emptied and is about to be removed; here tests write into it. */
@@ -100,7 +100,7 @@ public class TreeRemover {
     do {
       batch = entries(directory, shown);
       for (Path entry : batch) {
-        String name = String.valueOf(entry.getFileName());
+        Path name = entry.getFileName();
         removeEntry(directory, name, shown.resolve(name), depth);
       }
     } while (batch.size() == BATCH);
@@ -125,7 +125,7 @@ public class TreeRemover {
   }
 
   // What has the name may be exchanged between any two calls: then it is looked at again.
-  private void removeEntry(PathHandle parent, String name, Path shown, int depth)
+  private void removeEntry(PathHandle parent, Path name, Path shown, int depth)
       throws IOException {
     for (int attempt = 1; ; attempt++) {
       try {
@@ -146,7 +146,7 @@ public class TreeRemover {
     }
   }
 
-  private void removeOnce(PathHandle parent, String name, Path shown, int depth)
+  private void removeOnce(PathHandle parent, Path name, Path shown, int depth)
       throws IOException {
     FileIdentity found;
     try (PathHandle entry = calls.entry(parent, name, shown)) {
