@@ -4,42 +4,27 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Makes, lists and removes directories, while others may do the same. */
 final class Directories {
-  private static final int OWNER_MAY_WRITE_AND_ENTER = 0300;
+  /** A path of the kernel's 4,096 bytes has no more than twice as many. */
+  private static final int DEEPEST = 1_000;
 
   private Directories() {}
 
   /**
-   * Makes a directory and those above it that are missing.
+   * Makes one directory; one that is there stays.
    *
    * @param mode the exact permission bits: no umask is applied to them
    * @throws FileAlreadyExistsException when something else has the name
+   * @throws NoSuchFileException when the directory above is missing
    */
-  static void make(Path directory, int mode) throws IOException {
-    try {
-      makeOne(directory, mode);
-    } catch (NoSuchFileException e) {
-      Path parent = directory.getParent();
-      if (parent == null) {
-        throw e;
-      }
-      make(parent, mode | OWNER_MAY_WRITE_AND_ENTER);
-      makeOne(directory, mode);
-    }
-  }
-
-  /** Makes one directory; as {@link #make}, but fails where the one above is missing. */
   static void makeOne(Path directory, int mode) throws IOException {
     try {
       Files.createDirectory(directory);
@@ -67,44 +52,14 @@ final class Directories {
   }
 
   /** Removes one entry, or with {@code recursive} all below it too; false when there is none. */
-  static boolean delete(Path file, boolean recursive) throws IOException {
-    if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+  static boolean delete(GuardedEntry entry, boolean recursive) throws IOException {
+    if (!Files.exists(entry.path(), LinkOption.NOFOLLOW_LINKS)) {
       return false;
     }
-    if (recursive) {
-      deleteTree(file);
-      return true;
+    if (!recursive) {
+      return Files.deleteIfExists(entry.path());
     }
-    return Files.deleteIfExists(file);
-  }
-
-  /** Removes a file, a link (never what it leads to), or a directory with all it holds. */
-  private static void deleteTree(Path root) throws IOException {
-    Files.walkFileTree(root, new SimpleFileVisitor<>() {
-      @Override
-      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-          throws IOException {
-        Files.deleteIfExists(file);
-        return FileVisitResult.CONTINUE;
-      }
-
-      @Override
-      public FileVisitResult visitFileFailed(Path file, IOException error) throws IOException {
-        if (error instanceof NoSuchFileException) {
-          return FileVisitResult.CONTINUE;
-        }
-        throw error;
-      }
-
-      @Override
-      public FileVisitResult postVisitDirectory(Path directory, IOException error)
-          throws IOException {
-        if (error != null && !(error instanceof NoSuchFileException)) {
-          throw error;
-        }
-        Files.deleteIfExists(directory);
-        return FileVisitResult.CONTINUE;
-      }
-    });
+    entry.removeTree(new TreeRemover(DEEPEST));
+    return true;
   }
 }

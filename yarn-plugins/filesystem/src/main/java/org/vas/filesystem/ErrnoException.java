@@ -32,9 +32,9 @@ public final class ErrnoException extends IOException {
    * @param osts those that the bytes in question are on, as {@code OST000a}; none: not known
    */
   public ErrnoException(Path file, String call, int number, List<String> osts) {
-    super(file + ": " + call + ": "
+    super(PathHandle.shown(file) + ": " + call + ": "
         + Errno.of(number).map(errno -> errno.explained(osts)).orElse("error " + number));
-    this.file = file.toString();
+    this.file = PathHandle.shown(file).toString();
     this.number = number;
     this.osts = List.copyOf(osts);
   }

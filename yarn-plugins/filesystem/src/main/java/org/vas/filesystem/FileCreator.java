@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -26,16 +25,16 @@ import org.vas.layout.LayoutRequest;
  */
 final class FileCreator {
   private static final Logger LOG = LoggerFactory.getLogger(FileCreator.class);
-  private static final int MAX_LINKS = 40;  // the kernel's own bound
-
   private static final int OWNER_MAY_READ_AND_WRITE = 0600;
 
   private final LustreFiles files;
+  private final LinkGuard links;
   private final WriterLocks locks;
   private final boolean layoutRequired;
 
-  FileCreator(LustreFiles files, WriterLocks locks, boolean layoutRequired) {
+  FileCreator(LustreFiles files, LinkGuard links, WriterLocks locks, boolean layoutRequired) {
     this.files = requireNonNull(files, "files");
+    this.links = requireNonNull(links, "links");
     this.locks = requireNonNull(locks, "locks");
     this.layoutRequired = layoutRequired;
   }
@@ -47,9 +46,10 @@ final class FileCreator {
    * @param layouts what to set: the first that Lustre does not refuse; none leaves it to the
    *     directory
    * @param locked whether to keep appends away until it is closed
+   * @param target opens what the name leads to, for when it is a symbolic link
    */
   OpenFile create(Path file, int mode, boolean overwrite, List<LayoutRequest> layouts,
-      boolean locked) throws IOException {
+      boolean locked, LinkTarget target) throws IOException {
     try {
       return createNew(file, mode, layouts, locked);
     } catch (ErrnoException e) {
@@ -57,18 +57,30 @@ final class FileCreator {
         throw e;
       }
     }
-    return replace(resolved(file), mode, layouts, locked);
+    if (!Files.isSymbolicLink(file)) {
+      return replace(file, mode, layouts, locked);
+    }
+    // POSIX: to write to a symbolic link is to write to what it leads to, present or not.
+    try (GuardedEntry entry = target.open()) {
+      return replace(entry.path(), mode, layouts, locked);
+    }
+  }
+
+  /** Opens the name that a symbolic link leads to. */
+  @FunctionalInterface
+  interface LinkTarget {
+    GuardedEntry open() throws IOException;
   }
 
   private OpenFile replace(Path file, int mode, List<LayoutRequest> layouts, boolean locked)
       throws IOException {
     if (Files.isDirectory(file)) {
-      throw new FileAlreadyExistsException(file.toString());
+      throw new FileAlreadyExistsException(PathHandle.shown(file).toString());
     }
     Optional<Descriptor> old = locked ? locks.replacing(file) : Optional.empty();
     try {
       return replaceBy(file, file.resolveSibling(
-          ".vas-create-" + Long.toHexString(ThreadLocalRandom.current().nextLong())),
+          PredictableNames.replacement(ThreadLocalRandom.current().nextLong())),
           mode, layouts, locked);
     } finally {
       if (old.isPresent()) {
@@ -97,11 +109,23 @@ final class FileCreator {
     int initial = mode | OWNER_MAY_READ_AND_WRITE;
     FileId made = layouts.isEmpty()
         ? files.createPlain(file, initial) : createWithFirst(file, initial, layouts);
-    try {
-      return opened(file, made, mode, locked);
+    try (PathHandle handle = links.unfollowed(file)) {
+      checkOurs(file, handle.identity());
+      return opened(file, handle, made, mode, locked);
+    } catch (PlantedException planted) {
+      throw planted;  // not ours to remove
     } catch (IOException e) {
       LustreFiles.remove(file, made);
       throw e;
+    }
+  }
+
+  // Who may write the directory may have put something in the new file's place meanwhile.
+  private void checkOurs(Path file, FileIdentity found) throws PlantedException {
+    if (!found.isRegularFile() || found.links() != 1 || found.size() != 0
+        || !links.mayBeOwn(found)) {
+      throw new PlantedException(PathHandle.shown(file), "was just made, and is "
+          + found.kind() + " of the user with id " + found.owner() + " now");
     }
   }
 
@@ -119,12 +143,13 @@ final class FileCreator {
   }
 
   // By its descriptor: the name may be another writer's by now, and its file must stay as it is.
-  private OpenFile opened(Path file, FileId made, int mode, boolean locked) throws IOException {
-    Descriptor open = Descriptor.open(file, Descriptor.WRITE | Descriptor.NO_FOLLOW);
+  private OpenFile opened(Path file, PathHandle handle, FileId made, int mode, boolean locked)
+      throws IOException {
+    Descriptor open = Descriptor.open(handle.path(), Descriptor.WRITE);
     try {
       if (!open.id().isSame(made)) {
-        throw new IOException(
-            file + ": replaced by another writer while it was made; let one writer have it");
+        throw new IOException(PathHandle.shown(file)
+            + ": replaced by another writer while it was made; let one writer have it");
       }
       if (locked) {
         locks.share(file, open);
@@ -147,19 +172,5 @@ final class FileCreator {
         throw e;
       }
     }
-  }
-
-  // POSIX: to write to a symbolic link is to write to what it leads to, present or not.
-  private static Path resolved(Path file) throws IOException {
-    Path target = file;
-    for (int links = 0; Files.isSymbolicLink(target); links++) {
-      if (links == MAX_LINKS) {
-        throw new FileSystemLoopException(file.toString());
-      }
-      // The kernel's own parent: a/.. is not always the directory that a stands in.
-      target = target.toAbsolutePath().getParent().toRealPath()
-          .resolve(Files.readSymbolicLink(target));
-    }
-    return target;
   }
 }

@@ -83,7 +83,8 @@ final class LayoutCache {
     try {
       return Optional.of(StripeLayout.decode(bytes.get()));
     } catch (LayoutException e) {
-      LOG.warn("{}: lustre.lov: {}; its blocks have no location", file, e.getMessage());
+      LOG.warn("{}: lustre.lov: {}; its blocks have no location",
+          PathHandle.shown(file), e.getMessage());
       return Optional.empty();
     }
   }
@@ -98,7 +99,10 @@ final class LayoutCache {
     }
   }
 
-  /** A file in one state: whatever writes it, replaces it or migrates it changes its key. */
+  /**
+   * A file in one state: whatever writes it, replaces it or migrates it changes its key. Its path
+   * is only where to read: of one file there are many, links and descriptors among them.
+   */
   private static final class Key {
     private final Path file;
     private final long inode;
@@ -116,12 +120,12 @@ final class LayoutCache {
         return false;
       }
       Key that = (Key) other;
-      return inode == that.inode && changed == that.changed && file.equals(that.file);
+      return inode == that.inode && changed == that.changed;
     }
 
     @Override
     public int hashCode() {
-      return Objects.hash(file, inode, changed);
+      return Objects.hash(inode, changed);
     }
   }
 }

@@ -45,6 +45,12 @@ public interface LustreConf {
       "How many bytes: a multiple of 64k, at most what the MDTs take"
           + " (lod.*.dom_stripesize, 1m as Lustre comes).");
 
+  ConfKey<String> LINKS = ConfKey.text("vas.lustre.links", "guarded",
+      "Which symbolic links are followed: guarded (none out of the mount, and of links of another"
+          + " user only root's, those to that user's own files, and, to read, those to what"
+          + " everybody may read) or all (as the kernel does; right where all users trust one"
+          + " another, or no daemon of Hadoop has rights that users lack).");
+
   ConfKey<Integer> MDT_COUNT = ConfKey.integer("vas.lustre.mdt-count", 1, 1, 2000,
       "MDTs that a directory of vas.lustre.striped-dirs is spread over, by 'lfs mkdir -c'; 1:"
           + " directories are where the one above has them.");

@@ -6,7 +6,6 @@ import static org.apache.hadoop.fs.impl.PathCapabilitiesSupport.validatePathCapa
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.util.EnumSet;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -22,6 +21,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -63,7 +63,7 @@ public class LustreFileSystem extends FileSystem {
     setConf(conf);
     mounted = Mounted.configured(conf, System.getenv(), calls);
     operations = new Operations(
-        statistics, this::shown, mounted.paths(), mounted.faults());
+        statistics, this::shown, mounted.paths(), mounted.links(), mounted.faults());
     String authority = name.getAuthority();
     mounted.checkAuthority(authority);
     uri = URI.create(SCHEME + "://" + (authority == null ? "/" : authority));
@@ -116,6 +116,24 @@ public class LustreFileSystem extends FileSystem {
         mounted.open(shown, file, bufferSize, statistics, localStatistics)));
   }
 
+  /**
+   * Opens a file for reading that the owner of a directory above made there: a link, a hard link,
+   * a FIFO, a device or another user's file in its place is refused, and not opened.
+   *
+   * @param levels names at the end of the path, the file's own among them, that are not followed
+   * @throws PlantedException that names what is not a file of the directory's owner
+   */
+  public FSDataInputStream openOwn(Path path, int levels, int bufferSize) throws IOException {
+    return new FSDataInputStream(operations.readingName(path, (shown, file) -> mounted.openOwn(
+        shown, file, levels, bufferSize, statistics, localStatistics)));
+  }
+
+  /** As {@link #append}, of a file as {@link #openOwn} wants it. */
+  public FSDataOutputStream appendOwn(Path path, int levels, int bufferSize) throws IOException {
+    return new FSDataOutputStream(operations.naming(path, (shown, file) ->
+        mounted.appendOwn(shown, file, levels, bufferSize)), statistics, getFileStatus(path).getLen());
+  }
+
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
     return operations.reading(path, mounted::status);
@@ -123,7 +141,7 @@ public class LustreFileSystem extends FileSystem {
 
   @Override
   public FileStatus getFileLinkStatus(Path path) throws IOException {
-    FileStatus status = operations.reading(path, mounted::linkStatus);
+    FileStatus status = operations.readingLink(path, mounted::linkStatus);
     if (status.isSymlink()) {
       status.setSymlink(
           FSLinkResolver.qualifySymlinkTarget(uri, status.getPath(), status.getSymlink()));
@@ -134,6 +152,16 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
     return operations.listing(path, mounted::list).toArray(new FileStatus[0]);
+  }
+
+  @Override
+  public FileStatus[] globStatus(Path pattern) throws IOException {
+    return globStatus(pattern, path -> true);
+  }
+
+  @Override
+  public FileStatus[] globStatus(Path pattern, PathFilter filter) throws IOException {
+    return new GlobView(this).find(pattern, filter);
   }
 
   /** One location for each block; see {@link BlockLocator} for its hosts. */
@@ -223,7 +251,7 @@ public class LustreFileSystem extends FileSystem {
   private void makeParent(Path path) throws IOException {
     java.nio.file.Path parent = operations.file(path).getParent();
     IoErrors.translating(path, () -> {
-      Directories.make(parent, masked(FsPermission.getDirDefault()));
+      mounted.makeDirectories(parent, masked(FsPermission.getDirDefault()));
       return null;
     });
   }
@@ -256,7 +284,10 @@ public class LustreFileSystem extends FileSystem {
       throw new IllegalArgumentException(path + ": cannot truncate to " + newLength
           + " bytes, the file has " + status.getLen());
     }
-    operations.change(path, file -> mounted.truncate(file, newLength));
+    operations.writing(path, (shown, file) -> {
+      mounted.truncate(shown, file, newLength);
+      return null;
+    });
     return true;
   }
 
@@ -300,9 +331,21 @@ public class LustreFileSystem extends FileSystem {
     });
   }
 
+  /**
+   * As {@link #mkdir}; one that is there must belong to the owner of the directory above.
+   *
+   * @throws PlantedException that names a link, or whatever else has the name
+   */
+  public void mkdirOwn(Path path, FsPermission permission) throws IOException {
+    operations.naming(path, (shown, directory) -> {
+      mounted.makeOwnDirectory(directory, permission.toShort());
+      return null;
+    });
+  }
+
   private boolean makeDirectories(Path path, int mode) throws IOException {
     return operations.naming(path, (shown, directory) -> {
-      Directories.make(directory, mode);
+      mounted.makeDirectories(directory, mode);
       return true;
     });
   }
@@ -311,7 +354,7 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public boolean rename(Path source, Path destination) throws IOException {
     return operations.naming(source, (shown, file) ->
-        !mounted.isRoot(file) && renamer.rename(file, operations.file(destination)));
+        !mounted.isRoot(file) && mounted.renamed(file, operations.file(destination), renamer));
   }
 
   @Override
@@ -319,17 +362,18 @@ public class LustreFileSystem extends FileSystem {
   protected void rename(Path source, Path destination, Options.Rename... options)
       throws IOException {
     boolean overwrite = List.of(options).contains(Options.Rename.OVERWRITE);
-    operations.naming(source, (shown, file) -> {
-      renamer.renameOrThrow(file, operations.file(destination), overwrite);
-      return null;
-    });
+    operations.naming(source, (shown, file) ->
+        mounted.rename(file, operations.file(destination), false, (from, to) -> {
+          renamer.renameOrThrow(from, to, overwrite);
+          return null;
+        }));
   }
 
   /** The root itself is the mount point, and stays: false. */
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
     return operations.naming(path, (shown, file) -> mounted.isRoot(file)
-        ? keepRoot(shown, file, recursive) : Directories.delete(file, recursive));
+        ? keepRoot(shown, file, recursive) : mounted.delete(file, recursive));
   }
 
   private static boolean keepRoot(Path shown, java.nio.file.Path root, boolean recursive)
@@ -376,13 +420,15 @@ public class LustreFileSystem extends FileSystem {
     if (createParent) {
       makeParent(link);
     }
-    operations.naming(link, (shown, file) ->
-        Files.createSymbolicLink(file, mounted.paths().storedTarget(target, SCHEME)));
+    operations.naming(link, (shown, file) -> {
+      mounted.makeLink(file, mounted.paths().storedTarget(target, SCHEME));
+      return null;
+    });
   }
 
   @Override
   public Path getLinkTarget(Path path) throws IOException {
-    FileStatus status = operations.reading(path, mounted::linkStatus);
+    FileStatus status = operations.readingLink(path, mounted::linkStatus);
     if (!status.isSymlink()) {
       throw new IOException("Path " + shown(path) + " is not a symbolic link");
     }

@@ -98,10 +98,10 @@ public final class LustreFiles {
             e.getMessage() + "; the layout asked for is " + request, e);
       }
       if (required) {
-        throw new IOException(file + ": no layout can be set here: EOPNOTSUPP; mount Lustre there,"
+        throw new IOException(PathHandle.shown(file) + ": no layout can be set here: EOPNOTSUPP; mount Lustre there,"
             + " or set " + LustreConf.LAYOUT_REQUIRED.name() + "=false", e);
       }
-      LOG.debug("{}: not on Lustre, so without a layout", file);
+      LOG.debug("{}: not on Lustre, so without a layout", PathHandle.shown(file));
       return;
     }
     verify(file, request);
@@ -109,10 +109,10 @@ public final class LustreFiles {
 
   private void verify(Path file, LayoutRequest request) throws IOException {
     byte[] got = layout(file).orElseThrow(() -> new LayoutRefusedException(
-        file + ": the layout " + request + " was accepted and is not there", null));
+        PathHandle.shown(file) + ": the layout " + request + " was accepted and is not there", null));
     StripeLayout layout = decode(file, got);
     if (!request.isMetBy(layout)) {
-      throw new LayoutRefusedException(file + ": asked for the layout " + request + " and got "
+      throw new LayoutRefusedException(PathHandle.shown(file) + ": asked for the layout " + request + " and got "
           + layout + "; are the OSTs up and not full ('lfs df')?", null);
     }
   }
@@ -121,7 +121,7 @@ public final class LustreFiles {
     try {
       return StripeLayout.decode(bytes);
     } catch (LayoutException e) {
-      throw new IOException(file + ": " + LOV + ": " + e.getMessage(), e);
+      throw new IOException(PathHandle.shown(file) + ": " + LOV + ": " + e.getMessage(), e);
     }
   }
 }

@@ -29,6 +29,15 @@ final class MountPaths {
     return local.equals(mount);
   }
 
+  /** The directory so many names above, at most the mount. */
+  Path above(Path local, int levels) {
+    Path base = local;
+    for (int level = 0; level < levels && !isRoot(base); level++) {
+      base = base.getParent();
+    }
+    return base;
+  }
+
   /** The path within the file system of a file below the mount. */
   String within(Path local) {
     return "/" + mount.relativize(local);

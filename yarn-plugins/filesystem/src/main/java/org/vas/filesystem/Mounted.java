@@ -18,12 +18,16 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem.Statistics;
 import org.apache.hadoop.fs.FsStatus;
+import org.apache.hadoop.security.AccessControlException;
 import org.vas.layout.StripeLayout;
 
 /** The mounted Lustre in this process: files by their local paths, with their layouts. */
 final class Mounted {
+  private static final int OWNER_MAY_WRITE_AND_ENTER = 0300;
+
   private final Site site;
   private final MountPaths paths;
+  private final LinkGuard links;
   private final LayoutPolicy policy;
   private final FileCreator creator;
   private final OstFaults faults;
@@ -41,12 +45,13 @@ final class Mounted {
     LustreFiles files = new LustreFiles(calls);
     this.site = Site.load(conf, environment);
     this.paths = new MountPaths(site.mount());
+    this.links = LinkGuard.configured(site.mount(), conf);
     this.policy = new LayoutPolicy(conf, site::localOsts);
     this.faults = new OstFaults(files);
     this.locks =
         new WriterLocks(LustreConf.ONE_WRITER.get(conf), () -> LockScope.of(site.mount()));
     this.lazyPaths = LayoutPolicy.pattern(LustreConf.LAZY_PATHS, conf);
-    this.creator = new FileCreator(files, locks, LustreConf.LAYOUT_REQUIRED.get(conf));
+    this.creator = new FileCreator(files, links, locks, LustreConf.LAYOUT_REQUIRED.get(conf));
     this.striped = new StripedDirectories("lfs",
         LayoutPolicy.pattern(LustreConf.STRIPED_DIRS, conf), LustreConf.MDT_COUNT.get(conf));
     this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf),
@@ -77,6 +82,10 @@ final class Mounted {
 
   OstFaults faults() {
     return faults;
+  }
+
+  LinkGuard links() {
+    return links;
   }
 
   boolean isRoot(Path file) {
@@ -133,22 +142,127 @@ final class Mounted {
   LustreInputStream open(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer,
       Statistics all, Statistics local) throws IOException {
     FileAttributes attributes = FileAttributes.of(file);
-    if (attributes.isDirectory()) {
-      throw new FileNotFoundException(shown + ": is a directory");
-    }
+    checkRegular(shown, file, attributes);
     Optional<StripeLayout> layout =
         site.hasLocal() ? layouts.layoutOf(file, attributes) : Optional.empty();
     ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
-    OpenFile open = OpenFile.of(file, StandardOpenOption.READ).telling(faults, file);
+    OpenFile open = OpenFile.of(file, StandardOpenOption.READ).telling(faults, paths.local(shown));
     return new LustreInputStream(shown, open, counter, Math.max(bufferSize, wantedBuffer));
+  }
+
+  /**
+   * An input stream of a file that the owner of a directory above made there; see {@link OwnFile}.
+   *
+   * @param levels names at the end of the path that are not followed
+   */
+  LustreInputStream openOwn(org.apache.hadoop.fs.Path shown, Path file, int levels,
+      int wantedBuffer, Statistics all, Statistics local) throws IOException {
+    Path base = paths.above(file, levels);
+    try (PathHandle directory = links.object(base, LinkGuard.Use.READ);
+        OwnFile own = links.own(directory, base, file)) {
+      return open(shown, own.path(), wantedBuffer, all, local);
+    }
   }
 
   /** Makes one directory, over several MDTs where it is to be; see {@link Directories#makeOne}. */
   void makeDirectory(Path directory, int mode) throws IOException {
-    if (striped.include(paths.within(directory))) {
-      striped.make(directory, mode);
-    } else {
-      Directories.makeOne(directory, mode);
+    try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
+      if (striped.include(paths.within(directory))) {
+        // Another process makes it, to which this one's handles mean nothing.
+        striped.make(PathHandle.shown(entry.path()), mode);
+      } else {
+        Directories.makeOne(entry.path(), mode);
+      }
+    }
+  }
+
+  /** As {@link #makeDirectory}; one that is there must be the parent's owner's, and no link. */
+  void makeOwnDirectory(Path directory, int mode) throws IOException {
+    try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
+      makeDirectory(directory, mode);
+      OwnFile.checkDirectory(directory, entry);
+    } catch (java.nio.file.FileAlreadyExistsException e) {
+      try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
+        OwnFile.checkDirectory(directory, entry);
+      }
+      throw e;
+    }
+  }
+
+  /** Makes a directory and those above it that are missing, below the mount; none is striped. */
+  void makeDirectories(Path directory, int mode) throws IOException {
+    try {
+      makeOne(directory, mode);
+    } catch (NoSuchFileException e) {
+      if (isRoot(directory)) {
+        throw e;
+      }
+      makeDirectories(directory.getParent(), mode | OWNER_MAY_WRITE_AND_ENTER);
+      makeOne(directory, mode);
+    }
+  }
+
+  private void makeOne(Path directory, int mode) throws IOException {
+    try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
+      Directories.makeOne(entry.path(), mode);
+    }
+  }
+
+  /** Makes a symbolic link that holds the target as it is. */
+  void makeLink(Path link, Path target) throws IOException {
+    try (GuardedEntry entry = links.entry(link, LinkGuard.Use.CHANGE)) {
+      Files.createSymbolicLink(entry.path(), target);
+    }
+  }
+
+  /** As {@link Renamer#rename}, by handles of the two directories. */
+  boolean renamed(Path source, Path destination, Renamer renamer) throws IOException {
+    try {
+      return rename(source, destination, true, renamer::rename);
+    } catch (NoSuchFileException noParent) {
+      return false;
+    } catch (ErrnoException e) {
+      if (e.is(Errno.ENOTDIR)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** A rename, given both names in their directories, which are held open. */
+  @FunctionalInterface
+  interface Rename<T> {
+    T run(Path source, Path destination) throws IOException;
+  }
+
+  /**
+   * Renames by handles of the two directories.
+   *
+   * @param into whether a destination that is a link to a directory stands for that directory
+   */
+  <T> T rename(Path source, Path destination, boolean into, Rename<T> call) throws IOException {
+    if (destination.startsWith(source) || destination.equals(source.getParent())) {
+      return call.run(source, destination);  // onto or below itself: nothing is moved
+    }
+    try (GuardedEntry from = links.entry(source, LinkGuard.Use.CHANGE);
+        GuardedEntry to = links.entry(destination, LinkGuard.Use.CHANGE)) {
+      if (!into || !Files.isSymbolicLink(to.path())) {
+        return call.run(from.path(), to.path());
+      }
+      try (PathHandle target = links.object(destination, LinkGuard.Use.CHANGE)) {
+        return call.run(from.path(), target.path());
+      } catch (NoSuchFileException dangling) {
+        return call.run(from.path(), to.path());
+      }
+    }
+  }
+
+  /** Removes a name below the root; see {@link Directories#delete}. */
+  boolean delete(Path file, boolean recursive) throws IOException {
+    try (GuardedEntry entry = links.entry(file, LinkGuard.Use.CHANGE)) {
+      return Directories.delete(entry, recursive);
+    } catch (NoSuchFileException noParent) {
+      return false;
     }
   }
 
@@ -159,9 +273,12 @@ final class Mounted {
       throw new FileAlreadyExistsException(shown + ": is the root directory");
     }
     boolean lazy = isLazy(file);
-    OpenFile open = creator.create(file, wanted.mode(), wanted.overwrites(),
-        policy.layoutsFor(paths.within(file), wanted.blockSize()), !lazy)
-        .telling(faults, file);
+    OpenFile open;
+    try (GuardedEntry entry = links.entry(file, LinkGuard.Use.CHANGE)) {
+      open = creator.create(entry.path(), wanted.mode(), wanted.overwrites(),
+          policy.layoutsFor(paths.within(file), wanted.blockSize()), !lazy,
+          () -> links.target(file, LinkGuard.Use.CHANGE)).telling(faults, file);
+    }
     return new LustreOutputStream(
         shown, open, 0, Math.max(bufferSize, wanted.bufferSize()), lazy);
   }
@@ -173,9 +290,12 @@ final class Mounted {
    */
   LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
       throws IOException {
-    boolean lazy = isLazy(file);
-    OpenFile open = (lazy ? OpenFile.of(file, StandardOpenOption.WRITE) : locks.append(file))
-        .telling(faults, file);
+    checkRegular(shown, file, FileAttributes.of(file));
+    Path named = paths.local(shown);
+    boolean lazy = isLazy(named);
+    OpenFile open =
+        (lazy ? OpenFile.of(file, StandardOpenOption.WRITE) : locks.append(file, named))
+            .telling(faults, named);
     try {
       return new LustreOutputStream(
           shown, open, open.size(), Math.max(bufferSize, wantedBuffer), lazy);
@@ -185,9 +305,20 @@ final class Mounted {
     }
   }
 
+  /** As {@link #append}, of a file as {@link #openOwn} wants it. */
+  LustreOutputStream appendOwn(org.apache.hadoop.fs.Path shown, Path file, int levels,
+      int wantedBuffer) throws IOException {
+    Path base = paths.above(file, levels);
+    try (PathHandle directory = links.object(base, LinkGuard.Use.CHANGE);
+        OwnFile own = links.own(directory, base, file)) {
+      return append(shown, own.path(), wantedBuffer);
+    }
+  }
+
   /** Cuts a file to that many bytes, durably. */
-  void truncate(Path file, long length) throws IOException {
-    try (OpenFile open = locks.change(file)) {
+  void truncate(org.apache.hadoop.fs.Path shown, Path file, long length) throws IOException {
+    checkRegular(shown, file, FileAttributes.of(file));
+    try (OpenFile open = locks.change(file, paths.local(shown))) {
       open.truncate(length);
       open.force(true);
     }
@@ -215,16 +346,42 @@ final class Mounted {
         : new BlockLocation[] {BlockLocator.nowhere(offset, length)};
   }
 
+  // To open a FIFO waits for its other end, and to open a device may do anything.
+  private static void checkRegular(org.apache.hadoop.fs.Path shown, Path file,
+      FileAttributes its) throws IOException {
+    if (its.isDirectory()) {
+      throw new FileNotFoundException(shown + ": is a directory");
+    }
+    if (!its.isRegularFile()) {
+      throw new IOException(shown + ": is " + FileIdentity.of(file).kind()
+          + ", not a regular file: not opened; remove it, or leave it out of the input");
+    }
+  }
+
   private Optional<FileStatus> entryStatus(org.apache.hadoop.fs.Path shown, Path entry)
       throws IOException {
     try {
-      return Optional.of(status(shown, entry));
+      FileAttributes its = FileAttributes.ofLink(entry);
+      return Optional.of(its.isSymlink() ? linked(shown, entry, its) : status(shown, entry, its));
+    } catch (NoSuchFileException vanished) {
+      return Optional.empty();
+    }
+  }
+
+  // A link that is not followed has the length of its text, and not 0: formats that leave empty
+  // files out would leave out data without a word, where now to open it fails.
+  private FileStatus linked(org.apache.hadoop.fs.Path shown, Path entry, FileAttributes its)
+      throws IOException {
+    try (PathHandle target = links.object(paths.local(shown), LinkGuard.Use.READ)) {
+      return status(shown, target.path());
     } catch (NoSuchFileException dangling) {
-      try {
-        return Optional.of(linkStatus(shown, entry));
-      } catch (NoSuchFileException vanished) {
-        return Optional.empty();
-      }
+      return status(shown, entry, its);
+    } catch (AccessControlException refused) {
+      links.refusedInListing(refused);
+      FileStatus link = status(shown, entry, its);
+      return new FileStatus(its.size(), false, 1, 0, link.getModificationTime(),
+          link.getAccessTime(), link.getPermission(), link.getOwner(), link.getGroup(),
+          link.getSymlink(), shown);
     }
   }
 

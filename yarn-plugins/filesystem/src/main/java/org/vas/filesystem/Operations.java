@@ -3,6 +3,7 @@ package org.vas.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.FileSystem.Statistics;
 import org.apache.hadoop.fs.Path;
@@ -15,19 +16,24 @@ final class Operations {
   private final Statistics statistics;
   private final UnaryOperator<Path> qualified;
   private final MountPaths paths;
+  private final LinkGuard links;
   private final OstFaults faults;
+  private final NameProblems names;
 
   /**
    * For one file system.
    *
    * @param qualified a path as it is shown to callers; it refuses those of other file systems
+   * @param links opens what paths lead to
    */
   Operations(Statistics statistics, UnaryOperator<Path> qualified, MountPaths paths,
-      OstFaults faults) {
+      LinkGuard links, OstFaults faults) {
     this.statistics = requireNonNull(statistics, "statistics");
     this.qualified = requireNonNull(qualified, "qualified");
     this.paths = requireNonNull(paths, "paths");
+    this.links = requireNonNull(links, "links");
     this.faults = requireNonNull(faults, "faults");
+    this.names = new NameProblems(paths, links);
   }
 
   /** What to do with a file: its path as shown to callers, and below the mount. */
@@ -42,22 +48,41 @@ final class Operations {
     void apply(java.nio.file.Path file) throws IOException;
   }
 
-  /** Reads a file or what is known about it. */
+  /**
+   * Reads a file or what is known about it. The file is a path that leads to this one while the
+   * operation runs, whatever takes its name: see {@link PathHandle}.
+   */
   <T> T reading(Path path, Operation<T> operation) throws IOException {
     statistics.incrementReadOps(1);
-    return existing(path, operation);
+    return existing(path, LinkGuard.Use.READ, operation);
+  }
+
+  /** Reads below a directory that the operation opens itself. */
+  <T> T readingName(Path path, Operation<T> operation) throws IOException {
+    statistics.incrementReadOps(1);
+    return IoErrors.reading(path, () -> operation.apply(shown(path), file(path)));
+  }
+
+  /** Reads what is known about a name itself, where it may be a symbolic link. */
+  <T> T readingLink(Path path, Operation<T> operation) throws IOException {
+    statistics.incrementReadOps(1);
+    return IoErrors.reading(path, () -> {
+      try (GuardedEntry entry = links.entry(file(path), LinkGuard.Use.READ)) {
+        return operation.apply(shown(path), entry.path());
+      }
+    });
   }
 
   /** Reads a directory. */
   <T> T listing(Path path, Operation<T> operation) throws IOException {
     statistics.incrementLargeReadOps(1);
-    return existing(path, operation);
+    return existing(path, LinkGuard.Use.READ, operation);
   }
 
   /** Changes a file that is there. */
   <T> T writing(Path path, Operation<T> operation) throws IOException {
     statistics.incrementWriteOps(1);
-    return existing(path, operation);
+    return existing(path, LinkGuard.Use.CHANGE, operation);
   }
 
   /** As {@link #writing}, without an answer. */
@@ -80,9 +105,16 @@ final class Operations {
     return paths.local(shown(path));
   }
 
-  private <T> T existing(Path path, Operation<T> operation) throws IOException {
-    return IoErrors.reading(
-        path, () -> faults.naming(() -> operation.apply(shown(path), file(path))));
+  private <T> T existing(Path path, LinkGuard.Use use, Operation<T> operation)
+      throws IOException {
+    return IoErrors.reading(path, () -> {
+      try (PathHandle object = links.object(file(path), use)) {
+        return faults.naming(() -> operation.apply(shown(path), object.path()));
+      } catch (NoSuchFileException e) {
+        names.explain(file(path));
+        throw e;
+      }
+    });
   }
 
   private Path shown(Path path) {

@@ -52,7 +52,7 @@ final class Posix {
 
   /** Gives a file a second name. A symbolic link is not followed. */
   static void link(Path from, Path to) throws ErrnoException {
-    run(to, "link from " + from, calls -> calls.link(Libc.bytes(from), Libc.bytes(to)));
+    run(to, "link from " + PathHandle.shown(from), calls -> calls.link(Libc.bytes(from), Libc.bytes(to)));
   }
 
   /** Makes a symbolic link that holds exactly this text. */
@@ -67,7 +67,7 @@ final class Posix {
 
   /** Renames in one step, over a file if one has the new name. */
   static void rename(Path from, Path to) throws ErrnoException {
-    run(to, "rename from " + from, calls -> calls.rename(Libc.bytes(from), Libc.bytes(to)));
+    run(to, "rename from " + PathHandle.shown(from), calls -> calls.rename(Libc.bytes(from), Libc.bytes(to)));
   }
 
   /**
@@ -76,7 +76,7 @@ final class Posix {
    * name is a file's; the slash says so of the source, which may have been exchanged meanwhile.
    */
   static void renameDirectory(Path from, Path to) throws ErrnoException {
-    run(to, "rename from " + from,
+    run(to, "rename from " + PathHandle.shown(from),
         calls -> calls.rename(Libc.bytes(from + "/"), Libc.bytes(to.toString())));
   }
 

@@ -36,18 +36,20 @@ final class WriterLocks {
   /**
    * Opens a file to append to it, and locks it until it is closed.
    *
+   * @param file leads to it, perhaps by a handle
+   * @param named the name that must still lead to it once it is locked
    * @throws IOException if another writer has it, or if locks do not hold here
    */
-  OpenFile append(Path file) throws IOException {
+  OpenFile append(Path file, Path named) throws IOException {
     if (!oneWriter) {
-      checkScope(file);
+      checkScope(named);
     }
-    return OpenFile.holding(current(file, Descriptor.WRITE, true));
+    return OpenFile.holding(current(file, named, Descriptor.WRITE, true));
   }
 
-  /** Opens a file for a single change of an existing one, and locks it if locks can be had. */
-  OpenFile change(Path file) throws IOException {
-    return OpenFile.holding(current(file, Descriptor.WRITE, true));
+  /** As {@link #append}, for a single change; where locks cannot be had it is not locked. */
+  OpenFile change(Path file, Path named) throws IOException {
+    return OpenFile.holding(current(file, named, Descriptor.WRITE, true));
   }
 
   /**
@@ -63,7 +65,7 @@ final class WriterLocks {
     }
     for (int access : new int[] {Descriptor.READ, Descriptor.WRITE}) {
       try {
-        return Optional.of(current(file, access | Descriptor.NO_FOLLOW, false));
+        return Optional.of(current(file, file, access | Descriptor.NO_FOLLOW, false));
       } catch (ErrnoException e) {
         if (e.is(Errno.ENOENT)) {
           return Optional.empty();
@@ -82,12 +84,13 @@ final class WriterLocks {
   }
 
   // The name may lead to another file by the time that there is a lock: that one has to be locked.
-  private static Descriptor current(Path file, int flags, boolean alone) throws IOException {
+  private static Descriptor current(Path file, Path named, int flags, boolean alone)
+      throws IOException {
     for (int look = 0; look < LOOKS; look++) {
       Descriptor open = Descriptor.open(file, flags);
       try {
-        take(file, open, alone);
-        if (FileId.of(file).isSame(open.id())) {
+        take(named, open, alone);
+        if (FileId.of(named).isSame(open.id())) {
           return open;
         }
       } catch (IOException e) {
@@ -96,14 +99,14 @@ final class WriterLocks {
       }
       open.close();
     }
-    throw new IOException(file + ": replaced by others each of " + LOOKS
+    throw new IOException(PathHandle.shown(named) + ": replaced by others each of " + LOOKS
         + " times that it was opened for writing; let one writer have it");
   }
 
   private static void take(Path file, Descriptor open, boolean alone) throws IOException {
     try {
       if (!open.lock(alone)) {
-        throw new IOException(file + ": is being written: another writer holds its lock;"
+        throw new IOException(PathHandle.shown(file) + ": is being written: another writer holds its lock;"
             + " wait until it has closed the file, or write to another name");
       }
     } catch (ErrnoException e) {

@@ -171,13 +171,13 @@ class WritersTest {
     for (String option : List.of("localflock", "noflock")) {
       LockScope scope = scope(option);
       IOException error = assertThrows(IOException.class,
-          () -> new WriterLocks(false, () -> scope).append(local("a")));
+          () -> new WriterLocks(false, () -> scope).append(local("a"), local("a")));
       assertEquals(local("a") + ": cannot be appended to: Lustre is mounted with " + option
           + ", so that two writers of one file would not see one another; mount it with flock, or"
           + " set vas.lustre.one-writer=true where no file ever has two", error.getMessage());
-      new WriterLocks(true, () -> scope).append(local("a")).close();
+      new WriterLocks(true, () -> scope).append(local("a"), local("a")).close();
     }
-    new WriterLocks(false, () -> scope("flock")).append(local("a")).close();
+    new WriterLocks(false, () -> scope("flock")).append(local("a"), local("a")).close();
   }
 
   private static LockScope scope(String option) {

@@ -19,22 +19,25 @@ import org.vas.scheduler.policy.WaitLimits;
  * One attempt's heartbeats, before and after the scheduler.
  *
  * <p>An error of ours ends the placement of this attempt, and with it every wait we imposed; the
- * heartbeat itself goes on as it came.
+ * heartbeat itself goes on as it came. That is an exception, a class or method that this Hadoop does
+ * not have, or a recursion without an end; what the whole process dies of, as no memory, passes.
  */
 final class PlacedAttempt {
   private static final Logger LOG = LoggerFactory.getLogger(PlacedAttempt.class);
 
   private final ApplicationAttemptId attempt;
   private final PlacementMetrics metrics;
+  private final DecisionLog log;
   private final AttemptAsks asks;
   private final LongSupplier clock;
   private boolean failed;
 
   PlacedAttempt(ApplicationAttemptId attempt, RmCluster cluster, WaitLimits waits,
-      PlacementMetrics metrics, LongSupplier clockMillis) {
+      PlacementMetrics metrics, DecisionLog log, LongSupplier clockMillis) {
     this.attempt = attempt;
     clock = clockMillis;
     this.metrics = metrics;
+    this.log = log;
     asks = new AttemptAsks(cluster, new AttemptPlacement(waits, cluster, this::decided));
   }
 
@@ -48,7 +51,7 @@ final class PlacedAttempt {
       List<ResourceRequest> answer = asks.rewrite(
           original, live(scheduler), request.getResourceBlacklistRequest(), clock.getAsLong());
       send(request, original, answer);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
       failOpen(e);
       request.setAskList(original);
       relaxAll(request, scheduler);
@@ -61,7 +64,7 @@ final class PlacedAttempt {
       for (Container container : failed ? List.<Container>of() : response.getAllocatedContainers()) {
         asks.granted(container, clock.getAsLong(), event -> granted(container, event));
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
       failOpen(e);
     }
   }
@@ -78,7 +81,7 @@ final class PlacedAttempt {
     }
   }
 
-  private void failOpen(RuntimeException cause) {
+  private void failOpen(Throwable cause) {
     failed = true;
     metrics.failedOpen();
     LOG.error("{}: not placed any more, its tasks run wherever there is room", attempt, cause);
@@ -88,7 +91,7 @@ final class PlacedAttempt {
   private void relaxAll(AllocateRequest request, YarnScheduler scheduler) {
     try {
       request.setAskList(asks.relaxAll(request.getAskList(), live(scheduler)));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
       LOG.warn("{}: cannot relax asks sent before", attempt, e);
     }
   }
@@ -100,11 +103,11 @@ final class PlacedAttempt {
 
   private void decided(PlacementEvent event) {
     metrics.decided(event);
-    DecisionLog.decided(attempt.getApplicationId(), event);
+    log.decided(attempt.getApplicationId(), event);
   }
 
   private void granted(Container container, PlacementEvent event) {
     metrics.granted(event);
-    DecisionLog.granted(attempt.getApplicationId(), container.getId(), event);
+    log.granted(attempt.getApplicationId(), container.getId(), event);
   }
 }

@@ -29,6 +29,8 @@ final class PlacementMetrics implements MetricsSource {
       registry.newCounter("AsksRewritten", "Rack and ANY rows sent on strict or relaxed anew", 0L);
   private final MutableCounterLong failedOpen =
       registry.newCounter("ApplicationsFailedOpen", "Applications placed no more after an error", 0L);
+  private final MutableCounterLong notLogged = registry.newCounter(
+      "DecisionsNotLogged", "Lines left out of vas.placement, whose disk is too slow", 0L);
   private final MutableStat wait =
       registry.newStat("Wait", WAIT, "Grants", "Millis", true);
   private final MutableQuantiles waitQuantiles = registry.newQuantiles(
@@ -68,6 +70,10 @@ final class PlacementMetrics implements MetricsSource {
     if (event.type() != PlacementEvent.Type.STRICT) {
       relaxations.get(event.cause()).incr();
     }
+  }
+
+  void leftOutOfLog() {
+    notLogged.incr();
   }
 
   void granted(PlacementEvent event) {

@@ -21,6 +21,8 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttempt;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CSQueue;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +46,8 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   private Optional<PlacementSettings> settings = Optional.empty();
   private PlacementMetrics metrics;
   private RmNodes nodes;
+  private IdleNodes idle;
+  private DecisionLog log;
 
   /** For the ResourceManager. */
   public PlacementProcessor() {
@@ -64,6 +68,8 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
     if (settings.isPresent()) {
       metrics = PlacementMetrics.register();
       nodes = new RmNodes(rm, clock);
+      idle = new IdleNodes(rm, nodes, clock);
+      log = new DecisionLog(metrics::leftOutOfLog);
     }
   }
 
@@ -71,7 +77,8 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   public void registerApplicationMaster(ApplicationAttemptId attempt,
       RegisterApplicationMasterRequest request, RegisterApplicationMasterResponse response)
       throws IOException, YarnException {
-    attempts.keySet().removeIf(known -> known.equals(attempt) || isGone(known));
+    attempts.remove(attempt);
+    forgetGone();
     next.registerApplicationMaster(attempt, request, response);
   }
 
@@ -99,7 +106,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   private Optional<PlacedAttempt> placementOrNone(ApplicationAttemptId attempt) {
     try {
       return placement(attempt);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
       metrics.failedOpen();
       LOG.error("{}: not placed, its tasks run wherever there is room", attempt, e);
       return Optional.empty();
@@ -109,13 +116,18 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   private Optional<PlacedAttempt> placement(ApplicationAttemptId attempt) {
     RMApp app = rm.getRMApps().get(attempt.getApplicationId());
     return settings.filter(conf -> conf.places(app)).map(conf -> new PlacedAttempt(attempt,
-        new RmCluster(rm, nodes, conf.racks(), attempt, () -> defaultLabel(app)),
-        conf.waits(), metrics, clock));
+        new RmCluster(rm, nodes, idle, conf.racks(), attempt, () -> defaultLabel(app)),
+        conf.waits(), metrics, log, clock));
   }
 
   /** The partition that YARN gives asks without a label: the application's, else the queue's. */
   private String defaultLabel(RMApp app) {
     String label = app.getApplicationSubmissionContext().getNodeLabelExpression();
+    if (label == null && rm.getScheduler() instanceof CapacityScheduler) {
+      CSQueue queue = ((CapacityScheduler) rm.getScheduler()).getQueue(app.getQueue());
+      // The getter alone: what the queue's whole information costs, and its lock, are not needed.
+      label = queue == null ? "" : Objects.requireNonNullElse(queue.getDefaultNodeLabelExpression(), "");
+    }
     try {
       return Objects.requireNonNullElse(label != null ? label : rm.getScheduler()
           .getQueueInfo(app.getQueue(), false, false).getDefaultNodeLabelExpression(), "").trim();
@@ -127,6 +139,19 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   /** How often the ResourceManager's nodes were gone through. */
   long nodeBuilds() {
     return nodes.builds();
+  }
+
+  private void forgetGone() {
+    try {
+      attempts.keySet().removeIf(this::isGone);
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      LOG.error("attempts that are gone stay in memory", e);
+    }
+  }
+
+  /** Waits until the decisions so far are in the log. */
+  void drainLog() throws InterruptedException {
+    log.drain();
   }
 
   /** Killed applications and failed attempts never say goodbye. */

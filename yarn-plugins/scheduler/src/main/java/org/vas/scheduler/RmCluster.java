@@ -27,6 +27,7 @@ import org.vas.scheduler.policy.ClusterView;
 final class RmCluster implements ClusterView {
   private final RMContext rm;
   private final RmNodes known;
+  private final IdleNodes idle;
   private final SiteRacks site;
   private final ApplicationAttemptId attempt;
   private final Supplier<String> defaultLabel;
@@ -36,17 +37,21 @@ final class RmCluster implements ClusterView {
   /** What one container of a key is, and for which partition: its ANY row. */
   private final Map<AskKey, ResourceRequest> containers = new HashMap<>();
 
-  /** The partition of asks that name none. */
-  private String defaultPartition = "";
+  /** The partition of asks that name none; null until one is met. */
+  private String defaultPartition;
 
   /** The hosts on which each key has containers. */
   private final Map<AskKey, Set<String>> running = new HashMap<>();
 
+  /** An application without a host to wait for is never asked about its containers. */
+  private boolean runningIsKnown;
+
   /** {@code defaultLabel}: asked at every refresh, for an application may change its queue. */
-  RmCluster(RMContext rm, RmNodes known, SiteRacks site, ApplicationAttemptId attempt,
-      Supplier<String> defaultLabel) {
+  RmCluster(RMContext rm, RmNodes known, IdleNodes idle, SiteRacks site,
+      ApplicationAttemptId attempt, Supplier<String> defaultLabel) {
     this.rm = rm;
     this.known = known;
+    this.idle = idle;
     this.site = site;
     this.attempt = attempt;
     this.defaultLabel = defaultLabel;
@@ -55,8 +60,8 @@ final class RmCluster implements ClusterView {
   /** The asks as they stand: the scheduler's, and over them what the application changed. */
   void refresh(List<ResourceRequest> live, List<ResourceRequest> asks) {
     nodes = known.byHost();
-    defaultPartition = defaultLabel.get();
-    refreshRunning();
+    defaultPartition = null;
+    runningIsKnown = false;
     containers.clear();
     for (List<ResourceRequest> rows : List.of(live, asks)) {
       rows.stream().filter(row -> ResourceRequest.isAnyLocation(row.getResourceName()))
@@ -116,7 +121,13 @@ final class RmCluster implements ClusterView {
   private String partitionOf(AskKey key) {
     ResourceRequest any = containers.get(key);
     String label = any == null ? null : any.getNodeLabelExpression();
-    return label == null ? defaultPartition : label.trim();
+    if (label != null) {
+      return label.trim();
+    }
+    if (defaultPartition == null) {
+      defaultPartition = defaultLabel.get();
+    }
+    return defaultPartition;
   }
 
   private boolean isShared(String label) {
@@ -153,13 +164,31 @@ final class RmCluster implements ClusterView {
       return false;
     }
     SchedulerNode scheduled = rm.getScheduler().getSchedulerNode(node.getNodeID());
-    return scheduled != null
-        && fits(container, scheduled.getUnallocatedResource())
-        && headroom.map(left -> fits(container, left)).orElse(true);
+    if (scheduled == null || !fits(container, scheduled.getUnallocatedResource())) {
+      idle.filled(partitionOf(key), container.getCapability(), host);
+      return false;
+    }
+    return isWithinHeadroom(container);
+  }
+
+  /** None where the queue's limits leave no room, however idle the nodes are. */
+  @Override
+  public Collection<String> candidates(AskKey key) {
+    ResourceRequest container = containers.get(key);
+    return container == null || !isWithinHeadroom(container) ? List.of()
+        : idle.withRoom(partitionOf(key), container.getCapability());
+  }
+
+  private boolean isWithinHeadroom(ResourceRequest container) {
+    return headroom.map(left -> fits(container, left)).orElse(true);
   }
 
   @Override
   public boolean runs(AskKey key, String host) {
+    if (!runningIsKnown) {
+      refreshRunning();
+      runningIsKnown = true;
+    }
     return running.getOrDefault(key, Set.of()).contains(host);
   }
 

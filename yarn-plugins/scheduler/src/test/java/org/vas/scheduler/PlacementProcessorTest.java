@@ -1,10 +1,13 @@
 package org.vas.scheduler;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
 import org.apache.hadoop.yarn.api.records.NodeState;
@@ -17,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Against the real ResourceManager with the stock CapacityScheduler. */
 @Timeout(30)
@@ -287,13 +292,33 @@ class PlacementProcessorTest {
     assertEquals(List.of("vm3"), job.grantedAfterBeatOf("vm3"));
   }
 
-  @Test
-  void anErrorOfOursEndsPlacementAndNotTheJob() throws Exception {
+  static Stream<Supplier<Throwable>> errorsOfOurs() {
+    return Stream.of(() -> new IllegalStateException("broken on purpose"),
+        () -> new NoSuchMethodError("of another Hadoop"),
+        () -> new NoClassDefFoundError("of another Hadoop"), StackOverflowError::new);
+  }
+
+  @ParameterizedTest
+  @MethodSource("errorsOfOurs")
+  void P3_anErrorOfOursEndsPlacementAndNotTheJob(Supplier<Throwable> error) throws Exception {
     RmHarness.Job job = yarn.submit(MAPREDUCE);
     job.ask("vm1", 1);
     assertEquals(List.of(), job.grantedAfterBeatOf("vm3"));
-    RmHarness.breakClock();
-    assertEquals(List.of("vm3"), job.grantedAfterBeatOf("vm3"));
-    assertTrue(job.granted().isEmpty());
+    try (CapturedLog log = new CapturedLog(PlacedAttempt.class.getName())) {
+      RmHarness.breakClock(error);
+      assertEquals(List.of("vm3"), job.grantedAfterBeatOf("vm3"));
+      assertTrue(job.granted().isEmpty());
+      assertEquals(1, log.text().lines().filter(line -> line.contains("not placed any more")).count(),
+          log.text());
+    }
+  }
+
+  /** What the process dies of is not ours to hide. */
+  @Test
+  void P3_noMemoryIsNotTakenForAnErrorOfOurs() throws Exception {
+    RmHarness.Job job = yarn.submit(MAPREDUCE);
+    job.ask("vm1", 1);
+    RmHarness.breakClock(() -> new OutOfMemoryError("on purpose"));
+    assertThrows(OutOfMemoryError.class, () -> job.granted());
   }
 }

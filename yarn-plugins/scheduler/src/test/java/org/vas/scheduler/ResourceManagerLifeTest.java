@@ -112,6 +112,7 @@ class ResourceManagerLifeTest {
       assertFalse(ManagementFactory.getPlatformMBeanServer()
           .queryNames(new ObjectName("Hadoop:name=VasPlacement,*"), null).isEmpty());
       String app = job.app().getApplicationId().toString();
+      yarn.drainLog();
       assertTrue(log.text().contains(
           "event=strict app=" + app + " key=20 host=vm1 waited_ms=0 cause=none"), log.text());
       assertTrue(log.text().contains("event=relaxed-partner app=" + app
@@ -133,6 +134,7 @@ class ResourceManagerLifeTest {
         CapturedLog log = new CapturedLog("vas.placement")) {
       RmHarness.Job job = yarn.submit("MAPREDUCE");
       job.ask("vm1.example", 1);
+      yarn.drainLog();
       assertTrue(log.text().contains("host=vm1.example waited_ms=0 cause=no-such-node"), log.text());
       assertEquals(List.of("vm1"), job.grantedAfterBeatOf("vm3", "vm1"), "it is in the pair's rack");
     }

@@ -9,9 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.net.DNSToSwitchMapping;
@@ -44,7 +44,7 @@ final class RmHarness implements AutoCloseable {
   static final long NODE_WAIT = 10_000;
   static final long PARTNER_WAIT = 5_000;
   private static final AtomicLong CLOCK = new AtomicLong();
-  private static final AtomicBoolean CLOCK_BROKEN = new AtomicBoolean();
+  private static final AtomicReference<Supplier<Throwable>> BROKEN = new AtomicReference<>();
 
   /** The processor with a clock that stands still until {@link RmHarness#pass}. */
   public static final class Clocked extends PlacementProcessor {
@@ -70,10 +70,16 @@ final class RmHarness implements AutoCloseable {
   }
 
   private static long now() {
-    if (CLOCK_BROKEN.get()) {
-      throw new IllegalStateException("broken on purpose");
+    Supplier<Throwable> broken = BROKEN.get();
+    if (broken != null) {
+      RmHarness.<RuntimeException>raise(broken.get());
     }
     return CLOCK.get();
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <E extends Throwable> void raise(Throwable error) throws E {
+    throw (E) error;
   }
 
   static Configuration conf() {
@@ -150,8 +156,13 @@ final class RmHarness implements AutoCloseable {
     CLOCK.addAndGet(millis);
   }
 
-  static void breakClock() {
-    CLOCK_BROKEN.set(true);
+  /** From now on the clock of the placement throws this. */
+  static void breakClock(Supplier<Throwable> error) {
+    BROKEN.set(error);
+  }
+
+  void drainLog() throws InterruptedException {
+    Clocked.LATEST.get().drainLog();
   }
 
   /** Lets nodes report, several times, so that the scheduler has every chance to use them. */
@@ -166,7 +177,7 @@ final class RmHarness implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    CLOCK_BROKEN.set(false);
+    BROKEN.set(null);
     rm.stop();
   }
 

@@ -126,6 +126,11 @@ public final class AttemptPlacement {
     }
 
     @Override
+    public Collection<String> candidates(AskKey key) {
+      return cluster.candidates(key);
+    }
+
+    @Override
     public boolean hasRoom(AskKey key, String node) {
       return cluster.hasRoom(key, node);
     }

@@ -20,6 +20,11 @@ public interface ClusterView {
   /** Every node that may run something; trouble is asked for separately. */
   Collection<String> nodes();
 
+  /** Nodes among which all are that have room for the key's asks, or had it a second ago. */
+  default Collection<String> candidates(AskKey key) {
+    return nodes();
+  }
+
   /** Whether the node could be granted one more container for the key's asks at once. */
   boolean hasRoom(AskKey key, String node);
 

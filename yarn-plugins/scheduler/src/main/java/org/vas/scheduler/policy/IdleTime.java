@@ -26,7 +26,7 @@ final class IdleTime {
     long passed = now - seen;
     seen = now;
     if (!wasIdle || !isIdle(idle, view, hasOwnAsks)) {
-      idle = view.nodes().stream()
+      idle = view.candidates(key).stream()
           .filter(node -> isIdle(node, view, hasOwnAsks)).findFirst().orElse(null);
     }
     return wasIdle && idle != null ? passed : 0;

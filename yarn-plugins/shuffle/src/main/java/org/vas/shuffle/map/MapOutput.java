@@ -15,6 +15,7 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.net.NetUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.vas.filesystem.PredictableNames;
 import org.vas.shuffle.mof.Manifest;
 import org.vas.shuffle.mof.ManifestFormat;
 import org.vas.shuffle.mof.MetadataOperation;
@@ -27,7 +28,7 @@ import org.vas.shuffle.order.KeyOrder;
 final class MapOutput<K, V> implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(MapOutput.class);
   private static final int RECORDS_PER_COUNT = 1 << 12;
-  private static final String UNPUBLISHED = ShuffleDirs.MANIFEST + ".tmp";
+  private static final String UNPUBLISHED = PredictableNames.UNPUBLISHED;
 
   private final JobConf job;
   private final MapTask task;

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.vas.filesystem.PredictableNames;
 import org.vas.shuffle.mof.MofOutput;
 import org.vas.shuffle.mof.ShuffleDirs;
 
@@ -79,6 +80,6 @@ final class MofSet implements Closeable {
 
   private String name(int partition) {
     String first = policy.isPacked() ? ShuffleDirs.PACKED : ShuffleDirs.perReducer(partition);
-    return generation == 0 ? first : first.replace(".mof", "-" + generation + ".mof");
+    return PredictableNames.ofGeneration(first, generation);
   }
 }

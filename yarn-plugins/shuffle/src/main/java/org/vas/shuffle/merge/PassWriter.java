@@ -15,6 +15,7 @@ import org.apache.hadoop.util.Progressable;
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.vas.filesystem.PredictableNames;
 import org.vas.shuffle.mof.MofOutput;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentWriter;
@@ -26,9 +27,6 @@ import org.vas.shuffle.mof.ShuffleFiles;
  * after success only.
  */
 public final class PassWriter {
-  /** The names of the files of passes, which no other file of an attempt has. */
-  public static final String NAMES = "pass-\\d+\\.mof";
-
   private static final Logger LOG = LoggerFactory.getLogger(PassWriter.class);
   private static final int PROGRESS_EVERY = 4096;
   private static final int BUFFER_BYTES = 256 << 10;
@@ -67,7 +65,7 @@ public final class PassWriter {
         ShutdownHookManager.get().addShutdownHook(atExit, HOOK_PRIORITY);
         fs.makeDirectory(directory);
       }
-      Path file = new Path(directory, "pass-" + run + ".mof");
+      Path file = new Path(directory, PredictableNames.pass(run));
       try (MofOutput mof = new MofOutput(file.getName(), 0, create(file))) {
         writer.open(mof);
         copy(merge);

@@ -26,7 +26,7 @@ final class OneDirectory {
 
   static void make(FileSystem fs, Path path) throws IOException {
     if (fs instanceof LustreFileSystem) {
-      ((LustreFileSystem) fs).mkdir(path, PRIVATE);
+      ((LustreFileSystem) fs).mkdirOwn(path, PRIVATE);
     } else if (fs instanceof RawLocalFileSystem) {
       makeLocal(((RawLocalFileSystem) fs).pathToFile(path).toPath());
     } else {
@@ -55,7 +55,7 @@ final class OneDirectory {
       throw (IOException) new FileNotFoundException(directory + ": there is no directory above it")
           .initCause(e);
     } catch (FileAlreadyExistsException e) {
-      if (!Files.isDirectory(directory)) {
+      if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
         throw e;
       }
     }

@@ -5,15 +5,14 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.vas.filesystem.PredictableNames;
 
 /** Where the map output of one job lies. */
 public final class ShuffleDirs {
   /** The publication, in the directory of a map attempt. */
-  public static final String MANIFEST = "manifest";
+  public static final String MANIFEST = PredictableNames.MANIFEST;
   /** The one file of the packed layout. */
-  public static final String PACKED = "packed.mof";
-
-  private static final String SHUFFLE = "shuffle";
+  public static final String PACKED = PredictableNames.PACKED;
 
   private final Path root;
 
@@ -24,7 +23,7 @@ public final class ShuffleDirs {
       throw new IOException(MRJobConfig.MAPREDUCE_JOB_DIR
           + " is not set; submit the job with Hadoop's JobSubmitter, which sets it");
     }
-    this.root = new Path(jobDir, SHUFFLE);
+    this.root = new Path(jobDir, PredictableNames.SHUFFLE);
   }
 
   /** The job's staging directory, which this class only reads: it is gone when the job is. */
@@ -48,6 +47,6 @@ public final class ShuffleDirs {
 
   /** The file of one partition in the layout per-reducer. */
   public static String perReducer(int partition) {
-    return String.format("%05d.mof", partition);
+    return PredictableNames.perReducer(partition);
   }
 }

@@ -68,15 +68,19 @@ public final class ShuffleFiles extends FilterFileSystem {
       EnumSet<CreateFlag> flags, int bufferSize, short replication, long blockSize,
       Progressable progress) throws IOException {
     meter.accept(MetadataOperation.FILES_CREATED);
-    return named(path, "create", () -> output(path, fs.createNonRecursive(
-        path, permission, flags, bufferSize, replication, blockSize, progress)));
+    return named(path, "create", () -> {
+      OwnShuffleFile.checkNew(fs, path);
+      return output(path, fs.createNonRecursive(
+          path, permission, flags, bufferSize, replication, blockSize, progress));
+    });
   }
 
   @Override
   public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
       throws IOException {
     meter.accept(MetadataOperation.OPENS);
-    return named(path, "append", () -> output(path, fs.append(path, bufferSize, progress)));
+    return named(path, "append",
+        () -> output(path, OwnShuffleFile.append(fs, path, bufferSize, progress)));
   }
 
   @Override
@@ -96,7 +100,7 @@ public final class ShuffleFiles extends FilterFileSystem {
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     meter.accept(MetadataOperation.OPENS);
-    return fs.open(path, bufferSize);
+    return OwnShuffleFile.open(fs, path, bufferSize);
   }
 
   @Override

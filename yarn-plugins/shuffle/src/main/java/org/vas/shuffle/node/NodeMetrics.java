@@ -7,6 +7,7 @@ import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hadoop.metrics2.lib.Interns;
 import org.apache.hadoop.metrics2.lib.MetricsRegistry;
 import org.apache.hadoop.metrics2.lib.MutableCounterLong;
+import org.vas.filesystem.TreeRemover;
 
 /** The metrics2 source {@code VasShuffle}, also in JMX. */
 final class NodeMetrics implements MetricsSource {

@@ -17,6 +17,7 @@ import org.apache.hadoop.yarn.server.api.AuxiliaryService;
 import org.apache.hadoop.yarn.server.api.ContainerInitializationContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.vas.filesystem.TreeRemover;
 
 /**
  * The NodeManager's auxiliary service {@code vas_shuffle}: removes the map output of an application
@@ -30,6 +31,8 @@ public class ShuffleNodeService extends AuxiliaryService {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleNodeService.class);
   private static final int LONGEST_QUEUE = 10_000;
   private static final int STOP_SECONDS = 10;
+  /** A job's directory has three levels; more than this is none of ours. */
+  private static final int DEEPEST = 16;
 
   private final Applications applications;
   private final ConcurrentMap<ApplicationId, String> users = new ConcurrentHashMap<>();
@@ -120,7 +123,7 @@ public class ShuffleNodeService extends AuxiliaryService {
       metrics.undecided();
       return;
     }
-    TreeRemover remover = new TreeRemover();
+    TreeRemover remover = new TreeRemover(DEEPEST);
     try {
       remover.empty(stagingRoot, StagingRoot.shuffleOf(application, user));
     } catch (IOException | RuntimeException e) {

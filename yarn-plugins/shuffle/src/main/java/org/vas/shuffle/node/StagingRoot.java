@@ -11,6 +11,7 @@ import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.vas.filesystem.LustreConf;
+import org.vas.filesystem.PredictableNames;
 import org.vas.layout.ClusterMap;
 import org.vas.layout.ClusterMapException;
 import org.vas.layout.LayoutConf;
@@ -43,7 +44,7 @@ final class StagingRoot {
   static List<String> shuffleOf(ApplicationId application, String user) {
     String job =
         new JobID(Long.toString(application.getClusterTimestamp()), application.getId()).toString();
-    return List.of(user, ".staging", job, "shuffle");
+    return List.of(user, PredictableNames.STAGING, job, PredictableNames.SHUFFLE);
   }
 
   private static Path mount(Configuration conf, Map<String, String> environment)

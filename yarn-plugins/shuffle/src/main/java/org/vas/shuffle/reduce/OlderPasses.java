@@ -12,7 +12,7 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.vas.shuffle.merge.PassWriter;
+import org.vas.filesystem.PredictableNames;
 import org.vas.shuffle.mof.ShuffleDirs;
 import org.vas.shuffle.mof.ShuffleFiles;
 
@@ -99,7 +99,7 @@ final class OlderPasses {
       return passes;
     }
     for (FileStatus each : fs.listStatus(directory)) {
-      if (each.isFile() && each.getPath().getName().matches(PassWriter.NAMES)) {
+      if (each.isFile() && each.getPath().getName().matches(PredictableNames.PASSES)) {
         passes.add(each.getPath());
       }
     }

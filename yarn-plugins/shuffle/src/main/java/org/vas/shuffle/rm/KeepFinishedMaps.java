@@ -3,6 +3,7 @@ package org.vas.shuffle.rm;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.yarn.ams.ApplicationMasterServiceContext;
 import org.apache.hadoop.yarn.ams.ApplicationMasterServiceProcessor;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
@@ -35,6 +36,7 @@ public class KeepFinishedMaps implements ApplicationMasterServiceProcessor {
 
   private ApplicationMasterServiceProcessor next;
   private RMContext rm;
+  private final AtomicBoolean mentioned = new AtomicBoolean();
 
   @Override
   public void init(
@@ -55,8 +57,20 @@ public class KeepFinishedMaps implements ApplicationMasterServiceProcessor {
       AllocateResponse response) throws YarnException {
     next.allocate(attempt, request, response);
     List<NodeReport> nodes = response.getUpdatedNodes();
-    if (nodes != null && !nodes.isEmpty() && keepsMaps(attempt)) {
-      response.setUpdatedNodes(withoutUnusable(attempt, nodes));
+    try {
+      if (nodes != null && !nodes.isEmpty() && keepsMaps(attempt)) {
+        response.setUpdatedNodes(withoutUnusable(attempt, nodes));
+      }
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      failed(attempt, e);
+    }
+  }
+
+  // The heartbeat goes on as stock's: the finished maps of a lost node run again.
+  private void failed(ApplicationAttemptId attempt, Throwable error) {
+    if (mentioned.compareAndSet(false, true)) {
+      LOG.error("{}: finished maps of lost nodes run again, here and wherever this happens; not"
+          + " mentioned again", attempt, error);
     }
   }
 

@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.vas.filesystem.TreeRemover;
 
 /** The service as a NodeManager calls it, next to a real ResourceManager and real directories. */
 @Timeout(60)
@@ -158,9 +159,9 @@ class ShuffleNodeServiceTest {
     Path attempt = mapOutput(ApplicationId.newInstance(17, 1), "alice")
         .resolve("shuffle/attempt_m_0");
     int[] grown = {0};
-    TreeRemover remover = new TreeRemover() {
+    TreeRemover remover = new TreeRemover(16) {
       @Override
-      void emptied(Path name) throws IOException {
+      protected void emptied(Path directory) throws IOException {
         if (grown[0] < growths) {
           Files.createFile(attempt.resolve("late" + grown[0]++));
         }

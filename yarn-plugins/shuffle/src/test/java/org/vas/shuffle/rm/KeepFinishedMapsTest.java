@@ -2,6 +2,7 @@ package org.vas.shuffle.rm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -93,6 +94,24 @@ class KeepFinishedMapsTest {
     assertEquals(ContainerExitStatus.ABORTED, ended.getExitStatus(),
         "the application master takes this for a kill, not for a failure");
     assertEquals("spare", containersOn(ours, spare, 1).get(0).getNodeId().getHost());
+  }
+
+  /** A Hadoop without a method that we call: as stock's heartbeat, and one line in the log. */
+  @Test
+  void P3_anErrorOfOursNeverCostsAHeartbeat() throws Exception {
+    MockAM ours = submit(KeepFinishedMaps.TAG);
+    RMApp app = rm.getRMContext().getRMApps().get(ours.getApplicationAttemptId().getApplicationId());
+    RMApp ofAnotherHadoop = (RMApp) Proxy.newProxyInstance(
+        getClass().getClassLoader(), new Class<?>[] {RMApp.class}, (proxy, method, args) -> {
+          if (method.getName().equals("getApplicationTags")) {
+            throw new NoSuchMethodError("getApplicationTags");
+          }
+          return method.invoke(app, args);
+        });
+    rm.getRMContext().getRMApps().put(app.getApplicationId(), ofAnotherHadoop);
+    rm.sendNodeLost(worker);
+    assertEquals(List.of("worker LOST"), updates(ours));
+    assertEquals(List.of(), updates(ours));
   }
 
   private List<Container> containersOn(MockAM master, MockNM node, int count) throws Exception {

@@ -1,0 +1,59 @@
+package org.vas.filesystem;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** A name in a directory that is held open: nothing planted above it leads elsewhere any more. */
+final class GuardedEntry implements Closeable {
+  private final Descriptors calls;
+  private final PathHandle directory;
+  private final String name;
+  private final PathHandle found;
+  private final Path shown;
+
+  /**
+   * @param name empty for the directory itself
+   * @param found what has the name, or null where that is not known
+   */
+  GuardedEntry(
+      Descriptors calls, PathHandle directory, String name, PathHandle found, Path shown) {
+    this.calls = requireNonNull(calls, "calls");
+    this.directory = requireNonNull(directory, "directory");
+    this.name = requireNonNull(name, "name");
+    this.found = found;
+    this.shown = requireNonNull(shown, "shown");
+  }
+
+  /** A path of this process that leads to it while it is open; a link as the name is not followed. */
+  Path path() {
+    return directory.path().resolve(name.isEmpty() ? "." : name);
+  }
+
+  PathHandle directory() {
+    return directory;
+  }
+
+  /** What has the name, in a handle of its own; a symbolic link itself. */
+  PathHandle object() throws IOException {
+    if (found != null) {
+      return calls.follow(found.path());
+    }
+    return name.isEmpty() ? calls.entry(directory, ".", shown) : calls.entry(directory, name, shown);
+  }
+
+  /** Removes what has the name; a link is removed itself. */
+  void removeTree(TreeRemover remover) throws IOException {
+    remover.remove(directory, name, shown);
+  }
+
+  @Override
+  public void close() {
+    directory.close();
+    if (found != null) {
+      found.close();
+    }
+  }
+}

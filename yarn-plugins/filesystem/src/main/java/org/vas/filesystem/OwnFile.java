@@ -1,0 +1,89 @@
+package org.vas.filesystem;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * A regular file that the owner of a directory made below it, opened without following a link
+ * below that directory. Whatever else has the name is refused, and not opened: links, hard links,
+ * FIFOs, sockets, devices, directories, and files of other users.
+ *
+ * <p>Owners are compared with one another and not with this process' user: where root is squashed,
+ * or users are mapped, its files belong to another one.
+ */
+public final class OwnFile implements Closeable {
+  private final PathHandle handle;
+
+  private OwnFile(PathHandle handle) {
+    this.handle = handle;
+  }
+
+  /**
+   * Opens nothing, and holds the file.
+   *
+   * @param levels names at the end of the path, the file's own among them, that are not followed
+   * @throws PlantedException that names what is not a file of the directory's owner
+   */
+  public static OwnFile below(Path file, int levels) throws IOException {
+    Path base = file;
+    for (int level = 0; level < levels && base.getParent() != null; level++) {
+      base = base.getParent();
+    }
+    try (PathHandle top = new Descriptors().follow(base)) {
+      return below(new Descriptors(), top, base, base.relativize(file));
+    }
+  }
+
+  static OwnFile below(Descriptors calls, PathHandle base, Path shownBase, Path names)
+      throws IOException {
+    int owner = base.identity().owner();
+    Path shown = shownBase;
+    PathHandle at = calls.entry(base, ".", shown);
+    for (int i = 0; i < names.getNameCount(); i++) {
+      shown = shown.resolve(names.getName(i));
+      try (PathHandle above = at) {
+        at = calls.entry(above, names.getName(i).toString(), shown);
+      }
+      try {
+        check(shown, at.identity(), owner, i == names.getNameCount() - 1);
+      } catch (IOException e) {
+        at.close();
+        throw e;
+      }
+    }
+    return new OwnFile(at);
+  }
+
+  /** Refuses what is not a directory of the owner of the one it is in. */
+  static void checkDirectory(Path shown, GuardedEntry entry) throws IOException {
+    try (PathHandle object = entry.object()) {
+      check(shown, object.identity(), entry.directory().identity().owner(), false);
+    }
+  }
+
+  private static void check(Path shown, FileIdentity found, int owner, boolean last)
+      throws PlantedException {
+    if (last ? !found.isRegularFile() : !found.isDirectory()) {
+      throw new PlantedException(
+          shown, "is " + found.kind() + ", not a " + (last ? "regular file" : "directory"));
+    }
+    if (found.owner() != owner) {
+      throw new PlantedException(shown, "belongs to the user with id " + found.owner()
+          + ", not to " + owner + " as the directory above");
+    }
+    if (last && found.links() != 1) {
+      throw new PlantedException(shown, "has " + found.links() + " names (hard links), not one");
+    }
+  }
+
+  /** A path of this process that leads to this file until it is closed. */
+  public Path path() {
+    return handle.path();
+  }
+
+  @Override
+  public void close() {
+    handle.close();
+  }
+}

@@ -1,0 +1,54 @@
+package org.vas.filesystem;
+
+import java.util.List;
+
+/**
+ * Every name that code of ours makes and another process could guess. Whoever may write the
+ * directory can put something there first: so such a name is made by mknod or mkdir, which follow
+ * no link, and opened through {@link OwnFile}, {@link GuardedEntry} or {@link TreeRemover}.
+ */
+public final class PredictableNames {
+  /** The directory of a user's jobs, as MapReduce names it. */
+  public static final String STAGING = ".staging";
+  /** The directory of a job's map output. */
+  public static final String SHUFFLE = "shuffle";
+  /** The publication, in the directory of a map attempt. */
+  public static final String MANIFEST = "manifest";
+  /** The manifest until it is whole. */
+  public static final String UNPUBLISHED = "manifest.tmp";
+  /** The one file of the packed layout. */
+  public static final String PACKED = "packed.mof";
+
+  private static final String MOF = ".mof";
+
+  private PredictableNames() {}
+
+  /** The file of one partition in the layout per-reducer. */
+  public static String perReducer(int partition) {
+    return String.format("%05d%s", partition, MOF);
+  }
+
+  /** The name of a map output file after so many merges of runs. */
+  public static String ofGeneration(String first, int generation) {
+    return generation == 0 ? first : first.replace(MOF, "-" + generation + MOF);
+  }
+
+  /** What a merge pass of a reduce attempt writes. */
+  public static String pass(int run) {
+    return "pass-" + run + MOF;
+  }
+
+  /** A new file until it takes the place of another one. */
+  public static String replacement(long random) {
+    return ".vas-create-" + Long.toHexString(random);
+  }
+
+  /** The names of files of passes, as a regular expression. */
+  public static final String PASSES = "pass-\\d+\\.mof";
+
+  /** One name of each kind of file in the directory of an attempt. */
+  public static List<String> filesOfAttempts() {
+    return List.of(MANIFEST, UNPUBLISHED, PACKED, ofGeneration(PACKED, 1), perReducer(0),
+        ofGeneration(perReducer(0), 1), pass(0));
+  }
+}

@@ -1,0 +1,151 @@
+package org.vas.filesystem;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.jna.LastErrorException;
+import com.sun.jna.Native;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.fs.FileSystem;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Somebody exchanges directories for links while a tree is deleted. */
+@Timeout(180)
+class TreeRemoverRaceTest {
+  private static final int CHILDREN = 40;
+  private static final int ROUNDS = 150;
+  private static final int AT_CWD = -100;
+  private static final int EXCHANGE = 2;
+
+  @TempDir
+  private Path root;
+
+  private final Libc.Calls calls = Native.load(Libc.Calls.class);
+  private final AtomicBoolean over = new AtomicBoolean();
+  private Path mount;
+  private Path victim;
+  private Path precious;
+  private Thread attacker;
+  private final AtomicInteger exchanges = new AtomicInteger();
+
+  @BeforeEach
+  void attack() throws IOException {
+    mount = Files.createDirectory(root.resolve("mount"));
+    Files.createDirectory(mount.resolve("links"));
+    victim = Files.createDirectory(root.resolve("victim"));
+    precious = victim.resolve("precious");
+    Files.writeString(precious, "x");
+    for (int i = 0; i < CHILDREN; i++) {
+      Files.createSymbolicLink(mount.resolve("links/l" + i), victim);
+    }
+    attacker = new Thread(this::exchange, "attacker");
+    attacker.start();
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    over.set(true);
+    attacker.join();
+  }
+
+  // Directory and link take each other's name in one step, as fast as it goes.
+  private void exchange() {
+    while (!over.get()) {
+      for (int i = 0; i < CHILDREN && !over.get(); i++) {
+        exchange(mount.resolve("tree/d" + i), mount.resolve("links/l" + i));
+      }
+    }
+  }
+
+  private void exchange(Path one, Path other) {
+    try {
+      calls.renameat2(AT_CWD, bytes(one), AT_CWD, bytes(other), EXCHANGE);
+      exchanges.incrementAndGet();
+    } catch (LastErrorException gone) {
+      assertEquals(Errno.ENOENT.number(), gone.getErrorCode());
+    }
+  }
+
+  private static byte[] bytes(Path path) {
+    return (path + "\0").getBytes(StandardCharsets.UTF_8);
+  }
+
+  private void plant() throws IOException {
+    for (int i = 0; i < CHILDREN; i++) {
+      Files.createDirectories(mount.resolve("tree/d" + i));
+      if (!Files.isSymbolicLink(mount.resolve("links/l" + i))) {
+        Files.deleteIfExists(mount.resolve("links/l" + i));
+        Files.createSymbolicLink(mount.resolve("links/l" + i), victim);
+      }
+    }
+  }
+
+  @Test
+  void S5_whatIsExchangedForALinkDuringADeleteLeadsNowhere() throws Exception {
+    try (FileSystem fs = new LustreFileSystem()) {
+      org.apache.hadoop.conf.Configuration conf = TestMount.configuration();
+      conf.set("vas.lustre.mount", mount.toString());
+      fs.initialize(TestMount.ROOT_URI, conf);
+      for (int round = 0; round < ROUNDS; round++) {
+        plant();
+        fs.delete(new org.apache.hadoop.fs.Path("/tree"), true);
+        assertTrue(Files.exists(precious), "lost in round " + round);
+        assertFalse(Files.exists(mount.resolve("tree")));
+      }
+    }
+    assertTrue(exchanges.get() > ROUNDS, exchanges + " exchanges only");
+    assertEquals("x", Files.readString(precious));
+  }
+
+  /** The guard off: what the mend replaced, a walk by path, loses the file of somebody else. */
+  @Test
+  void S5_aDeleteByPathFollowsTheLink() throws Exception {
+    while (Files.exists(precious)) {  // ends by the class' time limit
+      plant();
+      deleteByPath(mount.resolve("tree"));
+    }
+  }
+
+  private static void deleteByPath(Path tree) throws IOException {
+    Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+          throws IOException {
+        Files.deleteIfExists(file);
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFileFailed(Path file, IOException error) throws IOException {
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult postVisitDirectory(Path directory, IOException error)
+          throws IOException {
+        try {
+          Files.deleteIfExists(directory);
+        } catch (NoSuchFileException | java.nio.file.DirectoryNotEmptyException again) {
+          return FileVisitResult.CONTINUE;
+        } catch (java.nio.file.FileSystemException exchanged) {
+          return FileVisitResult.CONTINUE;
+        }
+        return FileVisitResult.CONTINUE;
+      }
+    });
+  }
+}
