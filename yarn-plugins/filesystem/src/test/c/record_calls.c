@@ -54,12 +54,30 @@ ON_OPEN(ssize_t, pwrite, (int fd, const void *from, size_t n, off_t at), (fd, fr
 ON_OPEN(ssize_t, pwrite64, (int fd, const void *from, size_t n, off64_t at), (fd, from, n, at),
         "write")
 
+/* A name in a directory that is held open, /proc/self/fd/N/NAME, by the directory's own path. */
+static const char *by_path(const char *name, char *path)
+{
+    int fd, rest = 0;
+    char handle[32];
+    ssize_t length;
+
+    if (sscanf(name, "/proc/self/fd/%d%n", &fd, &rest) != 1)
+        return name;
+    snprintf(handle, sizeof(handle), "/proc/self/fd/%d", fd);
+    length = readlink(handle, path, PATH_MAX - 1);
+    if (length < 0)
+        return name;
+    snprintf(path + length, PATH_MAX - (size_t)length, "%s", name + rest);
+    return path;
+}
+
 #define ON_NAMES(name)                                                      \
     int name(const char *from, const char *to)                              \
     {                                                                       \
+        char first[PATH_MAX], second[PATH_MAX];                             \
         int result = NEXT(name)(from, to);                                  \
         if (result == 0)                                                    \
-            note(#name, from, to);                                          \
+            note(#name, by_path(from, first), by_path(to, second));         \
         return result;                                                      \
     }
 ON_NAMES(rename)

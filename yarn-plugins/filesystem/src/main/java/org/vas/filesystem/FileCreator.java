@@ -110,6 +110,10 @@ final class FileCreator {
     FileId made = layouts.isEmpty()
         ? files.createPlain(file, initial) : createWithFirst(file, initial, layouts);
     try (PathHandle handle = links.unfollowed(file)) {
+      if (!FileId.of(handle.path()).isSame(made)) {
+        throw new IOException(PathHandle.shown(file)
+            + ": replaced by another writer while it was made; let one writer have it");
+      }
       checkOurs(file, handle.identity());
       return opened(file, handle, made, mode, locked);
     } catch (PlantedException planted) {
@@ -142,15 +146,11 @@ final class FileCreator {
     return files.create(file, mode, layouts.get(last), layoutRequired);
   }
 
-  // By its descriptor: the name may be another writer's by now, and its file must stay as it is.
+  // By its handle: the name may be another writer's by now, and its file must stay as it is.
   private OpenFile opened(Path file, PathHandle handle, FileId made, int mode, boolean locked)
       throws IOException {
     Descriptor open = Descriptor.open(handle.path(), Descriptor.WRITE);
     try {
-      if (!open.id().isSame(made)) {
-        throw new IOException(PathHandle.shown(file)
-            + ": replaced by another writer while it was made; let one writer have it");
-      }
       if (locked) {
         locks.share(file, open);
       }
