@@ -48,6 +48,10 @@ final class LinkGuard {
       throw new IllegalArgumentException(LustreConf.LINKS.name() + ": '" + rule + "' is neither "
           + GUARDED + " nor " + ALL);
     }
+    if (!Files.isDirectory(PathHandle.DESCRIPTORS)) {
+      throw new IllegalArgumentException(PathHandle.DESCRIPTORS + ": is not there, and files are"
+          + " opened through it; mount /proc on this machine");
+    }
     return new LinkGuard(new Descriptors(), mount, rule.equals(ALL));
   }
 

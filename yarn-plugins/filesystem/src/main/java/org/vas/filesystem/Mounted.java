@@ -238,7 +238,7 @@ final class Mounted {
   /**
    * Renames by handles of the two directories.
    *
-   * @param into whether a destination that is a link to a directory stands for that directory
+   * @param into whether a destination that is a directory, or a link to one, is renamed into
    */
   <T> T rename(Path source, Path destination, boolean into, Rename<T> call) throws IOException {
     if (destination.startsWith(source) || destination.equals(source.getParent())) {
@@ -246,15 +246,25 @@ final class Mounted {
     }
     try (GuardedEntry from = links.entry(source, LinkGuard.Use.CHANGE);
         GuardedEntry to = links.entry(destination, LinkGuard.Use.CHANGE)) {
-      if (!into || !Files.isSymbolicLink(to.path())) {
-        return call.run(from.path(), to.path());
-      }
-      try (PathHandle target = links.object(destination, LinkGuard.Use.CHANGE)) {
-        return call.run(from.path(), target.path());
-      } catch (NoSuchFileException dangling) {
-        return call.run(from.path(), to.path());
+      try (PathHandle directory = into ? directory(destination) : null) {
+        return call.run(from.path(), directory == null ? to.path() : directory.path());
       }
     }
+  }
+
+  // The directory that a path leads to, in a handle of its own; null where it leads to none.
+  private PathHandle directory(Path file) throws IOException {
+    PathHandle found;
+    try {
+      found = links.object(file, LinkGuard.Use.CHANGE);
+    } catch (NoSuchFileException absent) {
+      return null;
+    }
+    if (found.identity().isDirectory()) {
+      return found;
+    }
+    found.close();
+    return null;
   }
 
   /** Removes a name below the root; see {@link Directories#delete}. */

@@ -12,7 +12,8 @@ import java.nio.file.Path;
  * {@link #path} leads to this one. It opens nothing, so that neither a FIFO nor a device blocks.
  */
 final class PathHandle implements Closeable {
-  private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+  /** Where this process finds its own descriptors as paths. */
+  static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
   private final Descriptors calls;
   private final int descriptor;
