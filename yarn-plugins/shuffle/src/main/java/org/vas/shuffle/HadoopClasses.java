@@ -1,7 +1,6 @@
 package org.vas.shuffle;
 
 import java.io.IOException;
-import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.FileSystemNotFoundException;
@@ -9,9 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells the classes of the Hadoop that runs this task from those that a job brings along.
@@ -25,7 +28,7 @@ public final class HadoopClasses {
   private static final String PACKAGE = "org.apache.hadoop.";
   /** One class of hadoop-common and one of hadoop-mapreduce-client-core. */
   private static final List<Class<?>> CENTRAL = List.of(Text.class, JobConf.class);
-  private static final Path WORKING_DIRECTORY = Path.of("").toAbsolutePath();
+  private static final Logger LOG = LoggerFactory.getLogger(HadoopClasses.class);
 
   private HadoopClasses() {}
 
@@ -36,37 +39,49 @@ public final class HadoopClasses {
   }
 
   private static boolean isBeside(Class<?> kind, Class<?> central) {
-    String origin = origin(kind);
-    return origin != null && kind.getClassLoader() == central.getClassLoader()
-        && origin.equals(origin(central)) && !isJobs(origin, WORKING_DIRECTORY);
+    if (kind.getClassLoader() != central.getClassLoader()) {
+      return false;
+    }
+    try {
+      Path origin = origin(kind);
+      return origin != null && origin.equals(origin(central)) && !isJobs(origin, Path.of(""));
+    } catch (IOException e) {
+      LOG.warn("Cannot tell whether {} is Hadoop's own; it is taken for the job's", kind, e);
+      return false;
+    }
   }
 
-  // As text: two URLs are compared by asking for the addresses of their hosts.
-  private static String origin(Class<?> kind) {
+  // Without links: the JVM follows those of the class path, but not for classes of its archive.
+  private static Path origin(Class<?> kind) throws IOException {
     CodeSource source = kind.getProtectionDomain().getCodeSource();
     URL place = source == null ? null : source.getLocation();
-    return place == null ? null : place.toString();
+    try {
+      return place == null ? null : Path.of(place.toURI()).toRealPath();
+    } catch (URISyntaxException | IllegalArgumentException | FileSystemNotFoundException e) {
+      throw new IOException(place + ": not a file", e);
+    }
   }
 
   /**
-   * Returns whether code at this URL is a job's. YARN puts a job's jar, its classes and its lib into
-   * the directory job.jar of the container's working directory, and the jars of -libjars and of the
-   * distributed cache beside it. A site's own Hadoop archive is unpacked in a directory of its own.
+   * Returns whether code at this real path is a job's. YARN links a job's jar, its classes and its
+   * lib as the directory job.jar into the container's working directory, and the jars of -libjars
+   * and of the distributed cache beside it. A site's own Hadoop archive is a directory there.
    */
-  static boolean isJobs(String origin, Path workingDirectory) {
-    try {
-      Path place = Path.of(new URI(origin)).toAbsolutePath().normalize();
-      // By directory and not by name: the class path may name it through a link.
-      for (Path above = place.getParent(); above != null; above = above.getParent()) {
-        if (Files.isSameFile(above, workingDirectory)) {
-          Path inside = above.relativize(place);
-          return inside.getNameCount() == 1 || inside.startsWith(MRJobConfig.JOB_JAR);
-        }
-      }
-      return false;
-    } catch (URISyntaxException | IllegalArgumentException | FileSystemNotFoundException
-        | IOException e) {
-      return true; // nothing is known of it
+  static boolean isJobs(Path origin, Path workingDirectory) throws IOException {
+    if (origin.equals(workingDirectory.toRealPath())) {
+      return true;
     }
+    List<Path> entries;
+    try (Stream<Path> all = Files.list(workingDirectory)) {
+      entries = all.filter(Files::exists).collect(Collectors.toList());
+    }
+    for (Path entry : entries) {
+      Path real = entry.toRealPath();
+      boolean jar = entry.getFileName().toString().equals(MRJobConfig.JOB_JAR);
+      if (jar ? origin.startsWith(real) : origin.equals(real)) {
+        return true;
+      }
+    }
+    return false;
   }
 }

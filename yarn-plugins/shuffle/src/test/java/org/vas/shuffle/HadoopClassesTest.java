@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.forged.ForgedComparator;
@@ -48,18 +49,71 @@ class HadoopClassesTest {
     }
   }
 
+  /** As YARN lays out a container: what is localised lies elsewhere, and is linked. */
   @ParameterizedTest
-  @CsvSource({"job.jar/job.jar, true", "job.jar/lib/hadoop-common.jar, true",
-      "job.jar/classes/, true", "hadoop-common.jar, true",
-      "mr-framework/hadoop/share/hadoop-common.jar, false"})
+  @CsvSource({"cache/1/job.jar/job.jar, true", "cache/1/job.jar/lib/hadoop-common.jar, true",
+      "cache/2/hadoop-common.jar, true", "container/classes.jar, true", "container, true",
+      "cache/3/hadoop.tgz/share/hadoop-common.jar, false", "hadoop/hadoop-common.jar, false"})
   void W1_jarsOfTheJobAreKnownByTheirPlace(String place, boolean jobs) throws IOException {
-    Path working = Files.createDirectories(dir.resolve("container"));
-    Files.createDirectories(working.resolve("job.jar/lib"));
-    Files.createDirectories(working.resolve("mr-framework/hadoop/share"));
-    Path link = Files.createSymbolicLink(dir.resolve("link"), working);
-    assertEquals(jobs, HadoopClasses.isJobs("file:" + working.resolve(place), working));
-    assertEquals(jobs, HadoopClasses.isJobs("file:" + link.resolve(place), working));
-    assertFalse(HadoopClasses.isJobs("file:" + dir.resolve("hadoop-common.jar"), working));
-    assertTrue(HadoopClasses.isJobs("jar:file:/a.jar!/", working), "not known");
+    Path root = dir.toRealPath();
+    Path working = Files.createDirectories(root.resolve("container"));
+    Files.createSymbolicLink(
+        working.resolve("job.jar"), file("cache/1/job.jar/job.jar").getParent());
+    file("cache/1/job.jar/lib/hadoop-common.jar");
+    Files.createSymbolicLink(
+        working.resolve("hadoop-common.jar"), file("cache/2/hadoop-common.jar"));
+    Files.createSymbolicLink(working.resolve("mr-framework"),
+        file("cache/3/hadoop.tgz/share/hadoop-common.jar").getParent().getParent());
+    Files.createSymbolicLink(working.resolve("gone"), root.resolve("not there"));
+    file("container/classes.jar");
+    file("hadoop/hadoop-common.jar");
+    assertEquals(jobs, HadoopClasses.isJobs(root.resolve(place).toRealPath(), working));
+  }
+
+  private Path file(String name) throws IOException {
+    Path file = dir.toRealPath().resolve(name);
+    Files.createDirectories(file.getParent());
+    return Files.createFile(file);
+  }
+
+  /** A process whose class path begins with a copy of Hadoop, of the job's or of the site's. */
+  @ParameterizedTest
+  @CsvSource({"job.jar, false", "libjar, false", "site, true"})
+  void W1_aJobThatBringsHadoopIsSeenInATask(String where, boolean hadoops) throws Exception {
+    Path working = Files.createDirectories(dir.resolve("work"));
+    Path common = jarOf(Text.class);
+    Path directory = Files.createDirectories(dir.resolve("cache"));
+    Path brought = directory.resolve("hadoop-common.jar");
+    Files.copy(common, brought);
+    Path element = brought;
+    if (where.equals("job.jar")) {
+      element = Files.createSymbolicLink(working.resolve("job.jar"), directory)
+          .resolve("hadoop-common.jar");
+    } else if (where.equals("libjar")) {
+      element = Files.createSymbolicLink(working.resolve("hadoop-common.jar"), brought);
+    }
+    assertEquals("" + hadoops, task(working, element));
+  }
+
+  private static Path jarOf(Class<?> kind) throws Exception {
+    return Path.of(kind.getProtectionDomain().getCodeSource().getLocation().toURI());
+  }
+
+  private static String task(Path working, Path first) throws Exception {
+    String classPath = System.getProperty("surefire.test.class.path",
+        System.getProperty("java.class.path"));
+    Process process = new ProcessBuilder(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+        first + ":" + classPath, HadoopClassesTest.class.getName())
+        .directory(working.toFile()).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+    String output =
+        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    process.waitFor();
+    return output;
+  }
+
+  /** Prints whether Text's comparator is Hadoop's own. */
+  public static void main(String[] arguments) {
+    System.out.println(HadoopClasses.include(Text.Comparator.class));
   }
 }
