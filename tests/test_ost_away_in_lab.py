@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from vas_tests.faults import (
     states,
 )
 from vas_tests.in_lab import history, inside, vas_json
+from vas_yarn.profiles import SHUFFLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 SHUTDOWN = "ESHUTDOWN"
@@ -99,6 +100,52 @@ def test_R4_a_file_has_one_object_until_it_is_longer_than_a_block(lab: Lab) -> N
         ranges = vas_json(lab, "layout", "locate", "--split", "64k", str(target))["ranges"]
         assert all(each["vm"] for each in ranges), "each block is one VM's"
     lab.call(["rm", "-r", str(directory)])
+
+
+def test_R4_a_small_job_asks_the_osts_less_than_stocks_shuffle_did(
+    lab: Lab, terasort_input: str
+) -> None:
+    """Stock's with an object on each OST, as files were made, is what 1.2 times is counted from.
+
+    Against stock's with the same layouts, whose map output is on local disks, ours adds a sync of
+    each manifest, and the objects of map output that have to be destroyed.
+    """
+    before = requests(lab, terasort_input, {"vas.lustre.progressive": "false"})
+    stock = requests(lab, terasort_input, {})
+    ours = requests(lab, terasort_input, SHUFFLE | {"vas.shuffle.layout": "packed"})
+    print(f"stock before {before}, stock {stock}, ours {ours}")
+    for kind in ("glimpses", "syncs", "destroys"):
+        assert ours[kind] <= 1.2 * before[kind], (kind, before, stock, ours)
+    assert ours["syncs"] <= stock["syncs"] + MAPS, (stock, ours)
+    assert ours["destroys"] <= stock["destroys"] + 2 * MAPS + 1, (stock, ours)
+
+
+@pytest.fixture(scope="module")
+def terasort_input(lab: Lab) -> Iterator[str]:
+    """Input of four maps."""
+    lab.run_job(["teragen", "4000", "/requests/in"], {"mapreduce.job.maps": str(MAPS)})
+    yield "/requests/in"
+    lab.call(["rm", "-rf", str(inside(lab, "requests"))])
+
+
+def requests(lab: Lab, source: str, conf: Mapping[str, str]) -> dict[str, int]:
+    """What a TeraSort asks the OSTs, its client, master, history and removal included."""
+    lab.call(["rm", "-rf", str(inside(lab, "requests/out"))])
+    one = {
+        "mapreduce.job.reduces": "3",
+        "mapreduce.map.speculative": "false",
+        "mapreduce.reduce.speculative": "false",
+    }
+    lab.object_requests(counting=True)
+    job = lab.run_job(["terasort", source, "/requests/out"], one | dict(conf))
+    number = job.job_id.removeprefix("job_")
+    poll(
+        lambda: [*staging(lab).glob(f"*/.staging/job_{number}")],
+        lambda left: not left,
+        PATIENCE_SECONDS,
+        "the job's files to go",
+    )
+    return lab.object_requests(counting=False)
 
 
 @pytest.mark.long

@@ -73,6 +73,21 @@ class BlockLocationsTest {
     assertArrayEquals(new String[] {"10.77.0.22"}, got[0].getNames());
   }
 
+  /** As new files are: the stripe number counts from the file's start in the second component. */
+  @Test
+  void R4_namesTheVmOfEachBlockOfAProgressiveFile() throws IOException {
+    Path path = file("pfl", 5 * MIB, 0);
+    TestMount.MDS.put(
+        TestMount.mount(conf).resolve("pfl"), LovBytes.progressive(MIB, 2, 2, 0, 1));
+    BlockLocation[] got = locations(path, 0, Long.MAX_VALUE);
+    assertEquals(MIB, files.getFileStatus(path).getBlockSize());
+    assertEquals(5, got.length);
+    String[] vms = {"vm3", "vm1", "vm2", "vm3", "vm1"};
+    for (int block = 0; block < vms.length; block++) {
+      assertLocation(got[block], block * MIB, MIB, vms[block]);
+    }
+  }
+
   @Test
   void namesNobodyForABlockOfSmallStripesOnSeveralVms() throws IOException {
     useBlocksOf("128m");

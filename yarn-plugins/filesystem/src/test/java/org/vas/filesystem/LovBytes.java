@@ -17,4 +17,20 @@ final class LovBytes {
     }
     return bytes.array();
   }
+
+  /** One stripe on the first OST, then stripes on each of the others in turn. */
+  static byte[] progressive(long stripeSize, int first, int... others) {
+    byte[] one = plain(stripeSize, first);
+    byte[] rest = plain(stripeSize, others);
+    int at = 32 + 2 * 48;
+    ByteBuffer bytes = ByteBuffer.allocate(at + one.length + rest.length)
+        .order(ByteOrder.LITTLE_ENDIAN);
+    bytes.putInt(0, 0x0BD60BD0).putInt(4, bytes.capacity()).putInt(8, 3).putShort(14, (short) 2);
+    bytes.putInt(32, 1).putInt(36, 0x10).putLong(40, 0).putLong(48, stripeSize);
+    bytes.putInt(56, at).putInt(60, one.length);
+    bytes.putInt(80, 2).putInt(84, 0x10).putLong(88, stripeSize).putLong(96, -1);
+    bytes.putInt(104, at + one.length).putInt(108, rest.length);
+    bytes.position(at).put(one).put(rest);
+    return bytes.array();
+  }
 }
