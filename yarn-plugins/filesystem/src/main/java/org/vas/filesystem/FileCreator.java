@@ -110,11 +110,7 @@ final class FileCreator {
     FileId made = layouts.isEmpty()
         ? files.createPlain(file, initial) : createWithFirst(file, initial, layouts);
     try (PathHandle handle = links.unfollowed(file)) {
-      if (!FileId.of(handle.path()).isSame(made)) {
-        throw new IOException(PathHandle.shown(file)
-            + ": replaced by another writer while it was made; let one writer have it");
-      }
-      checkOurs(file, handle.identity());
+      checkOurs(file, handle.identity(), FileId.of(handle.path()).isSame(made));
       return opened(file, handle, made, mode, locked);
     } catch (PlantedException planted) {
       throw planted;  // not ours to remove
@@ -125,9 +121,13 @@ final class FileCreator {
   }
 
   // Who may write the directory may have put something in the new file's place meanwhile.
-  private void checkOurs(Path file, FileIdentity found) throws PlantedException {
-    if (!found.isRegularFile() || found.links() != 1 || found.size() != 0
-        || !links.mayBeOwn(found)) {
+  private void checkOurs(Path file, FileIdentity found, boolean isMade) throws IOException {
+    boolean mayBeMade = found.isRegularFile() && found.links() == 1 && links.mayBeOwn(found);
+    if (mayBeMade && !isMade) {
+      throw new IOException(PathHandle.shown(file)
+          + ": replaced by another writer while it was made; let one writer have it");
+    }
+    if (!mayBeMade || found.size() != 0) {
       throw new PlantedException(PathHandle.shown(file), "was just made, and is "
           + found.kind() + " of the user with id " + found.owner() + " now");
     }

@@ -8,6 +8,7 @@ import com.sun.jna.LastErrorException;
 import com.sun.jna.Native;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -86,11 +87,22 @@ class TreeRemoverRaceTest {
 
   private void plant() throws IOException {
     for (int i = 0; i < CHILDREN; i++) {
-      Files.createDirectories(mount.resolve("tree/d" + i));
-      if (!Files.isSymbolicLink(mount.resolve("links/l" + i))) {
-        Files.deleteIfExists(mount.resolve("links/l" + i));
-        Files.createSymbolicLink(mount.resolve("links/l" + i), victim);
+      while (!planted(mount.resolve("tree/d" + i), mount.resolve("links/l" + i))) {
+        Thread.onSpinWait();  // exchanged in the middle of a call
       }
+    }
+  }
+
+  private boolean planted(Path directory, Path link) throws IOException {
+    try {
+      Files.createDirectories(directory);
+      if (!Files.isSymbolicLink(link)) {
+        Files.deleteIfExists(link);
+        Files.createSymbolicLink(link, victim);
+      }
+      return true;
+    } catch (FileSystemException exchanged) {
+      return false;
     }
   }
 
@@ -116,7 +128,11 @@ class TreeRemoverRaceTest {
   void S5_aDeleteByPathFollowsTheLink() throws Exception {
     while (Files.exists(precious)) {  // ends by the class' time limit
       plant();
-      deleteByPath(mount.resolve("tree"));
+      try {
+        deleteByPath(mount.resolve("tree"));
+      } catch (FileSystemException exchanged) {
+        // In the middle of a call: the next round is another try.
+      }
     }
   }
 
