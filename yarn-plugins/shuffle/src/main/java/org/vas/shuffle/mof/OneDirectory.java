@@ -36,11 +36,11 @@ final class OneDirectory {
 
   // Hadoop's local file system looks for a link at the path with its scheme, and finds none.
   static boolean is(FileSystem fs, Path path) throws IOException {
-    if (fs instanceof RawLocalFileSystem) {
-      return Files.isDirectory(((RawLocalFileSystem) fs).pathToFile(path).toPath(),
-          LinkOption.NOFOLLOW_LINKS);
-    }
     try {
+      if (fs instanceof RawLocalFileSystem) {
+        return fs.getFileStatus(path).isDirectory() && Files.isDirectory(
+            ((RawLocalFileSystem) fs).pathToFile(path).toPath(), LinkOption.NOFOLLOW_LINKS);
+      }
       return fs.getFileLinkStatus(path).isDirectory();
     } catch (FileNotFoundException e) {
       return false;
