@@ -12,11 +12,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
+from vas_core.reading import read_limited
 from vas_core.settings import first_problem
 from vas_routing.links import Leg
 from vas_routing.policy import Choices
 
 DEFAULT_CHOICES = Path("/var/lib/vas/route-choices.json")
+
+# A site of 10,000 guests has some 2 MB.
+_MOST_BYTES = 64 << 20
 
 
 class Pair(BaseModel):
@@ -40,7 +44,7 @@ def read_choices(file: Path) -> Choices:
     Raises BadInput that names file and key.
     """
     try:
-        document = _Document.model_validate_json(file.read_bytes())
+        document = _Document.model_validate_json(read_limited(file, _MOST_BYTES))
     except FileNotFoundError as missing:
         if file == DEFAULT_CHOICES:
             return {}
