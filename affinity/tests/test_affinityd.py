@@ -266,7 +266,9 @@ def test_H7_a_reading_that_fails_in_any_way_ends_no_daemon(daemon: Daemon, worke
     daemon.place(worker, CPUS[1])
     daemon.start(program=("-c", RAISES))
     runs_on(worker, CPUS[1])
-    daemon.plan.write_text("strange")
+    strange = daemon.plan.with_suffix(".new")
+    strange.write_text("strange")
+    strange.replace(daemon.plan)  # at once: half a file would be refused as such
     assert refused(daemon)["what"] == "RuntimeError: a bug in a reader"
     os.sched_setaffinity(worker, {CPUS[0]})
     runs_on(worker, CPUS[1])

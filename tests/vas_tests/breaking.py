@@ -40,4 +40,4 @@ def virtio_admin(site: RoutedNet, up: bool) -> None:
 def _fabric_port(site: RoutedNet, guest: str, device: str = "vf0") -> str:
     (vf,) = site.ip_json(guest, "link", "show", device)
     ports = site.ip_json("_fabric", "link", "show", "type", "veth")
-    return str(next(port["ifname"] for port in ports if port["ifindex"] == vf["link_index"]))
+    return next(str(port["ifname"]) for port in ports if port["ifindex"] == vf["link_index"])

@@ -1,6 +1,9 @@
 package org.vas.filesystem;
 
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileContextTestWrapper;
 import org.apache.hadoop.fs.FileSystem;
@@ -16,6 +19,11 @@ class SymlinkContractTest {
   abstract static class OnLustre extends SymlinkBaseTest {
     // The suite makes configurations of its own, and so meets the mount of core-site.xml.
     final Configuration conf = new Configuration();
+
+    @BeforeEach
+    void mount() throws IOException {
+      Files.createDirectories(Path.of(conf.get(LustreConf.MOUNT.name())));
+    }
 
     @Override
     protected String getScheme() {
