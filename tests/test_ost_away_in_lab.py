@@ -76,6 +76,23 @@ def test_R4_submission_history_and_jobs_of_other_data_go_on(lab: Lab, inputs: Pa
     assert lab.run_job(["wordcount", "/ost-away/there", "/ost-away/again"]).state == "SUCCEEDED"
 
 
+def test_R4_a_job_needs_the_osts_of_its_input_alone(lab: Lab, terasort_input: str) -> None:
+    """_SUCCESS of a job is on one OST: where any other one is away, the next job begins."""
+    lab.call(["rm", "-rf", str(inside(lab, "requests/sorted"))])
+    made = outside(lab, inside(lab, terasort_input.lstrip("/")))
+    needed = {ost for path in made.iterdir() for ost in osts_outside(path) if path.name[0] == "_"}
+    free = {ost for host in lab.spec.cluster.hosts for ost in host.osts} - needed
+    assert free, f"_SUCCESS alone needs {needed}"
+    lost = min(free)
+    for path in made.glob("part-*"):
+        if lost in osts_outside(path):
+            shown = inside(lab, str(path.relative_to(lab.spec.lustre_state / "data")))
+            lab.call(["lfs", "migrate", "-c", "1", "-i", str(min(needed)), str(shown)])
+    with away(lab, lost):
+        done = lab.run_job(["terasort", terasort_input, "/requests/sorted"])
+        assert history(lab, f"mapreduce/jobs/{done.job_id}")["job"]["state"] == "SUCCEEDED"
+
+
 def test_R4_the_error_names_the_file_and_the_ost(lab: Lab, inputs: Path) -> None:
     with away(lab, 1):
         for words in (["-ls", "/ost-away/there"], ["-cat", "/ost-away/there/words"]):
