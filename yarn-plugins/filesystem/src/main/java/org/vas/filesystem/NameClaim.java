@@ -13,13 +13,11 @@ import java.util.concurrent.ThreadLocalRandom;
  * dies in between leaves the link, which keeps the name taken until somebody removes it.
  */
 final class NameClaim {
-  private static final String PREFIX = ".vas-rename-claim-";
-
   private NameClaim() {}
 
   /** Renames; {@code EEXIST} when the name is taken, {@code ENOTDIR} for a directory. */
   static void rename(Path source, Path target) throws IOException {
-    String claim = PREFIX + Long.toHexString(ThreadLocalRandom.current().nextLong());
+    String claim = PredictableNames.CLAIM + Long.toHexString(ThreadLocalRandom.current().nextLong());
     Posix.symlink(claim, target);
     try {
       if (!holds(target, claim)) {
@@ -36,7 +34,7 @@ final class NameClaim {
 
   /** Whether a name is a claim: of a rename that is running, or of one that died. */
   static boolean isOne(Path file) throws IOException {
-    return text(file).startsWith(PREFIX);
+    return text(file).startsWith(PredictableNames.CLAIM);
   }
 
   private static boolean holds(Path target, String claim) throws IOException {

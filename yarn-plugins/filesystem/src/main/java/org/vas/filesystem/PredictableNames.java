@@ -46,6 +46,9 @@ public final class PredictableNames {
   /** The names of files of passes, as a regular expression. */
   public static final String PASSES = "pass-\\d+\\.mof";
 
+  /** What the text of a link begins with that holds a name for a rename; nothing has such a name. */
+  public static final String CLAIM = ".vas-rename-claim-";
+
   /** One name of each kind of file in the directory of an attempt. */
   public static List<String> filesOfAttempts() {
     return List.of(MANIFEST, UNPUBLISHED, PACKED, ofGeneration(PACKED, 1), perReducer(0),
