@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -53,13 +54,33 @@ final class Directories {
 
   /** Removes one entry, or with {@code recursive} all below it too; false when there is none. */
   static boolean delete(GuardedEntry entry, boolean recursive) throws IOException {
-    if (!Files.exists(entry.path(), LinkOption.NOFOLLOW_LINKS)) {
+    if (FileId.ifPresent(entry.path()).isEmpty()) {
       return false;
     }
     if (!recursive) {
-      return Files.deleteIfExists(entry.path());
+      try {
+        remove(entry.path());
+        return true;
+      } catch (NoSuchFileException removedMeanwhile) {
+        return false;
+      }
     }
-    entry.removeTree(new TreeRemover(DEEPEST));
+    entry.removeTree(new TreeRemover(DEEPEST, false));
     return true;
+  }
+
+  /**
+   * Removes a name; a directory must be empty. What the JDK asks for before it removes a file, its
+   * size, the OSTs have to answer: where one is away, the MDT is asked to remove the name.
+   */
+  static void remove(Path file) throws IOException {
+    try {
+      Files.delete(file);
+    } catch (FileSystemException e) {
+      if (!OstFaults.isOfServer(e)) {
+        throw e;
+      }
+      Posix.unlink(file);
+    }
   }
 }

@@ -110,7 +110,7 @@ final class FileCreator {
     FileId made = layouts.isEmpty()
         ? files.createPlain(file, initial) : createWithFirst(file, initial, layouts);
     try (PathHandle handle = links.unfollowed(file)) {
-      checkOurs(file, handle.identity(), FileId.of(handle.path()).isSame(made));
+      checkOurs(file, handle, made);
       return opened(file, handle, made, mode, locked);
     } catch (PlantedException planted) {
       throw planted;  // not ours to remove
@@ -121,16 +121,24 @@ final class FileCreator {
   }
 
   // Who may write the directory may have put something in the new file's place meanwhile.
-  private void checkOurs(Path file, FileIdentity found, boolean isMade) throws IOException {
+  private void checkOurs(Path file, PathHandle handle, FileId made) throws IOException {
+    FileId found = handle.identity();
     boolean mayBeMade = found.isRegularFile() && found.links() == 1 && links.mayBeOwn(found);
-    if (mayBeMade && !isMade) {
+    if (mayBeMade && !found.isSame(made)) {
       throw new IOException(PathHandle.shown(file)
           + ": replaced by another writer while it was made; let one writer have it");
     }
-    if (!mayBeMade || found.size() != 0) {
+    if (!mayBeMade || isFilledByOthers(file, handle)) {
       throw new PlantedException(PathHandle.shown(file), "was just made, and is "
           + found.kind() + " of the user with id " + found.owner() + " now");
     }
+  }
+
+  // A size is a question to each OST of the file: only where somebody may have moved one in.
+  private boolean isFilledByOthers(Path file, PathHandle handle) throws IOException {
+    FileId directory = FileId.of(requireNonNull(file.getParent()));
+    return (directory.othersMayWrite() || !links.mayBeOwn(directory))
+        && Files.size(handle.path()) != 0;
   }
 
   private FileId createWithFirst(Path file, int mode, List<LayoutRequest> layouts)

@@ -9,24 +9,27 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which file a name leads to: device and inode, with its type and link count. It asks for no size,
+ * Which file a name leads to: device and inode, with its type, owner and link count. It asks for no size,
  * so that a Lustre client answers without asking the OSTs (a glimpse for each object).
  */
 final class FileId {
   private static final int TYPE = 0170000;
   private static final int DIRECTORY = 0040000;
   private static final int REGULAR = 0100000;
+  private static final int SYMLINK = 0120000;
 
   private final long device;
   private final long inode;
   private final int links;
   private final int mode;
+  private final int owner;
 
-  FileId(long device, long inode, int links, int mode) {
+  FileId(long device, long inode, int links, int mode, int owner) {
     this.device = device;
     this.inode = inode;
     this.links = links;
     this.mode = mode;
+    this.owner = owner;
   }
 
   /** Returns the file of a name; of a symbolic link, the link itself. */
@@ -57,16 +60,16 @@ final class FileId {
     try {
       return Posix.statx(file, follow);
     } catch (ErrnoException e) {
-      if (!e.is(Errno.ENOSYS)) {
+      if (!e.is(Errno.ENOSYS) && !e.is(Errno.EPERM)) {
         throw e;
       }
     }
-    // A kernel before 4.11 or a glibc before 2.28.
+    // A kernel before 4.11, a glibc before 2.28, or a sandbox that does not know the call.
     LinkOption[] options =
         follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS};
-    Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode", options);
+    Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode,uid", options);
     return new FileId((Long) values.get("dev"), (Long) values.get("ino"),
-        (Integer) values.get("nlink"), (Integer) values.get("mode"));
+        (Integer) values.get("nlink"), (Integer) values.get("mode"), (Integer) values.get("uid"));
   }
 
   /** Whether both are one file, by whatever names. */
@@ -85,6 +88,44 @@ final class FileId {
   /** How many names the file has; 0 once it was removed or replaced and is only open. */
   int links() {
     return links;
+  }
+
+  /** The user id of the owner. */
+  int owner() {
+    return owner;
+  }
+
+  boolean isSymlink() {
+    return (mode & TYPE) == SYMLINK;
+  }
+
+  /** What everybody may do with it: r 4, w 2, x 1. */
+  int forOthers() {
+    return mode & 07;
+  }
+
+  /** Whether somebody else than its owner may write it, by its mode. */
+  boolean othersMayWrite() {
+    return (mode & 022) != 0;
+  }
+
+  /** What it is, for messages. */
+  String kind() {
+    switch (mode & TYPE) {
+      case DIRECTORY:
+        return "a directory";
+      case SYMLINK:
+        return "a symbolic link";
+      case 0010000:
+        return "a FIFO";
+      case 0140000:
+        return "a socket";
+      case 0020000:
+      case 0060000:
+        return "a device";
+      default:
+        return "a file";
+    }
   }
 
   /** Permission bits, with setuid, setgid and sticky. */

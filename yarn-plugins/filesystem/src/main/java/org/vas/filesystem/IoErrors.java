@@ -60,7 +60,8 @@ final class IoErrors {
   private static String place(Path path, IOException error) {
     String file = error instanceof ErrnoException
         ? ((ErrnoException) error).file() : ((FileSystemException) error).getFile();
-    boolean below = file != null && !path.isRoot() && !file.endsWith("/" + path.getName());
+    boolean below = file != null && !path.isRoot() && !file.endsWith("/" + path.getName())
+        && !PathHandle.isHandle(file);
     return path + ": " + (below ? file + ": " : "");
   }
 

@@ -92,7 +92,7 @@ final class LinkGuard {
   }
 
   /** Whether this process may have made it; root's files may be another user's, squashed. */
-  boolean mayBeOwn(FileIdentity file) {
+  boolean mayBeOwn(FileId file) {
     return followsAll || reader == 0 || file.owner() == reader;
   }
 

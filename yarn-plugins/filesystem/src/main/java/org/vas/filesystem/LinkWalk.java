@@ -112,7 +112,7 @@ final class LinkWalk implements Closeable {
       return name;
     }
     found = entry;  // closed with the walk
-    FileIdentity identity = entry.identity();
+    FileId identity = entry.identity();
     if (!identity.isSymlink()) {
       note(identity, identity.isDirectory() ? READ | SEARCH : READ);
       return name;
@@ -130,7 +130,7 @@ final class LinkWalk implements Closeable {
     }
     PathHandle entry = calls.entry(at.peek(), name, file);
     try {
-      FileIdentity identity = entry.identity();
+      FileId identity = entry.identity();
       if (identity.isSymlink()) {
         follow(file, name, entry, identity);
         entry.close();
@@ -155,7 +155,7 @@ final class LinkWalk implements Closeable {
     note(at.peek().identity(), SEARCH);
   }
 
-  private void follow(Path file, String name, PathHandle link, FileIdentity identity)
+  private void follow(Path file, String name, PathHandle link, FileId identity)
       throws IOException {
     if (++links > MAX_LINKS) {
       throw new ErrnoException(file, "open", Errno.ELOOP);
@@ -186,7 +186,7 @@ final class LinkWalk implements Closeable {
     throw outOfMount(link + ": a symbolic link to '" + stored + "'");
   }
 
-  private void note(FileIdentity identity, int needed) {
+  private void note(FileId identity, int needed) {
     if ((identity.forOthers() & needed) != needed) {
       doubted.forEach(link -> link.everybodyMayRead = false);
     }

@@ -29,7 +29,8 @@ public interface LustreConf {
       "The OST pool of new files; not set: any OST.");
 
   ConfKey<String> PRIVATE_PATHS = ConfKey.text("vas.lustre.private-paths",
-      ".*/(_temporary/.*/attempt_[^/]*_r_[^/]*|shuffle/attempt_[^/]*)/.*",
+      ".*/(_temporary/.*/attempt_[^/]*_r_[^/]*"
+          + "|job_\\d+_\\d+/shuffle/attempt_\\d+_\\d+_[mr]_\\d+_\\d+)/.*",
       "Files whose path matches this regular expression get one stripe on an OST of the host"
           + " this VM runs on. The default is what reduce attempts write before commit, and the"
           + " map output of vas.shuffle. What map attempts commit is left out: it is the next job's"
@@ -61,7 +62,7 @@ public interface LustreConf {
           + " each map attempt is then on one of them, with its files.");
 
   ConfKey<String> LAZY_PATHS = ConfKey.text("vas.lustre.lazy-paths",
-      ".*/shuffle/attempt_[^/]*/.*",
+      ".*/job_\\d+_\\d+/shuffle/attempt_\\d+_\\d+_[mr]_\\d+_\\d+/.*",
       "Files whose path matches this regular expression may be in this VM's memory only when"
           + " close() returns, and are written without a lock: one task attempt writes them and can"
           + " write them again. Every other file is on the OSTs' disks before close() returns,"

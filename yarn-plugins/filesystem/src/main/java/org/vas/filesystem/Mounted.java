@@ -160,7 +160,7 @@ final class Mounted {
     Path base = paths.above(file, levels);
     try (PathHandle directory = links.object(base, LinkGuard.Use.READ);
         OwnFile own = links.own(directory, base, file)) {
-      return open(shown, own.path(), wantedBuffer, all, local);
+      return faults.naming(() -> open(shown, own.path(), wantedBuffer, all, local));
     }
   }
 
@@ -321,14 +321,15 @@ final class Mounted {
     Path base = paths.above(file, levels);
     try (PathHandle directory = links.object(base, LinkGuard.Use.CHANGE);
         OwnFile own = links.own(directory, base, file)) {
-      return append(shown, own.path(), wantedBuffer);
+      return faults.naming(() -> append(shown, own.path(), wantedBuffer));
     }
   }
 
   /** Cuts a file to that many bytes, durably. */
   void truncate(org.apache.hadoop.fs.Path shown, Path file, long length) throws IOException {
     checkRegular(shown, file, FileAttributes.of(file));
-    try (OpenFile open = locks.change(file, paths.local(shown))) {
+    Path named = paths.local(shown);
+    try (OpenFile open = locks.change(file, named).telling(faults, named)) {
       open.truncate(length);
       open.force(true);
     }
@@ -363,7 +364,7 @@ final class Mounted {
       throw new FileNotFoundException(shown + ": is a directory");
     }
     if (!its.isRegularFile()) {
-      throw new IOException(shown + ": is " + FileIdentity.of(file).kind()
+      throw new IOException(shown + ": is " + FileId.of(file).kind()
           + ", not a regular file: not opened; remove it, or leave it out of the input");
     }
   }

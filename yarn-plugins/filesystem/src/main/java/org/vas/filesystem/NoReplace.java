@@ -86,7 +86,23 @@ final class NoReplace {
       warnOfClaim(target);
       throw e;
     }
-    removeSource(from, source, target);
+    try {
+      removeSource(from, source, target);
+    } catch (ErrnoException e) {
+      if (!e.is(Errno.ENOENT)) {
+        takeBack(from, source, target);
+      }
+      throw e;
+    }
+  }
+
+  // The source may not be removed: it keeps its name, and the one that was just given goes again.
+  private static void takeBack(FileId from, Path source, Path target) throws IOException {
+    boolean bothAreOurs = FileId.ifPresent(source).filter(from::isSame).isPresent()
+        && FileId.ifPresent(target).filter(from::isSame).isPresent();
+    if (bothAreOurs && !isOneEntry(source, target)) {
+      Posix.unlink(target);
+    }
   }
 
   // Whoever removes the source has won: of several that rename one file, the others find it gone.

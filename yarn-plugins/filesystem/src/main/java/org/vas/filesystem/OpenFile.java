@@ -126,7 +126,11 @@ final class OpenFile implements Closeable {
 
   /** Cuts the file to that many bytes; one that is shorter stays as it is. */
   void truncate(long length) throws IOException {
-    channel.truncate(length);
+    try {
+      channel.truncate(length);
+    } catch (IOException e) {
+      throw told.of("truncate", 0, Long.MAX_VALUE, e);
+    }
   }
 
   /** Waits until the bytes are on disk, and with {@code metadata} the times too. */

@@ -60,7 +60,8 @@ final class Operations {
   /** Reads below a directory that the operation opens itself. */
   <T> T readingName(Path path, Operation<T> operation) throws IOException {
     statistics.incrementReadOps(1);
-    return IoErrors.reading(path, () -> operation.apply(shown(path), file(path)));
+    return IoErrors.reading(
+        path, () -> faults.naming(() -> operation.apply(shown(path), file(path))));
   }
 
   /** Reads what is known about a name itself, where it may be a symbolic link. */
@@ -68,7 +69,7 @@ final class Operations {
     statistics.incrementReadOps(1);
     return IoErrors.reading(path, () -> {
       try (GuardedEntry entry = links.entry(file(path), LinkGuard.Use.READ)) {
-        return operation.apply(shown(path), entry.path());
+        return faults.naming(() -> operation.apply(shown(path), entry.path()));
       }
     });
   }

@@ -62,7 +62,7 @@ public final class OwnFile implements Closeable {
     }
   }
 
-  private static void check(Path shown, FileIdentity found, int owner, boolean last)
+  private static void check(Path shown, FileId found, int owner, boolean last)
       throws PlantedException {
     if (last ? !found.isRegularFile() : !found.isDirectory()) {
       throw new PlantedException(

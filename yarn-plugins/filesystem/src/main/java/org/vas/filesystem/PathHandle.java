@@ -36,6 +36,11 @@ final class PathHandle implements Closeable {
     }
   }
 
+  /** Whether a path goes by a handle: it means nothing to people once that is closed. */
+  static boolean isHandle(String file) {
+    return file.startsWith(DESCRIPTORS + "/");
+  }
+
   int descriptor() {
     return descriptor;
   }
@@ -45,8 +50,8 @@ final class PathHandle implements Closeable {
     return DESCRIPTORS.resolve(Integer.toString(descriptor));
   }
 
-  FileIdentity identity() throws IOException {
-    return FileIdentity.of(path());
+  FileId identity() throws IOException {
+    return FileId.of(path());
   }
 
   @Override

@@ -25,13 +25,20 @@ public class TreeRemover {
 
   private final Descriptors calls = new Descriptors();
   private final int deepest;
+  private final boolean countsBytes;
   private long files;
   private long bytes;
   private long directories;
 
   /** @param deepest levels below the directory that is emptied; each costs a descriptor */
   public TreeRemover(int deepest) {
+    this(deepest, true);
+  }
+
+  /** @param countsBytes whether to ask for sizes, which is a question to each OST of each file */
+  TreeRemover(int deepest, boolean countsBytes) {
     this.deepest = deepest;
+    this.countsBytes = countsBytes;
   }
 
   /**
@@ -75,12 +82,12 @@ public class TreeRemover {
   /** A directory was emptied and is about to be removed; here tests write into it. */
   protected void emptied(Path directory) throws IOException {}
 
-  private void descend(PathHandle parent, Path above, List<String> names, FileIdentity owner)
+  private void descend(PathHandle parent, Path above, List<String> names, FileId owner)
       throws IOException {
     String name = single(names.get(0));
     Path shown = above.resolve(name);
     try (PathHandle directory = calls.entry(parent, name, shown)) {
-      FileIdentity found = directory.identity();
+      FileId found = directory.identity();
       if (!found.isDirectory()) {
         throw new IOException(shown + " is " + found.kind() + ", not a directory");
       }
@@ -148,9 +155,11 @@ public class TreeRemover {
 
   private void removeOnce(PathHandle parent, Path name, Path shown, int depth)
       throws IOException {
-    FileIdentity found;
+    FileId found;
+    long size;
     try (PathHandle entry = calls.entry(parent, name, shown)) {
       found = entry.identity();
+      size = countsBytes && found.isRegularFile() ? size(entry) : 0;
       if (found.isDirectory()) {
         if (depth == deepest) {
           throw new IOException(shown + " is more than " + deepest
@@ -160,12 +169,21 @@ public class TreeRemover {
         emptied(shown);
       }
     }
-    Files.delete(parent.path().resolve(name));
+    Directories.remove(parent.path().resolve(name));
     if (found.isDirectory()) {
       directories++;
     } else {
       files++;
-      bytes += found.isRegularFile() ? found.size() : 0;
+      bytes += size;
+    }
+  }
+
+  // Of a file on an OST that is away nobody knows it; the file goes all the same.
+  private static long size(PathHandle file) {
+    try {
+      return Files.size(file.path());
+    } catch (IOException unknown) {
+      return 0;
     }
   }
 
