@@ -203,6 +203,31 @@ def test_D1_a_guest_that_was_reset_is_named_with_its_jobs() -> None:
     assert "rm /var/lib/vas/unclean-stops" in check.fix
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "yesterday today",
+        "2026-11-24T10:00:00Z",
+        "0001-01-01T00:00:00Z 2026-11-24T10:02:00Z",
+        "2026-11-24 2026-11-24T10:02:00Z",
+        "2026-99-24T10:00:00Z 2026-11-24T10:02:00Z",
+        "\x1b[2J 2026-11-24T10:02:00Z",
+    ],
+)
+def test_D1_notes_that_are_no_times_fail_for_their_guest_alone(line: str) -> None:
+    """The guest's root writes them; the stop noted beside them is still named."""
+    good = "2026-11-24T10:00:00Z 2026-11-24T10:02:00Z"
+    seen = {
+        "vm1": looked(("unclean stop", said(f"{line}\n{good}\n"))),
+        "vm2": looked(("unclean stop", said(""))),
+    }
+    bad, stop, other = examine(SITE, seen, Asked())
+    assert bad.node == "vm1" and bad.verdict is Verdict.FAILED and "in its notes" in bad.what
+    assert bad.what.isprintable()
+    assert stop.verdict is Verdict.FAILED and "stopped without a sync" in stop.what
+    assert other.verdict is Verdict.OK
+
+
 def test_D1_a_guest_without_such_a_stop_is_well() -> None:
     assert one("vm1", looked(("unclean stop", said("")))).verdict is Verdict.OK
     unknown = one(

@@ -41,3 +41,13 @@ def test_D1_a_stop_that_synced_is_not(tmp_path: Path) -> None:
 
 def test_D1_a_stop_syncs_first() -> None:
     assert "ExecStop=/bin/sh -euc 'sync; rm -f /var/lib/vas/up'" in UNIT.read_text()
+
+
+def test_D1_it_syncs_after_the_node_manager_and_before_lustre_is_unmounted() -> None:
+    """Stops are in the reverse order of starts; the NodeManager's containers end with it."""
+    text = UNIT.read_text()
+    assert re.findall(r"^Before=(.*)$", text, re.M) == ["vas-nodemanager.service"]
+    assert re.findall(r"^After=(.*)$", text, re.M) == ["local-fs.target remote-fs.target"]
+    node_manager = UNIT.parents[2] / "yarn-plugins/systemd" / "vas-nodemanager.service"
+    # Nothing in the other direction: systemd would break the cycle, and the order with it.
+    assert "clean-stop" not in node_manager.read_text()

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.vas_virsh import Agent, Libvirt, Silent, printable
 
 DOCUMENTATION = """
 module: vas_power
@@ -39,7 +36,7 @@ options:
     type: int
     default: 10
   call_seconds:
-    description: For how long one call of virsh may take.
+    description: For how long one call of virsh may take, other than an agent's in a sync.
     type: int
     default: 5
   pid_files:
@@ -69,6 +66,10 @@ kept_down:
   type: list
   elements: str
   returned: always
+kept_up:
+  description: Guest -> why it still starts with the server.
+  type: dict
+  returned: always
 running:
   description: Guests whose QEMU is there when the module ends.
   type: list
@@ -84,7 +85,7 @@ failed_for:
   type: dict
   returned: always
 libvirt:
-  description: Why libvirt was not asked any more; empty where it answered.
+  description: Why libvirt was not asked any more; empty where C(virsh version) answered.
   type: str
   returned: always
 """
@@ -94,45 +95,6 @@ _POLL_SECONDS = 0.5
 _END_SECONDS = 10.0
 # virsh's words of a guest that ended by itself meanwhile.
 _DOWN = "is not running"
-
-
-class Silent(Exception):
-    """libvirt did not answer within its time."""
-
-
-class Libvirt:
-    """virsh with a bound. After the first call without an answer nothing is asked any more."""
-
-    def __init__(self, call_seconds: float) -> None:
-        self.call_seconds = call_seconds
-        self.silent = ""
-
-    def ask(self, *words: str) -> tuple[int, str]:
-        """Status and output of a command, or its errors. Raises Silent."""
-        if self.silent:
-            raise Silent(self.silent)
-        try:
-            status, output = bounded(["virsh", "--quiet", *words], self.call_seconds)
-        except TimeoutError:
-            self.silent = f"no answer to virsh {words[0]} within {self.call_seconds:g} s"
-            raise Silent(self.silent) from None
-        except FileNotFoundError:
-            self.silent = "virsh is not installed"
-            raise Silent(self.silent) from None
-        return status, output
-
-
-def bounded(argv: list[str], seconds: float) -> tuple[int, str]:
-    """Runs a program; one that even SIGKILL does not end is left behind. Raises TimeoutError."""
-    environment = {**os.environ, "LC_ALL": "C"}
-    pipe, null = subprocess.PIPE, subprocess.DEVNULL
-    process = subprocess.Popen(argv, stdin=null, stdout=pipe, stderr=pipe, env=environment)
-    try:
-        out, errors = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise TimeoutError from None
-    return process.returncode, (out if process.returncode == 0 else errors).decode().strip()
 
 
 class Guests:
@@ -147,7 +109,7 @@ class Guests:
         """Those whose QEMU is there: by libvirt, or where it is silent by their pid files."""
         try:
             status, listed = self.libvirt.ask("list", "--name")
-        except Silent:
+        except (Silent, TimeoutError):
             status, listed = 1, ""
         if status == 0:
             return [name for name in self.names if name in listed.split()]
@@ -164,66 +126,62 @@ class Guests:
         mine = any(word.split(",")[0] in (f"guest={name}", name) for word in _after(words, "-name"))
         return pid if mine and state not in "ZX" else None
 
-    def keep_down(self, links: Path) -> list[str]:
-        """Takes autostart from all guests, running or not; returns those that had it.
+    def keep_down(self, links: Path) -> tuple[list[str], dict[str, str]]:
+        """Takes autostart from all guests, running or not.
 
-        Where libvirt is silent their links go: it reads those when it starts the next time.
+        Returns those that had it and have it no more, and guest -> why it still has it. Where
+        libvirt does not take it away the link goes: libvirt reads those when it starts.
         """
-        had = [name for name in self.names if (links / f"{name}.xml").is_symlink()]
         try:
-            listed = self.libvirt.ask("list", "--name", "--all", "--autostart")[1].split()
-            had = [name for name in self.names if name in listed]
-            for name in had:
-                self.libvirt.ask("autostart", "--disable", name)
-        except Silent:
-            for name in had:
+            status, listed = self.libvirt.ask("list", "--name", "--all", "--autostart")
+        except (Silent, TimeoutError):
+            status, listed = 1, ""
+        had = [name for name in self.names if (links / f"{name}.xml").is_symlink()]
+        if status == 0:
+            had = [name for name in self.names if name in listed.split()]
+
+        def forget(name: str) -> None:
+            try:
+                status, _ = self.libvirt.ask("autostart", "--disable", name)
+            except (Silent, TimeoutError):
+                status = 1
+            if status != 0:
                 (links / f"{name}.xml").unlink(missing_ok=True)
-        return had
 
-    def shut_down(self, names: Iterable[str], seconds: float) -> list[str]:
-        """Tells guests to shut down and waits; returns those that are down. Raises Silent."""
-        asked = [*names]
-        for name in asked:
-            # One that is paused, or whose kernel hangs, cannot be told anything.
-            self.libvirt.ask("shutdown", name)
-        end = time.monotonic() + seconds
-        while (left := {*self.running()} & {*asked}) and time.monotonic() < end:
-            time.sleep(_POLL_SECONDS)
-        return [name for name in asked if name not in left]
+        return for_each(had, forget)
 
-    def sync(self, name: str, seconds: float) -> None:
-        """Lets a guest write its dirty pages by its agent. Raises Silent, OSError, TimeoutError.
+    def shut_down(self, names: list[str], seconds: float) -> tuple[list[str], dict[str, str]]:
+        """Tells guests to shut down, all at once, and waits for those that were told.
 
-        Not by guest-fsfreeze-freeze: the agent passes over file systems without a block device,
-        as Lustre is.
+        Returns those that are down, and guest -> why it is not.
         """
+        told, failed_for = for_each(names, self._tell)
         end = time.monotonic() + seconds
-        arguments = {"path": "/bin/sync", "capture-output": True}
-        pid = self._agent(name, "guest-exec", arguments)["pid"]
-        while not (found := self._agent(name, "guest-exec-status", {"pid": pid}))["exited"]:
+        left = {*names}
+        while told and (left := {*self.running()} & {*names}) & {*told}:
             if time.monotonic() > end:
-                raise TimeoutError(f"its sync did not end within {seconds:g} s")
+                break
             time.sleep(_POLL_SECONDS)
-        if found.get("exitcode") != 0:
-            said = base64.b64decode(found.get("err-data", "")).decode(errors="replace").strip()
-            raise OSError(f"its sync failed: {said or found}")
+        late = f"does not shut down within {seconds:g} s"
+        why = {name: failed_for.get(name, late) for name in names if name in left}
+        return [name for name in names if name not in left], why
 
-    def _agent(self, name: str, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        asked = json.dumps({"execute": command, "arguments": arguments})
-        bound = str(max(1, int(self.libvirt.call_seconds) - 1))
-        status, said = self.libvirt.ask("qemu-agent-command", "--timeout", bound, name, asked)
-        if status != 0:
-            raise OSError(" ".join(said.replace("error: ", "").split()))
-        answer: dict[str, Any] = json.loads(said)["return"]
-        return answer
+    def _tell(self, name: str) -> None:
+        """By ACPI alone: without a mode libvirt asks the agent first, and waits for it.
+
+        One that is paused, or whose kernel hangs, cannot be told anything.
+        """
+        status, said = self.libvirt.ask("shutdown", "--mode", "acpi", name)
+        if status != 0 and _DOWN not in said:
+            raise OSError(said.replace("error: ", ""))
 
     def cut(self, name: str) -> None:
         """Ends a guest's QEMU, by libvirt or else by its process. Raises OSError, TimeoutError."""
         pid = self.pid(name)
         try:
             status, said = self.libvirt.ask("destroy", name)
-        except Silent as silent:
-            status, said = 1, str(silent)
+        except (Silent, TimeoutError) as wrong:
+            status, said = 1, str(wrong)
         if status == 0 or _DOWN in said:
             return
         if pid is None:
@@ -243,13 +201,16 @@ def _after(words: list[str], option: str) -> list[str]:
 
 
 def for_each(names: list[str], act: Callable[[str], None]) -> tuple[list[str], dict[str, str]]:
-    """Acts on all guests at once; returns for whom it was done, and guest -> why not."""
+    """Acts on all guests at once; returns for whom it was done, and guest -> why not.
+
+    Whatever goes wrong with one guest stays that guest's failure: its agent may answer anything.
+    """
 
     def tried(name: str) -> str:
         try:
             act(name)
-        except (Silent, OSError, TimeoutError, KeyError, ValueError) as wrong:
-            return str(wrong) or type(wrong).__name__
+        except Exception as wrong:
+            return printable(str(wrong)) or type(wrong).__name__
         return ""
 
     with ThreadPoolExecutor(max(1, len(names))) as pool:
@@ -262,16 +223,11 @@ def act(guests: Guests, action: str, seconds: float) -> tuple[list[str], dict[st
     """Does one action to the guests that run; returns for whom it was done, and why not."""
     running = guests.running()
     if action == "sync":
-        return for_each(running, lambda name: guests.sync(name, seconds))
+        return for_each(running, lambda name: Agent(guests.libvirt, name).sync(seconds))
     if action == "cut":
         return for_each(running, guests.cut)
     if action == "shutdown":
-        try:
-            down = guests.shut_down(running, seconds)
-        except Silent as silent:
-            return [], dict.fromkeys(running, str(silent))
-        late = f"does not shut down within {seconds:g} s"
-        return down, {name: late for name in running if name not in down}
+        return guests.shut_down(running, seconds)
     return [], {}
 
 
@@ -289,11 +245,12 @@ def main() -> None:
     guests = Guests(given["names"], Libvirt(given["call_seconds"]), Path(given["pid_files"]))
     action = "status" if module.check_mode else given["action"]
     links = Path(given["autostart_links"])
-    kept_down = guests.keep_down(links) if action == "shutdown" else []
+    kept_down, kept_up = guests.keep_down(links) if action == "shutdown" else ([], {})
     done, failed_for = act(guests, action, given["seconds"])
     module.exit_json(
         changed=bool(kept_down or (done and action != "sync")),
         kept_down=kept_down,
+        kept_up=kept_up,
         running=guests.running(),
         done=done,
         failed_for=failed_for,
