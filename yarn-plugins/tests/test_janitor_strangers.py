@@ -197,7 +197,12 @@ def test_L1_attempts_are_looked_at_only_where_their_age_counts(
         rm.over(JOB, hours_ago=1)
     looked: list[object] = []
     scandir = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda at: looked.append(at) or scandir(at))
+
+    def seen(at: int) -> object:
+        looked.append(at)
+        return scandir(at)
+
+    monkeypatch.setattr(os, "scandir", seen)
     assert gc(rm, staging, *more) == 0
     assert looked == []
     rm.apps.clear()

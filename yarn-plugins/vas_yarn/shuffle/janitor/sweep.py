@@ -15,7 +15,7 @@ from vas_yarn.shuffle.janitor.rule import (
     Verdict,
     judge,
     judge_quarantined,
-    over_since,
+    learned,
 )
 from vas_yarn.shuffle.janitor.store import (
     JobDirectory,
@@ -78,10 +78,7 @@ class _Run:
         directories = [entry for entry in user.entries if isinstance(entry, JobDirectory)]
         lives = {d.job: self.manager.life(_application(d.job)) for d in directories}
         before = dict(self.remembered)
-        over = over_since(lives, before, self.clock.now_ms)
-        self._remember(
-            {job: ended for job, ended in before.items() if job not in lives} | over, before
-        )
+        self._remember(learned(lives, before, self.clock.now_ms), before)
         for found in directories:
             yield self._of_job(found, lives[found.job], before)
         for waiting in user.entries:
