@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from vas_yarn.resourcemanager import Doubt, Life
-from vas_yarn.shuffle.janitor.rule import Clock, Verdict, judge, judge_quarantined, over_since
+from vas_yarn.shuffle.janitor.rule import Clock, Verdict, judge, judge_quarantined, learned
 
 GRACE = 100
 
@@ -85,15 +86,23 @@ class Shuffles(RuleBasedStateMachine):
     def pass_time(self, seconds: int) -> None:
         self.now += seconds
 
-    @rule()
-    def janitor(self) -> None:
-        lives = {name: job.life() for name, job in self.jobs.items() if job.files is not None}
+    @rule(users=st.integers(1, 3), left=st.sets(st.integers(0, 9)))
+    def janitor(self, users: int = 1, left: Set[int] = frozenset()) -> None:
+        """One run, user by user; `left` are those that it leaves for the next one."""
+        there = [name for name, job in self.jobs.items() if job.files is not None]
+        for user in range(users):
+            own = [name for name in there if int(name[-4:]) % users == user]
+            self.look_at([name for name in own if int(name[-4:]) not in left])
+        self.remembered = {job: at for job, at in self.remembered.items() if job in there}
+
+    def look_at(self, names: list[str]) -> None:
+        lives = {name: self.jobs[name].life() for name in names}
         for judged in judge(lives, self.remembered, Clock(self.now, GRACE), {}):
             if judged.verdict is Verdict.QUARANTINE:
                 self.jobs[judged.job].files = None
                 self.quarantine[judged.job] = self.now
         waiting = judge_quarantined(self.quarantine.items(), self.now, GRACE)
-        self.remembered = over_since(lives, self.remembered, self.now)
+        self.remembered = learned(lives, self.remembered, self.now)
         for judged in waiting:
             if judged.verdict is Verdict.DELETE:
                 job = self.jobs[judged.job]
@@ -137,3 +146,15 @@ def test_a_rule_that_takes_the_unknown_for_over_loses_live_output() -> None:
     machine.janitor()
     with pytest.raises(AssertionError):
         machine.reducers_of_live_jobs_read_every_published_map()
+
+
+def test_L1_what_one_run_leaves_for_the_next_is_not_forgotten() -> None:
+    machine = Shuffles()
+    machine.submit()
+    machine.jobs["job_1_0000"].ended = 0
+    machine.janitor()
+    machine.janitor(left={0})
+    machine.jobs["job_1_0000"].known = False
+    machine.now = GRACE
+    machine.janitor()
+    assert machine.jobs["job_1_0000"].files is None

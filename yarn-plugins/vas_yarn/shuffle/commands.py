@@ -14,6 +14,7 @@ import click
 from vas_cluster import Cluster, load_site
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus, FoundDifferent, VasError
+from vas_core.shown import shown
 from vas_core.sizes import format_size
 from vas_yarn.history import job_id
 from vas_yarn.resourcemanager import ResourceManager
@@ -169,20 +170,32 @@ def gc(
         )
     manager = ResourceManager.active(managers or _managers())
     store = StagingStore(_root(staging))
+    rows: list[Row] = []
     try:
-        rows = sweep(store, manager, grace, assume_over_ms=assume_over, dry_run=dry_run)
+        for row in sweep(store, manager, grace, assume_over_ms=assume_over, dry_run=dry_run):
+            rows.append(row)
     except OSError as wrong:
+        _say_rows([row for row in rows if row.done], as_json)
         raise VasError(f"the file system fails: {wrong}", where=str(store.root)) from wrong
+    except VasError:
+        _say_rows([row for row in rows if row.done], as_json)
+        raise
     finally:
         store.close()
+    _say_rows(rows, as_json, even_none=True)
+    return ExitStatus.FAILED if any(map(_is_failure, rows)) else ExitStatus.DONE
+
+
+def _say_rows(rows: list[Row], as_json: bool, *, even_none: bool = False) -> None:
+    if not rows and not even_none:
+        return
     if as_json:
         print_json([row.as_json() for row in rows])
     else:
         print_table(("WHERE", "VERDICT", "DONE", "WHY"), (_gc_cells(row) for row in rows))
     for row in rows:
         if row.failed or row.verdict in ("refused", "doubt"):
-            note(f"vas: {row.where}: {row.why}; it stays")
-    return ExitStatus.FAILED if any(map(_is_failure, rows)) else ExitStatus.DONE
+            note(f"vas: {shown(row.where)}: {row.why}; it stays")
 
 
 def _is_failure(row: Row) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from vas_core.errors import BadInput, VasError
+from vas_core.shown import shown
 from vas_yarn.history import job_id
 from vas_yarn.shuffle.manifest import Manifest, decode
 from vas_yarn.shuffle.wire import Damaged
@@ -44,7 +45,11 @@ class Attempt:
 
 
 def find(job: str, staging: Path) -> Path:
-    """The `shuffle` directory of a job, given its directory or its id. Raises BadInput if none."""
+    """The `shuffle` directory of a job, given its directory or its id.
+
+    Raises BadInput if there is none, and where several users have one of this id: anybody may name
+    a directory so.
+    """
     if not _ID.fullmatch(job):
         directory = Path(job)
         shuffle = directory if directory.name == SHUFFLE else directory / SHUFFLE
@@ -52,6 +57,10 @@ def find(job: str, staging: Path) -> Path:
             raise BadInput("holds no map output", where=str(shuffle), hint="name a job's directory")
         return shuffle
     found = sorted(staging.glob(f"*/.staging/{job_id(job)}/{SHUFFLE}"))
+    if len(found) > 1:
+        places = ", ".join(shown(path.parent) for path in found)
+        hint = "give the directory instead of the id"
+        raise BadInput(f"{len(found)} users have it: {places}", where=job, hint=hint)
     if found:
         return found[0]
     closed = [path for path in staging.glob("*/.staging") if not os.access(path, os.R_OK | os.X_OK)]

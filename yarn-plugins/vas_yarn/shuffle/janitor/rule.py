@@ -61,6 +61,15 @@ def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict
     return known
 
 
+def learned(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
+    """What is remembered after some jobs were asked about: `over_since`, and all others as before.
+
+    The others are those of other users, and what one run leaves for the next.
+    """
+    others = {job: ended for job, ended in remembered.items() if job not in lives}
+    return others | over_since(lives, remembered, now_ms)
+
+
 def judge(
     lives: Lives, remembered: Mapping[str, int], clock: Clock, changed: Mapping[str, int]
 ) -> list[Judged]:

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import os
 import re
 import secrets
-import shutil
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
-from vas_core.predictable_names import (
-    JANITOR,
-    JANITOR_MEMORY,
-    JANITOR_MEMORY_NEW,
-    QUARANTINE_PREFIX,
-    QUARANTINED,
-)
-from vas_core.safe_open import Planted, open_own, open_own_directory, read_own
+from vas_core.predictable_names import QUARANTINE_PREFIX, QUARANTINED
+from vas_yarn.shuffle.janitor.memory import Memory
+from vas_yarn.shuffle.janitor.removal import DIRECTORY, Strange, Whose, names_in, remove
 from vas_yarn.shuffle.job import SHUFFLE
 
-_MOST_MEMORY_BYTES = 64 << 20
+MOST_DIRECTORIES = 10_000
+"""Of one user, looked at in one run."""
+MOST_ATTEMPTS = 100_000
+"""Of one job, looked at to find out when it changed last."""
 # As Hadoop writes an id: one that a ResourceManager cannot parse, or takes for another job's, would
 # be a doubt about every directory.
 _JOB = re.compile(r"job_[1-9][0-9]{0,17}_([0-9]{4}|[1-9][0-9]{4,8})")
 _LIKE_A_JOB = re.compile(r"job_\d+_\d+")
 _QUARANTINED = re.compile(rf"{re.escape(QUARANTINE_PREFIX)}\.{_JOB.pattern}\.([0-9]+)")
-_OWN = re.compile(rf"{re.escape(JANITOR.of())}(\.[0-9a-f]{{16}})?")
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -43,8 +37,6 @@ class JobDirectory:
     job: str
     inode: tuple[int, int]
     """Device and inode number."""
-    changed_ms: int
-    """When it, its shuffle directory, or anything directly in that changed last (Unix ms)."""
 
     @property
     def where(self) -> str:
@@ -59,6 +51,8 @@ class Quarantined:
     user: str
     name: str
     moved_ms: int
+    inode: tuple[int, int]
+    """Device and inode number."""
 
     @property
     def where(self) -> str:
@@ -74,13 +68,25 @@ class Refused:
     why: str
 
 
+Entry = JobDirectory | Quarantined | Refused
+
+
+@dataclass
+class OfUser:
+    """What one user's staging directory holds."""
+
+    entries: list[Entry] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    """Of all that has a job's name, looked at or not."""
+
+
 class StagingStore:
     """A staging root, held open. Raises BadInput if it is none."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         try:
-            self._root = os.open(root, _DIRECTORY)
+            self._root = os.open(root, DIRECTORY)
         except OSError as wrong:
             raise BadInput(
                 f"cannot be opened: {wrong.strerror}",
@@ -88,71 +94,81 @@ class StagingStore:
                 hint="name the real staging directory with --staging, no link to it",
             ) from wrong
         self._device = os.fstat(self._root).st_dev
+        self._memory = Memory(root, self._root)
 
     def close(self) -> None:
         """Lets the root go."""
         os.close(self._root)
 
-    def entries(self) -> Iterator[JobDirectory | Quarantined | Refused]:
+    def entries(self) -> Iterator[Entry]:
         """Every job directory that holds map output, and what is in quarantine."""
-        for user in _names(self._root):
-            if user.startswith("."):
-                if _OWN.fullmatch(user) and (why := self._not_own(user)):
-                    yield Refused(user, why)
-                continue
-            with ExitStack() as stack:
-                try:
-                    staging = self._staging(user, stack)
-                except FileNotFoundError:
-                    continue
-                except OSError as wrong:
-                    yield Refused(f"{user}/.staging", _reason(wrong))
-                    continue
-                yield from self._of_user(user, staging)
+        for user in self.users():
+            yield from user.entries
 
-    def _of_user(self, user: str, staging: int) -> Iterator[JobDirectory | Quarantined | Refused]:
-        owner = os.fstat(staging).st_uid
-        for name in _names(staging):
-            moved = _QUARANTINED.fullmatch(name)
-            if not moved and not _LIKE_A_JOB.fullmatch(name):
+    def users(self) -> Iterator[OfUser]:
+        """User by user what `entries` has; first what has the name of the janitor's memory."""
+        yield OfUser([Refused(name, why) for name, why in self._memory.strangers()])
+        for user in names_in(self._root):
+            if user.startswith("."):
                 continue
-            if not moved and not _JOB.fullmatch(name):
-                yield Refused(f"{user}/.staging/{name}", "no job has this id")
-                continue
+            found = OfUser()
             try:
-                with _opened(name, staging) as job:
-                    why = self._strange(job, owner, () if moved else (SHUFFLE,))
-                    status = os.fstat(job)
-                    changed_ms = (
-                        status.st_mtime_ns // 1_000_000 if why or moved else _changed_ms(job)
-                    )
+                with self._staging(user) as (staging, whose):
+                    for entry in self._of_user(user, staging, whose, found.names):
+                        found.entries.append(entry)
+            except FileNotFoundError:
+                pass
+            except (OSError, Strange) as wrong:
+                found.entries.append(Refused(f"{user}/.staging", _reason(wrong)))
+            yield found
+
+    def _of_user(self, user: str, staging: int, whose: Whose, names: set[str]) -> Iterator[Entry]:
+        like = [n for n in names_in(staging) if _LIKE_A_JOB.fullmatch(n) or _moved_ms(n)]
+        names.update(like)
+        if len(like) > MOST_DIRECTORIES:
+            left = len(like) - MOST_DIRECTORIES
+            # At random, so that none is always left.
+            like = secrets.SystemRandom().sample(like, MOST_DIRECTORIES)
+            why = f"holds {left} more than the {MOST_DIRECTORIES} directories of one run"
+            yield Refused(f"{user}/.staging", f"{why}; the rest is for the next ones")
+        for name in sorted(like):
+            try:
+                yield _entry(user, name, staging, whose)
             except FileNotFoundError:
                 continue
-            except OSError as wrong:
+            except (OSError, Strange) as wrong:
                 yield Refused(f"{user}/.staging/{name}", _reason(wrong))
-                continue
-            if why:
-                yield Refused(f"{user}/.staging/{name}", why)
-            elif moved:
-                yield Quarantined(user, name, int(moved[2]))
-            else:
-                yield JobDirectory(user, name, (status.st_dev, status.st_ino), changed_ms)
 
-    def _strange(self, job: int, owner: int, children: tuple[str, ...]) -> str | None:
-        below = [os.stat(name, dir_fd=job, follow_symlinks=False) for name in children]
-        for name, status in zip(children, below, strict=True):
-            if not stat.S_ISDIR(status.st_mode):
-                return f"its {name} is not a directory"
-        for status in (os.fstat(job), *below):
-            if status.st_uid != owner:
-                return f"belongs to uid {status.st_uid}, its staging directory to {owner}"
-            if status.st_dev != self._device:
-                return "lies on another file system"
-        return None
+    @contextmanager
+    def _staging(self, user: str) -> Iterator[tuple[int, Whose]]:
+        """Opens a user's staging directory. Raises OSError, Strange.
 
-    def _staging(self, user: str, stack: ExitStack) -> int:
-        home = stack.enter_context(_opened(user, self._root))
-        return stack.enter_context(_opened(".staging", home))
+        One that others may write into can have been moved here by them, with whatever its owner
+        has in it. Hadoop makes it 0700.
+        """
+        with _opened(user, self._root) as home, _opened(".staging", home) as staging:
+            status = os.fstat(staging)
+            whose = Whose(status.st_uid, self._device)
+            if why := whose.strange(status):
+                raise Strange(why)
+            if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                raise Strange("others than its owner may write into it; chmod 700 mends it")
+            yield staging, whose
+
+    def changed_ms(self, found: JobDirectory) -> int:
+        """When it, its shuffle directory, or anything directly in that changed last (Unix ms).
+
+        Raises Strange where that is too much to look at, OSError.
+        """
+        with self._staging(found.user) as (staging, _), _opened(found.job, staging) as job:
+            newest = os.fstat(job).st_mtime_ns
+            with _opened(SHUFFLE, job) as shuffle, os.scandir(shuffle) as attempts:
+                newest = max(newest, os.fstat(shuffle).st_mtime_ns)
+                for attempt in islice(attempts, MOST_ATTEMPTS):
+                    newest = max(newest, attempt.stat(follow_symlinks=False).st_mtime_ns)
+                if next(attempts, None) is not None:
+                    raise Strange(f"has more than {MOST_ATTEMPTS} attempts")
+        return newest // 1_000_000
 
     def move(self, found: JobDirectory, now_ms: int) -> None:
         """Renames a job's directory, so that nobody finds it. Raises OSError or VasError.
@@ -161,8 +177,9 @@ class StagingStore:
         quotas are by project.
         """
         name = QUARANTINED.of(job=found.job, moved_ms=now_ms)
-        with ExitStack() as stack:
-            staging = self._staging(found.user, stack)
+        with self._staging(found.user) as (staging, whose):
+            with _opened(found.job, staging) as job:
+                _check(job, whose, (SHUFFLE,), found.inode)
             os.rename(found.job, name, src_dir_fd=staging, dst_dir_fd=staging)
             moved = os.stat(name, dir_fd=staging, follow_symlinks=False)
             if (moved.st_dev, moved.st_ino) != found.inode:
@@ -170,105 +187,73 @@ class StagingStore:
                 raise VasError("another directory took its place; left alone", where=found.job)
 
     def delete(self, found: Quarantined) -> None:
-        """Removes what is in quarantine. Raises OSError."""
-        assert shutil.rmtree.avoids_symlink_attacks
-        with ExitStack() as stack:
-            shutil.rmtree(found.name, dir_fd=self._staging(found.user, stack))
+        """Removes what is in quarantine, as `remove` does. Raises OSError, Strange."""
+        with (
+            self._staging(found.user) as (staging, whose),
+            _opened(found.name, staging) as quarantined,
+        ):
+            _check(quarantined, whose, (), found.inode)
+            remove(found.name, staging, quarantined, whose)
 
     def remembered(self) -> dict[str, int]:
         """Returns job -> when it ended (Unix ms), as an earlier run wrote it; empty if none did.
 
         Raises Planted if the memory is no file of this user.
         """
-        try:
-            with self._own() as (own, path):
-                read = json.loads(
-                    read_own(path / JANITOR_MEMORY.of(), _MOST_MEMORY_BYTES, dir_fd=own)
-                )
-        except (FileNotFoundError, ValueError):
-            return {}
-        pairs = read.items() if isinstance(read, dict) else ()
-        return {job: ended for job, ended in pairs if isinstance(ended, int)}
+        return self._memory.read()
 
     def remember(self, over: Mapping[str, int]) -> None:
         """Writes what `remembered` reads."""
-        self._make_own()
-        memory, new = JANITOR_MEMORY.of(), JANITOR_MEMORY_NEW.of()
-        with self._own() as (own, path):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-            descriptor = open_own(path / new, flags, dir_fd=own)
-            with os.fdopen(descriptor, "w") as stream:
-                json.dump(over, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.rename(new, memory, src_dir_fd=own, dst_dir_fd=own)
+        self._memory.write(over)
 
-    def _make_own(self) -> None:
-        """Makes a directory for the memory if there is none of this user's alone.
 
-        The staging root is open to everybody, so its first name may be taken by somebody else: then
-        the name gets an ending that nobody can foresee.
-        """
-        if self._own_names():
-            return
-        try:
-            os.mkdir(JANITOR.of(), 0o700, dir_fd=self._root)
-        except FileExistsError:
-            os.mkdir(f"{JANITOR.of()}.{secrets.token_hex(8)}", 0o700, dir_fd=self._root)
+def _entry(user: str, name: str, staging: int, whose: Whose) -> Entry:
+    moved_ms = _moved_ms(name)
+    if not moved_ms and not _JOB.fullmatch(name):
+        return Refused(f"{user}/.staging/{name}", "no job has this id")
+    with _opened(name, staging) as job:
+        _check(job, whose, () if moved_ms else (SHUFFLE,))
+        status = os.fstat(job)
+    inode = (status.st_dev, status.st_ino)
+    if moved_ms:
+        return Quarantined(user, name, int(moved_ms), inode)
+    return JobDirectory(user, name, inode)
 
-    def _own_names(self) -> list[str]:
-        names = [name for name in _names(self._root) if _OWN.fullmatch(name)]
-        return [name for name in names if self._not_own(name) is None]
 
-    def _not_own(self, name: str) -> str | None:
-        """Why this is not the janitor's directory; None if it is."""
-        path = self.root / name
-        try:
-            os.close(open_own_directory(path, dir_fd=self._root))
-        except Planted as wrong:
-            return wrong.what
-        except OSError as wrong:
-            return _reason(wrong)
-        return None
+def _moved_ms(name: str) -> str | None:
+    """When something was moved to the quarantine, by its name; None: it is not in it."""
+    moved = _QUARANTINED.fullmatch(name)
+    return moved[2] if moved else None
 
-    @contextmanager
-    def _own(self) -> Iterator[tuple[int, Path]]:
-        """Opens the directory with the memory. Raises FileNotFoundError if there is none."""
-        names = self._own_names()
-        if not names:
-            raise FileNotFoundError(errno.ENOENT, "no directory of the janitor", str(self.root))
-        path = self.root / names[0]
-        descriptor = open_own_directory(path, dir_fd=self._root)
-        try:
-            yield descriptor, path
-        finally:
-            os.close(descriptor)
+
+def _check(
+    job: int, whose: Whose, children: tuple[str, ...], inode: tuple[int, int] | None = None
+) -> None:
+    """Raises Strange if an open directory is not its user's, or has another inode by now."""
+    own = os.fstat(job)
+    if inode not in (None, (own.st_dev, own.st_ino)):
+        raise Strange("another directory took its place; left alone")
+    below = [os.stat(name, dir_fd=job, follow_symlinks=False) for name in children]
+    for name, status in zip(children, below, strict=True):
+        if not stat.S_ISDIR(status.st_mode):
+            raise Strange(f"its {name} is not a directory")
+    for status in (own, *below):
+        if why := whose.strange(status):
+            raise Strange(why)
 
 
 @contextmanager
 def _opened(name: str, parent: int) -> Iterator[int]:
-    descriptor = os.open(name, _DIRECTORY, dir_fd=parent)
+    descriptor = os.open(name, DIRECTORY, dir_fd=parent)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _changed_ms(job: int) -> int:
-    """The newest modification time of a job's directory and of what its attempts made, in ms."""
-    newest = os.fstat(job).st_mtime_ns
-    with _opened(SHUFFLE, job) as shuffle, os.scandir(shuffle) as attempts:
-        newest = max(newest, os.fstat(shuffle).st_mtime_ns)
-        for attempt in attempts:
-            newest = max(newest, attempt.stat(follow_symlinks=False).st_mtime_ns)
-    return newest // 1_000_000
-
-
-def _names(directory: int) -> list[str]:
-    return sorted(os.listdir(directory))
-
-
-def _reason(wrong: OSError) -> str:
+def _reason(wrong: OSError | Strange) -> str:
+    if isinstance(wrong, Strange):
+        return wrong.what
     # ENOTDIR is also what O_DIRECTORY | O_NOFOLLOW says of a link.
     if isinstance(wrong, NotADirectoryError):
         return "is a link or no directory"

@@ -1,23 +1,29 @@
-"""One run of the janitor: ask about everything first, then judge, then act."""
+"""One run of the janitor, user by user: ask about all of a user's, then judge, then act."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from vas_core.errors import VasError
-from vas_yarn.resourcemanager import ResourceManager
+from vas_yarn.resourcemanager import Doubt, Life, ResourceManager
+from vas_yarn.shuffle.janitor.removal import Strange
 from vas_yarn.shuffle.janitor.rule import (
     Clock,
     Judged,
-    Lives,
     Verdict,
     judge,
     judge_quarantined,
-    over_since,
+    learned,
 )
-from vas_yarn.shuffle.janitor.store import JobDirectory, Quarantined, Refused, StagingStore
+from vas_yarn.shuffle.janitor.store import (
+    JobDirectory,
+    OfUser,
+    Quarantined,
+    Refused,
+    StagingStore,
+)
 
 
 @dataclass(frozen=True)
@@ -42,47 +48,75 @@ def sweep(
     *,
     assume_over_ms: int | None = None,
     dry_run: bool,
-) -> list[Row]:
-    """Judges everything below the staging root and acts on it.
+) -> Iterator[Row]:
+    """Judges everything below the staging root and acts on it, one user after the other.
 
     A doubt about one application keeps that one's directory, and no other's. Raises VasError, with
-    nothing touched, when the ResourceManager is not active any more.
+    nothing more touched, when the ResourceManager is not active any more.
     """
-    found = list(store.entries())
-    directories = [d for d in found if isinstance(d, JobDirectory)]
     clock = Clock(manager.now_ms, grace_ms, assume_over_ms)
-    lives = {job: manager.life(_application(job)) for job in {d.job for d in directories}}
-    verdicts = _judge_jobs(store, directories, lives, clock, dry_run=dry_run)
-    rows = [Row(r.where, "refused", r.why) for r in found if isinstance(r, Refused)]
-    for directory in directories:
-        move = partial(store.move, directory, manager.now_ms)
-        rows.append(_act(directory.where, verdicts[directory.job], dry_run, move))
-    waiting = {d.where: d for d in found if isinstance(d, Quarantined)}
-    judged = judge_quarantined(
-        ((d.where, d.moved_ms) for d in waiting.values()), manager.now_ms, grace_ms
-    )
-    rows += [_act(j.job, j, dry_run, partial(store.delete, waiting[j.job])) for j in judged]
-    return rows
+    run = _Run(store, manager, clock, dry_run, store.remembered())
+    for user in store.users():
+        yield from run.of_user(user)
+    run.forget_others()
 
 
-def _judge_jobs(
-    store: StagingStore,
-    directories: list[JobDirectory],
-    lives: Lives,
-    clock: Clock,
-    *,
-    dry_run: bool,
-) -> dict[str, Judged]:
-    """Verdicts by job; writes down which jobs are over."""
-    remembered = store.remembered()
-    over = over_since(lives, remembered, clock.now_ms)
-    if not dry_run and over != remembered:
-        store.remember(over)
-    # One job may have directories of two users: the younger counts.
-    changed: dict[str, int] = {}
-    for directory in directories:
-        changed[directory.job] = max(changed.get(directory.job, 0), directory.changed_ms)
-    return {judged.job: judged for judged in judge(lives, remembered, clock, changed)}
+@dataclass
+class _Run:
+    store: StagingStore
+    manager: ResourceManager
+    clock: Clock
+    dry_run: bool
+    remembered: dict[str, int]
+    """Job -> when it ended (Unix ms), of this run and those before."""
+    seen: set[str] = field(default_factory=set)
+
+    def of_user(self, user: OfUser) -> Iterator[Row]:
+        """Asks about all of one user's jobs before it touches one."""
+        self.seen |= user.names
+        yield from (Row(e.where, "refused", e.why) for e in user.entries if isinstance(e, Refused))
+        directories = [entry for entry in user.entries if isinstance(entry, JobDirectory)]
+        lives = {d.job: self.manager.life(_application(d.job)) for d in directories}
+        before = dict(self.remembered)
+        self._remember(learned(lives, before, self.clock.now_ms), before)
+        for found in directories:
+            yield self._of_job(found, lives[found.job], before)
+        for waiting in user.entries:
+            if isinstance(waiting, Quarantined):
+                yield self._of_quarantine(waiting)
+
+    def forget_others(self) -> None:
+        """Forgets the jobs of which nothing is left."""
+        left = {job: ended for job, ended in self.remembered.items() if job in self.seen}
+        self._remember(left, self.remembered)
+
+    def _of_job(
+        self, found: JobDirectory, life: Life | Doubt | None, before: dict[str, int]
+    ) -> Row:
+        changed: dict[str, int] = {}
+        if self.clock.assume_over_ms is not None and life is None and found.job not in before:
+            try:
+                changed[found.job] = self.store.changed_ms(found)
+            except FileNotFoundError:
+                return Row(found.where, Verdict.UNKNOWN.value, "gone meanwhile")
+            except Strange as wrong:
+                return Row(found.where, "refused", wrong.what)
+            except OSError as wrong:
+                return Row(found.where, Verdict.UNKNOWN.value, f"failed: {wrong}", failed=True)
+        (judged,) = judge({found.job: life}, before, self.clock, changed)
+        move = partial(self.store.move, found, self.clock.now_ms)
+        return _act(found.where, judged, self.dry_run, move)
+
+    def _of_quarantine(self, waiting: Quarantined) -> Row:
+        (judged,) = judge_quarantined(
+            [(waiting.where, waiting.moved_ms)], self.clock.now_ms, self.clock.grace_ms
+        )
+        return _act(waiting.where, judged, self.dry_run, partial(self.store.delete, waiting))
+
+    def _remember(self, over: dict[str, int], before: dict[str, int]) -> None:
+        if not self.dry_run and over != before:
+            self.store.remember(over)
+        self.remembered = over
 
 
 def _application(job: str) -> str:
@@ -97,6 +131,10 @@ def _act(where: str, judged: Judged, dry_run: bool, action: Callable[[], None]) 
         action()
     except FileNotFoundError:
         return Row(where, judged.verdict.value, "gone meanwhile")
-    except (OSError, VasError) as wrong:
-        return Row(where, judged.verdict.value, f"failed: {wrong}", failed=True)
+    except Strange as wrong:
+        return Row(where, "refused", wrong.what)
+    except Exception as wrong:  # whatever one directory does, the others have their turn
+        is_known = isinstance(wrong, OSError | VasError)
+        why = str(wrong) if is_known else repr(wrong)
+        return Row(where, judged.verdict.value, f"failed: {why}", failed=True)
     return Row(where, judged.verdict.value, judged.why, done=True)
