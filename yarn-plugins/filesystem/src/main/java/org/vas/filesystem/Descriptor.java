@@ -13,7 +13,6 @@ import java.nio.file.Path;
 final class Descriptor implements Closeable {
   static final int READ = 0;
   static final int WRITE = 1;
-  static final int NO_FOLLOW = 0400000;
   // A FIFO that took the name must not wait for its other end. Regular files do not care.
   private static final int NON_BLOCK = 04000;
   private static final int SHARED_NOW = 1 | 4;

@@ -65,7 +65,7 @@ final class WriterLocks {
     }
     for (int access : new int[] {Descriptor.READ, Descriptor.WRITE}) {
       try {
-        return Optional.of(current(file, file, access | Descriptor.NO_FOLLOW, false));
+        return Optional.of(current(file, file, access | Descriptors.O_NOFOLLOW, false));
       } catch (ErrnoException e) {
         if (e.is(Errno.ENOENT)) {
           return Optional.empty();
