@@ -29,7 +29,7 @@ final class Descriptor implements Closeable {
 
   /** Opens an existing file; the flags are open(2)'s, of which this class names some. */
   static Descriptor open(Path file, int flags) throws ErrnoException {
-    return new Descriptor(file, Posix.open(file, flags | NON_BLOCK));
+    return new Descriptor(PathHandle.shown(file), Posix.open(file, flags | NON_BLOCK));
   }
 
   /** A name that leads to this very file, for as long as this is open. */

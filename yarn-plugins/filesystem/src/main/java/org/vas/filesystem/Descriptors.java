@@ -147,7 +147,8 @@ final class Descriptors {
     return new PathHandle(this, descriptor);
   }
 
-  private static IOException error(Path file, LastErrorException error) {
+  private static IOException error(Path opened, LastErrorException error) {
+    Path file = PathHandle.shown(opened);
     int errno = error.getErrorCode();
     if (errno == Errno.ENOENT.number()) {
       return new NoSuchFileException(file.toString());

@@ -52,15 +52,23 @@ final class IoErrors {
   private static IOException translate(Path path, IOException error) {
     Optional<Errno> errno = errno(error);
     String message = errno.map(known -> place(path, error) + known.explained(osts(error)))
-        .orElseGet(() -> path + ": " + error.getMessage());
+        .orElseGet(() -> path + ": " + said(error));
     return caused(typed(path, errno, message), error);
+  }
+
+  // Without the file that Java puts before it, which may be one of this process' descriptors.
+  private static String said(IOException error) {
+    String reason = error instanceof FileSystemException
+        ? ((FileSystemException) error).getReason() : error.getMessage();
+    return reason == null ? error.getClass().getSimpleName() : reason;
   }
 
   // Of a call on a directory it may be an entry that failed.
   private static String place(Path path, IOException error) {
     String file = error instanceof ErrnoException
         ? ((ErrnoException) error).file() : ((FileSystemException) error).getFile();
-    boolean below = file != null && !path.isRoot() && !file.endsWith("/" + path.getName());
+    boolean below = file != null && !path.isRoot() && !file.endsWith("/" + path.getName())
+        && !file.startsWith(PathHandle.DESCRIPTORS + "/");  // closed by now, so it names nothing
     return path + ": " + (below ? file + ": " : "");
   }
 
