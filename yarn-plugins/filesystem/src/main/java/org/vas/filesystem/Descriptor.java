@@ -13,7 +13,6 @@ import java.nio.file.Path;
 final class Descriptor implements Closeable {
   static final int READ = 0;
   static final int WRITE = 1;
-  static final int NO_FOLLOW = 0400000;
   // A FIFO that took the name must not wait for its other end. Regular files do not care.
   private static final int NON_BLOCK = 04000;
   private static final int SHARED_NOW = 1 | 4;
@@ -30,7 +29,7 @@ final class Descriptor implements Closeable {
 
   /** Opens an existing file; the flags are open(2)'s, of which this class names some. */
   static Descriptor open(Path file, int flags) throws ErrnoException {
-    return new Descriptor(file, Posix.open(file, flags | NON_BLOCK));
+    return new Descriptor(PathHandle.shown(file), Posix.open(file, flags | NON_BLOCK));
   }
 
   /** A name that leads to this very file, for as long as this is open. */

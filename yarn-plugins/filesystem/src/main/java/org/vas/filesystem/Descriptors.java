@@ -19,7 +19,8 @@ final class Descriptors {
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
   private static final int O_PATH = 010000000;
   private static final int O_CLOEXEC = 02000000;
-  private static final int O_NOFOLLOW = isOfArm() ? 0100000 : 0400000;
+  /** {@code O_NOFOLLOW} of this machine. */
+  static final int O_NOFOLLOW = noFollow(System.getProperty("os.arch"));
   private static final long OPENAT2 = 437;  // the same number on every architecture
   private static final long NO_MAGICLINKS = 0x02;
   private static final long NO_SYMLINKS = 0x04;
@@ -61,9 +62,10 @@ final class Descriptors {
   }
 
   // asm/fcntl.h: arm and powerpc have values of their own.
-  private static boolean isOfArm() {
-    String arch = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
-    return arch.startsWith("aarch64") || arch.startsWith("arm") || arch.startsWith("ppc");
+  static int noFollow(String architecture) {
+    String arch = architecture.toLowerCase(Locale.ROOT);
+    boolean own = arch.startsWith("aarch64") || arch.startsWith("arm") || arch.startsWith("ppc");
+    return own ? 0100000 : 0400000;
   }
 
   /** The user as whom this process reads and writes. */
@@ -145,7 +147,8 @@ final class Descriptors {
     return new PathHandle(this, descriptor);
   }
 
-  private static IOException error(Path file, LastErrorException error) {
+  private static IOException error(Path opened, LastErrorException error) {
+    Path file = PathHandle.shown(opened);
     int errno = error.getErrorCode();
     if (errno == Errno.ENOENT.number()) {
       return new NoSuchFileException(file.toString());

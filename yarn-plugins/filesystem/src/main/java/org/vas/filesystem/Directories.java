@@ -9,8 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import org.apache.hadoop.fs.permission.FsPermission;
 
 /** Makes, lists and removes directories, while others may do the same. */
 final class Directories {
@@ -24,20 +28,43 @@ final class Directories {
    *
    * @param mode the exact permission bits: no umask is applied to them
    * @throws FileAlreadyExistsException when something else has the name
+   * @param links tells which directories are this process' own
    * @throws NoSuchFileException when the directory above is missing
+   * @throws PlantedException when another has put something else in the new directory's place
    */
-  static void makeOne(Path directory, int mode) throws IOException {
+  static void makeOne(Path directory, int mode, LinkGuard links) throws IOException {
     try {
-      Files.createDirectory(directory);
-      Modes.ensure(directory, mode);
+      Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(permissions(mode)));
+      setMode(directory, mode, links);
     } catch (FileAlreadyExistsException e) {
       if (Files.isSymbolicLink(directory) && !Files.exists(directory)) {
-        throw new NoSuchFileException(directory.toString());
+        throw new NoSuchFileException(PathHandle.shown(directory).toString());
       }
       if (!Files.isDirectory(directory)) {
         throw e;
       }
     }
+  }
+
+  /**
+   * Gives a directory that was just made exactly these bits, by a handle: who may write the
+   * directory above may have put a link to anything in its place.
+   *
+   * @throws PlantedException when it is no directory of this process' user any more
+   */
+  static void setMode(Path directory, int mode, LinkGuard links) throws IOException {
+    try (PathHandle made = links.unfollowed(directory)) {
+      FileIdentity found = made.identity();
+      if (!found.isDirectory() || !links.mayBeOwn(found)) {
+        throw new PlantedException(PathHandle.shown(directory), "was just made, and is "
+            + found.kind() + " of the user with id " + found.owner() + " now");
+      }
+      Modes.ensure(made.path(), mode, found.modeBits());
+    }
+  }
+
+  private static Set<PosixFilePermission> permissions(int mode) {
+    return PosixFilePermissions.fromString(new FsPermission((short) (mode & 0777)).toString());
   }
 
   /** The entries, by name. */

@@ -52,8 +52,15 @@ final class IoErrors {
   private static IOException translate(Path path, IOException error) {
     Optional<Errno> errno = errno(error);
     String message = errno.map(known -> place(path, error) + known.explained(osts(error)))
-        .orElseGet(() -> path + ": " + error.getMessage());
+        .orElseGet(() -> path + ": " + said(error));
     return caused(typed(path, errno, message), error);
+  }
+
+  // Without the file that Java puts before it, which may be one of this process' descriptors.
+  private static String said(IOException error) {
+    String reason = error instanceof FileSystemException
+        ? ((FileSystemException) error).getReason() : error.getMessage();
+    return reason == null ? error.getClass().getSimpleName() : reason;
   }
 
   // Of a call on a directory it may be an entry that failed.

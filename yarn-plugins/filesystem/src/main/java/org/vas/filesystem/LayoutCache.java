@@ -71,7 +71,7 @@ final class LayoutCache {
       }
       return layout;
     } catch (IOException e) {
-      LOG.debug("{}: layout not read", key.file, e);
+      LOG.debug("{}: layout not read", PathHandle.shown(key.file), e);
       return Optional.empty();
     }
   }

@@ -93,7 +93,7 @@ final class Libc implements XattrCalls {
     } catch (LastErrorException e) {
       throw new ErrnoException(file, "mknod", e.getErrorCode());
     } catch (UnsatisfiedLinkError e) {
-      throw new IOException(file + ": this C library has neither mknod nor __xmknod;"
+      throw new IOException(PathHandle.shown(file) + ": this C library has neither mknod nor __xmknod;"
           + " run the JVM with glibc", e);
     }
   }
@@ -120,9 +120,9 @@ final class Libc implements XattrCalls {
     try {
       calls.renameat2(AT_CWD, bytes(from), AT_CWD, bytes(to), NO_REPLACE);
     } catch (LastErrorException e) {
-      throw new ErrnoException(to, "rename from " + from, e.getErrorCode());
+      throw new ErrnoException(to, "rename from " + PathHandle.shown(from), e.getErrorCode());
     } catch (UnsatisfiedLinkError olderThanGlibc228) {
-      throw new ErrnoException(to, "rename from " + from, Errno.ENOSYS);
+      throw new ErrnoException(to, "rename from " + PathHandle.shown(from), Errno.ENOSYS);
     }
   }
 

@@ -18,6 +18,7 @@ public final class LustreFiles {
   private static final String LOV = "lustre.lov";
 
   private final XattrCalls calls;
+  private final Descriptors descriptors;
 
   /** Through this machine's C library. */
   public LustreFiles() {
@@ -26,6 +27,7 @@ public final class LustreFiles {
 
   LustreFiles(XattrCalls calls) {
     this.calls = requireNonNull(calls, "calls");
+    this.descriptors = new Descriptors();
   }
 
   /**
@@ -64,12 +66,29 @@ public final class LustreFiles {
   FileId create(Path file, int mode, LayoutRequest request, boolean required)
       throws IOException {
     FileId made = createPlain(file, mode);
-    try {
-      apply(file, request, required);
+    // By its handle: who may write the directory may put a link in its place at any time.
+    try (PathHandle handle = descriptors.unfollowed(file)) {
+      checkMade(file, handle, made);
+      apply(handle.path(), request, required);
       return made;
+    } catch (PlantedException planted) {
+      throw planted;  // not ours to remove
     } catch (IOException e) {
       remove(file, made);
       throw e;
+    }
+  }
+
+  private static void checkMade(Path file, PathHandle handle, FileId made) throws IOException {
+    FileIdentity found = handle.identity();
+    boolean mayBeMade = found.isRegularFile() && found.links() == 1;
+    if (mayBeMade && !FileId.of(handle.path()).isSame(made)) {
+      throw new IOException(PathHandle.shown(file)
+          + ": replaced by another writer while it was made; let one writer have it");
+    }
+    if (!mayBeMade) {
+      throw new PlantedException(PathHandle.shown(file), "was just made, and is "
+          + found.kind() + " of the user with id " + found.owner() + " now");
     }
   }
 

@@ -53,7 +53,7 @@ final class Mounted {
     this.lazyPaths = LayoutPolicy.pattern(LustreConf.LAZY_PATHS, conf);
     this.creator = new FileCreator(files, links, locks, LustreConf.LAYOUT_REQUIRED.get(conf));
     this.striped = new StripedDirectories("lfs",
-        LayoutPolicy.pattern(LustreConf.STRIPED_DIRS, conf), LustreConf.MDT_COUNT.get(conf));
+        LayoutPolicy.pattern(LustreConf.STRIPED_DIRS, conf), LustreConf.MDT_COUNT.get(conf), links);
     this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf),
         LustreConf.LAYOUT_TTL.get(conf), System::nanoTime);
     this.blockSize = new BlockSize(conf);
@@ -168,10 +168,9 @@ final class Mounted {
   void makeDirectory(Path directory, int mode) throws IOException {
     try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
       if (striped.include(paths.within(directory))) {
-        // Another process makes it, to which this one's handles mean nothing.
-        striped.make(PathHandle.shown(entry.path()), mode);
+        striped.make(entry.path(), mode);
       } else {
-        Directories.makeOne(entry.path(), mode);
+        Directories.makeOne(entry.path(), mode, links);
       }
     }
   }
@@ -204,7 +203,7 @@ final class Mounted {
 
   private void makeOne(Path directory, int mode) throws IOException {
     try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
-      Directories.makeOne(entry.path(), mode);
+      Directories.makeOne(entry.path(), mode, links);
     }
   }
 

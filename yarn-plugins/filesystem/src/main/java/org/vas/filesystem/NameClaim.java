@@ -21,7 +21,7 @@ final class NameClaim {
     Posix.symlink(claim, target);
     try {
       if (!holds(target, claim)) {
-        throw new ErrnoException(target, "rename from " + source, Errno.EEXIST);
+        throw new ErrnoException(target, "rename from " + PathHandle.shown(source), Errno.EEXIST);
       }
       Posix.rename(source, target);
     } catch (IOException e) {

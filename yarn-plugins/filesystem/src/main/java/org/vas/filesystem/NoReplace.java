@@ -63,7 +63,8 @@ final class NoReplace {
         || !from.get().isSame(to.get()) || from.get().links() < 2 || isOneEntry(source, target)) {
       return false;
     }
-    LOG.warn("{}: an earlier rename from {} did not end; it does now", target, source);
+    LOG.warn("{}: an earlier rename from {} did not end; it does now",
+        PathHandle.shown(target), PathHandle.shown(source));
     return isUnlinked(source);
   }
 
@@ -112,8 +113,9 @@ final class NoReplace {
       return;  // Another file has the name already: the one that we renamed has lost it.
     }
     if (now.isEmpty() || !isUnlinked(source)) {
-      LOG.warn("{}: gone while it was renamed; the file may have the name {} too", source, target);
-      throw new ErrnoException(source, "rename to " + target, Errno.ENOENT);
+      LOG.warn("{}: gone while it was renamed; the file may have the name {} too",
+          PathHandle.shown(source), PathHandle.shown(target));
+      throw new ErrnoException(source, "rename to " + PathHandle.shown(target), Errno.ENOENT);
     }
   }
 
@@ -142,7 +144,8 @@ final class NoReplace {
 
   private static void warnOfClaim(Path target) throws IOException {
     if (NameClaim.isOne(target)) {
-      LOG.warn("{}: taken by a rename that runs, or that died: if it stays, remove it", target);
+      LOG.warn("{}: taken by a rename that runs, or that died: if it stays, remove it",
+          PathHandle.shown(target));
     }
   }
 

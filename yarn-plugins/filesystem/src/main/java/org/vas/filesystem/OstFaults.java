@@ -80,7 +80,7 @@ final class OstFaults {
       return bytes.isPresent()
           ? names(StripeLayout.decode(bytes.get()), offset, length) : List.of();
     } catch (IOException | LayoutException e) {
-      LOG.debug("{}: its OSTs are not known", file, e);
+      LOG.debug("{}: its OSTs are not known", PathHandle.shown(file), e);
       return List.of();
     }
   }

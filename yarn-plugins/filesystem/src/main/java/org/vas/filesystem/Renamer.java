@@ -42,7 +42,8 @@ final class Renamer {
       return Files.exists(source, LinkOption.NOFOLLOW_LINKS);
     }
     if (target.startsWith(source)) {
-      LOG.debug("{}: not renamed below itself, to {}", source, target);
+      LOG.debug("{}: not renamed below itself, to {}",
+          PathHandle.shown(source), PathHandle.shown(target));
       return false;
     }
     try {
@@ -66,11 +67,12 @@ final class Renamer {
     FileAttributes from = FileAttributes.ofLink(source);
     if (source.equals(destination)) {
       throw new FileAlreadyExistsException(
-          source + ": source and destination of a rename are the same");
+          PathHandle.shown(source) + ": source and destination of a rename are the same");
     }
     if (from.isSymlink() && Files.exists(destination) && Files.isSameFile(source, destination)) {
       throw new FileAlreadyExistsException(
-          destination + ": not replaced by " + source + ", a symbolic link to it");
+          PathHandle.shown(destination) + ": not replaced by "
+              + PathHandle.shown(source) + ", a symbolic link to it");
     }
     // rename(2) between two names of one file does nothing, and says that it did.
     if (NoReplace.finish(source, destination)) {
@@ -91,21 +93,24 @@ final class Renamer {
   private static void checkReplaceable(FileAttributes from, Path destination, boolean overwrite)
       throws IOException {
     if (FileAttributes.ofLink(destination).isDirectory() != from.isDirectory()) {
-      throw new IOException(destination
+      throw new IOException(PathHandle.shown(destination)
           + ": cannot be replaced: source and destination must both be files or directories");
     }
     if (!overwrite) {
-      throw new FileAlreadyExistsException(destination + ": already exists; rename with OVERWRITE");
+      throw new FileAlreadyExistsException(
+          PathHandle.shown(destination) + ": already exists; rename with OVERWRITE");
     }
   }
 
   private static void checkParent(Path destination) throws IOException {
     Path parent = destination.getParent();
     if (parent == null || !Files.exists(parent)) {
-      throw new FileNotFoundException(parent + ": does not exist; make it before the rename");
+      throw new FileNotFoundException(
+          (parent == null ? destination : PathHandle.shown(parent))
+              + ": does not exist; make it before the rename");
     }
     if (!Files.isDirectory(parent)) {
-      throw new ParentNotDirectoryException(parent + ": is not a directory");
+      throw new ParentNotDirectoryException(PathHandle.shown(parent) + ": is not a directory");
     }
   }
 
@@ -113,7 +118,8 @@ final class Renamer {
     try {
       Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
     } catch (AtomicMoveNotSupportedException e) {
-      throw new IOException(target + ": rename from " + source + ": " + Errno.EXDEV.explained(), e);
+      throw new IOException(PathHandle.shown(target) + ": rename from "
+          + PathHandle.shown(source) + ": " + Errno.EXDEV.explained(), e);
     }
   }
 }

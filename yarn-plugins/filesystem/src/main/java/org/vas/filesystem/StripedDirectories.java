@@ -26,17 +26,20 @@ final class StripedDirectories {
   private final String lfs;
   private final Pattern paths;
   private final int mdts;
+  private final LinkGuard links;
   private final AtomicBoolean refused = new AtomicBoolean();
 
   /**
    * @param lfs the program's name or path
    * @param paths whole paths within the file system that are striped
    * @param mdts how many MDTs each gets; 1 stripes none
+   * @param links tells which directories are this process' own
    */
-  StripedDirectories(String lfs, Pattern paths, int mdts) {
+  StripedDirectories(String lfs, Pattern paths, int mdts, LinkGuard links) {
     this.lfs = requireNonNull(lfs, "lfs");
     this.paths = requireNonNull(paths, "paths");
     this.mdts = mdts;
+    this.links = requireNonNull(links, "links");
   }
 
   /** Whether a new directory of this path within the file system is to be one. */
@@ -48,7 +51,9 @@ final class StripedDirectories {
    * Makes one. One that is there stays as it is; it is a plain one where this user may not make
    * striped ones.
    *
+   * @param directory perhaps by a handle of the directory above
    * @param mode the exact permission bits
+   * @throws PlantedException when another has put something else in the new directory's place
    * @throws NoSuchFileException if the directory above is not there
    */
   void make(Path directory, int mode) throws IOException {
@@ -57,31 +62,31 @@ final class StripedDirectories {
     }
     Path parent = directory.getParent();
     if (parent == null || !Files.isDirectory(parent)) {
-      throw new NoSuchFileException(directory.toString());
+      throw new NoSuchFileException(PathHandle.shown(directory).toString());
     }
     if (refused.get()) {
-      Directories.makeOne(directory, mode);
+      Directories.makeOne(directory, mode, links);
       return;
     }
     Outcome outcome = run(directory);
     if (outcome.status == 0) {
-      Modes.ensure(directory, mode);
+      Directories.setMode(directory, mode, links);
     } else if (outcome.isNotPermitted()) {
       makePlain(directory, mode, outcome);
     } else if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-      throw new IOException(directory + ": cannot be striped over " + mdts + " MDTs: "
+      throw new IOException(PathHandle.shown(directory) + ": cannot be striped over " + mdts + " MDTs: "
           + outcome.said + "; set " + LustreConf.MDT_COUNT.name()
           + " to what 'lfs mdts' lists, or to 1");
     }
   }
 
   private void makePlain(Path directory, int mode, Outcome outcome) throws IOException {
-    Directories.makeOne(directory, mode);
+    Directories.makeOne(directory, mode, links);
     if (!refused.getAndSet(true)) {
       LOG.warn("{}: not striped over {} MDTs, because this user may not make striped directories:"
           + " {}; this process makes plain ones. On the MDSs, 'lctl set_param -P"
           + " mdt.*.enable_remote_dir_gid=-1' allows all users to (0, as Lustre comes: root alone);"
-          + " or set {} to 1", directory, mdts, outcome.said, LustreConf.MDT_COUNT.name());
+          + " or set {} to 1", PathHandle.shown(directory), mdts, outcome.said, LustreConf.MDT_COUNT.name());
     }
   }
 
@@ -96,14 +101,16 @@ final class StripedDirectories {
     } catch (InterruptedException e) {
       process.destroy();
       Thread.currentThread().interrupt();
-      throw (IOException) new InterruptedIOException(directory + ": interrupted").initCause(e);
+      throw (IOException) new InterruptedIOException(PathHandle.shown(directory) + ": interrupted").initCause(e);
     }
   }
 
   private Process start(Path directory) throws IOException {
     try {
       ProcessBuilder program = new ProcessBuilder(
-          List.of(lfs, "mkdir", "-c", Integer.toString(mdts), directory.toString()))
+          List.of(lfs, "mkdir", "-c", Integer.toString(mdts),
+              // Another process makes it, to which this one's handles mean nothing.
+              PathHandle.shown(directory).toString()))
           .redirectErrorStream(true);
       program.environment().put("LC_ALL", "C");
       return program.start();

@@ -7,14 +7,18 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps writers of one file apart, by flock(2) on the file itself. An append holds it alone; who
- * writes a new file, or replaces one, shares it with others that do so, and so keeps appends away:
- * as in HDFS a file is appended to by one writer that nobody else is, and replacing a file that is
- * being written anew is allowed, and told to the writer that lost it ({@link OpenFile#checkKept}).
+ * writes a new file, or replaces one, shares it with others that do so, and so keeps appends away.
+ * Replacing a file is never refused, and told to the writer that lost it ({@link
+ * OpenFile#checkKept}): flock(2) asks for no right to write, so that a lock may be a mere reader's,
+ * who could keep the owner from replacing it for ever.
  */
 final class WriterLocks {
+  private static final Logger LOG = LoggerFactory.getLogger(WriterLocks.class);
   private static final int LOOKS = 10;
   private static final Set<Errno> NO_LOCKS =
       EnumSet.of(Errno.ENOSYS, Errno.ENOLCK, Errno.EOPNOTSUPP);
@@ -44,20 +48,19 @@ final class WriterLocks {
     if (!oneWriter) {
       checkScope(named);
     }
-    return OpenFile.holding(current(file, named, Descriptor.WRITE, true));
+    return OpenFile.holding(alone(file, named));
   }
 
   /** As {@link #append}, for a single change; where locks cannot be had it is not locked. */
   OpenFile change(Path file, Path named) throws IOException {
-    return OpenFile.holding(current(file, named, Descriptor.WRITE, true));
+    return OpenFile.holding(alone(file, named));
   }
 
   /**
-   * Locks a file that is about to be replaced.
+   * Locks a file that is about to be replaced, so that no append begins meanwhile.
    *
-   * @return the lock; empty when the file is gone, is no regular file, or may not be opened: its
-   *     writer is then told when it closes it
-   * @throws IOException if it is being appended to
+   * @return the lock; empty when the file is gone, is no regular file, may not be opened, or
+   *     another holds its lock: a writer of it is then told when it closes it
    */
   Optional<Descriptor> replacing(Path file) throws IOException {
     if (FileId.ifPresent(file).filter(FileId::isRegularFile).isEmpty()) {
@@ -65,7 +68,7 @@ final class WriterLocks {
     }
     for (int access : new int[] {Descriptor.READ, Descriptor.WRITE}) {
       try {
-        return Optional.of(current(file, file, access | Descriptor.NO_FOLLOW, false));
+        return shared(file, access | Descriptors.O_NOFOLLOW);
       } catch (ErrnoException e) {
         if (e.is(Errno.ENOENT)) {
           return Optional.empty();
@@ -80,18 +83,40 @@ final class WriterLocks {
 
   /** Shares a new file's lock with others that write it anew. */
   void share(Path file, Descriptor open) throws IOException {
-    take(file, open, false);
+    if (!isLocked(open, false)) {
+      throw busy(file);
+    }
+  }
+
+  private static Descriptor alone(Path file, Path named) throws IOException {
+    Optional<Descriptor> locked = current(file, named, Descriptor.WRITE, true);
+    if (locked.isEmpty()) {
+      throw busy(named);
+    }
+    return locked.get();
+  }
+
+  private static Optional<Descriptor> shared(Path file, int flags) throws IOException {
+    Optional<Descriptor> locked = current(file, file, flags, false);
+    if (locked.isEmpty()) {
+      LOG.warn("{}: replaced while another, writer or reader, holds its lock; a writer of the old"
+          + " file is told when it closes it", PathHandle.shown(file));
+    }
+    return locked;
   }
 
   // The name may lead to another file by the time that there is a lock: that one has to be locked.
-  private static Descriptor current(Path file, Path named, int flags, boolean alone)
+  private static Optional<Descriptor> current(Path file, Path named, int flags, boolean alone)
       throws IOException {
     for (int look = 0; look < LOOKS; look++) {
       Descriptor open = Descriptor.open(file, flags);
       try {
-        take(named, open, alone);
+        if (!isLocked(open, alone)) {
+          open.close();
+          return Optional.empty();
+        }
         if (FileId.of(named).isSame(open.id())) {
-          return open;
+          return Optional.of(open);
         }
       } catch (IOException e) {
         open.close();
@@ -103,23 +128,28 @@ final class WriterLocks {
         + " times that it was opened for writing; let one writer have it");
   }
 
-  private static void take(Path file, Descriptor open, boolean alone) throws IOException {
+  // True too where the mount has no locks.
+  private static boolean isLocked(Descriptor open, boolean alone) throws IOException {
     try {
-      if (!open.lock(alone)) {
-        throw new IOException(PathHandle.shown(file) + ": is being written: another writer holds its lock;"
-            + " wait until it has closed the file, or write to another name");
-      }
+      return open.lock(alone);
     } catch (ErrnoException e) {
       if (e.errno().filter(NO_LOCKS::contains).isEmpty()) {
         throw e;
       }
+      return true;
     }
+  }
+
+  private static IOException busy(Path file) {
+    return new IOException(PathHandle.shown(file) + ": is being written: another holds its lock (a"
+        + " reader that locks it by flock counts too); wait until it has closed the file, or write"
+        + " to another name");
   }
 
   private void checkScope(Path file) throws IOException {
     LockScope holds = scope.run();
     if (holds != LockScope.CLUSTER) {
-      throw new IOException(file + ": cannot be appended to: Lustre is mounted with "
+      throw new IOException(PathHandle.shown(file) + ": cannot be appended to: Lustre is mounted with "
           + (holds == LockScope.MACHINE ? "localflock" : "noflock") + ", so that two writers of"
           + " one file would not see one another; mount it with flock, or set "
           + LustreConf.ONE_WRITER.name() + "=true where no file ever has two");

@@ -13,11 +13,13 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.vas.layout.LayoutRequest;
 
 /** Somebody who may write the directory takes a new file's name before it is opened. */
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -62,6 +64,7 @@ class PlantedWhileMadeTest {
     private final FakeMds mds = new FakeMds();
     private final Planter planter;
     private final Path victim;
+    private Path taken;
     private Path real;
 
     Planting(Planter planter, Path victim) {
@@ -74,9 +77,9 @@ class PlantedWhileMadeTest {
       if (real == null) {
         return mds.get(file, name);
       }
-      byte[] layout = mds.get(real, name);
+      byte[] layout = mds.get(file, name);
       try {
-        planter.plant(file, victim);
+        planter.plant(taken, victim);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -87,7 +90,8 @@ class PlantedWhileMadeTest {
     public void set(Path file, String name, byte[] value) throws ErrnoException {
       mds.set(file, name, value);
       try {
-        real = Files.move(file, victim.resolveSibling("moved"));
+        taken = PathHandle.shown(file);
+        real = Files.move(taken, victim.resolveSibling("moved"));
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -122,6 +126,46 @@ class PlantedWhileMadeTest {
           victim.getParent().resolveSibling("project/new"), LinkOption.NOFOLLOW_LINKS),
           "what is not ours is not removed");
     }
+  }
+
+  /** Plants a link as soon as the file is there: before its layout is set. */
+  private static final class PlantingAtOnce implements XattrCalls {
+    private final FakeMds mds = new FakeMds();
+    private final Path victim;
+
+    PlantingAtOnce(Path victim) {
+      this.victim = victim;
+    }
+
+    @Override
+    public byte[] get(Path file, String name) throws ErrnoException {
+      return mds.get(file, name);
+    }
+
+    @Override
+    public void set(Path file, String name, byte[] value) throws ErrnoException {
+      mds.set(file, name, value);
+    }
+
+    @Override
+    public void mknod(Path file, int mode) throws IOException {
+      mds.mknod(file, mode);
+      Files.move(file, victim.resolveSibling("moved"));
+      Files.createSymbolicLink(file, victim);
+    }
+  }
+
+  @Test
+  void D3_noLayoutIsSetThroughALinkInTheNewFilesPlace() throws IOException {
+    fileSystem(What.LINK).close();
+    PlantingAtOnce calls = new PlantingAtOnce(victim);
+    Path link = victim.getParent().resolveSibling("project/new");
+    LayoutRequest request = LayoutRequest.stripes(1 << 20, 1);
+    String message = assertThrows(PlantedException.class,
+        () -> new LustreFiles(calls).createWithLayout(link, 0644, request, true)).getMessage();
+    assertTrue(message.contains("/project/new: was just made, and is a symbolic link"), message);
+    assertThrows(ErrnoException.class, () -> calls.get(victim, "lustre.lov"), "no layout was set");
+    assertTrue(Files.isSymbolicLink(link), "what is not ours is not removed");
   }
 
   static Stream<String> names() {

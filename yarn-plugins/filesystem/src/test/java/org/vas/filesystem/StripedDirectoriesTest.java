@@ -25,9 +25,9 @@ class StripedDirectoriesTest {
 
   @Test
   void oneMdtAndOtherPathsAreNotItsBusiness() {
-    assertFalse(new StripedDirectories("lfs", SHUFFLE, 1).include("/a/shuffle"));
-    assertTrue(new StripedDirectories("lfs", SHUFFLE, 2).include("/a/shuffle"));
-    assertFalse(new StripedDirectories("lfs", SHUFFLE, 2).include("/a/shuffle/attempt_1"));
+    assertFalse(striped("lfs", 1).include("/a/shuffle"));
+    assertTrue(striped("lfs", 2).include("/a/shuffle"));
+    assertFalse(striped("lfs", 2).include("/a/shuffle/attempt_1"));
   }
 
   @Test
@@ -55,7 +55,7 @@ class StripedDirectoriesTest {
 
   @Test
   void withoutLfsTheKeyIsNamed() {
-    StripedDirectories striped = new StripedDirectories("/no/lfs", SHUFFLE, 4);
+    StripedDirectories striped = striped("/no/lfs", 4);
     IOException e =
         assertThrows(IOException.class, () -> striped.make(dir.resolve("shuffle"), 0700));
     assertTrue(e.getMessage().startsWith("vas.lustre.mdt-count is 4, for which"), e::getMessage);
@@ -105,10 +105,29 @@ class StripedDirectoriesTest {
     assertFalse(Files.exists(dir.resolve("gone")));
   }
 
+  @Test
+  void D3_aLinkInTheNewStripedDirectorysPlaceIsNotFollowed() throws IOException {
+    Path secret = Files.createDirectory(dir.resolve("secret"),
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    StripedDirectories striped =
+        lfs("mkdir \"$4\"; mv \"$4\" \"$4.gone\"; ln -s " + secret + " \"$4\"");
+    PlantedException e = assertThrows(
+        PlantedException.class, () -> striped.make(dir.resolve("shuffle"), 0755));
+    assertTrue(e.getMessage().startsWith(dir + "/shuffle: was just made, and is a symbolic link"),
+        e::getMessage);
+    assertEquals("rwx------",
+        PosixFilePermissions.toString(Files.getPosixFilePermissions(secret)));
+  }
+
+  private StripedDirectories striped(String lfs, int mdts) {
+    return new StripedDirectories(
+        lfs, SHUFFLE, mdts, new LinkGuard(new Descriptors(), dir, false));
+  }
+
   private StripedDirectories lfs(String script) throws IOException {
     Path program = dir.resolve("lfs");
     Files.writeString(program, "#!/bin/sh\n" + script + "\n");
     Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
-    return new StripedDirectories(program.toString(), SHUFFLE, 4);
+    return striped(program.toString(), 4);
   }
 }

@@ -19,9 +19,11 @@ import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.slf4j.LoggerFactory;
 
 /** Several writers of one file: one of them is told, and no byte is lost without a word. */
 class WritersTest {
@@ -67,16 +69,36 @@ class WritersTest {
   }
 
   @Test
-  void D2_aFileThatIsAppendedToIsNotReplacedByACreate() throws Exception {
+  void D2_anAppenderWhoseFileIsReplacedByACreateIsToldAndTheNewBytesStay() throws Exception {
     Files.writeString(local("a"), "one ");
-    try (FSDataOutputStream first = files.append(FILE)) {
-      write(first, "two");
-      assertTold(local("a") + ": is being written", () -> files.create(FILE, true));
+    FSDataOutputStream first = files.append(FILE);
+    write(first, "two");
+    try (FSDataOutputStream second = files.create(FILE, true)) {
+      write(second, "new");
+      assertTold("/a: removed or replaced by another", first::hsync);
     }
-    assertEquals("one two", Files.readString(local("a")));
+    assertTold("removed or replaced by another", first::close);
+    assertEquals("new", Files.readString(local("a")));
     assertEquals(1, files.listStatus(new Path("/")).length, "nothing hidden is left");
-    files.create(FILE, true).close();
-    assertEquals("", Files.readString(local("a")));
+  }
+
+  /** flock(2) asks for no right to write. */
+  @Test
+  void D2_aReaderThatHoldsALockKeepsNobodyFromReplacingTheFile() throws Exception {
+    Files.writeString(local("a"), "one");
+    LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(WriterLocks.class));
+    try (Descriptor reader = Descriptor.open(local("a"), Descriptor.READ)) {
+      assertTrue(reader.lock(true));
+      assertTold(local("a") + ": is being written: another holds its lock (a reader that locks it"
+          + " by flock counts too)", () -> files.append(FILE));
+      try (FSDataOutputStream out = files.create(FILE, true)) {
+        write(out, "two");
+      }
+    }
+    log.stopCapturing();
+    assertEquals("two", Files.readString(local("a")));
+    assertTrue(log.getOutput().contains(local("a") + ": replaced while another, writer or reader,"
+        + " holds its lock"), log::getOutput);
   }
 
   @Test
@@ -143,7 +165,6 @@ class WritersTest {
         TestMount.mount(conf).toString(), "hold")) {
       assertEquals("open", writer.line());
       assertTold(local("log") + ": is being written", () -> files.append(Appending.LOG));
-      assertTold(local("log") + ": is being written", () -> files.create(Appending.LOG, true));
       writer.kill();
     }
     try (FSDataOutputStream out = files.append(Appending.LOG)) {
@@ -251,7 +272,7 @@ class WritersTest {
     public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
       TestMount.MDS.set(file, name, value);
       layout = TestMount.MDS.get(file, name);
-      Posix.rename(local("other"), file);
+      Posix.rename(local("other"), PathHandle.shown(file));
       if (fails) {
         throw new ErrnoException(file, "setxattr " + name, Errno.ENOSPC);
       }
