@@ -1,0 +1,22 @@
+package org.vas.shuffle.site;
+
+import org.vas.filesystem.ModelGuest.Rename;
+
+/** What protects a site. A test switches one off, and sees the invariant break that it is for. */
+final class Guards {
+  String lazyPaths = "";
+  String links = "guarded";
+  Rename rename = Rename.REFUSES_FLAGS;
+  boolean unknownIsNotOver = true;
+  boolean janitorRuns = true;
+  boolean mapOutputIsChecked = true;
+  boolean onlyTheCurrentMasterCommits = true;
+  boolean evacuationSyncs = true;
+
+  private Guards() {}
+
+  /** All of them, as the product has them. */
+  static Guards on() {
+    return new Guards();
+  }
+}
