@@ -21,7 +21,11 @@ final class Broken extends AssertionError {
   private final Invariant invariant;
 
   Broken(Invariant invariant, String what) {
-    super(invariant + ": " + what);
+    this(invariant, what, null);
+  }
+
+  Broken(Invariant invariant, String what, Throwable cause) {
+    super(what.startsWith(invariant + ": ") ? what : invariant + ": " + what, cause);
     this.invariant = invariant;
   }
 

@@ -1,5 +1,6 @@
 package org.vas.shuffle.site;
 
+import java.util.List;
 import org.vas.filesystem.ModelGuest.Rename;
 
 /** What protects a site. A test switches one off, and sees the invariant break that it is for. */
@@ -12,6 +13,11 @@ final class Guards {
   boolean mapOutputIsChecked = true;
   boolean onlyTheCurrentMasterCommits = true;
   boolean evacuationSyncs = true;
+
+  /** Whether guests lose their power only when they are evacuated. */
+  boolean onlyEvacuated;
+  /** Steps that come as often as all together. */
+  List<SiteStep> often = List.of();
 
   private Guards() {}
 

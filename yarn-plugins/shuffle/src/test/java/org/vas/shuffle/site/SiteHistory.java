@@ -21,6 +21,7 @@ import org.vas.shuffle.model.ModelTrees;
 final class SiteHistory {
   private static final int MOST_STEPS = 30;
   private static final int LATEST_CALL = 25;
+  private static final int FIRST_CALLS = 8;
   private static final int ROUNDS = 12;
 
   private final Site site;
@@ -57,7 +58,7 @@ final class SiteHistory {
       history.all();
       return (int) history.jobs.stream().filter(job -> job.succeeded).count();
     } catch (Exception | AssertionError e) {
-      throw failed(seed, history.taken, e);
+      throw told(seed, history.taken, e);
     } finally {
       site.end();
       ModelTrees.remove(history.root);
@@ -65,15 +66,13 @@ final class SiteHistory {
     }
   }
 
-  private static Throwable withStory(long seed, List<String> taken, Throwable e) {
-    e.addSuppressed(new IllegalStateException("seed " + seed + ": " + taken));
-    return e;
-  }
-
-  private static AssertionError failed(long seed, List<String> taken, Throwable e) {
-    withStory(seed, taken, e);
-    return e instanceof AssertionError ? (AssertionError) e
-        : new AssertionError("seed " + seed + ": " + e, e);
+  // The error keeps its kind; what happened is told with it.
+  private static AssertionError told(long seed, List<String> taken, Throwable e) {
+    String story = "replay it with -Dvas.site.seed=" + seed + ": " + taken;
+    if (e instanceof Broken) {
+      return new Broken(((Broken) e).invariant(), e.getMessage() + "; " + story, e);
+    }
+    return new AssertionError(e + "; " + story, e);
   }
 
   private void all() throws Exception {
@@ -82,10 +81,11 @@ final class SiteHistory {
     for (int i = 0; i < steps; i++) {
       ModelGuest disturbed = random.nextInt(3) == 0 ? anyGuest() : null;
       if (disturbed != null) {
-        SiteStep other = SiteStep.any(random);
-        disturbed.at(1 + random.nextInt(LATEST_CALL), () -> unchecked(other));
+        SiteStep other = anyStep();
+        int latest = random.nextBoolean() ? LATEST_CALL : FIRST_CALLS;
+        disturbed.at(1 + random.nextInt(latest), () -> unchecked(other));
       }
-      take(SiteStep.any(random));
+      take(anyStep());
       site.guests.forEach(ModelGuest::undisturbed);
     }
     end();
@@ -101,6 +101,12 @@ final class SiteHistory {
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private SiteStep anyStep() {
+    List<SiteStep> often = site.guards.often;
+    return !often.isEmpty() && random.nextBoolean()
+        ? often.get(random.nextInt(often.size())) : SiteStep.any(random);
   }
 
   private ModelGuest anyGuest() {
@@ -149,7 +155,9 @@ final class SiteHistory {
   private void takeFault(SiteStep step) throws Exception {
     switch (step) {
       case GUEST_DIES:
-        anyGuest().dies();
+        if (!site.guards.onlyEvacuated) {
+          anyGuest().dies();
+        }
         break;
       case EVACUATE:
         evacuate(anyGuest());
@@ -252,6 +260,14 @@ final class SiteHistory {
     guest.dies();
   }
 
+  private void diesAtTheEnd(ModelGuest guest) {
+    if (site.guards.onlyEvacuated) {
+      evacuate(guest);
+    } else {
+      guest.dies();
+    }
+  }
+
   private void rmChanges(SiteJob job) {
     job.forgotten = random.nextInt(4) == 0;
     job.doubted = random.nextInt(4) == 0;
@@ -295,17 +311,17 @@ final class SiteHistory {
     for (SiteJob job : jobs) {
       finish(job);
     }
-    site.guests.forEach(ModelGuest::dies);
+    site.guests.forEach(this::diesAtTheEnd);
     users.forgetTheDead();
     for (SiteJob job : jobs) {
       checkOutput(job);
       job.over(false, now);
       job.doubted = false;
     }
+    stranger.check();
     if (!isLogHindered) {
       users.check();
     }
-    stranger.check();
     for (int i = 0; i < 3; i++) {
       now += SiteJanitor.GRACE;
       sweep(true);
