@@ -65,8 +65,9 @@ public final class ModelDisk implements Closeable {
 
     private byte[] read() throws IOException {
       ByteBuffer bytes = ByteBuffer.allocate((int) content.size());
-      while (bytes.hasRemaining() && content.read(bytes, bytes.position()) >= 0) {
-        continue;
+      int count = 0;
+      while (bytes.hasRemaining() && count >= 0) {
+        count = content.read(bytes, bytes.position());
       }
       return bytes.array();
     }

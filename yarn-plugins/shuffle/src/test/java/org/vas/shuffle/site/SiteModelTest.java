@@ -8,6 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter;
 import org.apache.log4j.Level;
@@ -30,6 +33,7 @@ import org.vas.shuffle.site.Broken.Invariant;
 class SiteModelTest {
   private static final int HISTORIES = 300;
   private static final int HISTORIES_AT_LENGTH = 10_000;
+  private static final int THREADS = 2;
   /** Histories in which a guard that is off has to show. */
   private static final int TRIES = 3000;
   private static final int HISTORIES_OF_A_KIND = 50;
@@ -56,6 +60,11 @@ class SiteModelTest {
   }
 
   private int runAll(Guards guards, long first, int count) throws Exception {
+    return runAll(directory, guards, first, count);
+  }
+
+  private static int runAll(Path directory, Guards guards, long first, int count)
+      throws Exception {
     Site site = new Site(directory, guards);
     int succeeded = 0;
     for (long seed = first; seed < first + count; seed++) {
@@ -78,31 +87,20 @@ class SiteModelTest {
   @Tag("long")
   @Test
   void tenThousandHistoriesOfASiteKeepTheirPromises() throws Exception {
-    List<Thread> threads = new ArrayList<>();
-    List<Throwable> errors = new ArrayList<>();
-    for (int half = 0; half < 2; half++) {
-      long first = HISTORIES + half * (HISTORIES_AT_LENGTH / 2);
-      Path own = Files.createDirectories(directory.resolve("half" + half));
-      Thread thread = new Thread(() -> {
-        try {
-          Site site = new Site(own, Guards.on());
-          for (long seed = first; seed < first + HISTORIES_AT_LENGTH / 2; seed++) {
-            SiteHistory.run(site, own, seed);
-          }
-        } catch (Throwable e) { // the test tells it
-          synchronized (errors) {
-            errors.add(e);
-          }
-        }
-      });
-      thread.start();
-      threads.add(thread);
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    for (Throwable e : errors) {
-      throw new AssertionError(e.getMessage(), e);
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try {
+      List<Future<Integer>> parts = new ArrayList<>();
+      for (int part = 0; part < THREADS; part++) {
+        long first = HISTORIES + (long) part * HISTORIES_AT_LENGTH / THREADS;
+        Path own = Files.createDirectories(directory.resolve("part" + part));
+        parts.add(threads.submit(
+            () -> runAll(own, Guards.on(), first, HISTORIES_AT_LENGTH / THREADS)));
+      }
+      for (Future<Integer> part : parts) {
+        part.get();  // an error names the seed
+      }
+    } finally {
+      threads.shutdownNow();
     }
   }
 

@@ -2,7 +2,9 @@ package org.vas.shuffle.site;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -10,7 +12,7 @@ import java.util.stream.Stream;
 final class SiteStranger {
   private final Path precious;
   private final Path file;
-  private final TreeMap<String, String> before;
+  private final Map<String, String> before;
 
   /** @param directory outside the mount; it gets what must never change */
   SiteStranger(Path directory) throws IOException {
@@ -22,16 +24,16 @@ final class SiteStranger {
 
   /** Plants a link, if nothing has the name and its directory is there; returns whether it did. */
   boolean plants(Path name, boolean toDirectory) throws IOException {
-    if (Files.exists(name, java.nio.file.LinkOption.NOFOLLOW_LINKS)
-        || !Files.isDirectory(name.getParent(), java.nio.file.LinkOption.NOFOLLOW_LINKS)) {
+    if (Files.exists(name, LinkOption.NOFOLLOW_LINKS)
+        || !Files.isDirectory(name.getParent(), LinkOption.NOFOLLOW_LINKS)) {
       return false;
     }
     Files.createSymbolicLink(name, toDirectory ? precious : file);
     return true;
   }
 
-  private TreeMap<String, String> seen() throws IOException {
-    TreeMap<String, String> seen = new TreeMap<>();
+  private Map<String, String> seen() throws IOException {
+    Map<String, String> seen = new TreeMap<>();
     try (Stream<Path> all = Files.walk(precious)) {
       for (Path each : (Iterable<Path>) all::iterator) {
         seen.put(each.toString(), Files.isRegularFile(each) ? Files.readString(each) : "");
@@ -41,7 +43,7 @@ final class SiteStranger {
   }
 
   void check() throws IOException {
-    TreeMap<String, String> now = seen();
+    Map<String, String> now = seen();
     if (!now.equals(before)) {
       throw new Broken(Broken.Invariant.STRANGERS_FILE, "was " + before + " and is " + now);
     }
