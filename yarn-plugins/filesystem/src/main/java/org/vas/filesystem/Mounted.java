@@ -25,6 +25,7 @@ import org.vas.layout.StripeLayout;
 final class Mounted {
   private static final int OWNER_MAY_WRITE_AND_ENTER = 0300;
 
+  private final XattrCalls calls;
   private final Site site;
   private final MountPaths paths;
   private final LinkGuard links;
@@ -43,6 +44,7 @@ final class Mounted {
   private Mounted(Configuration conf, Map<String, String> environment, XattrCalls calls)
       throws IOException {
     LustreFiles files = new LustreFiles(calls);
+    this.calls = calls;
     this.site = Site.load(conf, environment);
     this.paths = new MountPaths(site.mount());
     this.links = LinkGuard.configured(site.mount(), conf);
@@ -146,7 +148,8 @@ final class Mounted {
     Optional<StripeLayout> layout =
         site.hasLocal() ? layouts.layoutOf(file, attributes) : Optional.empty();
     ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
-    OpenFile open = OpenFile.of(file, StandardOpenOption.READ).telling(faults, paths.local(shown));
+    OpenFile open = OpenFile.of(file, StandardOpenOption.READ).by(calls, file)
+        .telling(faults, paths.local(shown));
     return new LustreInputStream(shown, open, counter, Math.max(bufferSize, wantedBuffer));
   }
 
@@ -286,7 +289,7 @@ final class Mounted {
     try (GuardedEntry entry = links.entry(file, LinkGuard.Use.CHANGE)) {
       open = creator.create(entry.path(), wanted.mode(), wanted.overwrites(),
           policy.layoutsFor(paths.within(file), wanted.blockSize()), !lazy,
-          () -> links.target(file, LinkGuard.Use.CHANGE)).telling(faults, file);
+          () -> links.target(file, LinkGuard.Use.CHANGE)).by(calls, file).telling(faults, file);
     }
     return new LustreOutputStream(
         shown, open, 0, Math.max(bufferSize, wanted.bufferSize()), lazy);
@@ -304,7 +307,7 @@ final class Mounted {
     boolean lazy = isLazy(named);
     OpenFile open =
         (lazy ? OpenFile.of(file, StandardOpenOption.WRITE) : locks.append(file, named))
-            .telling(faults, named);
+            .by(calls, file).telling(faults, named);
     try {
       return new LustreOutputStream(
           shown, open, open.size(), Math.max(bufferSize, wantedBuffer), lazy);
@@ -328,7 +331,7 @@ final class Mounted {
   void truncate(org.apache.hadoop.fs.Path shown, Path file, long length) throws IOException {
     checkRegular(shown, file, FileAttributes.of(file));
     Path named = paths.local(shown);
-    try (OpenFile open = locks.change(file, named).telling(faults, named)) {
+    try (OpenFile open = locks.change(file, named).by(calls, file).telling(faults, named)) {
       open.truncate(length);
       open.force(true);
     }

@@ -56,6 +56,17 @@ final class OpenFile implements Closeable {
         faults.of(file, call, offset, length, error));
   }
 
+  /** The same open file, whose bytes go by the calls' channel; closed with it if that fails. */
+  OpenFile by(XattrCalls calls, Path file) throws IOException {
+    Path leads = held.map(Descriptor::path).orElse(file);
+    try {
+      return new OpenFile(calls.bytes(leads, channel), held, told);
+    } catch (IOException e) {
+      close();
+      throw e;
+    }
+  }
+
   private static IOException asItIs(String call, long offset, long length, IOException error) {
     return error;
   }

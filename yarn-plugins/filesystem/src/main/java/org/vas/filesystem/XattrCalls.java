@@ -1,6 +1,7 @@
 package org.vas.filesystem;
 
 import java.io.IOException;
+import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.Path;
 
 /**
@@ -32,5 +33,16 @@ interface XattrCalls {
   /** Gives a file a second name, if nothing has that: {@code EEXIST} else. */
   default void link(Path from, Path to) throws ErrnoException {
     Posix.link(from, to);
+  }
+
+  /**
+   * Returns the channel by which the bytes of an open file are read, written and synced: the one
+   * given. A stand-in for a client's page cache, or for an OST that is away, returns one over it.
+   *
+   * @param file leads to the file now, also where its name is another file's already
+   */
+  default AsynchronousFileChannel bytes(Path file, AsynchronousFileChannel open)
+      throws IOException {
+    return open;
   }
 }
