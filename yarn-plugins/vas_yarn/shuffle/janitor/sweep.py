@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -50,7 +51,7 @@ def sweep(
     """
     found = list(store.entries())
     directories = [d for d in found if isinstance(d, JobDirectory)]
-    clock = Clock(manager.now_ms, grace_ms, assume_over_ms)
+    clock = Clock(manager.now_ms, grace_ms, assume_over_ms, here_ms=time.time_ns() // 1_000_000)
     lives = {job: manager.life(_application(job)) for job in {d.job for d in directories}}
     verdicts = _judge_jobs(store, directories, lives, clock, dry_run=dry_run)
     rows = [Row(r.where, "refused", r.why) for r in found if isinstance(r, Refused)]
@@ -61,7 +62,11 @@ def sweep(
     judged = judge_quarantined(
         ((d.where, d.moved_ms) for d in waiting.values()), manager.now_ms, grace_ms
     )
-    rows += [_act(j.job, j, dry_run, partial(store.delete, waiting[j.job])) for j in judged]
+    for one in judged:
+        begin_again = partial(store.begin_again, waiting[one.job], manager.now_ms)
+        delete = partial(store.delete, waiting[one.job])
+        action = delete if one.verdict is Verdict.DELETE else begin_again
+        rows.append(_act(one.job, one, dry_run, action))
     return rows
 
 
