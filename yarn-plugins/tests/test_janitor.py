@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -193,6 +194,7 @@ def test_a_doubt_about_the_resourcemanager_touches_nothing_at_all(
 def test_L3_what_yarn_forgot_goes_by_an_explicit_age(
     rm: FakeRm, staging: Path, days: int, stays: bool
 ) -> None:
+    rm.now = int(time.time())  # both clocks have to say so
     changed = rm.now - days * 86400
     for path in (job_dir(staging), *job_dir(staging).rglob("*")):
         os.utime(path, (changed, changed), follow_symlinks=False)
@@ -204,6 +206,7 @@ def test_L3_what_yarn_forgot_goes_by_an_explicit_age(
 
 
 def test_L3_one_new_attempt_is_a_change(rm: FakeRm, staging: Path) -> None:
+    rm.now = int(time.time())
     old = rm.now - 40 * 86400
     for path in (job_dir(staging), *job_dir(staging).rglob("*")):
         os.utime(path, (old, old))

@@ -37,12 +37,15 @@ class Clock:
     """The ResourceManager's time, and the ages that decide. All in ms, times since 1970.
 
     `assume_over_ms`: a job that the ResourceManager does not know counts as over when nothing in
-    its directory has changed for so long; None: never.
+    its directory has changed for so long; None: never. That age is by the younger of two clocks:
+    times of files are not the ResourceManager's, whose clock may have jumped. `here_ms` is the time
+    of this machine; None: only the ResourceManager's counts.
     """
 
     now_ms: int
     grace_ms: int
     assume_over_ms: int | None = None
+    here_ms: int | None = None
 
 
 def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
@@ -101,7 +104,8 @@ def _judge_unknown(job: str, clock: Clock, changed_ms: int | None) -> Judged:
     unknown = "the ResourceManager does not know it"
     if clock.assume_over_ms is None or changed_ms is None:
         return Judged(job, Verdict.UNKNOWN, unknown)
-    if clock.now_ms - changed_ms < clock.assume_over_ms:
+    now_ms = clock.now_ms if clock.here_ms is None else min(clock.now_ms, clock.here_ms)
+    if now_ms - changed_ms < clock.assume_over_ms:
         return Judged(job, Verdict.UNKNOWN, f"{unknown}, and it changed lately")
     return Judged(job, Verdict.QUARANTINE, f"{unknown}, and nothing in it changed for so long")
 
@@ -109,10 +113,17 @@ def _judge_unknown(job: str, clock: Clock, changed_ms: int | None) -> Judged:
 def judge_quarantined(
     entries: Iterable[tuple[str, int]], now_ms: int, grace_ms: int
 ) -> list[Judged]:
-    """A verdict on each (name, moved there at Unix ms) in the quarantine."""
-    return [
-        Judged(name, Verdict.DELETE, "in quarantine for longer than the grace")
-        if now_ms - moved_ms >= grace_ms
-        else Judged(name, Verdict.GRACE, "in quarantine, within the grace")
-        for name, moved_ms in entries
-    ]
+    """A verdict on each (name, moved there at Unix ms) in the quarantine.
+
+    QUARANTINE: its time there has to begin again, since it was moved at a time that has not come
+    yet: the clock had jumped forward then, and it would stay until that time comes.
+    """
+    return [_judge_waiting(name, moved_ms, now_ms, grace_ms) for name, moved_ms in entries]
+
+
+def _judge_waiting(name: str, moved_ms: int, now_ms: int, grace_ms: int) -> Judged:
+    if moved_ms > now_ms:
+        return Judged(name, Verdict.QUARANTINE, "moved at a time that has not come yet")
+    if now_ms - moved_ms >= grace_ms:
+        return Judged(name, Verdict.DELETE, "in quarantine for longer than the grace")
+    return Judged(name, Verdict.GRACE, "in quarantine, within the grace")

@@ -55,6 +55,11 @@ class Quarantined:
     """Device and inode number."""
 
     @property
+    def job(self) -> str:
+        """The id of the job whose directory it was."""
+        return self.name.removeprefix(f"{QUARANTINE_PREFIX}.").rpartition(".")[0]
+
+    @property
     def where(self) -> str:
         """Its place below the staging root, for people."""
         return f"{self.user}/.staging/{self.name}"
@@ -185,6 +190,19 @@ class StagingStore:
             if (moved.st_dev, moved.st_ino) != found.inode:
                 os.rename(name, found.job, src_dir_fd=staging, dst_dir_fd=staging)
                 raise VasError("another directory took its place; left alone", where=found.job)
+
+    def begin_again(self, found: Quarantined, now_ms: int) -> None:
+        """Renames what is in quarantine, as if moved at this time (Unix ms).
+
+        Raises OSError, and Strange if another directory took its place.
+        """
+        name = QUARANTINED.of(job=found.job, moved_ms=now_ms)
+        with (
+            self._staging(found.user) as (staging, whose),
+            _opened(found.name, staging) as quarantined,
+        ):
+            _check(quarantined, whose, (), found.inode)
+            os.rename(found.name, name, src_dir_fd=staging, dst_dir_fd=staging)
 
     def delete(self, found: Quarantined) -> None:
         """Removes what is in quarantine, as `remove` does. Raises OSError, Strange."""

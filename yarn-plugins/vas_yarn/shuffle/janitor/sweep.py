@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -54,7 +55,8 @@ def sweep(
     A doubt about one application keeps that one's directory, and no other's. Raises VasError, with
     nothing more touched, when the ResourceManager is not active any more.
     """
-    clock = Clock(manager.now_ms, grace_ms, assume_over_ms)
+    here_ms = time.time_ns() // 1_000_000
+    clock = Clock(manager.now_ms, grace_ms, assume_over_ms, here_ms=here_ms)
     run = _Run(store, manager, clock, dry_run, store.remembered())
     for user in store.users():
         yield from run.of_user(user)
@@ -111,7 +113,10 @@ class _Run:
         (judged,) = judge_quarantined(
             [(waiting.where, waiting.moved_ms)], self.clock.now_ms, self.clock.grace_ms
         )
-        return _act(waiting.where, judged, self.dry_run, partial(self.store.delete, waiting))
+        begin_again = partial(self.store.begin_again, waiting, self.clock.now_ms)
+        delete = partial(self.store.delete, waiting)
+        action = delete if judged.verdict is Verdict.DELETE else begin_again
+        return _act(waiting.where, judged, self.dry_run, action)
 
     def _remember(self, over: dict[str, int], before: dict[str, int]) -> None:
         if not self.dry_run and over != before:

@@ -54,7 +54,7 @@ final class Directories {
    */
   static void setMode(Path directory, int mode, LinkGuard links) throws IOException {
     try (PathHandle made = links.unfollowed(directory)) {
-      FileIdentity found = made.identity();
+      FileId found = made.identity();
       if (!found.isDirectory() || !links.mayBeOwn(found)) {
         throw new PlantedException(PathHandle.shown(directory), "was just made, and is "
             + found.kind() + " of the user with id " + found.owner() + " now");

@@ -80,7 +80,7 @@ public final class LustreFiles {
   }
 
   private static void checkMade(Path file, PathHandle handle, FileId made) throws IOException {
-    FileIdentity found = handle.identity();
+    FileId found = handle.identity();
     boolean mayBeMade = found.isRegularFile() && found.links() == 1;
     if (mayBeMade && !FileId.of(handle.path()).isSame(made)) {
       throw new IOException(PathHandle.shown(file)

@@ -141,6 +141,11 @@ final class MapOutput<K, V> implements Closeable {
     if (broken != null) {
       checkWhole();
     }
+    if (published) {
+      throw new IOException(files.path(ShuffleDirs.MANIFEST) + ": a record was emitted after the map"
+          + " has ended and its output is published, so that nobody would get it; wait for the"
+          + " mapper's threads before the map ends");
+    }
   }
 
   // In stock Hadoop's words, which users know.
