@@ -30,6 +30,19 @@ public final class FaultyLustre extends LustreFileSystem {
   }
 
   @Override
+  public FSDataInputStream openOwn(Path path, int levels, int bufferSize) throws IOException {
+    faults.at("open", path);
+    return new FSDataInputStream(
+        new FaultyInput(super.openOwn(path, levels, bufferSize), path, faults));
+  }
+
+  @Override
+  public FSDataOutputStream appendOwn(Path path, int levels, int bufferSize) throws IOException {
+    faults.at("open", path);
+    return faulty(path, super.appendOwn(path, levels, bufferSize));
+  }
+
+  @Override
   public FSDataOutputStream create(Path path, FsPermission permission, boolean overwrite,
       int bufferSize, short replication, long blockSize, Progressable progress)
       throws IOException {
