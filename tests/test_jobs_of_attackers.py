@@ -70,9 +70,11 @@ def test_W1_scratch_space_in_static_fields_gives_what_it_gives_in_stock(program:
 
     Right: one group for each of ten letters, its keys in order; stock's bytes.
     """
-    lines = [words(8000, 3), words(8000, 7)]
+    # Several times what a merge in a thread of its own would have ahead.
+    lines = [[word.ljust(56, "x") for word in words(40_000, step)] for step in (3, 7)]
     program.write("scratch", a=lines[0], b=lines[1])
-    stock, ours = both(program, "scratch")
+    # Stock decompresses in as many threads as it fetches with.
+    stock, ours = both(program, "scratch", {"mapreduce.reduce.shuffle.parallelcopies": 1})
     assert ours.lines() == digests(chain(*lines), prefix=1)
     assert stock.lines() == ours.lines()
     assert_nothing_left(ours)

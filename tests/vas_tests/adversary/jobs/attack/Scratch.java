@@ -22,6 +22,13 @@ final class Scratch {
 
   private Scratch() {}
 
+  // Gives another thread time to write into the scratch space.
+  private static void used() {
+    for (int i = 0; i < 20; i++) {
+      Thread.onSpinWait();
+    }
+  }
+
   static void prepare(Job job) {
     job.setMapperClass(Words.class);
     job.setReducerClass(Word.Digest.class);
@@ -49,7 +56,7 @@ final class Scratch {
     public void readFields(DataInput in) throws IOException {
       int length = in.readByte();
       in.readFully(LEFT, 0, length);
-      Thread.yield();
+      used();
       word = new String(LEFT, 0, length, StandardCharsets.US_ASCII);
     }
   }
@@ -61,6 +68,7 @@ final class Scratch {
         byte[] right, int rightOffset, int rightLength) {
       System.arraycopy(left, leftOffset, LEFT, 0, leftLength);
       System.arraycopy(right, rightOffset, RIGHT, 0, rightLength);
+      used();
       return new String(LEFT, 1, LEFT[0], StandardCharsets.US_ASCII)
           .compareTo(new String(RIGHT, 1, RIGHT[0], StandardCharsets.US_ASCII));
     }
@@ -77,7 +85,7 @@ final class Scratch {
     public int compare(byte[] left, int leftOffset, int leftLength,
         byte[] right, int rightOffset, int rightLength) {
       letter = left[leftOffset + 1];
-      Thread.yield();
+      used();
       return Byte.compare(letter, right[rightOffset + 1]);
     }
   }
@@ -107,7 +115,7 @@ final class Scratch {
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
       int count = inflated.read(LEFT, 0, Math.min(length, LEFT.length));
-      Thread.yield();
+      used();
       System.arraycopy(LEFT, 0, bytes, offset, Math.max(0, count));
       return count;
     }
