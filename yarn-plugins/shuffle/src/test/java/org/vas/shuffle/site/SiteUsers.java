@@ -28,6 +28,7 @@ final class SiteUsers {
   private final List<String> lines = new ArrayList<>();
   private final Map<String, List<String>> renamed = new HashMap<>();
   private final Map<String, String> replaced = new HashMap<>();
+  private final Map<String, Integer> running = new HashMap<>();
   private final Map<String, Integer> versions = new HashMap<>();
   private int number;
 
@@ -152,16 +153,18 @@ final class SiteUsers {
   void replaces(ModelGuest guest) throws Exception {
     String content = "version " + number++;
     String name = root + "/replaced" + random.nextInt(NAMES);
-    int mine = versions.merge(name, 1, Integer::sum);
     replaced.remove(name);
+    int others = running.merge(name, 1, Integer::sum) - 1;
+    int version = versions.merge(name, 1, Integer::sum);
     Site.ran(guest, guest.life(), () -> {
       write(site.files(guest).create(guest.path(name), true), content);
-      // Of two at once either may have won; the one that comes after both is the one to look for.
-      if (versions.get(name) == mine) {
+      // Of two at once either may have won: only one that was alone is looked for.
+      if (others == 0 && versions.get(name) == version) {
         replaced.put(name, content);
       }
       return null;
     });
+    running.merge(name, -1, Integer::sum);
   }
 
   private static void write(FSDataOutputStream out, String content) throws IOException {
