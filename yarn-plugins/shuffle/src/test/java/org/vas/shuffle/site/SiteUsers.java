@@ -112,15 +112,12 @@ final class SiteUsers {
   // Its locks go with its guest, or with a stream that failed.
   private void gone(Appender one) {
     appenders.remove(one);
-    release(one);
+    Site.release(one.out);
   }
 
-  private static void release(Appender one) {
-    try {
-      one.out.close();
-    } catch (IOException | ModelGuest.Died closedNow) {
-      // A stream that has failed keeps no lock.
-    }
+  /** All streams are closed; the history is over. */
+  void release() {
+    appenders.forEach(each -> Site.release(each.out));
   }
 
   /** Streams of guests that are dead are closed by nobody: their locks are gone. */
@@ -128,7 +125,7 @@ final class SiteUsers {
     appenders.removeIf(each -> {
       boolean dead = each.guest.life() != each.life;
       if (dead) {
-        release(each);
+        Site.release(each.out);
       }
       return dead;
     });
