@@ -8,8 +8,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -23,7 +23,8 @@ public final class ModelDisk implements Closeable {
   public static final int OSTS = 4;
   private static final int V1 = 0x0BD10BD0;
 
-  private final Map<Long, Inode> inodes = new HashMap<>();
+  // In the order in which they were made, so that a seed means one history.
+  private final Map<Long, Inode> inodes = new LinkedHashMap<>();
   private final Set<Integer> away = new HashSet<>();
   private final Random random;
 

@@ -2,6 +2,7 @@ package org.vas.filesystem;
 
 import java.io.IOException;
 import java.net.URI;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -154,6 +155,8 @@ public final class ModelFileSystem extends LustreFileSystem {
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
     guest.call();
-    return super.listStatus(path);
+    FileStatus[] found = super.listStatus(path);
+    Arrays.sort(found);  // by name, so that a seed means one history
+    return found;
   }
 }

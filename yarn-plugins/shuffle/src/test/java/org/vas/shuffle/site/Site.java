@@ -1,5 +1,6 @@
 package org.vas.shuffle.site;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,6 +60,15 @@ final class Site {
 
   ModelDisk disk() {
     return disk;
+  }
+
+  /** Closes what a stream holds on this machine; the process that had it is dead, or done. */
+  static void release(Closeable stream) {
+    try {
+      stream.close();
+    } catch (IOException | ModelGuest.Died closedNow) {
+      // Its descriptor and its lock are gone all the same.
+    }
   }
 
   FileSystem files(ModelGuest guest) throws IOException {

@@ -60,6 +60,8 @@ final class SiteHistory {
     } catch (Exception | AssertionError e) {
       throw told(seed, history.taken, e);
     } finally {
+      history.users.release();
+      history.jobs.forEach(job -> job.masters.forEach(SiteMaster::release));
       site.end();
       ModelTrees.remove(history.root);
       ModelTrees.remove(directory.resolve("precious"));

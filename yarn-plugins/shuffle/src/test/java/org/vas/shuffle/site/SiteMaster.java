@@ -67,6 +67,13 @@ final class SiteMaster {
     stopped = true;
   }
 
+  /** Its stream is closed; the history of the site is over. */
+  void release() {
+    if (history != null) {
+      Site.release(history);
+    }
+  }
+
   // ---- What its tasks ask it.
 
   TaskAttemptID next(TaskType type, int task) {

@@ -5,7 +5,8 @@ import java.util.Random;
 /** Something that happens on a site, and how often among twenty or so others. */
 enum SiteStep {
   SUBMIT(1), MAP(5), REDUCE(7), COMMIT(3), NEW_MASTER(2), CLEAN_UP(1),
-  GUEST_DIES(3), EVACUATE(1), OST_AWAY(1), OSTS_BACK(2), PLANT(1), RM_CHANGES(1), TIME(1), JANITOR(2),
+  GUEST_DIES(3), EVACUATE(1), OST_AWAY(1), OSTS_BACK(2),
+  PLANT(1), RM_CHANGES(1), TIME(1), JANITOR(2),
   LOG_OPENS(2), LOG_APPENDS(6), RENAMES(2), REPLACES(2);
 
   private final int weight;

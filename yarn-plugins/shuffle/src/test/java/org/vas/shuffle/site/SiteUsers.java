@@ -28,6 +28,7 @@ final class SiteUsers {
   private final List<String> lines = new ArrayList<>();
   private final Map<String, List<String>> renamed = new HashMap<>();
   private final Map<String, String> replaced = new HashMap<>();
+  private final Map<String, Integer> running = new HashMap<>();
   private final Map<String, Integer> versions = new HashMap<>();
   private int number;
 
@@ -111,15 +112,12 @@ final class SiteUsers {
   // Its locks go with its guest, or with a stream that failed.
   private void gone(Appender one) {
     appenders.remove(one);
-    release(one);
+    Site.release(one.out);
   }
 
-  private static void release(Appender one) {
-    try {
-      one.out.close();
-    } catch (IOException | ModelGuest.Died closedNow) {
-      // A stream that has failed keeps no lock.
-    }
+  /** All streams are closed; the history is over. */
+  void release() {
+    appenders.forEach(each -> Site.release(each.out));
   }
 
   /** Streams of guests that are dead are closed by nobody: their locks are gone. */
@@ -127,7 +125,7 @@ final class SiteUsers {
     appenders.removeIf(each -> {
       boolean dead = each.guest.life() != each.life;
       if (dead) {
-        release(each);
+        Site.release(each.out);
       }
       return dead;
     });
@@ -152,16 +150,18 @@ final class SiteUsers {
   void replaces(ModelGuest guest) throws Exception {
     String content = "version " + number++;
     String name = root + "/replaced" + random.nextInt(NAMES);
-    int mine = versions.merge(name, 1, Integer::sum);
     replaced.remove(name);
+    int others = running.merge(name, 1, Integer::sum) - 1;
+    int version = versions.merge(name, 1, Integer::sum);
     Site.ran(guest, guest.life(), () -> {
       write(site.files(guest).create(guest.path(name), true), content);
-      // Of two at once either may have won; the one that comes after both is the one to look for.
-      if (versions.get(name) == mine) {
+      // Of two at once either may have won: only one that was alone is looked for.
+      if (others == 0 && versions.get(name) == version) {
         replaced.put(name, content);
       }
       return null;
     });
+    running.merge(name, -1, Integer::sum);
   }
 
   private static void write(FSDataOutputStream out, String content) throws IOException {
