@@ -34,6 +34,7 @@ echo "mvn $*" >>"$RECORD"
 mkdir -p yarn-plugins/dist/target yarn-plugins/hadoop/target/lib
 touch yarn-plugins/dist/target/vas-yarn-plugins-1.jar
 touch yarn-plugins/hadoop/target/lib/hadoop-common-3.jar
+[ -z "$UNRECORDED" ] || touch "yarn-plugins/hadoop/target/lib/$UNRECORDED"
 jar=org/apache/hadoop/hadoop-common/3/hadoop-common-3.jar
 mkdir -p "repository/$(dirname "$jar")"
 printf %s "$JAR" >"repository/$jar"
