@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,14 @@ one.connect((server, int(port)))
 if kind == "udp":
     one.send(b"x")
     one.recv(64)
+"""
+# A router advertisement, as a guest's root can send it; the kernel fills the checksum in.
+_ADVERTISE = """
+import socket, struct
+one = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
+advertisement = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0)
+one.sendto(advertisement, ("ff02::1", 0, 0, socket.if_nametoindex("far0")))
 """
 _SET_UP = """
 ip link set lo up
@@ -174,3 +183,32 @@ def test_S3_hostcheck_knows_the_rules_when_they_are_there(nets: tuple[Net, Net])
     load(server, rules())
     assert seen()
     assert load_cluster(MAP).guest("vas01.hpc.example").address == GUEST
+
+
+def default_router(server: Net) -> str:
+    """The server's default route of IPv6, as a router advertised it; nothing without one."""
+    return server.run("ip", "-6", "route", "show", "default", "dev", "vasbr0").stdout
+
+
+def dropped(server: Net) -> int:
+    """Packets of guests that the rules dropped."""
+    listed = server.run("nft", "list", "chain", "inet", "vas_guests", "from_guests").stdout
+    return int(re.search(r"counter packets (\d+)", listed)[1])  # type: ignore[index]
+
+
+def test_S3_a_guest_is_no_router_of_its_server(nets: tuple[Net, Net]) -> None:
+    server, far = nets
+    words = ["net.ipv6.conf.vasbr0.accept_ra=2", "net.ipv6.conf.vasbr0.forwarding=0"]
+    assert server.run("sysctl", "-qw", *words).returncode == 0
+
+    def advertised() -> str:
+        far.run(sys.executable, "-c", _ADVERTISE)
+        return default_router(server)
+
+    poll(advertised, bool, 15.0, "a router, while there are no rules")
+    assert server.run("ip", "-6", "route", "flush", "default").returncode == 0
+    load(server, rules())
+    before = dropped(server)
+    assert far.run(sys.executable, "-c", _ADVERTISE).returncode == 0
+    poll(lambda: dropped(server), lambda packets: packets > before, 10.0, "the drop")
+    assert default_router(server) == ""

@@ -45,7 +45,7 @@ table inet vas_guests {{
     }}
     chain from_guests {{
         ct state established,related accept
-        icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert, nd-router-advert }} accept
+        icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} accept
 {lines}
         counter drop
     }}

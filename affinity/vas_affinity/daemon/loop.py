@@ -32,7 +32,7 @@ _SETTLE_SECONDS = 0.2
 
 @dataclass
 class Given:
-    """What one reading of the files gives the daemon."""
+    """The host, planner and settings that the daemon made from one reading of its files."""
 
     host: Host
     planner: Planner

@@ -1,4 +1,4 @@
-"""What `vas-affinityd` is told by files, as one value that can be kept."""
+"""The content of the files that `vas-affinityd` reads, as one value that can be kept."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def vas_fabric_mtus(
 
 
 class FilterModule:
-    """What Ansible asks for."""
+    """Returns the filters of this file by the names that playbooks use."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name -> function."""

@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
 
 
 class FilterModule:
-    """What Ansible asks for."""
+    """Returns the filters of this file by the names that playbooks use."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name -> function."""

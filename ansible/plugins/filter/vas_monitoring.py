@@ -27,7 +27,7 @@ def vas_monitoring(cluster_file: str) -> dict[str, str]:
 
 
 class FilterModule:
-    """What Ansible asks for."""
+    """Returns the filters of this file by the names that playbooks use."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name -> function."""

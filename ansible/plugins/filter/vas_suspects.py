@@ -20,7 +20,7 @@ def vas_suspect_lines(answers: list[dict[str, Any]], guests: list[str], minutes:
 
 
 class FilterModule:
-    """What Ansible asks for."""
+    """Returns the filters of this file by the names that playbooks use."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name -> function."""

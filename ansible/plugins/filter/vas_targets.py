@@ -49,7 +49,7 @@ def vas_target_refusals(cluster_file: str, node: str, mdt: str, signatures: list
 
 
 class FilterModule:
-    """What Ansible asks for."""
+    """Returns the filters of this file by the names that playbooks use."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name -> function."""

@@ -44,7 +44,7 @@ def _registered(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class FilterModule:
-    """What Ansible asks for."""
+    """Returns the filters of this file by the names that playbooks use."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name -> function."""

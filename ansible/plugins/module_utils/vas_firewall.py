@@ -1,4 +1,4 @@
-"""What firewalld, nftables and iptables let in, as they print their rules. Pure."""
+"""Reads the rules that firewalld, nftables and iptables print: which traffic they accept. Pure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def chains_of_nft(ruleset: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _let_in(rules: list[list[dict[str, Any]]]) -> dict[str, Any]:
-    """What rules accept: `open` interfaces, `ports` by interface, and `sources`."""
+    """The traffic that rules accept: `open` interfaces, `ports` by interface, and `sources`."""
     found: dict[str, Any] = {"open": set(), "ports": {}, "sources": set()}
     for expression in rules:
         asked = _matches(expression)
@@ -66,7 +66,7 @@ def _let_in(rules: list[list[dict[str, Any]]]) -> dict[str, Any]:
 
 
 def _matches(expression: list[dict[str, Any]]) -> dict[str, list[str]] | None:
-    """What a rule that accepts asks for; None of one that does not, or asks for something else."""
+    """Returns the conditions of a rule that accepts; None for any other rule or condition."""
     if not any("accept" in part for part in expression):
         return None
     asked: dict[str, list[str]] = {}
@@ -97,7 +97,7 @@ def _network(value: Any) -> str:
 
 
 def chains_of_iptables(rules: str) -> list[dict[str, Any]]:
-    """The same of `iptables -S`."""
+    """Returns the traffic that the rules of `iptables -S` accept."""
     lines = [line.split() for line in rules.splitlines()]
     hooks = {"INPUT": "input", "FORWARD": "forward"}
     return [

@@ -113,7 +113,7 @@ def _command(command: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _field(answer: dict[str, Any], key: str, kind: type) -> Any:
-    """Returns a field that is of exactly this type: a bool is no int here."""
+    """Returns a field that has exactly this type; a bool is not an int here."""
     value = answer.get(key)
     if type(value) is not kind:
         raise ValueError(f"its agent's answer has no {key} of type {kind.__name__}: {answer}")

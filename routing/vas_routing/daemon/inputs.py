@@ -1,4 +1,4 @@
-"""What `vas-routed` is told by files, as one value that can be kept."""
+"""The content of the files that `vas-routed` reads, as one value that can be kept."""
 
 from __future__ import annotations
 

@@ -44,6 +44,7 @@ def find_entry(jar: Path, words: Sequence[str]) -> Entry:
             main = named or words[0].replace("/", ".")
             before = 0 if named else 1
             is_driver = _DRIVER in _read(archive, f"{main.replace('.', '/')}.class")
+    # zipfile raises NotImplementedError for a compression and RuntimeError for a password it lacks.
     except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as wrong:
         hint = "name a jar of this machine"
         raise BadInput(f"cannot be read as a jar: {wrong}", where=str(jar), hint=hint) from wrong
