@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -22,11 +24,14 @@ import org.slf4j.LoggerFactory;
  */
 final class StripedDirectories {
   private static final Logger LOG = LoggerFactory.getLogger(StripedDirectories.class);
+  // An MDT in recovery keeps lfs waiting for minutes, and a job's first maps with it.
+  private static final Duration LONGEST = Duration.ofMinutes(2);
 
   private final String lfs;
   private final Pattern paths;
   private final int mdts;
   private final LinkGuard links;
+  private final Duration longest;
   private final AtomicBoolean refused = new AtomicBoolean();
 
   /**
@@ -36,6 +41,13 @@ final class StripedDirectories {
    * @param links tells which directories are this process' own
    */
   StripedDirectories(String lfs, Pattern paths, int mdts, LinkGuard links) {
+    this(lfs, paths, mdts, links, LONGEST);
+  }
+
+  /** @param longest how long lfs may take for one directory */
+  StripedDirectories(
+      String lfs, Pattern paths, int mdts, LinkGuard links, Duration longest) {
+    this.longest = requireNonNull(longest, "longest");
     this.lfs = requireNonNull(lfs, "lfs");
     this.paths = requireNonNull(paths, "paths");
     this.mdts = mdts;
@@ -93,10 +105,17 @@ final class StripedDirectories {
   private Outcome run(Path directory) throws IOException {
     Process process = start(directory);
     process.getOutputStream().close();
-    String said =
-        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     try {
-      int status = process.waitFor();
+      // Waited for first: to read until the end of its output would have no bound.
+      if (!process.waitFor(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+        process.destroyForcibly();
+        throw new IOException(PathHandle.shown(directory) + ": lfs mkdir has not ended after "
+            + longest.toSeconds() + " s; see 'lfs check mdts', or set "
+            + LustreConf.MDT_COUNT.name() + " to 1");
+      }
+      int status = process.exitValue();
+      String said =
+          new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
       return new Outcome(status, said.isEmpty() ? "exit status " + status : said);
     } catch (InterruptedException e) {
       process.destroy();

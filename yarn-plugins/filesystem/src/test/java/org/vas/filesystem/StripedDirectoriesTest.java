@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
@@ -59,6 +60,19 @@ class StripedDirectoriesTest {
     IOException e =
         assertThrows(IOException.class, () -> striped.make(dir.resolve("shuffle"), 0700));
     assertTrue(e.getMessage().startsWith("vas.lustre.mdt-count is 4, for which"), e::getMessage);
+  }
+
+  @Test
+  void N4_anLfsThatNeverEndsIsEnded() throws IOException {
+    Path program = Files.writeString(dir.resolve("lfs"), "#!/bin/sh\nexec sleep 600\n");
+    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
+    StripedDirectories striped =
+        striped(program.toString(), 4, Duration.ofSeconds(1));
+    IOException e =
+        assertThrows(IOException.class, () -> striped.make(dir.resolve("shuffle"), 0700));
+    assertTrue(e.getMessage().endsWith("/shuffle: lfs mkdir has not ended after 1 s; see 'lfs"
+        + " check mdts', or set vas.lustre.mdt-count to 1"), e::getMessage);
+    assertFalse(Files.exists(dir.resolve("shuffle")));
   }
 
   @Test
@@ -120,8 +134,12 @@ class StripedDirectoriesTest {
   }
 
   private StripedDirectories striped(String lfs, int mdts) {
+    return striped(lfs, mdts, Duration.ofMinutes(1));
+  }
+
+  private StripedDirectories striped(String lfs, int mdts, Duration longest) {
     return new StripedDirectories(
-        lfs, SHUFFLE, mdts, new LinkGuard(new Descriptors(), dir, false));
+        lfs, SHUFFLE, mdts, new LinkGuard(new Descriptors(), dir, false), longest);
   }
 
   private StripedDirectories lfs(String script) throws IOException {
