@@ -7,8 +7,15 @@ import shlex
 import click
 
 from vas_core.cli import print_table
-from vas_core.errors import ExitStatus
-from vas_tests.checks import Extent, chosen_checks, run_checks
+from vas_core.errors import BadInput, ExitStatus
+from vas_tests.checks import Check, Extent, Outcome, chosen_checks, run_checks
+from vas_tests.slices import (
+    read_green_runs,
+    read_slices,
+    record_green_run,
+    slice_of_number,
+    slice_of_this_commit,
+)
 
 
 @click.command()
@@ -24,38 +31,83 @@ from vas_tests.checks import Extent, chosen_checks, run_checks
     "extent",
     flag_value=Extent.CI,
     type=Extent,
-    help="Also what is marked `long`: faults, kinds of jobs, machines in QEMU. An hour.",
+    help="Also what is marked `long` (faults, QEMU), and one slice of the nightly tests.",
 )
 @click.option(
     "--all",
     "extent",
     flag_value=Extent.ALL,
     type=Extent,
-    help="Also what is marked `nightly`, for which CI has no time.",
+    help="Also every test that is marked `nightly`: some hours.",
+)
+@click.option("--slice", "number", type=int, help="Run only this slice of the nightly tests.")
+@click.option("--record", is_flag=True, help="With --slice: record a green run of it in docs.")
+@click.option(
+    "--slices", "list_slices", is_flag=True, help="List the slices, their last green runs."
 )
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")
 @click.option(
     "--list", "only_list", is_flag=True, help="Print the commands instead of running them."
 )
-def test(extent: Extent | None, yes: bool, only_list: bool) -> int:
+def test(
+    extent: Extent | None,
+    number: int | None,
+    record: bool,
+    list_slices: bool,
+    yes: bool,
+    only_list: bool,
+) -> int:
     """Run the tests and linters; status 1 if one fails.
 
     \b
-    Examples: ./vas test          Python, Java, the lab
-              ./vas test --fast   what takes a minute
-              ./vas test --ci     the long suites too, as CI does
-              ./vas test --all    all there is: before a release
-              ./vas test --list   the commands, to run one by one
+    Examples: ./vas test             Python, Java, the lab
+              ./vas test --fast      what takes a minute
+              ./vas test --ci        the long suites too, as CI does
+              ./vas test --all       all there is: before a release
+              ./vas test --list      the commands, to run one by one
+              ./vas test --slices    the nightly tests in slices, and when each was green
+              ./vas test --slice 3 --record
     """
-    chosen = chosen_checks(extent or Extent.USUAL)
+    if record and number is None:
+        raise BadInput("--record: which slice?", hint="add --slice N; --slices lists them")
+    if list_slices:
+        _print_slices()
+        return ExitStatus.DONE
+    chosen = _checks(extent or Extent.USUAL, number)
     if only_list:
         print_table(("CHECK", "COMMAND"), [(c.name, shlex.join(c.argv)) for c in chosen])
         return ExitStatus.DONE
     outcomes = run_checks(chosen)
+    failed = _print_outcomes(outcomes)
+    if record and number is not None and not failed:
+        record_green_run(slice_of_number(number), outcomes[0].seconds)
+    return ExitStatus.FAILED if failed else ExitStatus.DONE
+
+
+def _checks(extent: Extent, number: int | None) -> list[Check]:
+    """One slice alone, or the extent's checks: CI adds the slice whose turn it is."""
+    if number is not None:
+        return [slice_of_number(number).check()]
+    turn = [slice_of_this_commit().check()] if extent == Extent.CI else []
+    return [*chosen_checks(extent), *turn]
+
+
+def _print_outcomes(outcomes: list[Outcome]) -> bool:
+    """Prints how each check ended; returns whether one failed."""
     rows = [
         (o.check.name, "ok" if o.status == 0 else "FAILED", f"{o.seconds:.0f}") for o in outcomes
     ]
     print_table(("CHECK", "RESULT", "SECONDS"), rows)
     failed = [o for o in outcomes if o.status != 0]
     print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed", flush=True)
-    return ExitStatus.FAILED if failed else ExitStatus.DONE
+    return bool(failed)
+
+
+def _print_slices() -> None:
+    green = read_green_runs()
+    rows = []
+    for part in read_slices():
+        run = green.get(part.name)
+        last = (run.date, run.commit, str(run.minutes)) if run else ("never", "", "")
+        rows.append((str(part.number), part.name, *last))
+    print_table(("SLICE", "TESTS OF", "LAST GREEN", "COMMIT", "MINUTES"), rows)

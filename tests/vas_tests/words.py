@@ -1,137 +1,40 @@
-"""Finds sentences that do not stand alone; CONTRIBUTING.md ("Words") says how to write them.
-
-The rules are a place to look, not a substitute for reading aloud.
-"""
+"""Words to count, and what counting them has to give: computed without Hadoop."""
 
 from __future__ import annotations
 
-import ast
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter
 from pathlib import Path
 
-from vas_core.process import run
-from vas_tests.checks import REPOSITORY
+from vas_lab.lab import Lab
 
-# A sentence that begins so has hidden its subject.
-_HIDDEN_SUBJECT = re.compile(
-    r"(The same|All of|Those|Ends it|What|That|Of|One that|Whether it|Such|There|It|Its)\b"
+_MAKE = (
+    'mkdir -p "$1"; cd "$1"; seq 30000'
+    ' | awk \'{print "w" $1%7 " x" ($1*7919)%1009 " y" $1*$1%4001 >"in" NR%3}\''
 )
-_LEAST_WORDS = 4
-# Ansible finds filters by this class name in each file.
-_NAMED_BY_OTHERS = {"FilterModule"}
-# What tells the caller nothing about its input.
-_NOT_REPORTED = {"NotImplementedError", "AssertionError", "StopIteration"}
-
-_JAVADOC = re.compile(
-    r"/\*\*(?P<text>.*?)\*/\s*(?P<notes>(?:@\w+(?:\([^)]*\))?\s*)*)(?P<head>[^\n{;]*)", re.S
-)
-_JAVA_CLASS = re.compile(
-    r"^(?:public |abstract |final |sealed |non-sealed )*(?:class|interface|record|enum) (\w+)", re.M
-)
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_HASH_BITS = 32
 
 
-def product_files(suffix: str) -> list[Path]:
-    """Returns the files of the project with this suffix (".py"), without those of tests."""
-    listed = run(
-        ["git", "-C", str(REPOSITORY), "ls-files", "-co", "--exclude-standard", f"*{suffix}"]
-    )
-    paths = [REPOSITORY / line for line in listed.stdout.splitlines()]
-    return [path for path in paths if path.exists() and not _is_test(path)]
+def make_words(lab: Lab, directory: Path) -> None:
+    """Three files of some 100 KB with about 3000 different words."""
+    lab.call(["sh", "-euc", _MAKE, "sh", str(directory)])
 
 
-def python_riddles(path: Path) -> list[str]:
-    """Returns "line: name: what is wrong with its docstring" for each public definition."""
-    tree = ast.parse(path.read_text())
-    found = [f"1: module: {wrong}" for wrong in _wrong_with(ast.get_docstring(tree))]
-    for node, name in _public(tree, ""):
-        said = ast.get_docstring(node)
-        wrongs = list(_wrong_with(said))
-        if not isinstance(node, ast.ClassDef) and not re.search(r"\b[Rr]aises?\b", said or ""):
-            wrongs += [f"raises {kind} without saying so" for kind in _raised(node)]
-        found += [f"{node.lineno}: {name}: {wrong}" for wrong in wrongs]
-    return found + [
-        f"{text.lineno}: help begins with 'Of': {text.value}"
-        for keyword in ast.walk(tree)
-        if isinstance(keyword, ast.keyword) and keyword.arg == "help"
-        for text in [keyword.value]
-        if isinstance(text, ast.Constant) and str(text.value).startswith("Of ")
-    ]
+def word_counts(lab: Lab, directory: Path, reducers: int) -> dict[str, str]:
+    """WordCount's output: file name -> its lines, without the last one's end."""
+    text = lab.call(["sh", "-c", 'cat "$1"/*', "sh", str(directory)]).stdout
+    parts: dict[str, list[str]] = {_part(number): [] for number in range(reducers)}
+    for word, count in sorted(Counter(text.split()).items()):
+        parts[_part(_hash(word) % reducers)].append(f"{word}\t{count}")
+    return {name: "\n".join(lines) for name, lines in parts.items()}
 
 
-def java_riddles(path: Path) -> list[str]:
-    """Returns "line: head: what is wrong with its Javadoc" for what is not private."""
-    source = path.read_text()
-    found = []
-    for match in _JAVADOC.finditer(source):
-        if "private " in match["head"] or "@Override" in match["notes"]:
-            continue
-        said = re.sub(r"^\s*\*\s?", "", match["text"], flags=re.M).strip()
-        line = source.count("\n", 0, match.start()) + 1
-        found += [f"{line}: {match['head'].strip()}: {wrong}" for wrong in _wrong_with(said)]
-    return found
+def _part(number: int) -> str:
+    return f"part-r-{number:05d}"
 
 
-def classes_named_twice() -> dict[str, list[str]]:
-    """Returns each public class name that stands in several files, with those files."""
-    where: dict[str, list[str]] = defaultdict(list)
-    for path in product_files(".py"):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                where[node.name].append(str(path.relative_to(REPOSITORY)))
-    for path in product_files(".java"):
-        for name in _JAVA_CLASS.findall(path.read_text())[:1]:
-            where[name].append(str(path.relative_to(REPOSITORY)))
-    return {n: w for n, w in where.items() if len(w) > 1 and n not in _NAMED_BY_OTHERS}
-
-
-def _is_test(path: Path) -> bool:
-    parts = path.relative_to(REPOSITORY).parts
-    return "tests" in parts or "test" in parts or path.name == "conftest.py"
-
-
-def _wrong_with(said: str | None) -> Iterator[str]:
-    """Private helpers need no docstring, and neither does a name that says it all."""
-    if said is None:
-        return
-    if len(said.split()) < _LEAST_WORDS:
-        yield f"fewer than {_LEAST_WORDS} words: {said!r}"
-    elif _HIDDEN_SUBJECT.match(said):
-        yield f"hides its subject: {said.splitlines()[0]!r}"
-
-
-def _public(parent: ast.AST, prefix: str) -> Iterator[tuple[_Definition, str]]:
-    for node in ast.iter_child_nodes(parent):
-        if not isinstance(node, _Definition):
-            yield from _public(node, prefix)
-        elif not node.name.startswith("_"):
-            yield node, prefix + node.name
-            if isinstance(node, ast.ClassDef):
-                yield from _public(node, f"{prefix}{node.name}.")
-
-
-def _raised(function: ast.AST) -> list[str]:
-    """Returns what the function raises by `raise X(...)`; its inner functions do not count."""
-    kinds = set()
-    inside: list[ast.AST] = list(ast.iter_child_nodes(function))
-    while inside:
-        node = inside.pop()
-        if isinstance(node, _Definition | ast.Lambda):
-            continue
-        if isinstance(node, ast.Raise) and node.exc is not None:
-            error = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-            kinds.add(ast.unparse(error).rpartition(".")[2])
-        inside += ast.iter_child_nodes(node)
-    return sorted(kinds - _NOT_REPORTED)
-
-
-def riddles(paths: Iterable[Path]) -> list[str]:
-    """Returns the riddles of these Python and Java files, each with its file in front."""
-    read = {".py": python_riddles, ".java": java_riddles}
-    return [
-        f"{path.relative_to(REPOSITORY)}:{riddle}"
-        for path in paths
-        for riddle in read[path.suffix](path)
-    ]
+def _hash(word: str) -> int:
+    """Text.hashCode() as HashPartitioner takes it: without its sign bit."""
+    value = 1
+    for byte in word.encode():
+        value = 31 * value + byte
+    return value % (1 << (_HASH_BITS - 1))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vas_tests.checks import REPOSITORY
-from vas_tests.words import (
+from vas_tests.plain_words import (
     classes_named_twice,
     java_riddles,
     product_files,

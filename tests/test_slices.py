@@ -1,0 +1,92 @@
+"""Every nightly test is in one slice, and CI runs the slices in turn."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vas_core.cli import run_command
+from vas_core.process import run
+from vas_tests import slices
+from vas_tests.checks import REPOSITORY
+from vas_tests.slices import Slice, read_green_runs, read_slices, record_green_run
+
+
+@pytest.mark.machine
+@pytest.mark.timeout(300)
+def test_every_nightly_test_is_in_exactly_one_slice() -> None:
+    collect = (
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--collect-only",
+        "-m",
+        "nightly",
+        "--color=no",
+    )
+    # Status 0 of a process that may not find a module; what is collected is compared.
+    said = subprocess.run(
+        collect, cwd=REPOSITORY, capture_output=True, text=True, check=True
+    ).stdout
+    nightly = {line.partition("::")[0] for line in said.splitlines() if "::" in line}
+    sliced = [test for part in read_slices() for test in part.tests]
+    assert sorted(sliced) == sorted(nightly)
+
+
+@pytest.mark.machine
+def test_the_commits_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = len(read_slices())
+    turns = []
+    for commits in range(count):
+        monkeypatch.setattr(slices, "_git", lambda *_, said=commits: str(said))
+        turns.append(slices.slice_of_this_commit().number)
+    assert sorted(turns) == list(range(1, count + 1))
+
+
+@pytest.mark.machine
+def test_ci_ends_with_one_slice(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["test", "--ci", "--list"]) == 0
+    last = capsys.readouterr().out.strip().splitlines()[-1]
+    commits = run(["git", "-C", str(REPOSITORY), "rev-list", "--count", "HEAD"]).stdout
+    turn = read_slices()[int(commits) % len(read_slices())]
+    assert last.startswith(f"nightly, slice {turn.number} ")
+    assert last.endswith(f"-m nightly {' '.join(turn.tests)}")
+
+
+@pytest.mark.machine
+def test_a_green_run_is_recorded_beside_the_others(tmp_path: Path) -> None:
+    page = tmp_path / "evidence/slices.md"
+    first, second = read_slices()[:2]
+    record_green_run(second, 61.0, page)
+    record_green_run(first, 600.0, page)
+    runs = read_green_runs(page)
+    assert list(runs) == [first.name, second.name]
+    assert runs[first.name].minutes == 10
+    assert runs[second.name].minutes == 1
+    assert (
+        runs[first.name].commit
+        == run(["git", "-C", str(REPOSITORY), "rev-parse", "--short=10", "HEAD"]).stdout.strip()
+    )
+
+
+def test_the_list_names_every_slice(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["test", "--slices"]) == 0
+    shown = capsys.readouterr().out
+    assert all(part.name in shown for part in read_slices())
+
+
+@pytest.mark.parametrize("words", [["--slice", "99"], ["--slice", "0"], ["--record"]])
+def test_a_wrong_slice_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["test", *words]) == 2
+    assert "slice" in capsys.readouterr().err
+
+
+def test_a_slice_alone_holds_one_file() -> None:
+    alone = [part for part in read_slices() if part.alone]
+    assert alone
+    assert all(len(part.tests) == 1 for part in alone)
+    assert isinstance(alone[0], Slice)
