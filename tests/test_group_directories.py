@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import stat
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -34,30 +37,38 @@ def unit() -> dict[str, str]:
     return dict(parser["Service"])
 
 
-def put(tmp_path: Path, *, restricted: bool) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def readable() -> Iterator[Path]:
+    """A directory with the jars that every user can read; the clone may be its owner's alone."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        shutil.copytree(find_hadoop(), directory / "hadoop")
+        shutil.copy(find_plugins(), directory / "plugins.jar")
+        yield directory
+
+
+def put(readable: Path, case: str, *, restricted: bool) -> subprocess.CompletedProcess[str]:
     """`hadoop fs -put` into shared/new/, by a user under the unit's umask."""
-    tmp_path.chmod(0o755)
-    for parent in tmp_path.parents:
-        if parent != Path("/tmp") and parent.is_relative_to("/tmp"):
-            parent.chmod(parent.stat().st_mode | 0o755)
-    shared = tmp_path / "mount/shared"
+    directory = readable / case
+    shared = directory / "mount/shared"
     shared.mkdir(parents=True)
     os.chown(shared, 0, GROUP)
     shared.chmod(0o2775)
     site = yaml.safe_load(lab_site_yaml(1))
-    site["lustre"]["mount"] = str(tmp_path / "mount")
-    (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(site))
-    (tmp_path / "file").write_text("a line\n")
+    site["lustre"]["mount"] = str(directory / "mount")
+    (directory / "cluster.yaml").write_text(yaml.safe_dump(site))
+    (directory / "file").write_text("a line\n")
     properties = {
         "fs.lustre.impl": "org.vas.filesystem.LustreFileSystem",
-        "vas.cluster.file": str(tmp_path / "cluster.yaml"),
+        "vas.cluster.file": str(directory / "cluster.yaml"),
         "vas.layout.required": "false",
     }
-    (tmp_path / "core-site.xml").write_text(configuration_xml(properties))
-    path = f"{tmp_path}:{find_hadoop()}/*:{find_plugins()}"
+    (directory / "core-site.xml").write_text(configuration_xml(properties))
+    path = f"{directory}:{readable}/hadoop/*:{readable}/plugins.jar"
     shell = [str(find_java() / "bin/java"), "-Xmx200m", "-cp", path, "org.apache.hadoop.fs.FsShell"]
     make = ["-mkdir", "lustre:///shared/new"]
-    words = ["-put", "-d", f"file://{tmp_path}/file", "lustre:///shared/new/file"]
+    words = ["-put", "-d", f"file://{directory}/file", "lustre:///shared/new/file"]
 
     def become() -> None:
         os.setgroups([GROUP])
@@ -70,23 +81,29 @@ def put(tmp_path: Path, *, restricted: bool) -> subprocess.CompletedProcess[str]
     for argv in ([*shell, *make], [*shell, *words]):
         environment = {"PATH": os.environ["PATH"], "HADOOP_USER_NAME": "nobody"}
         done = subprocess.run(
-            argv, preexec_fn=become, text=True, capture_output=True, env=environment, timeout=120
+            argv,
+            preexec_fn=become,
+            text=True,
+            capture_output=True,
+            env=environment,
+            cwd=directory,
+            timeout=120,
         )
         if done.returncode != 0:
             return done
     return done
 
 
-def test_H8_a_job_writes_into_a_directory_that_a_group_shares(tmp_path: Path) -> None:
-    done = put(tmp_path, restricted=unit().get("RestrictSUIDSGID") == "yes")
+def test_H8_a_job_writes_into_a_directory_that_a_group_shares(readable: Path) -> None:
+    done = put(readable, "unit", restricted=unit().get("RestrictSUIDSGID") == "yes")
     assert done.returncode == 0, done.stderr
-    made = tmp_path / "mount/shared/new"
+    made = readable / "unit/mount/shared/new"
     assert (made / "file").read_text() == "a line\n"
     assert made.stat().st_gid == (made / "file").stat().st_gid == GROUP
     assert made.stat().st_mode & stat.S_ISGID
 
 
-def test_H8_systemd_s_restriction_would_fail_it(tmp_path: Path) -> None:
-    done = put(tmp_path, restricted=True)
+def test_H8_systemd_s_restriction_would_fail_it(readable: Path) -> None:
+    done = put(readable, "restricted", restricted=True)
     assert done.returncode != 0
     assert "Operation not permitted" in done.stderr
