@@ -51,3 +51,24 @@ def test_the_index_of_evidence_lists_every_page_of_it() -> None:
 def test_every_picture_is_on_a_page() -> None:
     shown = {picture for page in pages() for picture in linked_from(page)}
     assert sorted(set(DOCS.glob("**/*.svg")) - shown) == []
+
+
+MECHANISMS = (
+    *("routing", "provisioning", "placement", "shuffle", "filesystem", "layout"),
+    *("affinity", "guests", "image", "lab", "bench", "submit"),
+)
+STORY_WORDS = 120
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_page_of_a_mechanism_begins_with_its_story(name: str) -> None:
+    """Who does what, why, and what a user sees, before any table, list or command."""
+    _, *lines = (DOCS / f"{name}.md").read_text().splitlines()
+    other = ("#", "|", "`" * 3, "    ", "- ", "![")
+    story = lines[: next(at for at, line in enumerate(lines) if line.startswith(other))]
+    assert len(" ".join(story).split()) >= STORY_WORDS
+
+
+def test_the_glossary_is_short() -> None:
+    rows = (DOCS / "glossary.md").read_text().splitlines()
+    assert len([row for row in rows if row.startswith("| ")]) <= 25 + 1
