@@ -13,11 +13,11 @@ _BOLD = 1.1  # wider than plain
 
 # Okabe and Ito's colours with the ink that is read on each; greys for what is not VAS's.
 ROLE_COLOURS = {
-    CpuRole.STORAGE_IRQ: ("#D55E00", "#ffffff"),
+    CpuRole.STORAGE_IRQ: ("#D55E00", "#000000"),
     CpuRole.OSS: ("#E69F00", "#000000"),
     CpuRole.VCPU: ("#0072B2", "#ffffff"),
     CpuRole.EMULATOR: ("#56B4E9", "#000000"),
-    CpuRole.IOTHREAD: ("#009E73", "#ffffff"),
+    CpuRole.IOTHREAD: ("#009E73", "#000000"),
     CpuRole.IDLE: ("#808890", "#000000"),
     CpuRole.HOST: ("#dde3e9", "#000000"),
 }

@@ -1,0 +1,1 @@
+"""The documents in two other forms: man pages of the commands, and a site of the pages."""
