@@ -85,7 +85,7 @@ def test_what_one_machine_lacks_stops_the_run_for_all(inventory: Path) -> None:
     assert stopped.status != 0
     assert "oss02.hpc.example: name: the machine calls itself" in stopped.stdout
     assert f"ok: [{GOOD}]" in stopped.stdout
-    assert "TASK [hostcheck : Ensure nothing is wrong with the machine]" in stopped.stdout
+    assert "TASK [hostcheck : Check the machine and fail with all findings]" in stopped.stdout
     assert "TASK [program" not in stopped.stdout
 
 
@@ -142,7 +142,7 @@ def test_a_server_stays_marked_until_its_guests_are_back(inventory: Path, back: 
     mark.write_text(f"{GOOD}\noss02.hpc.example\n")
     group = inventory.with_name("back")
     group.write_text(f"[vas_readmitted]\n{'vas01' if back else 'vas02'}.hpc.example\n")
-    last = ("--start-at-task", "Ensure every guest of it is back", "-i", str(group))
+    last = ("--start-at-task", "Check that every guest of the storage server is back", "-i", str(group))
     readmitted = play(inventory, "readmit.yml", "-e", f"vas_evacuate={GOOD}", *last)
     assert (readmitted.status == 0) == back
     assert ("stays marked, as vas01.hpc.example did not come back" in readmitted.stdout) != back

@@ -35,7 +35,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure a user reads the logs of its own jobs
+- name: Grant a user the logs of its own jobs
   vas_acl:
     path: /scratch/yarn/logs/ann
     user: ann

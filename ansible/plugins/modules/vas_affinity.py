@@ -84,7 +84,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure there is a plan for the guests
+- name: Plan the placement of the guests
   vas_affinity:
     host: "{{ inventory_hostname }}"
     inputs: "{{ vas_host }}"

@@ -26,7 +26,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure the directory is gone if it is empty
+- name: Remove the directory if it is empty
   vas_empty_directories:
     paths: [/etc/vas]
 """

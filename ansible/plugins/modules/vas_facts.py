@@ -69,7 +69,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure the machine is known
+- name: Read the facts of the machine
   vas_facts:
     names: "{{ groups['vas_oss'] }}"
 """

@@ -74,7 +74,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure the guest is defined and runs
+- name: Define and start the guest
   vas_guest:
     name: vm1
     state: started

@@ -47,7 +47,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure Java is there
+- name: Install Java
   vas_packages:
     names: [openjdk-17-jre-headless]
     role: hadoop

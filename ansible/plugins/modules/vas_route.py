@@ -40,7 +40,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure the routes are as the policy wishes
+- name: Apply the planned routes
   vas_route:
     node: "{{ inventory_hostname }}"
 """

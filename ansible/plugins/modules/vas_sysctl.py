@@ -45,7 +45,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure sockets may have large buffers
+- name: Allow large socket buffers
   vas_sysctl:
     file: /etc/sysctl.d/60-vas.conf
     settings: {net.core.rmem_max: 16777216}
