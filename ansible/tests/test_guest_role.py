@@ -79,7 +79,8 @@ def test_guests_wait_for_a_restart_by_their_definition_and_not_by_their_seed() -
     templar = Templar(DataLoader(), variables=known)
     told = tasks()["Record the guests that require a restart"]["ansible.builtin.set_fact"]
     assert templar.template(told["vas_guest_restart_required"]) == ["vm2"]
-    restarted = tasks()["Restart guests with a changed definition, where the inventory allows"]["loop"]
+    name = "Restart guests with a changed definition, where the inventory allows"
+    restarted = tasks()[name]["loop"]
     assert [one["item"] for one in templar.template(restarted)] == ["vm2"]
 
 

@@ -210,7 +210,11 @@ def test_H3_a_user_s_history_is_the_history_server_s_to_read() -> None:
     own = made("directories", "Create YARN's directories on the mount")
     between = own["/yarn/staging/history/done_intermediate"]
     assert (between["owner"], between["group"], between["mode"]) == ("mapred", "hadoop", "3777")
-    users = made("directories", "Create the staging directories of the queues' users", vas_hadoop_users=["ann"])
+    users = made(
+        "directories",
+        "Create the staging directories of the queues' users",
+        vas_hadoop_users=["ann"],
+    )
     history = users["/yarn/staging/history/done_intermediate/ann"]
     assert (history["owner"], history["group"], history["mode"]) == ("ann", "hadoop", "2770")
     logs = users["/yarn/logs/ann"]

@@ -1,4 +1,4 @@
-"""Each role's options are documented, have defaults and are used; task names are verb and object."""
+"""Each role's options are documented, have defaults and are used; task names have a verb."""
 
 from __future__ import annotations
 
