@@ -10,7 +10,7 @@ import pytest
 import yaml
 from modules import load
 
-from vas_ansible.checks import Facts, examine_machine, fabric_mtus
+from vas_ansible.checks import MachineFacts, examine_machine, fabric_mtus
 from vas_ansible.checks.network import fabric
 from vas_ansible.checks.room import IMAGE
 from vas_cluster import load_cluster, parse_cluster
@@ -27,7 +27,7 @@ GIB = 1 << 30
 EXECUTOR = {"vas_hadoop_container_executor": "/srv/container-executor"}
 
 
-def host(**changed: Any) -> Facts:
+def host(**changed: Any) -> MachineFacts:
     interfaces = {
         "ens1f0": {"mtu": 9000, "addresses": ["10.10.0.11"], "vfs_total": 8, "vfs": 0},
         **changed.pop("interfaces", {}),
@@ -50,10 +50,10 @@ def host(**changed: Any) -> Facts:
         "lustre": None,
         "ofed": None,
     }
-    return Facts.model_validate(good | changed)
+    return MachineFacts.model_validate(good | changed)
 
 
-def checks(facts: Facts, node: str = OSS, **settings: object) -> list[str]:
+def checks(facts: MachineFacts, node: str = OSS, **settings: object) -> list[str]:
     found = examine_machine(SITE, node, facts, settings)
     return [finding.check for finding in found if not finding.warns]
 
@@ -94,7 +94,7 @@ def test_disks_that_are_not_there_yet_need_room() -> None:
     (disk,) = SITE.host(OSS).guests[0].disks
     size_bytes = parse_size(disk.size)
 
-    def free(free_bytes: int, *, image: bool = False, there: bool = False) -> Facts:
+    def free(free_bytes: int, *, image: bool = False, there: bool = False) -> MachineFacts:
         place = {"device": 1, "free_bytes": free_bytes}
         files = {disk.path: {**place, "there": there}, IMAGE: {**place, "there": image}}
         return host(files=files)
@@ -140,7 +140,7 @@ def test_virtual_functions_of_guests_that_run_are_too_few_for_another_one() -> N
 def test_every_check_of_machines_can_be_accepted_and_is_on_the_page() -> None:
     sources = (f for f in (ROOT / "ansible/vas_ansible/checks").glob("*.py") if f.stem not in PURE)
     made = {
-        name for f in sources for name in re.findall(r'Finding\([\w.]+, "(\w+)"', f.read_text())
+        name for f in sources for name in re.findall(r'Finding\(\s*[\w.]+, "(\w+)"', f.read_text())
     }
     specs = (ROOT / "ansible/roles/hostcheck/meta/argument_specs.yml").read_text()
     options = yaml.safe_load(specs)["argument_specs"]["main"]["options"]
@@ -224,7 +224,7 @@ def test_a_firewall_that_is_in_the_way_is_named(firewall: dict[str, Any], wrong:
 MANAGER = "yarn-rm.hpc.example"
 
 
-def manager(**changed: Any) -> Facts:
+def manager(**changed: Any) -> MachineFacts:
     eth0 = {"mtu": 1500, "addresses": ["10.10.0.5"]}
     return host(**{"hostname": "yarn-rm", "interfaces": {"eth0": eth0}, **changed})
 
@@ -295,11 +295,11 @@ def test_a_bridge_in_place_of_virtual_functions_has_to_be_there() -> None:
     assert checks(host(interfaces={"fabric0": {"mtu": 9000}}), **settings) == []
 
 
-def guest(**changed: Any) -> Facts:
+def guest(**changed: Any) -> MachineFacts:
     legs = {"ens1f0v0": {"mtu": 9000, "addresses": ["10.10.0.111"]}, "virtio0": {"mtu": 9000}}
     good = {"hostname": "vas01", "memory_bytes": 62 * GIB, "interfaces": legs}
     return host().model_copy(
-        update=Facts.model_validate(host().model_dump() | good).__dict__ | changed
+        update=MachineFacts.model_validate(host().model_dump() | good).__dict__ | changed
     )
 
 
@@ -323,7 +323,7 @@ def test_a_guest_s_virtio_leg_is_found_by_its_mac() -> None:
     legs = guest().model_dump()["interfaces"]
     del legs["virtio0"]
 
-    def called(mtu: int, **more: Any) -> Facts:
+    def called(mtu: int, **more: Any) -> MachineFacts:
         interfaces = legs | {"enp2s0": {"mtu": mtu, "mac": mac}}
         return host(
             **{"hostname": "vas01", "memory_bytes": 62 * GIB, "interfaces": interfaces, **more}
@@ -349,7 +349,7 @@ def test_yarn_has_one_number_everywhere(
 ) -> None:
     account = {"name": "yarn", "wanted": 860, "found": found, "holder": holder}
     facts = guest(
-        accounts=Facts.model_validate(host().model_dump() | {"accounts": [account]}).accounts
+        accounts=MachineFacts.model_validate(host().model_dump() | {"accounts": [account]}).accounts
     )
     assert [finding.what for finding in examine_machine(SITE, GUEST, facts, {})] == what
 
@@ -434,7 +434,9 @@ def test_S3_guests_let_the_map_s_nodes_in_not_everybody() -> None:
 
     def found(*sources: str) -> list[str]:
         legs = {"ens1f0v0": {**zone, "sources": sources}, "virtio0": {**zone, "sources": sources}}
-        read = Facts.model_validate(host().model_dump() | {"firewall": {"zones": legs}}).firewall
+        read = MachineFacts.model_validate(
+            host().model_dump() | {"firewall": {"zones": legs}}
+        ).firewall
         return [f.fix for f in examine_machine(SITE, GUEST, guest(firewall=read), {})]
 
     assert found("10.10.0.0/24") == []

@@ -124,10 +124,10 @@ def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked
     stopped = site(inventory, WRONG)
     said = " ".join(stopped.stdout.split())
     for line in (
-        "vas_guest_image: there is no /nowhere/image.json here; make it: `vas image build",
+        "vas_guest_image: /nowhere/image.json does not exist here; make it: `vas image build",
         "vas_guest_settings: acelerator: extra inputs are not permitted",
         "vas_guest_settings: mtu: input should be a valid integer",
-        "vas_hadoop_users: is no list; write it as YAML, in group_vars: vas_hadoop_users: [ann]",
+        "vas_hadoop_users: is not a list; write it as YAML, in group_vars: vas_hadoop_users: [ann]",
         "Got no match for: tiem; see ansible/roles/hostcheck/README.md",
         "vas_storage_host_interrupt:",
     ):
