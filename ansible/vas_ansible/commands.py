@@ -94,10 +94,12 @@ def audit_command(advisories: Path, as_json: bool) -> None:
     """Compare the libraries on nodes with the list of known vulnerabilities.
 
     Covers Hadoop's jars, the plugins' jar and the locked Python libraries. Status 1 if one has a
-    vulnerability that the list does not accept. Uses no network. Raises VasError in that case.
+    vulnerability that the list does not accept. Uses no network.
 
     \b
     Example: vas build && vas provision audit
+    \f
+    Raises VasError if a vulnerability is not accepted.
     """
     components = audit_module.components_of_nodes()
     findings = audit_module.audit(components, audit_module.read_advisories(advisories))
