@@ -89,7 +89,7 @@ def hadoop(file: Path) -> None:
     default=ADVISORIES,
     help="List of known vulnerabilities; by default the repository's.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Every component and finding, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print every library and finding as JSON.")
 def audit_command(advisories: Path, as_json: bool) -> None:
     """Compare the libraries on nodes with the list of known vulnerabilities.
 

@@ -15,7 +15,7 @@ IMAGE = "/var/lib/vas/image"
 # As the units have it (yarn-plugins/systemd).
 _HEAP_BYTES = 1 << 30
 _DAEMONS = ("resourcemanager", "jobhistory")
-# Beside its heap a JVM has classes, threads and buffers.
+# In addition to its heap a JVM has classes, threads and buffers.
 _JVM_BYTES = 256 << 20
 _MAXIMUM = re.compile(r"-Xmx(\d+[kmgKMG]?)")
 
