@@ -113,12 +113,12 @@ _MEASURES = """---
 - name: What verify measures with
   hosts: vas_guests
   tasks:
-    - name: Ensure it is there
+    - name: Install the programs to measure with
       ansible.builtin.include_role: {name: verify, tasks_from: tools.yml}
-    - name: Ensure it runs
+    - name: Run each program
       ansible.builtin.command: {argv: ["{{ item }}", --version]}
       loop: [iperf3, fio]
-    - name: Ensure it goes
+    - name: Remove the programs
       vas_packages: {role: verify, state: absent}
 """
 

@@ -25,7 +25,8 @@ from vas_core.journal import Journal
 from vas_core.predictable_names import ALL, PredictableName
 from vas_core.safe_open import Planted
 from vas_lab import state
-from vas_layout import commands, ingest
+from vas_layout import ingest
+from vas_layout.command import put as put_module
 from vas_layout.planning import plan_stripes
 from vas_layout.store import XattrStore
 from vas_yarn.cds.archive import CDS_CLASSES
@@ -264,7 +265,7 @@ def test_D3_what_is_planted_is_refused_by_name_and_left(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(commands, "put", partial(ingest.put, store=STORE))
+    monkeypatch.setattr(put_module, "put", partial(ingest.put, store=STORE))
     directory = tmp_path / "shared"
     directory.mkdir()
     path, act = OPENERS[name](directory)
@@ -289,7 +290,7 @@ def test_D3_what_is_planted_is_refused_by_name_and_left(
 def test_D3_a_second_name_of_a_file_is_taken_away_and_the_file_is_left(
     tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "put", partial(ingest.put, store=STORE))
+    monkeypatch.setattr(put_module, "put", partial(ingest.put, store=STORE))
     directory = tmp_path / "shared"
     directory.mkdir()
     path, _ = _put_data(directory)

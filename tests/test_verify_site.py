@@ -178,7 +178,7 @@ def test_all_findings_are_told_at_once(site: Site) -> None:
     failed = [c for c in report["checks"] if c["verdict"] == "failed"]
     assert sorted(c["name"] for c in failed) == ["disk", "disk", "locality"]
     (locality,) = of(report, "locality")
-    assert "101.0% are asked for: vm1 1 of 1, vm2 1 of 1" in locality["what"]
+    assert "101.0% are required: vm1 1 of 1, vm2 1 of 1" in locality["what"]
     assert "vas.placement.node-wait" in locality["fix"]
     assert "vm1: disk: " in done.stdout and "rm: locality: " in done.stdout
     assert [c["what"] for c in of(report, "paths")] == ["vas_verify_network is false"]

@@ -1,4 +1,4 @@
-"""Makes `modules` importable from the tests beside it."""
+"""Makes `modules` and `machines` importable from the tests of this room."""
 
 from __future__ import annotations
 

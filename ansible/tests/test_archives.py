@@ -34,4 +34,4 @@ def test_a_python_that_vas_does_not_run_on_is_refused(
     python: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command(["provision", "wheels", str(tmp_path / "x.tar"), "--python", python]) != 0
-    assert f"{python}: is no such Python" in capsys.readouterr().err
+    assert f"{python}: is not a supported Python" in capsys.readouterr().err

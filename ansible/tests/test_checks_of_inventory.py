@@ -132,7 +132,11 @@ def test_of_a_value_that_needs_facts_the_name_alone_is_judged() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "value", "what"),
-    [("dict", "mtu=1", "is no dictionary"), ("list", 5, "is no list"), ("list", "a", "is no list")],
+    [
+        ("dict", "mtu=1", "is not a dictionary"),
+        ("list", 5, "is not a list"),
+        ("list", "a", "is not a list"),
+    ],
 )
 def test_what_ansible_would_leave_as_a_text_is_wrong(kind: str, value: object, what: str) -> None:
     options = {"vas_hadoop_users": {"type": kind, "role": "hadoop"}}

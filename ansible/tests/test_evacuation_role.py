@@ -51,10 +51,10 @@ def test_D1_a_guest_that_is_cut_without_a_sync_is_named(
         "__vas_evacuation_by_agent": {"done": by_agent, "failed_for": {"vm3": "no agent"}},
         "__vas_evacuation_cut": {"done": cut},
     }
-    told = task("Find whose power was cut without a sync")["ansible.builtin.set_fact"]
+    told = task("Select the guests whose power was cut without a sync")["ansible.builtin.set_fact"]
     found = Templar(DataLoader(), variables=known).template(told)
     assert found == {"__vas_evacuation_unsynced": unsynced}
-    said = task("Ensure guests whose power was cut without a sync are named")
+    said = task("Warn of guests whose power was cut without a sync")
     templar = Templar(DataLoader(), variables=known | found)
     assert templar.evaluate_conditional(said["when"]) is bool(unsynced)
     if unsynced:

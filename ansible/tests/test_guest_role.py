@@ -63,10 +63,10 @@ def test_a_server_that_was_freed_meanwhile_starts_no_guest(tmp_path: Path) -> No
 
 
 def tasks() -> dict[str, Any]:
-    """The tasks of present.yml by their names' ends."""
+    """The tasks of present.yml by their names."""
     loader = DataLoader()
     read = loader.load_from_file(str(ROLE / "tasks/present.yml"), trusted_as_template=True)
-    return {task["name"].removeprefix("Ensure "): task for task in read}
+    return {task["name"]: task for task in read}
 
 
 def test_guests_wait_for_a_restart_by_their_definition_and_not_by_their_seed() -> None:
@@ -77,9 +77,10 @@ def test_guests_wait_for_a_restart_by_their_definition_and_not_by_their_seed() -
     ]
     known = {"__vas_guest_applied": {"results": found}, "vas_guest_restart": "false"}
     templar = Templar(DataLoader(), variables=known)
-    told = tasks()["it is known which guests wait for a restart"]["ansible.builtin.set_fact"]
+    told = tasks()["Record the guests that require a restart"]["ansible.builtin.set_fact"]
     assert templar.template(told["vas_guest_restart_required"]) == ["vm2"]
-    restarted = tasks()["a changed definition is in force where that was asked for"]["loop"]
+    name = "Restart guests with a changed definition, where the inventory allows"
+    restarted = tasks()[name]["loop"]
     assert [one["item"] for one in templar.template(restarted)] == ["vm2"]
 
 
@@ -90,9 +91,9 @@ def test_guests_wait_for_a_restart_by_their_definition_and_not_by_their_seed() -
 def test_trust_is_set_after_the_settings_are_there(settings: dict[str, object], sets: bool) -> None:
     assert value("__vas_guest_sets_trust", {}, settings) is sets
     names = list(tasks())
-    written = names.index("the settings are those of the image and the inventory")
-    trusted = names.index("virtual functions are trusted as the settings say")
-    assert written < trusted < names.index("each guest is as the map has it, and runs")
+    written = names.index("Write the settings of vas guest")
+    trusted = names.index("Set the trust of virtual functions")
+    assert written < trusted < names.index("Define and start each guest")
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,12 @@ def wanted(found: dict[str, Any], **known: object) -> bool:
 @pytest.mark.parametrize(("status", "made"), [(0, True), (32, False)])
 def test_directories_are_made_on_what_was_mounted_by_the_same_run(status: int, made: bool) -> None:
     """Facts are older than the mount, and have no mount that is not of a device."""
-    found = task("present", "Ensure YARN's directories are on the mount")
+    found = task("present", "Create the directories of YARN and its users on the mount")
     before = {"ansible_facts": {"mounts": []}, "vas_cluster": {"lustre": {"mount": "/scratch"}}}
     here = {"vas_hadoop_directories": True, "__vas_hadoop_is_manager": True}
     assert wanted(found, **before, **here, __vas_hadoop_mounted={"rc": status}) is made
     names = [one["name"] for one in tasks("present")]
-    looked = names.index("Ensure it is known whether something is mounted there")
+    looked = names.index("Check whether a file system is mounted on the map's mount point")
     assert names.index(found["name"]) == looked + 1
     assert tasks("present")[looked]["check_mode"] is False
 
@@ -83,8 +83,8 @@ def test_the_janitor_is_the_manager_s_and_goes_where_it_is_not_wanted(
     here, gone = (
         wanted(task("present", name), **known)
         for name in (
-            "Ensure somebody looks for what ended jobs left",
-            "Ensure nobody does where it is not wanted",
+            "Install the janitor, which removes what ended jobs left",
+            "Remove the janitor where the inventory excludes one",
         )
     )
     assert here is not gone
@@ -94,7 +94,7 @@ def test_the_janitor_is_the_manager_s_and_goes_where_it_is_not_wanted(
 def test_every_unit_of_the_plugins_is_installed_by_the_role() -> None:
     known = variables()
     installed = {f"vas-{name}.service" for name in known["__vas_hadoop_all_daemons"]}
-    kinds = task("janitor", "Ensure its units are the project's")["loop"]
+    kinds = task("janitor", "Install the janitor's units")["loop"]
     installed |= {f"{known['__vas_hadoop_janitor']}.{kind}" for kind in kinds}
     assert installed == {unit.name for unit in UNITS.iterdir()}
 
@@ -115,7 +115,7 @@ def test_the_janitor_s_units_stamps_and_timers_go() -> None:
 def test_a_user_has_the_directory_that_verify_writes_to() -> None:
     """And one that is there stays as it is, whoever's it is."""
     known: dict[str, Any] = {"vas_hadoop_users": ["ann", "bob"]}
-    look = task("directories", "Ensure it is known which of them have a directory of their own")
+    look = task("directories", "Check which users have a home directory on the mount")
     looked = Templar(DataLoader(), variables=known).template(look["loop"])
     defaults = DataLoader().load_from_file(
         str(ROLE.parent / "verify/defaults/main.yml"), trusted_as_template=True
@@ -125,13 +125,13 @@ def test_a_user_has_the_directory_that_verify_writes_to() -> None:
 
     seen = [{"item": path, "stat": {"exists": path == "user/bob"}} for path in looked]
     known["__vas_hadoop_homes"] = {"results": seen}
-    made = task("directories", "Ensure the others have one")
+    made = task("directories", "Create the missing home directories on the mount")
     rest = Templar(DataLoader(), variables=known).template(made["loop"])
     owned = {}
     for item in rest:
         values = Templar(DataLoader(), variables={"item": item})
-        wish = made["ansible.builtin.file"]
-        owned[item["item"]] = tuple(values.template(wish[key]) for key in ("owner", "mode"))
+        file = made["ansible.builtin.file"]
+        owned[item["item"]] = tuple(values.template(file[key]) for key in ("owner", "mode"))
     assert owned == {"user": ("root", "0755"), "user/ann": ("ann", "0700")}
 
 
@@ -154,7 +154,7 @@ def test_a_directory_that_was_there_before_stays() -> None:
     assert remembered() == ""
     said = remembered("/var/lib/yarn", "/var/log/yarn")
     assert said == "/var/lib/yarn\n/var/log/yarn\n"
-    gone = task("absent", "Ensure its daemons' directories are gone")
+    gone = task("absent", "Remove the daemons' directories")
 
     def goes(item: str, *mounts: str) -> bool:
         seen = {"__vas_hadoop_mounts": {"stdout_lines": ["/", *mounts]}}
@@ -170,21 +170,21 @@ def test_a_directory_that_was_there_before_stays() -> None:
 def test_what_was_there_is_asked_once_and_not_of_an_installation(installed: bool) -> None:
     """After a daemon has started, its directories are there by itself."""
     results = [{"stat": {"exists": False}}, {"stat": {"exists": installed}}]
-    block = task("before", "Find which of the daemons' directories are somebody else's")
+    block = task("before", "Record which of the daemons' directories existed before the role")
     assert wanted(block, __vas_hadoop_installed={"results": results}) is not installed
     names = [one["name"] for one in tasks("present")]
-    assert names.index("Ensure it is known what is not the role's to take away") < names.index(
-        "Ensure a changed configuration is in force"
+    assert names.index("Record the directories that existed before the role") < names.index(
+        "Restart the daemons if their configuration has changed"
     )
 
 
 def test_jars_are_for_all_to_read_whatever_the_umask() -> None:
     """The archive has no directories: tar would make them for root alone."""
     install = tasks("install")
-    made = task("install", "Ensure their directories are there")
+    made = task("install", "Create the directories of the release")
     known = {"__vas_hadoop_directory": "/lib", "__vas_hadoop_release": "/lib/release-1"}
     paths = Templar(DataLoader(), variables=known).template(made["loop"])
-    linked = task("install", "Ensure the jars are this archive's")["loop"]
+    linked = task("install", "Link Hadoop and the plugins to the release")["loop"]
     assert {f"/lib/release-1/{name}" for name in linked} <= set(paths)
     assert made["ansible.builtin.file"]["mode"] == "0755"
     unpacked = next(number for number, one in enumerate(install) if "block" in one)
@@ -197,27 +197,31 @@ def made(file: str, name: str, **known: Any) -> dict[str, dict[str, str]]:
     known |= variables() | {"vas_cluster": {"lustre": {"mount": ""}}}
     loop = found["loop"]
     items = Templar(DataLoader(), variables=known).template(loop)
-    wished = {}
+    created = {}
     for item in items:
         templar = Templar(DataLoader(), variables=known | {"item": item, "omit": "(omitted)"})
         values = {k: templar.template(v) for k, v in found["ansible.builtin.file"].items()}
-        wished[values["path"]] = values
-    return wished
+        created[values["path"]] = values
+    return created
 
 
 def test_H3_a_user_s_history_is_the_history_server_s_to_read() -> None:
     """As HDFS would have it: the group of the directory above, by the setgid bit."""
-    own = made("directories", "Ensure YARN's own directories are there")
+    own = made("directories", "Create YARN's directories on the mount")
     between = own["/yarn/staging/history/done_intermediate"]
     assert (between["owner"], between["group"], between["mode"]) == ("mapred", "hadoop", "3777")
-    users = made("directories", "Ensure the queues' users have theirs", vas_hadoop_users=["ann"])
+    users = made(
+        "directories",
+        "Create the staging directories of the queues' users",
+        vas_hadoop_users=["ann"],
+    )
     history = users["/yarn/staging/history/done_intermediate/ann"]
     assert (history["owner"], history["group"], history["mode"]) == ("ann", "hadoop", "2770")
     logs = users["/yarn/logs/ann"]
     assert (logs["owner"], logs["group"], logs["mode"]) == ("yarn", "hadoop", "2770")
     staging = users["/yarn/staging/ann"]
     assert (staging["owner"], staging["mode"]) == ("ann", "0700")
-    readable = task("directories", "Ensure a user may read the logs of its jobs")
+    readable = task("directories", "Grant each user the logs of its jobs")
     assert readable["vas_acl"]["user"] == "{{ item }}"
 
 

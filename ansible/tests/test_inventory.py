@@ -13,7 +13,7 @@ import pytest
 from ansible.errors import AnsibleParserError
 from modules import load
 
-from vas_ansible.inventory import Group, evacuated_hosts, nodes_of
+from vas_ansible.inventory import InventoryGroup, evacuated_hosts, nodes_of
 from vas_cluster import load_cluster, parse_cluster
 from vas_core.errors import BadInput
 from vas_core.polling import poll
@@ -25,9 +25,9 @@ def test_every_machine_is_there_once_with_its_groups() -> None:
     nodes = nodes_of(load_cluster(EXAMPLES / "four-oss.yaml"))
     assert len({node.name for node in nodes}) == len(nodes) == 9
     by_name = {node.name: node for node in nodes}
-    assert by_name["oss01.hpc.example"].groups == (Group.OSS,)
-    assert by_name["vas01.hpc.example"].groups == (Group.GUESTS,)
-    assert by_name["yarn-rm.hpc.example"].groups == (Group.MANAGER,)
+    assert by_name["oss01.hpc.example"].groups == (InventoryGroup.OSS,)
+    assert by_name["vas01.hpc.example"].groups == (InventoryGroup.GUESTS,)
+    assert by_name["yarn-rm.hpc.example"].groups == (InventoryGroup.MANAGER,)
     assert by_name["yarn-rm.hpc.example"].address == "10.10.0.5"
 
 
@@ -37,15 +37,19 @@ def test_a_manager_that_is_a_host_is_no_machine_of_its_own() -> None:
     cluster = parse_cluster(text.replace(there, "resourcemanager: {name: oss02.hpc.example}"), "x")
     nodes = {node.name: node for node in nodes_of(cluster)}
     assert len(nodes) == 8
-    assert nodes["oss02.hpc.example"].groups == (Group.OSS, Group.MANAGER)
+    assert nodes["oss02.hpc.example"].groups == (InventoryGroup.OSS, InventoryGroup.MANAGER)
 
 
 def test_what_was_evacuated_is_marked_with_its_guests() -> None:
     cluster = load_cluster(EXAMPLES / "four-oss.yaml")
     evacuated = evacuated_hosts(cluster, "oss02.hpc.example\n")
-    marked = [node.name for node in nodes_of(cluster, evacuated) if Group.EVACUATED in node.groups]
+    marked = [
+        node.name
+        for node in nodes_of(cluster, evacuated)
+        if InventoryGroup.EVACUATED in node.groups
+    ]
     assert marked == ["oss02.hpc.example", "vas02.hpc.example"]
-    with pytest.raises(BadInput, match=r"oss9: is no storage server"):
+    with pytest.raises(BadInput, match=r"oss9: is not a storage server"):
         evacuated_hosts(cluster, "oss9")
 
 

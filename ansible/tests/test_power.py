@@ -90,7 +90,10 @@ def test_D1_a_guest_is_synced_by_its_agent(guests: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("key", "value", "why"),
-    [("CODE", "1", "its sync failed"), ("EXITED", "false", "its sync did not end within 1 s")],
+    [
+        ("CODE", "1", "the guest's sync failed"),
+        ("EXITED", "false", "the guest's sync did not end within 1 s"),
+    ],
 )
 def test_D1_a_sync_that_did_not_end_well_is_no_sync(
     guests: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: str, why: str

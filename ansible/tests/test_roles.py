@@ -1,9 +1,9 @@
-"""Each role's options are documented, have defaults, are used; tasks say what they ensure."""
+"""Each role's options are documented, have defaults and are used; task names have a verb."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,16 @@ def texts(role: Path, *directories: str) -> str:
 
 def tasks(role: Path) -> Iterator[dict[str, Any]]:
     """Every task of a role, those in blocks too."""
-    waiting = [t for f in sorted((role / "tasks").glob("*.yml")) for t in _read(f)]
+    return tasks_in(t for f in sorted((role / "tasks").glob("*.yml")) for t in _read(f))
+
+
+def tasks_in(listed: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The tasks of a list, and those of its blocks with their rescues and ends."""
+    waiting = [*listed]
     while waiting:
         task = waiting.pop()
         yield task
-        waiting += task.get("block", [])
+        waiting += [*task.get("block", []), *task.get("rescue", []), *task.get("always", [])]
 
 
 def _read(file: Path) -> Any:
@@ -79,10 +84,34 @@ def test_what_is_the_role_s_own_is_called_so(role: Path) -> None:
     assert all(name.startswith(f"__vas_{role.name}_") for name in names), names
 
 
-def test_tasks_say_what_they_ensure(role: Path) -> None:
+# A task's name is read alone, in a log: a verb, and the object by its name.
+_VERBS = {
+    *("Add", "Allow", "Ask", "Build", "Check", "Choose", "Configure", "Copy", "Create", "Cut"),
+    *("Decommission", "Define", "Disable", "Drain", "Enable", "Ensure", "Fail", "Find", "Format"),
+    *("Generate", "Give", "Grant", "Install", "Judge", "Link", "List", "Mark", "Measure", "Mount"),
+    *("Move", "Obtain", "Place", "Plan", "Read", "Readmit", "Reboot", "Record", "Refresh"),
+    *("Refuse", "Remove", "Report", "Restart", "Restore", "Restrict", "Return", "Roll", "Run"),
+    *("Select", "Send", "Separate", "Set", "Shut", "Start", "Stop", "Sync", "Tell", "Undefine"),
+    *("Undo", "Unload", "Unmark", "Unmount", "Unpack", "Upgrade", "Verify", "Wait", "Warn"),
+    "Write",
+}
+_RIDDLE = re.compile(r"\bit\b|\bis (?:known|said)\b|\bwhat is\b|Ensure (?:that|what)\b")
+
+
+def holds_no_riddle(name: str) -> bool:
+    return name.split()[0] in _VERBS and not _RIDDLE.search(name)
+
+
+def test_a_task_s_name_is_a_verb_and_its_object(role: Path) -> None:
     for task in tasks(role):
-        name = task["name"]
-        assert name.startswith(("Ensure ", "Find ")), name
+        assert holds_no_riddle(task["name"]), task["name"]
+
+
+def test_a_playbook_s_task_is_called_so_too() -> None:
+    for playbook in ROLES.parent.glob("*.yml"):
+        for play in _read(playbook):
+            for task in tasks_in(play.get("tasks", [])):
+                assert holds_no_riddle(task["name"]), task["name"]
 
 
 def test_it_can_be_taken_away(role: Path) -> None:

@@ -85,7 +85,7 @@ def test_what_one_machine_lacks_stops_the_run_for_all(inventory: Path) -> None:
     assert stopped.status != 0
     assert "oss02.hpc.example: name: the machine calls itself" in stopped.stdout
     assert f"ok: [{GOOD}]" in stopped.stdout
-    assert "TASK [hostcheck : Ensure nothing is wrong with the machine]" in stopped.stdout
+    assert "TASK [hostcheck : Check the machine and fail with all findings]" in stopped.stdout
     assert "TASK [program" not in stopped.stdout
 
 
@@ -94,8 +94,8 @@ def test_one_that_does_not_answer_stops_it_too(inventory: Path) -> None:
     stopped = site(inventory, f"{GOOD},{SILENT}")
     assert stopped.status != 0
     said = " ".join(stopped.stdout.split())
-    assert f"{SILENT}: ssh: does not let us in" in said
-    assert "start it, correct its address in the map, or have it let this login in" in said
+    assert f"{SILENT}: ssh: accepts no login" in said
+    assert "start it, correct its address in the map, or allow this login" in said
     assert "TASK [program" not in stopped.stdout
 
 
@@ -112,8 +112,8 @@ def test_one_that_cannot_be_looked_at_stops_it_too(inventory: Path, broken: str)
     stopped = site(inventory, f"{GOOD},{SILENT}")
     assert stopped.status != 0
     said = " ".join(stopped.stdout.split())
-    assert f"{SILENT}: ssh: cannot be looked at, " in said
-    assert "make that right: its login, sudo, or /usr/bin/python3" in said
+    assert f"{SILENT}: ssh: cannot be read, " in said
+    assert "mend its login, sudo, or /usr/bin/python3" in said
     assert "TASK [program" not in stopped.stdout
 
 
@@ -124,10 +124,10 @@ def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked
     stopped = site(inventory, WRONG)
     said = " ".join(stopped.stdout.split())
     for line in (
-        "vas_guest_image: there is no /nowhere/image.json here; make it: `vas image build",
+        "vas_guest_image: /nowhere/image.json does not exist here; make it: `vas image build",
         "vas_guest_settings: acelerator: extra inputs are not permitted",
         "vas_guest_settings: mtu: input should be a valid integer",
-        "vas_hadoop_users: is no list; write it as YAML, in group_vars: vas_hadoop_users: [ann]",
+        "vas_hadoop_users: is not a list; write it as YAML, in group_vars: vas_hadoop_users: [ann]",
         "Got no match for: tiem; see ansible/roles/hostcheck/README.md",
         "vas_storage_host_interrupt:",
     ):
@@ -142,7 +142,8 @@ def test_a_server_stays_marked_until_its_guests_are_back(inventory: Path, back: 
     mark.write_text(f"{GOOD}\noss02.hpc.example\n")
     group = inventory.with_name("back")
     group.write_text(f"[vas_readmitted]\n{'vas01' if back else 'vas02'}.hpc.example\n")
-    last = ("--start-at-task", "Ensure every guest of it is back", "-i", str(group))
+    first = "Check that every guest of the storage server is back"
+    last = ("--start-at-task", first, "-i", str(group))
     readmitted = play(inventory, "readmit.yml", "-e", f"vas_evacuate={GOOD}", *last)
     assert (readmitted.status == 0) == back
     assert ("stays marked, as vas01.hpc.example did not come back" in readmitted.stdout) != back

@@ -21,22 +21,22 @@ def tree(tmp_path: Path) -> Path:
 
 def parameters(tree: Path, *, check_mode: bool = False):  # type: ignore[no-untyped-def]
     files = (tree / "etc/60-vas.conf", tree / "lib/sysctl.json")
-    return sysctl.Parameters(*files, sysctl.Kernel(tree), check_mode=check_mode)
+    return sysctl.SysctlParameters(*files, sysctl.ProcSys(tree), check_mode=check_mode)
 
 
 def value(tree: Path, key: str) -> str | None:
-    found = sysctl.Kernel(tree).value(key)
+    found = sysctl.ProcSys(tree).value(key)
     assert found is None or isinstance(found, str)
     return found
 
 
 def test_they_hold_and_come_back(tree: Path) -> None:
-    wished = {"net.core.a": "2", "net.core.b": "4 8 16", "net.core.none": "1"}
-    first = parameters(tree).hold(wished)
+    wanted = {"net.core.a": "2", "net.core.b": "4 8 16", "net.core.none": "1"}
+    first = parameters(tree).hold(wanted)
     assert (first["changed"], first["missing"]) == (True, ["net.core.none"])
     assert first["diff"] == {"before": "net.core.a = 1\n", "after": "net.core.a = 2\n"}
     assert value(tree, "net.core.a") == "2"
-    assert not parameters(tree).hold(wished)["changed"]
+    assert not parameters(tree).hold(wanted)["changed"]
     assert parameters(tree).hold({})["changed"]
     assert value(tree, "net.core.a") == "1"
     assert list((tree / "etc").iterdir()) == list((tree / "lib").iterdir()) == []
@@ -52,7 +52,7 @@ def test_one_that_is_not_wished_any_more_comes_back_alone(tree: Path) -> None:
 
 def test_what_another_hand_changed_is_repaired_and_the_first_value_kept(tree: Path) -> None:
     parameters(tree).hold({"net.core.a": "2"})
-    sysctl.Kernel(tree).set("net.core.a", "7")
+    sysctl.ProcSys(tree).set("net.core.a", "7")
     assert parameters(tree).hold({"net.core.a": "2"})["changed"]
     parameters(tree).hold({})
     assert value(tree, "net.core.a") == "1"

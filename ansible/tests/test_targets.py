@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from modules import load
 
-from vas_ansible.targets import Target, refusal, targets
+from vas_ansible.targets import LustreTarget, refusal, targets
 from vas_cluster import load_cluster, parse_cluster
 from vas_core.errors import BadInput
 from vas_core.process import run
 
 EXAMPLE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
 SITE = load_cluster(EXAMPLE)
-OST = Target("OST0001", "/dev/vdb", ())
+OST = LustreTarget("OST0001", "/dev/vdb", ())
 _MKE2FS = "/usr/sbin/mke2fs"
 
 

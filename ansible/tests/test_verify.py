@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vas_ansible.verify import Asked, Check, Verdict, as_html, as_json, examine, lines
+from vas_ansible.verify import Check, CheckStatus, VerifyLimits, as_html, as_json, examine, lines
 from vas_cluster import parse_cluster
 from vas_lab.sites import lab_site_yaml
 
@@ -35,7 +35,7 @@ def said(stdout: object = "", rc: int = 0, stderr: str = "") -> dict[str, Any]:
 
 def found(node: str, registered: dict[str, Any], **asked: Any) -> list[Check]:
     seen = {"__vas_verify_looked": {"results": []}, **registered}
-    return examine(SITE, {node: seen}, Asked(**asked))
+    return examine(SITE, {node: seen}, VerifyLimits(**asked))
 
 
 def one(node: str, registered: dict[str, Any], **asked: Any) -> Check:
@@ -45,15 +45,19 @@ def one(node: str, registered: dict[str, Any], **asked: Any) -> Check:
 
 def test_an_ost_that_is_not_active_is_named_with_its_server() -> None:
     check = one("vm1", looked(("OSTs", said(OSTS.format(second="INACTIVE")))))
-    assert (check.verdict, check.what) == (Verdict.FAILED, "OST0001 of oss2 are not active")
-    assert one("vm1", looked(("OSTs", said(OSTS.format(second="ACTIVE"))))).verdict is Verdict.OK
+    assert (check.verdict, check.what) == (CheckStatus.FAILED, "OST0001 of oss2 are not active")
+    assert (
+        one("vm1", looked(("OSTs", said(OSTS.format(second="ACTIVE"))))).verdict is CheckStatus.OK
+    )
 
 
-@pytest.mark.parametrize(("guest", "verdict"), [("vm1", Verdict.OK), ("vm2", Verdict.FAILED)])
-def test_a_guest_has_to_see_the_osts_of_its_own_server(guest: str, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("guest", "verdict"), [("vm1", CheckStatus.OK), ("vm2", CheckStatus.FAILED)]
+)
+def test_a_guest_has_to_see_the_osts_of_its_own_server(guest: str, verdict: CheckStatus) -> None:
     check = one(guest, looked(("own OSTs", said(SPACE))))
     assert check.verdict is verdict
-    if verdict is Verdict.FAILED:
+    if verdict is CheckStatus.FAILED:
         assert check.line() == (
             "vm2: own OSTs: OST0001 of its own server oss2 cannot be seen;"
             " see `lctl ping 10.77.0.12@tcp` on vm2"
@@ -62,33 +66,35 @@ def test_a_guest_has_to_see_the_osts_of_its_own_server(guest: str, verdict: Verd
 
 def test_all_findings_of_all_nodes_are_there_at_once() -> None:
     wrong = looked(("routes", said(rc=3, stderr="vas: the kernel differs")), ("LNet", said(rc=1)))
-    checks = examine(SITE, {"vm1": wrong, "oss1": wrong}, Asked(left={"disk": "nobody asked"}))
+    checks = examine(
+        SITE, {"vm1": wrong, "oss1": wrong}, VerifyLimits(left={"disk": "nobody asked"})
+    )
     assert [check.line() for check in checks if check.name == "routes"] == [
         "vm1: routes: the kernel differs; see `vas route doctor` there",
         "oss1: routes: the kernel differs; see `vas route doctor` there",
     ]
-    assert len(lines(checks, Verdict.FAILED)) == 4
-    assert lines(checks, Verdict.NOT_RUN) == ["site: disk: nobody asked"]
+    assert len(lines(checks, CheckStatus.FAILED)) == 4
+    assert lines(checks, CheckStatus.NOT_RUN) == ["site: disk: nobody asked"]
 
 
 def test_a_machine_out_of_reach_is_a_finding() -> None:
     for registered in ({}, {"__vas_verify_looked": {"unreachable": True}}):
-        (check,) = examine(SITE, {"vm1": registered}, Asked())
-        assert check.verdict is Verdict.FAILED and "could not be reached" in check.what
+        (check,) = examine(SITE, {"vm1": registered}, VerifyLimits())
+        assert check.verdict is CheckStatus.FAILED and "could not be reached" in check.what
 
 
 def test_what_is_switched_off_or_lacks_a_program_was_not_run() -> None:
     check = one("vm1", looked(("LNet", {"skipped": True})))
-    assert (check.verdict, check.what) == (Verdict.NOT_RUN, "it is off")
+    assert (check.verdict, check.what) == (CheckStatus.NOT_RUN, "it is off")
     lacks = said(rc=77, stderr="vas: neither iozone nor fio is on PATH")
-    assert one("vm1", {"__vas_verify_disk": lacks}).verdict is Verdict.NOT_RUN
-    assert one("vm1", {"__vas_verify_paths": said(rc=77)}).verdict is Verdict.NOT_RUN
+    assert one("vm1", {"__vas_verify_disk": lacks}).verdict is CheckStatus.NOT_RUN
+    assert one("vm1", {"__vas_verify_paths": said(rc=77)}).verdict is CheckStatus.NOT_RUN
 
 
 def test_a_program_that_is_not_there_is_named() -> None:
     gone = {"rc": 2, "msg": "Error executing command.", "cmd": "lctl ping 10.0.0.1@tcp"}
     check = one("vm1", looked(("LNet", gone)))
-    assert (check.verdict, check.what) == (Verdict.FAILED, "lctl cannot be run there")
+    assert (check.verdict, check.what) == (CheckStatus.FAILED, "lctl cannot be run there")
 
 
 def measured(path: str) -> dict[str, Any]:
@@ -102,11 +108,11 @@ def measured(path: str) -> dict[str, Any]:
 
 
 def test_the_path_that_is_taken_may_not_be_much_slower() -> None:
-    assert one("vm1", measured("virtio")).verdict is Verdict.OK
+    assert one("vm1", measured("virtio")).verdict is CheckStatus.OK
     slow = one("vm1", measured("sriov"))
-    assert slow.verdict is Verdict.FAILED
-    assert "goes by sriov, 0.50 of the faster one, 0.8 are asked for" in slow.what
-    assert one("vm1", measured("sriov"), path_share=0.5).verdict is Verdict.OK
+    assert slow.verdict is CheckStatus.FAILED
+    assert "goes by sriov, 0.50 of the faster one, 0.8 are required" in slow.what
+    assert one("vm1", measured("sriov"), path_share=0.5).verdict is CheckStatus.OK
 
 
 def test_paths_that_were_not_measured_are_a_finding() -> None:
@@ -125,11 +131,11 @@ def ran(here: int, away: int, invalid: str | None = None) -> dict[str, Any]:
 
 def test_too_few_local_maps_name_their_hosts_and_the_fix() -> None:
     job, locality = found("rm", ran(3, 1))
-    assert (job.verdict, locality.verdict) == (Verdict.OK, Verdict.FAILED)
+    assert (job.verdict, locality.verdict) == (CheckStatus.OK, CheckStatus.FAILED)
     assert "7 of 8 maps read from their own server (87.5%)" in locality.what
-    assert locality.what.endswith("98.0% are asked for: oss2 3 of 4")
+    assert locality.what.endswith("98.0% are required: oss2 3 of 4")
     assert "vas.placement.node-wait" in locality.fix
-    assert found("rm", ran(4, 0))[1].verdict is Verdict.OK
+    assert found("rm", ran(4, 0))[1].verdict is CheckStatus.OK
 
 
 def test_a_bound_that_nothing_can_reach_names_every_host() -> None:
@@ -138,35 +144,39 @@ def test_a_bound_that_nothing_can_reach_names_every_host() -> None:
 
 def test_a_job_that_failed_says_why() -> None:
     job = found("rm", ran(4, 0, "it failed: no memory"))[0]
-    assert (job.name, job.verdict, job.what) == ("terasort", Verdict.FAILED, "it failed: no memory")
+    assert (job.name, job.verdict, job.what) == (
+        "terasort",
+        CheckStatus.FAILED,
+        "it failed: no memory",
+    )
     nothing = one("rm", {"__vas_verify_jobs": said(rc=1, stderr="vas: YARN has no running node")})
-    assert (nothing.name, nothing.verdict) == ("jobs", Verdict.FAILED)
+    assert (nothing.name, nothing.verdict) == ("jobs", CheckStatus.FAILED)
 
 
 def test_jobs_without_a_history_prove_no_locality() -> None:
     run = {"workload": "terasort", "job_seconds": 20.0, "invalid": None, "hosts": {}}
     checks = found("rm", {"__vas_verify_jobs": said({"made": [run]})})
-    assert [(c.name, c.verdict) for c in checks][-1] == ("locality", Verdict.FAILED)
+    assert [(c.name, c.verdict) for c in checks][-1] == ("locality", CheckStatus.FAILED)
 
 
 def test_a_guest_that_is_no_node_of_yarn_is_named_but_not_one_that_was_evacuated() -> None:
     nodes = {"json": {"nodes": {"node": [{"nodeHostName": "vm1"}]}}}
     empty: dict[str, Any] = {"__vas_verify_looked": {"results": []}}
     seen = {"vm1": empty, "rm": {**empty, "__vas_verify_nodes": nodes}}
-    assert examine(SITE, seen, Asked())[0].verdict is Verdict.OK
-    (check,) = examine(SITE, {**seen, "vm2": empty}, Asked())
-    assert (check.verdict, check.what) == (Verdict.FAILED, "vm2 are no running nodes")
+    assert examine(SITE, seen, VerifyLimits())[0].verdict is CheckStatus.OK
+    (check,) = examine(SITE, {**seen, "vm2": empty}, VerifyLimits())
+    assert (check.verdict, check.what) == (CheckStatus.FAILED, "vm2 are not running nodes")
     silent = {"__vas_verify_nodes": {"json": None, "msg": "refused", "status": -1}}
     assert "does not answer: refused" in one("rm", silent).what
 
 
 def test_the_report_says_all_of_it() -> None:
-    checks = [*found("rm", ran(3, 1)), Check("vm1", "disk", Verdict.NOT_RUN, "<none>")]
+    checks = [*found("rm", ran(3, 1)), Check("vm1", "disk", CheckStatus.NOT_RUN, "<none>")]
     report = json.loads(as_json("lab", "2026-01-01T00:00:00+00:00", checks))
     assert report["counts"] == {"ok": 1, "failed": 1, "not run": 1}
     assert not report["ok"] and len(report["checks"]) == 3
     page = as_html("lab", "2026-01-01T00:00:00+00:00", checks)
-    assert "not as it is to be" in page and "&lt;none&gt;" in page
+    assert "checks failed" in page and "&lt;none&gt;" in page
     assert page.index("locality") < page.index("terasort<td")
 
 
@@ -175,11 +185,11 @@ def test_H3_a_job_that_the_history_has_not_is_a_finding() -> None:
     job = {"id": "job_1_1", "user": "ann", "state": "SUCCEEDED"}
     for listed in ([job], job):  # Hadoop's JSON has one job without a list
         has = one("rm", {"__vas_verify_history": {"json": {"jobs": {"job": listed}}}})
-        assert (has.verdict, has.what) == (Verdict.OK, "1 jobs of ann that ended well")
+        assert (has.verdict, has.what) == (CheckStatus.OK, "1 jobs of ann that ended well")
     for registered in ({"json": {"jobs": None}}, {"msg": "refused"}):
         check = one("rm", {"__vas_verify_history": registered})
-        assert check.verdict is Verdict.FAILED
-        assert "done_intermediate has to be 3777 mapred:hadoop" in check.fix
+        assert check.verdict is CheckStatus.FAILED
+        assert "done_intermediate must be 3777 mapred:hadoop" in check.fix
     assert found("rm", {"__vas_verify_history": {"skipped": True}}) == []
 
 
@@ -195,8 +205,10 @@ def test_D1_a_guest_that_was_reset_is_named_with_its_jobs() -> None:
         "__vas_verify_looked": {"results": []},
         "__vas_verify_applications": {"json": {"apps": {"app": jobs}}},
     }
-    (check,) = examine(SITE, {"vm1": looked(("unclean stop", said(notes))), "rm": manager}, Asked())
-    assert check.verdict is Verdict.FAILED
+    (check,) = examine(
+        SITE, {"vm1": looked(("unclean stop", said(notes))), "rm": manager}, VerifyLimits()
+    )
+    assert check.verdict is CheckStatus.FAILED
     assert "after 2026-11-24T10:00:00Z, started again at 2026-11-24T10:02:00Z" in check.what
     assert "(shortly)" in check.what and "(runs)" in check.what
     assert "(long)" not in check.what and "(after)" not in check.what
@@ -221,15 +233,19 @@ def test_D1_notes_that_are_no_times_fail_for_their_guest_alone(line: str) -> Non
         "vm1": looked(("unclean stop", said(f"{line}\n{good}\n"))),
         "vm2": looked(("unclean stop", said(""))),
     }
-    bad, stop, other = examine(SITE, seen, Asked())
-    assert bad.node == "vm1" and bad.verdict is Verdict.FAILED and "in its notes" in bad.what
+    bad, stop, other = examine(SITE, seen, VerifyLimits())
+    assert (
+        bad.node == "vm1"
+        and bad.verdict is CheckStatus.FAILED
+        and "in the guest's notes" in bad.what
+    )
     assert bad.what.isprintable()
-    assert stop.verdict is Verdict.FAILED and "stopped without a sync" in stop.what
-    assert other.verdict is Verdict.OK
+    assert stop.verdict is CheckStatus.FAILED and "stopped without a sync" in stop.what
+    assert other.verdict is CheckStatus.OK
 
 
 def test_D1_a_guest_without_such_a_stop_is_well() -> None:
-    assert one("vm1", looked(("unclean stop", said("")))).verdict is Verdict.OK
+    assert one("vm1", looked(("unclean stop", said("")))).verdict is CheckStatus.OK
     unknown = one(
         "vm1", looked(("unclean stop", said("2026-11-24T10:00:00Z 2026-11-24T10:02:00Z")))
     )

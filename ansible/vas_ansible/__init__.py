@@ -1,1 +1,1 @@
-"""What the playbooks decide, in plain Python: the inventory, and what is wrong before a change."""
+"""Decisions of the playbooks in plain Python: inventory, checks, configuration, verification."""

@@ -1,6 +1,6 @@
-"""What the controller hands to nodes, each as one file: VAS as wheels, Hadoop and the plugins.
+"""Packs archives that the controller hands to nodes: wheels of VAS, jars of Hadoop and plugins.
 
-Two archives of the same content are the same bytes, so a node can tell by the digest.
+Archives of the same content have the same bytes, so a node can compare their digests.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from vas_core.sbom import bill, file_components
 from vas_core.wheels import gather_wheels
 from vas_yarn.jars import find_hadoop, find_plugins
 
-# Debian 12's own Python, and the one that Rocky 9 has beside its own.
+# Debian 12's Python, and one that Rocky 9 has in addition to its own.
 PYTHON = "3.11"
 
 
 def archive_wheels(archive: Path, pythons: Sequence[str] = (PYTHON,)) -> int:
-    """Writes VAS and the libraries that it pins, from the package index; returns how many.
+    """Packs VAS and its pinned libraries from the package index; returns the number of wheels.
 
-    Of a library that is built for a Python, there is a wheel for each of `pythons`.
+    A library that is built for one Python version has a wheel for each of `pythons`.
     """
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -35,7 +35,7 @@ def archive_wheels(archive: Path, pythons: Sequence[str] = (PYTHON,)) -> int:
 
 
 def archive_hadoop(archive: Path) -> int:
-    """Writes the jars that the lab runs too; returns how many. Raises NotHere before a build."""
+    """Packs the jars that the lab runs too; returns their number. Raises NotHere before a build."""
     jars = _named("hadoop", find_hadoop().glob("*.jar"))
     return pack(archive, jars | _named("plugins", [find_plugins()]))
 
@@ -45,9 +45,10 @@ def _named(directory: str, files: Iterable[Path]) -> dict[str, Path]:
 
 
 def pack(archive: Path, files: dict[str, Path]) -> int:
-    """Writes a tar of files by their names in it, root's, without times; returns how many.
+    """Writes a tar of `files`, name in the tar -> path, and returns their number.
 
-    Writes what is in it besides: a bill of materials with each file's SHA-256, ARCHIVE.cdx.json.
+    Members belong to root and have no times. Also writes ARCHIVE.cdx.json, a bill of materials with
+    each file's SHA-256.
     """
     archive.parent.mkdir(parents=True, exist_ok=True)
     temporary = archive.with_name(f".{archive.name}.new")

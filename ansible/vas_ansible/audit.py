@@ -18,9 +18,10 @@ _LOCKED = re.compile(r"([\w.-]+)==([^ ;\\]+)")
 
 @dataclass(frozen=True)
 class Advisory:
-    """One known hole; `fixed` is the first version without it, empty where there is none.
+    """One known vulnerability of a library.
 
-    `accepted` says why an older version may stay; empty: it may not.
+    `fixed`: first version without it, empty if there is none; `accepted`: why an older version may
+    stay, empty if it may not.
     """
 
     kind: str
@@ -32,14 +33,14 @@ class Advisory:
 
 @dataclass(frozen=True)
 class AuditFinding:
-    """A library that reaches a node and is older than an advisory's first whole version."""
+    """A library that reaches a node and is older than an advisory's first fixed version."""
 
     component: Component
     advisory: Advisory
 
 
 def read_advisories(path: Path = ADVISORIES) -> list[Advisory]:
-    """Reads the list; raises BadInput that names the line which has not its five columns."""
+    """Reads the list of advisories. Raises BadInput for a line without five columns."""
     found = []
     for number, line in enumerate(path.read_text().splitlines(), start=1):
         if line.startswith("#"):

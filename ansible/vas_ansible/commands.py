@@ -1,4 +1,4 @@
-"""`vas provision`: what `ansible-playbook` needs beside the map."""
+"""`vas provision`: prepares the files that `ansible-playbook` needs in addition to the map."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def _pythons(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> t
     for python in given:
         if not re.fullmatch(r"3\.\d+", python) or int(python[2:]) < int(PYTHON[2:]):
             hint = f"VAS runs on {PYTHON} and newer, like --python {PYTHON}"
-            raise BadInput("is no such Python", where=python, hint=hint)
+            raise BadInput("is not a supported Python", where=python, hint=hint)
     return given
 
 
 @click.group()
 def provision() -> None:
-    """Make what the playbooks hand to nodes (docs/provisioning.md)."""
+    """Prepare the files that playbooks hand to nodes (docs/provisioning.md)."""
 
 
 @provision.command()
@@ -52,7 +52,7 @@ def provision() -> None:
     default=[PYTHON],
     show_default=True,
     callback=_pythons,
-    help="The nodes' Python; more than one where nodes differ.",
+    help="Python version of the nodes; give several where nodes differ.",
 )
 def wheels(file: Path, pythons: tuple[str, ...]) -> None:
     """Write VAS and its libraries, for nodes without an index.
@@ -87,17 +87,19 @@ def hadoop(file: Path) -> None:
     "--advisories",
     type=click.Path(path_type=Path),
     default=ADVISORIES,
-    help="The list of known holes; the repository's own by default.",
+    help="List of known vulnerabilities; by default the repository's.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Every component and finding, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print every library and finding as JSON.")
 def audit_command(advisories: Path, as_json: bool) -> None:
-    """Compare what reaches a node with the list of known holes.
+    """Compare the libraries on nodes with the list of known vulnerabilities.
 
-    Looks at Hadoop's jars, the plugins' and the locked Python libraries. Status 1 if one has a hole
-    that the list does not accept. Asks no network.
+    Covers Hadoop's jars, the plugins' jar and the locked Python libraries. Status 1 if one has a
+    vulnerability that the list does not accept. Uses no network.
 
     \b
     Example: vas build && vas provision audit
+    \f
+    Raises VasError if a vulnerability is not accepted.
     """
     components = audit_module.components_of_nodes()
     findings = audit_module.audit(components, audit_module.read_advisories(advisories))
@@ -120,7 +122,9 @@ def _table(components: Sequence[Component], findings: Sequence[audit_module.Audi
         f"{_sentence(f)}{f.advisory.accepted and f'; accepted: {f.advisory.accepted}'}"
         for f in findings
     ]
-    return "\n".join([*lines, f"{len(components)} libraries, {len(findings)} with a known hole"])
+    return "\n".join(
+        [*lines, f"{len(components)} libraries, {len(findings)} with a known vulnerability"]
+    )
 
 
 def _findings_as_json(
@@ -150,7 +154,7 @@ def _findings_as_json(
     "cluster_file",
     type=click.Path(path_type=Path),
     default=default_path,
-    help="The site's map; $VAS_CLUSTER or /etc/vas/cluster.yaml.",
+    help="Path of the site's map; $VAS_CLUSTER or /etc/vas/cluster.yaml.",
 )
 def monitoring(directory: Path, cluster_file: Path) -> None:
     """Write Prometheus' targets and rules, and a dashboard.
@@ -164,18 +168,20 @@ def monitoring(directory: Path, cluster_file: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (directory / name).write_text(text)
-    note(f"{directory}: {', '.join(files)}; scrape.yml is what prometheus.yml has to say")
+    note(f"{directory}: {', '.join(files)}; add scrape.yml to prometheus.yml")
 
 
 @provision.command()
-@click.option("--node", required=True, help="A storage server, a guest or the ResourceManager.")
+@click.option(
+    "--node", required=True, help="Name of a storage server, a guest or the ResourceManager."
+)
 @click.option(
     "--as",
     "form",
     type=click.Choice(["nftables", "firewalld"]),
     default="nftables",
     show_default=True,
-    help="For `nft -f`, or commands of firewalld.",
+    help="Output for `nft -f`, or commands of firewalld.",
 )
 @click.option(
     "--probe-port", type=int, help="UDP port of the route probes.  [default: vas-routed's]"
@@ -184,21 +190,21 @@ def monitoring(directory: Path, cluster_file: Path) -> None:
     "--monitoring",
     metavar="ADDRESS",
     multiple=True,
-    help="A machine that may ask the daemons' ports 9213 and 9214.",
+    help="Address of a machine that may read the metrics ports 9213 and 9214.",
 )
 @click.option(
     "--cluster",
     "cluster_file",
     type=click.Path(path_type=Path),
     default=default_path,
-    help="The site's map; $VAS_CLUSTER or /etc/vas/cluster.yaml.",
+    help="Path of the site's map; $VAS_CLUSTER or /etc/vas/cluster.yaml.",
 )
 def firewall(
     node: str, form: str, probe_port: int | None, monitoring: tuple[str, ...], cluster_file: Path
 ) -> None:
-    """Print the rules that let in what a node needs, and nothing more.
+    """Print firewall rules that let in only the traffic that a node needs.
 
-    On a storage server what comes from guests is dropped, but for Lustre's and the probes' port.
+    A storage server drops traffic from guests, except to the ports of Lustre and the probes.
 
     \b
     Example: vas provision firewall --node oss01.hpc.example > /etc/nftables.d/vas-guests.nft

@@ -1,4 +1,4 @@
-"""Firewall rules of a site's machines, made of the map. Pure: text for nft or firewall-cmd.
+"""Generates firewall rules of a site's machines from the map. Pure: text for nft or firewall-cmd.
 
 Guests run users' code. A storage server lets them reach Lustre's port and the route probes', and
 drops all else that comes from them; guests and the ResourceManager let the map's nodes in.
@@ -17,9 +17,9 @@ _METRICS = "9213, 9214"
 def server_nftables(
     cluster: Cluster, host: Host, needed: Sequence[str], monitoring: Sequence[str]
 ) -> str:
-    """A table for `nft -f`, which replaces the one of an earlier run and touches no other.
+    """Returns a table of a storage server for `nft -f`, which replaces only an earlier one of VAS.
 
-    `needed`: ports as PORT/PROTOCOL; `monitoring`: addresses of machines that may ask the daemons.
+    `needed`: ports as PORT/PROTOCOL; `monitoring`: addresses of machines that may read metrics.
     A packet that this table accepts still has to pass the server's own rules.
     """
     guests = ", ".join(guest.address for guest in cluster.guests())
@@ -56,7 +56,10 @@ table inet vas_guests {{
 def server_firewalld(
     cluster: Cluster, host: Host, needed: Sequence[str], monitoring: Sequence[str]
 ) -> str:
-    """Commands that make a zone of guests: their bridge, and their addresses on the data fabric."""
+    """Returns commands that create a zone of guests: their bridge and fabric addresses.
+
+    `needed`, `monitoring`: see `server_nftables`.
+    """
     zone = "firewall-cmd --permanent --zone=vas-guests"
     ports = [f"--add-port={port}" for port in needed]
     sources = [f"--add-source={guest.address}" for guest in cluster.guests()]
@@ -74,14 +77,14 @@ def server_firewalld(
 
 
 def node_nftables(cluster: Cluster) -> str:
-    """The rule by which a guest or the ResourceManager lets the map's nodes in."""
+    """Returns an nft command by which a guest or the ResourceManager accepts the map's nodes."""
     nodes = nodes_of(cluster)
     family = _family(nodes[0])
     return f"nft insert rule inet filter input {family} saddr '{{ {', '.join(nodes)} }}' accept\n"
 
 
 def node_firewalld(cluster: Cluster) -> str:
-    """The same for firewalld: rich rules of the default zone, one for each node."""
+    """Returns firewalld commands by which a guest or ResourceManager accepts the map's nodes."""
     rules = [
         f"firewall-cmd --permanent --add-rich-rule='rule family={_version(node)}"
         f" source address={node} accept'"

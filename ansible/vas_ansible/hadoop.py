@@ -1,4 +1,4 @@
-"""A site's Hadoop configuration: what the map implies, and what a site of its own chooses. Pure."""
+"""Derives a site's Hadoop configuration from the map and the site's choices. Pure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ _STORE = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMSta
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What the map does not say.
+    """Choices of a site that the map does not hold.
 
-    `reserved`: what of a guest's memory is its own, like 2GiB. `executor`: whether containers run
-    as their users, by Hadoop's setuid program: without Kerberos only where the map says in
-    `yarn.trusts_every_user` why users are believed. `realm`: Kerberos', or none.
+    `reserved`: memory of a guest that containers do not get, like 2GiB. `executor`: whether
+    containers run as their users, by Hadoop's setuid program; without Kerberos only where the map
+    explains in `yarn.trusts_every_user` why users are believed. `realm`: Kerberos realm, or empty.
+    `properties`: the site's own Hadoop properties, which override all others.
     """
 
     cluster_file: Path = Path("/etc/vas/cluster.yaml")
@@ -42,10 +43,10 @@ class Choices:
 
 
 def site_files(cluster: Cluster, node: str, choices: Choices) -> dict[str, str]:
-    """File name -> Hadoop XML for a node of the map, or its ResourceManager.
+    """Returns file name -> Hadoop XML for a node of the map, or its ResourceManager.
 
-    The queues are the ResourceManager's alone, so that a change of them is no change of guests.
-    Raises BadInput where a guest has no memory left for containers.
+    Only the ResourceManager has the queues, so that a change of queues does not change guests.
+    Raises BadInput if a guest has less than 1 GiB left for containers.
     """
     properties = hadoop_properties(cluster, choices.cluster_file)
     properties |= _everywhere(cluster) | _manager() | _node(cluster, node, choices)
@@ -81,13 +82,13 @@ def _manager() -> Properties:
     stores = f"file://{STATE}/resourcemanager"
     return {
         "yarn.admin.acl": "yarn",
-        # A storage server that is evacuated does not wait for the usual 20 s.
+        # An evacuation must not wait for the default interval of 20 s.
         "yarn.resourcemanager.decommissioning-nodes-watcher.poll-interval-secs": "3",
         "yarn.resourcemanager.nodes.exclude-path": f"{CONFIGURATION}/exclude",
         "yarn.resourcemanager.recovery.enabled": "true",
         "yarn.resourcemanager.store.class": _STORE,
         "yarn.resourcemanager.fs.state-store.uri": stores,
-        # Left alone, these two lie in /tmp.
+        # The defaults of these two are in /tmp.
         "yarn.node-attribute.fs-store.root-dir": f"{stores}/attributes",
         "yarn.node-labels.fs-store.root-dir": f"{stores}/labels",
         "yarn.webapp.ui2.enable": "false",
@@ -125,7 +126,7 @@ def _executor() -> Properties:
         "yarn.nodemanager.resource.memory.enabled": "true",
         f"{prefix}.cgroups.v2.enabled": "true",
         f"{prefix}.cgroups.mount": "false",
-        # Its own group, which systemd has given to the NodeManager's user; its leaf is `daemon`.
+        # The unit's control group, delegated to the NodeManager's user; its leaf is `daemon`.
         f"{prefix}.cgroups.hierarchy": NODE_GROUP,
     }
 

@@ -1,6 +1,6 @@
-"""A site's machines as an Ansible inventory. Pure: the map in, nodes with groups and variables out.
+"""Derives a site's Ansible inventory from the map. Pure: nodes with groups and variables.
 
-The map is the only place where a machine is named; the plugin `vas_cluster` hands this to Ansible.
+The map is the only place where a machine is named; the plugin `vas_cluster` passes the nodes on.
 """
 
 from __future__ import annotations
@@ -13,48 +13,51 @@ from vas_cluster import Cluster, Host
 from vas_core.errors import BadInput
 
 
-class Group(StrEnum):
-    """The groups that the playbooks name."""
+class InventoryGroup(StrEnum):
+    """Inventory groups that the playbooks use."""
 
     OSS = "vas_oss"
     """Storage servers."""
     GUESTS = "vas_guests"
     """The virtual machines on them."""
     EVACUATED = "vas_evacuated"
-    """Storage servers that evacuate.yml freed, and their guests: site.yml leaves them alone."""
+    """Storage servers that evacuate.yml freed, and their guests, which site.yml skips."""
     SILENT = "vas_silent"
-    """Guests that a playbook found not to be there, which is no failure then; empty before."""
+    """Guests that do not answer, where a playbook allows this; empty until it finds them."""
     MONITORING = "vas_monitoring"
-    """Where Prometheus runs: a site's own inventory file names it, the map does not."""
+    """Machines that run Prometheus: named by a site's own inventory file, not by the map."""
     MANAGER = "vas_resourcemanager"
-    """Where YARN's ResourceManager runs: a host or guest of the map, or a machine of its own."""
+    """The machine of YARN's ResourceManager: a host or guest of the map, or its own machine."""
 
 
 @dataclass(frozen=True)
-class Node:
-    """A machine of the site: its address, its groups, and what the map says of it."""
+class InventoryNode:
+    """A machine of the site: its address, its groups, and its variables from the map."""
 
     name: str
     address: str
-    groups: tuple[Group, ...]
+    groups: tuple[InventoryGroup, ...]
     variables: dict[str, object] = field(default_factory=dict)
 
 
 def evacuated_hosts(cluster: Cluster, mark: str) -> frozenset[str]:
-    """The storage servers named in the file beside the map, one a line.
+    """Returns the storage servers that `mark`, the text of MAP.evacuated, names one per line.
 
-    Raises BadInput for a name that the map does not have.
+    Raises BadInput for a name that is not a storage server of the map.
     """
     names = frozenset(mark.split())
     unknown = sorted(names - {host.name for host in cluster.hosts})
     if unknown:
         hint = "remove that line: evacuate.yml and readmit.yml write this file"
-        raise BadInput("is no storage server of the map", where=unknown[0], hint=hint)
+        raise BadInput("is not a storage server of the map", where=unknown[0], hint=hint)
     return names
 
 
-def nodes_of(cluster: Cluster, evacuated: Collection[str] = ()) -> list[Node]:
-    """Every machine of the map, storage servers first, each once."""
+def nodes_of(cluster: Cluster, evacuated: Collection[str] = ()) -> list[InventoryNode]:
+    """Returns every machine of the map once, each storage server followed by its guests.
+
+    Storage servers in `evacuated` and their guests are also in the group EVACUATED.
+    """
     found = [
         _left_alone(node) if host.name in evacuated else node
         for host in cluster.hosts
@@ -62,27 +65,33 @@ def nodes_of(cluster: Cluster, evacuated: Collection[str] = ()) -> list[Node]:
     ]
     manager = cluster.yarn.resourcemanager
     if not any(node.name == manager.name for node in found):
-        found.append(Node(manager.name, cluster.resourcemanager_address, (Group.MANAGER,)))
+        found.append(
+            InventoryNode(manager.name, cluster.resourcemanager_address, (InventoryGroup.MANAGER,))
+        )
     return found
 
 
-def _on(cluster: Cluster, host: Host) -> Iterator[Node]:
+def _on(cluster: Cluster, host: Host) -> Iterator[InventoryNode]:
     """A storage server, and the guests that run on it."""
     said: dict[str, object] = {"vas_host": host.model_dump(mode="json", exclude_none=True)}
-    yield Node(host.name, host.address, _groups(cluster, host.name, Group.OSS), said)
+    yield InventoryNode(
+        host.name, host.address, _groups(cluster, host.name, InventoryGroup.OSS), said
+    )
     for guest in host.guests:
         said = {
             "vas_guest": guest.model_dump(mode="json"),
             "vas_guest_host": host.name,
             "vas_nics": {"vf": host.nics.vf},
         }
-        yield Node(guest.name, guest.address, _groups(cluster, guest.name, Group.GUESTS), said)
+        yield InventoryNode(
+            guest.name, guest.address, _groups(cluster, guest.name, InventoryGroup.GUESTS), said
+        )
 
 
-def _left_alone(node: Node) -> Node:
-    return replace(node, groups=(*node.groups, Group.EVACUATED))
+def _left_alone(node: InventoryNode) -> InventoryNode:
+    return replace(node, groups=(*node.groups, InventoryGroup.EVACUATED))
 
 
-def _groups(cluster: Cluster, name: str, first: Group) -> tuple[Group, ...]:
+def _groups(cluster: Cluster, name: str, first: InventoryGroup) -> tuple[InventoryGroup, ...]:
     is_manager = cluster.yarn.resourcemanager.name == name
-    return (first, Group.MANAGER) if is_manager else (first,)
+    return (first, InventoryGroup.MANAGER) if is_manager else (first,)

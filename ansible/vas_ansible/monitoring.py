@@ -1,7 +1,6 @@
-"""What Prometheus and Grafana need of a site. Pure: the map in, files out.
+"""Generates the files of Prometheus and Grafana from a site's map. Pure.
 
-The endpoints are the daemons' own; a metric that a rule or panel names is one that a daemon has,
-which a test holds.
+The endpoints belong to the daemons; a test holds that every metric of a rule or panel exists.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import yaml
 from vas_cluster import Cluster
 
 ROUTED, AFFINITYD = 9213, 9214
-# As Hadoop 3.5.0's daemons print them at /prom; the rest is VAS's own.
+# Metrics of Hadoop 3.5.0's daemons at /prom; all others are VAS's own.
 HADOOP_METRICS = frozenset(
     {
         "cluster_metrics_num_active_n_ms",
@@ -31,7 +30,7 @@ _FOR = "5m"
 
 @dataclass(frozen=True)
 class Alert:
-    """A rule: what must not be so, for how long, and what to do about it."""
+    """An alert rule: PromQL condition, its least duration, and a summary with the fix."""
 
     name: str
     expression: str
@@ -42,7 +41,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class Panel:
-    """A graph: its title, its unit in Grafana's words, and legend -> expression."""
+    """A graph of the dashboard: title, unit by Grafana's name, and legend -> PromQL expression."""
 
     title: str
     unit: str
@@ -174,9 +173,9 @@ PANELS = (
 
 
 def monitoring_files(cluster: Cluster) -> dict[str, str]:
-    """File name -> text: targets and rules for Prometheus, the dashboard for Grafana.
+    """Returns file name -> text: targets and rules for Prometheus, a dashboard for Grafana.
 
-    `scrape.yml` is the part of prometheus.yml that names the others.
+    `scrape.yml` is the part of prometheus.yml that includes targets and rules.
     """
     return {
         "dashboard.json": json.dumps(dashboard(), indent=2) + "\n",
@@ -187,13 +186,13 @@ def monitoring_files(cluster: Cluster) -> dict[str, str]:
 
 
 def scrape() -> dict[str, object]:
-    """What a site adds to its prometheus.yml."""
+    """Returns the settings that a site adds to its prometheus.yml."""
     job = {"job_name": "vas", "file_sd_configs": [{"files": [f"{_DIRECTORY}/targets.json"]}]}
     return {"rule_files": [f"{_DIRECTORY}/rules.yml"], "scrape_configs": [job]}
 
 
 def targets(cluster: Cluster) -> Iterator[dict[str, object]]:
-    """Every endpoint of the site's daemons, as Prometheus' file_sd_configs has them."""
+    """Yields every endpoint of the site's daemons, in the format of file_sd_configs."""
     guests = cluster.guests()
     legs = {host.name: host.address for host in cluster.hosts}
     servers = {host.name: host.address for host in cluster.hosts if host.guests}
@@ -218,7 +217,7 @@ def _job(
 
 
 def rules() -> dict[str, object]:
-    """Prometheus' alerting rules."""
+    """Returns the alert rules in Prometheus' format."""
     found = [
         {
             "alert": alert.name,
@@ -233,7 +232,7 @@ def rules() -> dict[str, object]:
 
 
 def dashboard() -> dict[str, object]:
-    """Grafana's dashboard, two panels a row."""
+    """Returns the dashboard in Grafana's format, two panels per row."""
     source = {"type": "prometheus", "uid": "${datasource}"}
     chosen = {"name": "datasource", "type": "datasource", "query": "prometheus"}
     return {

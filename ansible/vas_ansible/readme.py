@@ -1,10 +1,11 @@
-"""The table of a role's options in its README, made of its argument_specs.yml.
+"""Generates the table of options in each role's README from its argument_specs.yml.
 
-`python -m vas_ansible.readme` writes them all anew; a test compares.
+`python -m vas_ansible.readme` writes every README again; a test compares.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,19 @@ _START, _END = "<!-- options -->", "<!-- end of options -->"
 
 
 def options_of(role: Path) -> dict[str, dict[str, Any]]:
-    """Option -> its specification."""
+    """Returns option -> specification, from the role's argument_specs.yml."""
     specs = yaml.safe_load((role / "meta/argument_specs.yml").read_text())
     return dict(specs["argument_specs"]["main"]["options"] or {})
 
 
 def defaults_of(role: Path) -> dict[str, object]:
-    """Option -> default, as defaults/main.yml has them."""
+    """Returns option -> default, from the role's defaults/main.yml."""
     file = role / "defaults/main.yml"
     return dict(yaml.safe_load(file.read_text()) or {}) if file.exists() else {}
 
 
 def readme(role: Path) -> str:
-    """The README: what stands in it, and the table as it is to be."""
+    """Returns the role's README with its present text and a generated table of options."""
     before, _, rest = (role / "README.md").read_text().partition(_START)
     after = rest.partition(_END)[2]
     return f"{before}{_START}\n{_table(role)}{_END}{after}"
@@ -51,11 +52,11 @@ def _shown(option: dict[str, Any]) -> str:
 
 def _text(description: str | list[str]) -> str:
     text = " ".join(description) if isinstance(description, list) else description
-    return text.replace("C(", "`").replace(")", "`") if "C(" in text else text
+    return re.sub(r"C\(([^)]*)\)", r"`\1`", text)
 
 
 def main() -> None:
-    """Writes every README anew."""
+    """Writes every role's README with a generated table."""
     for role in sorted(ROLES.iterdir()):
         (role / "README.md").write_text(readme(role))
 

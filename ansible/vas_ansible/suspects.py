@@ -1,4 +1,4 @@
-"""Jobs whose output may be incomplete, as guests stopped without a sync. Pure."""
+"""Lists jobs whose output may be incomplete, as guests stopped without a sync. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _ADVICE = "check their output, or run them again"
 def suspect_lines(
     guests: Sequence[str], minutes: int, answers: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """A heading and a line for each suspect job.
+    """Returns a heading and one line for each suspect job.
 
-    `answers`: what Ansible's module uri registered of the ResourceManager's `/ws/v1/cluster/apps`,
-    for those that ended within `minutes` and for those that run. Where one is missing nobody knows
-    the jobs, and that is said.
+    `answers`: results of Ansible's module uri for the ResourceManager's `/ws/v1/cluster/apps`, one
+    for jobs that ended within `minutes` and one for jobs that run. If an answer is missing, a line
+    says that the jobs are unknown.
     """
     heading = (
         f"SUSPECT: {', '.join(guests)} stopped without a sync. Of these jobs bytes may be lost"
@@ -29,7 +29,7 @@ def suspect_lines(
 
 
 def suspects_between(answer: Mapping[str, Any], start: datetime, end: datetime) -> list[str]:
-    """Lines of the jobs that ended between two times, and of those that run or hide their end."""
+    """Returns one line for each job that ended between two times, runs, or hides its end."""
     jobs = _listed(answer)
     bounds = range(int(start.timestamp() * 1000), int(end.timestamp() * 1000) + 1)
     ends = [int(job.get("finishedTime") or 0) for job in jobs]
@@ -47,13 +47,13 @@ def _jobs(answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _listed(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Hadoop's JSON may have one job without a list."""
+    """Hadoop's JSON may hold a single job without a list."""
     found = ((answer.get("json") or {}).get("apps") or {}).get("app") or []
     return [found] if isinstance(found, Mapping) else [*found]
 
 
 def _end(job: Mapping[str, Any]) -> str:
-    """A private job's end is not told: the ResourceManager says 0."""
+    """The ResourceManager hides the end of a private job: its time is 0."""
     milliseconds = int(job.get("finishedTime") or 0)
     if not milliseconds:
         return str(job.get("state", "")).lower()

@@ -1,6 +1,6 @@
-"""Lustre's targets on a server of a lab, and whether a disk may become one. Pure.
+"""Lists Lustre's targets on a lab's server, and decides whether a disk may become one. Pure.
 
-Sites have their servers; the role lustre_server, which this is for, works in a lab alone.
+Only the role lustre_server uses this, in a lab; a site has its own servers.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _MKFS = "/usr/sbin/mkfs.lustre"
 
 
 @dataclass(frozen=True)
-class Target:
-    """An MDT or OST: its name, its disk, how that is formatted, and where it is mounted."""
+class LustreTarget:
+    """An MDT or OST: its name, its disk, and the command that formats the disk."""
 
     name: str
     device: str
@@ -25,34 +25,35 @@ class Target:
 
     @property
     def mount(self) -> str:
-        """The directory: what is mounted there is no file system to look into, but a service."""
+        """The mount point, which starts the target's service and shows no files."""
         return f"{_DIRECTORY}/{self.name}"
 
     @property
     def unit(self) -> str:
-        """systemd's name of the mount; no letter of these paths has another spelling there."""
+        """The name of the mount's systemd unit; these paths need no escapes."""
         return self.mount.strip("/").replace("/", "-") + ".mount"
 
 
-def targets(cluster: Cluster, node: str, mdt: str) -> list[Target]:
-    """The targets of a machine: the MDT, with the MGS, on a disk of that name, and the map's OSTs.
+def targets(cluster: Cluster, node: str, mdt: str) -> list[LustreTarget]:
+    """Returns the targets of a machine: MGS and MDT on the disk `mdt`, and the map's OSTs.
 
-    Raises BadInput for an OST without a disk. mkfs.lustre(8), Lustre 2.16, for the options.
+    An empty `mdt` means neither. Raises BadInput for an OST without a disk. Options:
+    mkfs.lustre(8), Lustre 2.16.
     """
     fsname = cluster.lustre.fsname
     found = []
     if mdt:
         words = (_MKFS, f"--fsname={fsname}", "--mgs", "--mdt", "--index=0", mdt)
-        found.append(Target("MDT0000", mdt, words))
+        found.append(LustreTarget("MDT0000", mdt, words))
     nodes = [f"--mgsnode={nid}" for nid in cluster.lustre.mgs_nids]
     for index, device in _disks(cluster.host(node)):
         argv = (_MKFS, f"--fsname={fsname}", "--ost", f"--index={index}", *nodes, device)
-        found.append(Target(f"OST{index:04x}", device, argv))
+        found.append(LustreTarget(f"OST{index:04x}", device, argv))
     return found
 
 
 def _disks(host: Host | None) -> list[tuple[int, str]]:
-    """Each OST's index and disk. Raises BadInput unless the map has a disk for each."""
+    """Index and disk of each OST. Raises BadInput unless the map has a disk for each."""
     if host is None:
         return []
     if len(host.osts) != len(host.storage_devices):
@@ -61,11 +62,11 @@ def _disks(host: Host | None) -> list[tuple[int, str]]:
     return list(zip(host.osts, host.storage_devices, strict=True))
 
 
-def refusal(fsname: str, target: Target, signatures: str) -> str | None:
-    """Why a disk is not formatted; None if it is empty, or is this target already.
+def refusal(fsname: str, target: LustreTarget, signatures: str) -> str | None:
+    """Returns why a disk must not be formatted; None if it is empty or holds this target.
 
-    `signatures`: what `wipefs --no-act --noheadings --output TYPE,LABEL` says of it. A target's
-    label is FSNAME-OST0000, with another sign than - until the MGS knows it (Lustre's
+    `signatures`: output of `wipefs --no-act --noheadings --output TYPE,LABEL` for the disk. A
+    target's label is FSNAME-OST0000, with another sign than - until the MGS knows it (Lustre's
     server_make_name).
     """
     lines = [line.split() for line in signatures.splitlines() if line.strip()]

@@ -16,8 +16,9 @@ import yaml
 from layout_samples import VECTORS, site, vector
 
 from vas_core.cli import run_command
-from vas_layout import commands, ingest
+from vas_layout import ingest
 from vas_layout.codec import decode
+from vas_layout.command import put as put_module
 from vas_layout.model import Layout, Plain
 from vas_layout.reasons import unavailable
 from vas_layout.store import XattrStore
@@ -205,7 +206,7 @@ def test_put_refuses_a_pool_that_does_not_exist(
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     words = ["layout", "put", str(tmp_path / "lfs"), str(tmp_path / "new"), "--pool", "slow"]
     assert run_command(words) == 2
-    assert capsys.readouterr().err == f"vas: {tmp_path}: there is no pool slow; pools: fast\n"
+    assert capsys.readouterr().err == f"vas: {tmp_path}: pool slow does not exist; pools: fast\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lfs"]
 
 
@@ -231,7 +232,7 @@ def test_a_split_that_no_stripe_has_is_refused(
     asked = [places.get(word, word) for word in words]
     assert run_command(["layout", *asked, "--split", "5"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("vas: --split: 5 bytes are no multiple of 64 KiB")
+    assert said.startswith("vas: --split: 5 bytes are not a multiple of 64 KiB")
     assert "; give --split 65536, " in said and said.count("\n") == 1
 
 
@@ -300,7 +301,7 @@ def test_R7_put_says_that_it_got_fewer_stripes(
             return replace(two, stripe_size=65536)
 
     store = TwoOnly("user.lustre.lov")
-    monkeypatch.setattr(commands, "put", partial(ingest.put, store=store))
+    monkeypatch.setattr(put_module, "put", partial(ingest.put, store=store))
     (tmp_path / "s").write_bytes(bytes(4 * 65536))
     words = ["layout", "put", str(tmp_path / "s"), str(tmp_path / "d"), "--split", "64K", *osts]
     assert run_command(words) == 0

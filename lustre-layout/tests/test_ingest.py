@@ -351,7 +351,7 @@ def test_a_full_file_system_says_what_to_do_and_the_next_run_goes_on(tmp_path: P
         ingest.put(fill_up)
     assert str(full.value) == (
         f"{ingest.final}: no OST has room; free some space: `lfs df` shows where; "
-        "then run the same command again to go on"
+        "then run the same command again to resume"
     )
     ingest.put()
     assert ingest.arrived()

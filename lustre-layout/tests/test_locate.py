@@ -13,12 +13,12 @@ from vas_core.root import Root
 from vas_layout.codec import decode
 from vas_layout.locate import (
     SPREAD,
-    Locality,
-    Placement,
-    Share,
+    OwnedSpan,
+    OwnerShare,
+    OwnershipTotals,
     block_size,
-    placements,
-    split_placements,
+    owned_spans,
+    split_owners,
 )
 from vas_layout.model import Layout
 from vas_layout.owners import OstOwners, Source
@@ -33,26 +33,26 @@ def _owners(tmp_path: Path) -> OstOwners:
 
 def _splits(
     tmp_path: Path, layout: Layout, size: int, split: int, offset: int, length: int
-) -> list[Placement]:
+) -> list[OwnedSpan]:
     owners = _owners(tmp_path)
-    return list(split_placements(layout, size, split, owners, offset=offset, length=length))
+    return list(split_owners(layout, size, split, owners, offset=offset, length=length))
 
 
 def test_a_range_is_placed_stripe_by_stripe(tmp_path: Path) -> None:
     layout = decode(vector("made-pfl-1-in-1"))
-    found = list(placements(layout, 2 * MIB + 5, 2 * MIB, _owners(tmp_path)))
+    found = list(owned_spans(layout, 2 * MIB + 5, 2 * MIB, _owners(tmp_path)))
     assert found == [
-        Placement(2 * MIB + 5, MIB - 5, 0, "oss1", "vm1", Source.MAP, None),
-        Placement(3 * MIB, MIB, 3, "oss4", "vm4", Source.MAP, None),
-        Placement(4 * MIB, 5, 1, "oss2", "vm2", Source.MAP, None),
+        OwnedSpan(2 * MIB + 5, MIB - 5, 0, "oss1", "vm1", Source.MAP, None),
+        OwnedSpan(3 * MIB, MIB, 3, "oss4", "vm4", Source.MAP, None),
+        OwnedSpan(4 * MIB, 5, 1, "oss2", "vm2", Source.MAP, None),
     ]
 
 
 def test_what_is_not_known_says_why(tmp_path: Path) -> None:
-    (range_,) = placements(decode(vector("made-index-above-9")), 0, MIB, _owners(tmp_path))
+    (range_,) = owned_spans(decode(vector("made-index-above-9")), 0, MIB, _owners(tmp_path))
     assert (range_.ost, range_.oss, range_.vm) == (31, None, None)
     assert range_.reason == "the OST's server is not in the map"
-    (mdt,) = placements(decode(vector("domonly")), 0, MIB, _owners(tmp_path))
+    (mdt,) = owned_spans(decode(vector("domonly")), 0, MIB, _owners(tmp_path))
     assert (mdt.ost, mdt.source, mdt.reason) == (None, Source.UNKNOWN, "on the MDT")
 
 
@@ -102,7 +102,9 @@ def test_the_block_size_is_the_stripe_size_where_that_is_worth_a_task(
 def test_a_terabyte_of_small_stripes_is_located_split_by_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vas_layout.locate.runs", lambda *_: pytest.fail("walked the stripes"))
+    monkeypatch.setattr(
+        "vas_layout.locate.stripe_spans", lambda *_: pytest.fail("walked the stripes")
+    )
     found = _splits(tmp_path, decode(vector("S1M")), 1 << 40, 128 * MIB, 0, 1 << 40)
     assert Counter((p.vm, p.reason) for p in found) == {(None, SPREAD): 8192}
 
@@ -113,18 +115,18 @@ def test_a_split_nobody_owns_says_why(tmp_path: Path) -> None:
 
 
 def test_locality_adds_up_and_measures_balance(tmp_path: Path) -> None:
-    total = Locality(_owners(tmp_path))
+    total = OwnershipTotals(_owners(tmp_path))
     total.add(decode(vector("S1M")), 6 * MIB)
     total.add(decode(vector("hsm-released")), 3 * MIB)
     sizes = {share.vm: share.owned_bytes for share in total.shares()}
     assert sizes[None] == 3 * MIB
     assert sorted(size for vm, size in sizes.items() if vm) == [MIB, MIB, 2 * MIB, 2 * MIB]
     assert total.balance() == 2 / 1.5
-    assert total.shares()[0] == Share(None, None, 3 * MIB)
+    assert total.shares()[0] == OwnerShare(None, None, 3 * MIB)
 
 
 def test_nothing_owned_has_no_balance(tmp_path: Path) -> None:
-    assert Locality(_owners(tmp_path)).balance() == 0.0
+    assert OwnershipTotals(_owners(tmp_path)).balance() == 0.0
 
 
 def test_rows_of_a_mirrored_file() -> None:

@@ -13,7 +13,7 @@ from layout_samples import VECTORS, vector
 from vas_core.errors import VasError
 from vas_layout.codec import decode, encode
 from vas_layout.lfs import Lfs
-from vas_layout.mismatch import LeftAlone, Mismatch, Wish, find_mismatches, migrate
+from vas_layout.mismatch import LayoutTarget, LeftAlone, Mismatch, find_mismatches, migrate
 from vas_layout.model import (
     EXTENSION,
     INIT,
@@ -31,7 +31,7 @@ from vas_layout.store import LayoutReader, XattrStore
 
 READER = LayoutReader(XattrStore("user.lustre.lov"))
 MIB = 1 << 20
-WISH = Wish(128 * MIB, 4)
+TARGET = LayoutTarget(128 * MIB, 4)
 
 
 def _file(path: Path, name: str, size: int = 300 * MIB) -> Path:
@@ -53,7 +53,7 @@ def test_only_files_that_break_a_split_are_found(tmp_path: Path) -> None:
     _file(tmp_path / "sub/pfl", "pfl-written")
     _file(tmp_path / "released", "hsm-released")
     (tmp_path / "unreadable").write_text("no layout")
-    found = list(find_mismatches(tmp_path, WISH, READER))
+    found = list(find_mismatches(tmp_path, TARGET, READER))
     said = [
         f"{one.path.name}: {one.why}" if not isinstance(one, VasError) else f"{one}"
         for one in found
@@ -79,21 +79,21 @@ def test_only_files_that_break_a_split_are_found(tmp_path: Path) -> None:
 )
 def test_what_must_not_be_migrated_is_left_alone(tmp_path: Path, name: str, why: str) -> None:
     path = _file(tmp_path / "f", name)
-    assert list(find_mismatches(tmp_path, WISH, READER)) == [LeftAlone(path, 300 * MIB, why)]
+    assert list(find_mismatches(tmp_path, TARGET, READER)) == [LeftAlone(path, 300 * MIB, why)]
 
 
 def test_a_file_with_two_names_is_found_once(tmp_path: Path) -> None:
     path = _file(tmp_path / "a", "c4")
     (tmp_path / "b").hardlink_to(path)
-    (found,) = find_mismatches(tmp_path, WISH, READER)
+    (found,) = find_mismatches(tmp_path, TARGET, READER)
     assert isinstance(found, Mismatch)
     assert found.path == path
 
 
 def test_too_few_osts_are_only_found_where_their_number_is_known(tmp_path: Path) -> None:
     _file(tmp_path / "f", "c1")
-    assert list(find_mismatches(tmp_path, Wish(128 * MIB), READER)) == []
-    (found,) = find_mismatches(tmp_path, Wish(128 * MIB, 2), READER)
+    assert list(find_mismatches(tmp_path, LayoutTarget(128 * MIB), READER)) == []
+    (found,) = find_mismatches(tmp_path, LayoutTarget(128 * MIB, 2), READER)
     assert isinstance(found, Mismatch)
     assert found.why == "too few OSTs: 1, its 3 splits could be on 2"
 
@@ -102,7 +102,7 @@ def test_a_directory_that_cannot_be_read_does_not_end_the_search(
     tmp_path: Path, closed: Path
 ) -> None:
     _file(tmp_path / "z/f", "c4")
-    refused, found = find_mismatches(tmp_path, WISH, READER)
+    refused, found = find_mismatches(tmp_path, TARGET, READER)
     assert str(refused).startswith(f"{closed}: no permission")
     assert isinstance(found, Mismatch)
     assert found.path == tmp_path / "z/f"
@@ -113,7 +113,7 @@ def test_a_directory_that_cannot_be_read_does_not_end_the_search(
 def test_a_file_outside_the_pool_is_found(tmp_path: Path) -> None:
     _file(tmp_path / "f", "c1")
     _file(tmp_path / "g", "pool")
-    (found,) = find_mismatches(tmp_path, Wish(128 * MIB, pool="fast"), READER)
+    (found,) = find_mismatches(tmp_path, LayoutTarget(128 * MIB, pool="fast"), READER)
     assert isinstance(found, Mismatch)
     assert (found.path.name, found.why) == ("f", "in pool none")
 
@@ -134,13 +134,13 @@ def _migrating_lfs(tmp_path: Path, name: str) -> Lfs:
 @pytest.mark.machine
 def test_migration_is_checked(tmp_path: Path) -> None:
     _file(tmp_path / "d/f", "c4")
-    (found,) = find_mismatches(tmp_path / "d", WISH, READER)
+    (found,) = find_mismatches(tmp_path / "d", TARGET, READER)
     assert isinstance(found, Mismatch)
-    migrate(found, _migrating_lfs(tmp_path, "S128M"), WISH, READER)
-    assert list(find_mismatches(tmp_path / "d", WISH, READER)) == []
+    migrate(found, _migrating_lfs(tmp_path, "S128M"), TARGET, READER)
+    assert list(find_mismatches(tmp_path / "d", TARGET, READER)) == []
     os.setxattr(tmp_path / "d/f", "user.lustre.lov", vector("c4"))
     with pytest.raises(VasError, match="d/f: migrated, and still: stripes of 1 MiB"):
-        migrate(found, _migrating_lfs(tmp_path, "S1M"), WISH, READER)
+        migrate(found, _migrating_lfs(tmp_path, "S1M"), TARGET, READER)
 
 
 def _with(name: str, **changes: object) -> bytes:
@@ -179,17 +179,19 @@ STRANGE = {
 def test_R2_what_a_migration_would_lose_is_left_alone(tmp_path: Path, name: str) -> None:
     path, (content, why) = _file(tmp_path / "f", "c4"), STRANGE[name]
     os.setxattr(path, "user.lustre.lov", content)
-    assert list(find_mismatches(tmp_path, WISH, READER)) == [LeftAlone(path, 300 * MIB, why)]
+    assert list(find_mismatches(tmp_path, TARGET, READER)) == [LeftAlone(path, 300 * MIB, why)]
 
 
 def test_R2_a_file_stays_in_its_pool_and_is_not_asked_for_more_osts_than_it_has(
     tmp_path: Path,
 ) -> None:
     _file(tmp_path / "f", "pool-c2")
-    (found,) = find_mismatches(tmp_path, Wish(128 * MIB, 4, members={"fast": 2}.get), READER)
+    (found,) = find_mismatches(
+        tmp_path, LayoutTarget(128 * MIB, 4, members={"fast": 2}.get), READER
+    )
     assert isinstance(found, Mismatch)
     assert (found.plan.pool, found.plan.stripe_count) == ("fast", 2)
-    (unknown,) = find_mismatches(tmp_path, WISH, READER)
+    (unknown,) = find_mismatches(tmp_path, TARGET, READER)
     assert isinstance(unknown, Mismatch)
     assert (unknown.plan.pool, unknown.plan.stripe_count) == ("fast", -1)
 
@@ -205,10 +207,10 @@ def _lfs(tmp_path: Path, body: str) -> Lfs:
 @pytest.mark.parametrize("status", [16, 11])
 def test_H6_a_file_in_use_is_left_alone(tmp_path: Path, status: int) -> None:
     path = _file(tmp_path / "d/f", "c4")
-    (found,) = find_mismatches(tmp_path / "d", WISH, READER)
+    (found,) = find_mismatches(tmp_path / "d", TARGET, READER)
     assert isinstance(found, Mismatch)
     lfs = _lfs(tmp_path, f"sys.exit({status} if '--non-block' in sys.argv else 0)")
-    assert migrate(found, lfs, WISH, READER) == "in use, left alone"
+    assert migrate(found, lfs, TARGET, READER) == "in use, left alone"
     assert os.getxattr(path, "user.lustre.lov") == vector("c4")
 
 
@@ -216,7 +218,7 @@ def test_H6_a_file_in_use_is_left_alone(tmp_path: Path, status: int) -> None:
 def test_R2_what_was_achieved_is_said(tmp_path: Path) -> None:
     """Three OSTs were asked for: one more is told, no more than before is an error."""
     path = _file(tmp_path / "d/f", "c1")
-    (found,) = find_mismatches(tmp_path / "d", WISH, READER)
+    (found,) = find_mismatches(tmp_path / "d", TARGET, READER)
     assert isinstance(found, Mismatch)
     two = tmp_path / "two.bin"
     layout = decode(vector("c2"))
@@ -225,13 +227,13 @@ def test_R2_what_was_achieved_is_said(tmp_path: Path) -> None:
     lfs = _lfs(
         tmp_path, f"os.setxattr(sys.argv[-1], 'user.lustre.lov', open('{two}', 'rb').read())"
     )
-    assert migrate(found, lfs, WISH, READER) == "migrated to 2 OSTs, 3 were asked for"
-    (again,) = find_mismatches(tmp_path / "d", WISH, READER)
+    assert migrate(found, lfs, TARGET, READER) == "migrated to 2 OSTs, 3 were requested"
+    (again,) = find_mismatches(tmp_path / "d", TARGET, READER)
     assert isinstance(again, Mismatch)
     with pytest.raises(VasError, match="migrated, and still on 2 OSTs: Lustre gave it no more"):
-        migrate(again, lfs, WISH, READER)
+        migrate(again, lfs, TARGET, READER)
     os.setxattr(path, "user.lustre.lov", vector("flr2-written"))
-    assert migrate(again, lfs, WISH, READER) == "changed meanwhile, left alone"
+    assert migrate(again, lfs, TARGET, READER) == "changed meanwhile, left alone"
     assert os.getxattr(path, "user.lustre.lov") == vector("flr2-written")
 
 
@@ -252,4 +254,4 @@ def test_R4_a_progressive_file_of_lustre_is_left_as_it_is(
     path = _file(tmp_path / "ours", "c1", 512 * MIB)
     os.setxattr(path, "user.lustre.lov", encode(layout))
     assert len({3, *later[1:]}) == 3
-    assert list(find_mismatches(tmp_path, WISH, READER)) == []
+    assert list(find_mismatches(tmp_path, TARGET, READER)) == []

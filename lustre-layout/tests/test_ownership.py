@@ -22,7 +22,7 @@ from vas_layout.model import (
     Plain,
     StripeObject,
 )
-from vas_layout.ownership import Run, owned_bytes, runs
+from vas_layout.ownership import StripeSpan, owned_bytes, stripe_spans
 
 MIB = 1 << 20
 
@@ -35,24 +35,32 @@ def _plain(*osts: int, size: int = MIB) -> Plain:
 def test_absolute_offsets_inside_a_component() -> None:
     """Measured on a real Lustre: after a first component of 3 MiB the OSTs go on by offset."""
     osts = [
-        (r.offset // MIB, r.ost_idx) for r in runs(decode(vector("made-pfl-1-in-1")), 0, 8 * MIB)
+        (r.offset // MIB, r.ost_idx)
+        for r in stripe_spans(decode(vector("made-pfl-1-in-1")), 0, 8 * MIB)
     ]
     assert osts == [(0, 0), (1, 1), (2, 0), (3, 3), (4, 1), (5, 2), (6, 3), (7, 1)]
 
 
-def test_runs_begin_and_end_where_asked() -> None:
-    found = list(runs(_plain(2, 0), MIB - 10, MIB + 20))
-    assert found == [Run(MIB - 10, 10, 2), Run(MIB, MIB, 0), Run(2 * MIB, 10, 2)]
+def test_spans_begin_and_end_where_asked() -> None:
+    found = list(stripe_spans(_plain(2, 0), MIB - 10, MIB + 20))
+    assert found == [
+        StripeSpan(MIB - 10, 10, 2),
+        StripeSpan(MIB, MIB, 0),
+        StripeSpan(2 * MIB, 10, 2),
+    ]
 
 
-def test_neighbours_on_one_ost_are_one_run() -> None:
-    assert list(runs(_plain(3), 5, 10 * MIB)) == [Run(5, 10 * MIB, 3)]
-    assert list(runs(_plain(1, 1, 2), 0, 3 * MIB)) == [Run(0, 2 * MIB, 1), Run(2 * MIB, MIB, 2)]
+def test_neighbours_on_one_ost_are_one_span() -> None:
+    assert list(stripe_spans(_plain(3), 5, 10 * MIB)) == [StripeSpan(5, 10 * MIB, 3)]
+    assert list(stripe_spans(_plain(1, 1, 2), 0, 3 * MIB)) == [
+        StripeSpan(0, 2 * MIB, 1),
+        StripeSpan(2 * MIB, MIB, 2),
+    ]
 
 
-def test_an_empty_range_has_no_runs() -> None:
-    assert list(runs(_plain(1), 7, 0)) == []
-    assert list(runs(decode(vector("pfl")), 7, 0)) == []
+def test_an_empty_range_has_no_spans() -> None:
+    assert list(stripe_spans(_plain(1), 7, 0)) == []
+    assert list(stripe_spans(decode(vector("pfl")), 7, 0)) == []
 
 
 @pytest.mark.parametrize(
@@ -70,27 +78,29 @@ def test_an_empty_range_has_no_runs() -> None:
     ],
 )
 def test_ranges_without_a_known_owner_say_why(name: str, offset: int, reason: str) -> None:
-    assert next(runs(decode(vector(name)), offset, 1)) == Run(offset, 1, None, reason)
+    assert next(stripe_spans(decode(vector(name)), offset, 1)) == StripeSpan(
+        offset, 1, None, reason
+    )
 
 
 def test_a_stale_mirror_is_not_read() -> None:
     layout = decode(vector("flr2-written"))
     assert isinstance(layout, Composite)
-    assert [r.ost_idx for r in runs(layout, 0, 2 * MIB)] == [3, 0]
+    assert [r.ost_idx for r in stripe_spans(layout, 0, 2 * MIB)] == [3, 0]
     swapped = tuple(
         Component(c.id, c.flags ^ 1, c.extent_start, c.extent_end, c.layout)
         for c in layout.components
     )
     other = Composite(1, 0, 2, swapped)
-    assert [r.ost_idx for r in runs(other, 0, 2 * MIB)] == [2, 1]
+    assert [r.ost_idx for r in stripe_spans(other, 0, 2 * MIB)] == [2, 1]
     none = Composite(1, 0, 2, (swapped[0], layout.components[1]))
-    assert [r.reason for r in runs(none, 0, 1)] == ["every mirror is stale or offline"]
+    assert [r.reason for r in stripe_spans(none, 0, 1)] == ["every mirror is stale or offline"]
 
 
 def test_the_mirror_preferred_for_reading_comes_first() -> None:
     one = Component(0x10001, INIT, 0, None, _plain(1))
     two = Component(0x20002, INIT | 0x2, 0, None, _plain(2))
-    assert [r.ost_idx for r in runs(Composite(1, 0, 2, (one, two)), 0, 1)] == [2]
+    assert [r.ost_idx for r in stripe_spans(Composite(1, 0, 2, (one, two)), 0, 1)] == [2]
 
 
 @given(layouts, st.integers(0, 1 << 40), st.integers(0, 1 << 22))
@@ -98,11 +108,11 @@ def test_runs_cover_the_range_and_owned_bytes_agree(
     layout: Layout, offset: int, length: int
 ) -> None:
     position, owned = offset, Counter[int | None]()
-    for number, run in enumerate(runs(layout, offset, length)):
-        assert run.offset == position and run.length > 0
-        assert (run.ost_idx is None) == (run.reason is not None)
-        position += run.length
-        owned[run.ost_idx] += run.length
+    for number, span in enumerate(stripe_spans(layout, offset, length)):
+        assert span.offset == position and span.length > 0
+        assert (span.ost_idx is None) == (span.reason is not None)
+        position += span.length
+        owned[span.ost_idx] += span.length
         if number > 2000:
             return
     assert position == offset + length
@@ -116,9 +126,9 @@ def test_every_byte_is_where_the_formula_says(
     start, end = data.draw(st.integers(0, 100)), data.draw(st.integers(100, 200))
     plain = _plain(*osts, size=size)
     owner = {
-        run.offset + n: run.ost_idx
-        for run in runs(plain, start, end - start)
-        for n in range(run.length)
+        span.offset + n: span.ost_idx
+        for span in stripe_spans(plain, start, end - start)
+        for n in range(span.length)
     }
     assert owner == {n: osts[(n // size) % len(osts)] for n in range(start, end)}
 

@@ -35,7 +35,7 @@ def test_every_split_of_a_planned_file_is_whole(
 
 @given(st.integers(1, GIB).filter(lambda split: split % 65536))
 def test_a_split_that_no_stripe_has_is_refused_with_the_next_that_one_has(split: int) -> None:
-    with pytest.raises(BadInput, match="no multiple of 64 KiB") as refused:
+    with pytest.raises(BadInput, match="not a multiple of 64 KiB") as refused:
         plan_stripes(GIB, split, 4)
     hint = refused.value.hint or ""
     aligned = int(hint.removeprefix("give --split ").partition(",")[0])

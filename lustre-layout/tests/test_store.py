@@ -67,7 +67,7 @@ def _answering(layout: Layout) -> XattrStore:
 
 
 def test_a_layout_that_was_ignored_is_an_error_and_leaves_no_file(tmp_path: Path) -> None:
-    with pytest.raises(LayoutUnavailableError, match="Lustre ignored the layout asked for"):
+    with pytest.raises(LayoutUnavailableError, match="Lustre ignored the requested layout"):
         create_with_layout(
             tmp_path / "f", requests.stripes(MIB, 2), store=_answering(decode(vector("default")))
         )
@@ -107,7 +107,7 @@ def test_lfs_sets_what_the_attribute_does_not(tmp_path: Path, number: int | None
 
 
 def test_what_lfs_sets_is_read_back_too(tmp_path: Path) -> None:
-    with pytest.raises(LayoutUnavailableError, match="Lustre ignored the layout asked for"):
+    with pytest.raises(LayoutUnavailableError, match="Lustre ignored the requested layout"):
         create_with_layout(
             tmp_path / "f",
             requests.stripes(MIB, 2, start=1),

@@ -1,4 +1,4 @@
-"""The JSON of a layout: the same from the Python and the Java decoder."""
+"""Converts a layout to JSON, which the Java decoder must produce in the same form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from vas_layout.model import (
 
 
 def layout_json(layout: Layout) -> dict[str, Any]:
-    """The layout in the names of `lfs getstripe -y` without their prefixes."""
+    """Returns the layout as JSON, with the keys of `lfs getstripe -y` without their prefixes.
+
+    Sizes and offsets are in bytes, except `stripe_size` of an extension component, in KiB.
+    """
     match layout:
         case Plain():
             return _plain(layout)

@@ -1,4 +1,4 @@
-"""What `vas layout` needs of a machine, as `vas doctor` shows it."""
+"""Checks for `vas doctor`: the requirements of `vas layout` on a machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vas_core.root import Root
 
 
 def check(root: Root) -> Iterator[Finding]:
-    """Whether a Lustre client runs here."""
+    """Yields the finding whether a Lustre client runs on this machine."""
     version = root.read("sys/fs/lustre/version")
     yield Finding(
         name="Lustre client",

@@ -1,9 +1,9 @@
-"""The bytes of the `lustre.lov` extended attribute, both ways. Pure: bytes in, dataclasses out.
+"""Decodes and encodes the bytes of the extended attribute `lustre.lov`. Pure.
 
 Little-endian and packed, as in Lustre's `lustre_user.h` (struct lov_user_md_v1 and _v3,
 lov_comp_md_v1, lov_foreign_md). Every count and size is checked against the bytes given
-before anything of that size is made; whatever is wrong ends in one LayoutError of one line,
-which the Java decoder (org.vas.layout.StripeLayout) repeats word for word.
+before anything of that size is allocated. Every error is a LayoutError of one line, which the
+Java decoder (org.vas.layout.StripeLayout) repeats word for word.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from vas_layout.model import (
 
 PLAIN_MAGICS = {Magic.V1: 0x0BD10BD0, Magic.V3: 0x0BD30BD0, Magic.SPECIFIC: 0x0BD50BD0}
 COMPOSITE_MAGIC = 0x0BD60BD0
-# The same structure: the MDS stores this magic when a component is extensible (SEL), so that
-# clients that do not know extension components refuse the file.
+# Same structure as a composite: the MDS stores this magic for an extensible component (SEL), so
+# that clients without extension components refuse the file.
 _COMPOSITE_SEL_MAGIC = 0x0BD80BD0
 FOREIGN_MAGIC = 0x0BD70BD0
 _BY_MAGIC = {number: magic for magic, number in PLAIN_MAGICS.items()}
@@ -47,7 +47,7 @@ _ALIGNMENT = 8
 
 
 def decode(data: bytes) -> Layout:
-    """The layout that `data` holds. Raises LayoutError, and nothing else, if it holds none."""
+    """Returns the layout in `data`. Raises LayoutError, and no other error, if there is none."""
     if len(data) > MAX_XATTR_BYTES:
         raise LayoutError(f"oversized: {MAX_XATTR_BYTES} bytes at most, {len(data)} given")
     if _magic(data) in (COMPOSITE_MAGIC, _COMPOSITE_SEL_MAGIC):
@@ -56,7 +56,7 @@ def decode(data: bytes) -> Layout:
 
 
 def encode(layout: Layout) -> bytes:
-    """The bytes of a layout or of a request for one: `decode(encode(x)) == x`."""
+    """Returns the bytes of a layout or of a request for one: `decode(encode(x)) == x`."""
     match layout:
         case Plain():
             return _plain_bytes(layout)
@@ -96,19 +96,19 @@ def _plain(data: bytes, magic: Magic) -> Plain:
         raise LayoutError(f"stripe count {stripe_count} is above {MAX_STRIPES}")
     objects = _objects(data, header_bytes, stripe_count)
     if pattern & RELEASED:
-        # The objects of a released file are gone; their places are all zero, which is no OST 0.
+        # The objects of a released file are gone; their zero entries do not mean OST 0.
         objects = ()
     elif objects and stripe_size == 0 and magic is not Magic.SPECIFIC:
         raise LayoutError(f"stripe size 0 with {stripe_count} objects")
     told = None if last == _NOT_TOLD else last
-    wish = not objects
+    unplaced = not objects
     return Plain(
         magic=magic,
         pattern=pattern,
         stripe_size=stripe_size,
         stripe_count=stripe_count,
-        stripe_offset=told if wish else objects[0].ost_idx,
-        layout_gen=0 if wish or told is None else told,
+        stripe_offset=told if unplaced else objects[0].ost_idx,
+        layout_gen=0 if unplaced or told is None else told,
         pool=pool,
         objects=objects,
         owner=(oi, oi_seq),
@@ -175,7 +175,7 @@ def _composite(data: bytes) -> Composite:
 
 def _component(data: bytes, entry: tuple[int, ...], free: int) -> Component:
     identifier, flags, start, end, offset, size = entry
-    # In order and apart: components that share bytes would multiply them without bound.
+    # Components must be in order and disjoint: shared bytes would multiply without bound.
     if offset < free:
         raise LayoutError(f"starts at byte {offset}, before {free} where its place begins")
     if offset + size > len(data):
@@ -194,7 +194,7 @@ def _plain_bytes(layout: Plain) -> bytes:
         *layout.owner,
         layout.stripe_size,
         layout.stripe_count & 0xFFFF,
-        # What getxattr itself puts there when it hides the generation.
+        # getxattr too writes this value when it hides the generation.
         _NOT_TOLD if last is None or (layout.objects and last == 0) else last,
     )
     if layout.magic is not Magic.V1:

@@ -1,4 +1,4 @@
-"""What the layout room raises."""
+"""Errors of the layout room: not a layout, and layout unavailable."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from vas_core.errors import BadInput, VasError
 
 
 class LayoutError(BadInput):
-    """The bytes, text or request given are not a layout. One line, the same in Python and Java."""
+    """Bytes, text or a request are not a layout. One line, the same in Python and Java."""
 
 
 class LayoutUnavailableError(VasError):
-    """A file system, `lfs` or the kernel refused to give or to set a layout; `where` is the path.
+    """The file system, `lfs` or the kernel refused to read or set a layout; `where` is the path.
 
-    `errno` is the kernel's or `lfs`'s reason, where there is one.
+    `errno` is the error number of the kernel or `lfs`; None if there is none.
     """
 
     def __init__(

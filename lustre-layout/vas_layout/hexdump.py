@@ -1,4 +1,4 @@
-"""Attribute bytes as people have them: raw, hexadecimal, or what `getfattr` printed."""
+"""Reads attribute bytes that are raw, hexadecimal, or printed by `getfattr`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _HEX = re.compile(r"(?:0[xX])?((?:[0-9a-fA-F]{2}|\s)+)")
 
 
 def attribute_bytes(given: bytes) -> bytes:
-    """The bytes themselves. Text is only what is hexadecimal or getfattr's; all else is raw.
+    """Returns the bytes of hexadecimal text or of getfattr's output; other input as it is.
 
-    No layout is mistaken: its first byte, 0xd0, is no ASCII. Raises LayoutError.
+    A raw layout is never taken for text: its first byte, 0xd0, is not ASCII. Raises LayoutError for
+    base64 text that does not decode.
     """
     try:
         text = given.decode("ascii").strip()

@@ -1,8 +1,8 @@
-"""Brings a file into Lustre with a stripe per split: layout first, then the bytes, then the name.
+"""Copies a file into Lustre with one stripe per split: first layout, then bytes, then name.
 
-What is written goes into a hidden file beside the destination, with a journal of the finished
-stripes. The final name appears by one rename after everything is verified and durable; whatever
-happens before leaves only the hidden pair, and the same command goes on from there.
+The bytes go into a hidden file next to the destination, with a journal of the finished stripes.
+The final name appears by one rename after everything is verified and durable. An interruption
+leaves only the hidden file and its journal, and the same command resumes from there.
 """
 
 from __future__ import annotations
@@ -28,13 +28,17 @@ from vas_layout.publish import publish
 from vas_layout.reasons import refusal, unavailable
 from vas_layout.requests import stripes
 from vas_layout.store import LayoutReader, XattrStore, create_with_layout
-from vas_layout.stripe_journal import Identity, StripeJournal
+from vas_layout.stripe_journal import SourceIdentity, StripeJournal
 from vas_layout.transfer import Stripe, Transfer, stripes_of
 
 
 @dataclass(frozen=True)
 class Ingested:
-    """A file that arrived. `sha256` is over the stripes' SHA-256 digests in order."""
+    """A file that was copied into Lustre.
+
+    `sha256`: SHA-256 of the stripes' SHA-256 digests in order; `resumed_stripes`: number of stripes
+    that an earlier run copied; `adjusted`: differences of the layout from the request.
+    """
 
     destination: Path
     layout: Layout
@@ -44,9 +48,9 @@ class Ingested:
 
 
 def destination_of(source: Path, destination: str) -> Path:
-    """The final name; a directory, which `/` behind it says too, takes the file under its own.
+    """Returns the final path; a directory, or a name that ends in `/`, gets the source's name.
 
-    Raises BadInput if it exists.
+    Raises BadInput if the path exists or its directory does not.
     """
     named = Path(destination)
     final = named / source.name if destination.endswith("/") or is_directory(named) else named
@@ -66,13 +70,14 @@ def put(
     store: XattrStore | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Ingested:
-    """Copies `source` to `final`, which must not exist. `progress` gets bytes as they are done.
+    """Copies `source` to `final`, which must not exist. `progress` gets numbers of copied bytes.
 
-    Raises VasError; the hidden file and its journal stay for the next run with the same
-    source and plan, unless the source changed meanwhile.
+    Raises VasError if the copy fails; the hidden file and its journal stay for the next run with
+    the same source and plan, unless the source changed meanwhile. Raises BadInput if the source
+    is not a readable regular file.
     """
     with _opened(source) as (descriptor, before):
-        identity = Identity(
+        identity = SourceIdentity(
             source=os.fsencode(source.resolve()).hex(),
             size=before.st_size,
             mtime_ns=before.st_mtime_ns,
@@ -89,7 +94,7 @@ def put(
             raise
         except OSError as error:
             what, fix = refusal(error.errno or 0)
-            again = "run the same command again to go on"
+            again = "run the same command again to resume"
             hint = f"{fix}; then {again}" if fix else again
             raise VasError(what, where=str(final), hint=hint) from error
         finally:
@@ -102,7 +107,7 @@ class _Partial:
     def __init__(self, final: Path, store: XattrStore) -> None:
         self._final = final
         self._store = store
-        # A name of its own length: the final one may have all the 255 bytes a name can have.
+        # A digest: the final name may already have the 255 bytes that a name can have.
         self._key = hashlib.sha256(os.fsencode(final.name)).hexdigest()[:16]
         self._hidden = final
         journal = final.with_name(PUT_JOURNAL.of(key=self._key))
@@ -116,7 +121,7 @@ class _Partial:
         self._journal.close()
 
     def fill(
-        self, source: int, identity: Identity, threads: int, progress: Callable[[int], None]
+        self, source: int, identity: SourceIdentity, threads: int, progress: Callable[[int], None]
     ) -> Ingested:
         adjusted = self._resume_or_begin(identity)
         target = open_own(self._hidden, os.O_RDWR)
@@ -149,7 +154,7 @@ class _Partial:
     def _named(self, token: str) -> Path:
         return self._final.with_name(PUT_DATA.of(key=self._key, token=token))
 
-    def _resume_or_begin(self, identity: Identity) -> tuple[str, ...]:
+    def _resume_or_begin(self, identity: SourceIdentity) -> tuple[str, ...]:
         partial = self._journal.partial()
         if partial:
             self._hidden = self._named(partial[1])
@@ -157,7 +162,7 @@ class _Partial:
             if partial[0] == asdict(identity) and is_there:
                 return ()
             unlink_file(self._hidden)
-        # The journal forgets before a file is made, and no file ever gets another one's name.
+        # The journal is cleared before the new file exists, and no file reuses an earlier name.
         token = secrets.token_hex(8)
         self._hidden = self._named(token)
         self._journal.begin(identity, token)
@@ -172,7 +177,7 @@ class _Partial:
         return created.adjusted
 
     def _refuse_replaced(self, target: int) -> None:
-        """Where locks do not hold, a second put may have taken our hidden file away."""
+        """Without working locks a second put may have removed our hidden file."""
         try:
             ours = os.path.samestat(os.fstat(target), self._hidden.lstat())
         except FileNotFoundError:
@@ -184,7 +189,7 @@ class _Partial:
                 hint="run one at a time: locks do not hold on this mount",
             )
 
-    def _refuse_changed(self, source: int, identity: Identity) -> None:
+    def _refuse_changed(self, source: int, identity: SourceIdentity) -> None:
         now = os.fstat(source)
         if (now.st_size, now.st_mtime_ns) != (identity.size, identity.mtime_ns):
             unlink_file(self._hidden)
@@ -203,16 +208,16 @@ class _Partial:
 
 
 def _was_published(hidden: Path) -> bool:
-    """Whether a `put` died when it had given its file the final name too.
+    """Whether a `put` died after it had linked its file to the final name.
 
-    That name may have been moved on since: a second one for the same bytes would share them.
+    The final name may have been renamed since: a second name for the same bytes would share them.
     """
     found = hidden.lstat()
     return stat.S_ISREG(found.st_mode) and found.st_nlink > 1 and found.st_uid == os.geteuid()
 
 
 def _umask() -> int:
-    # There is no call that only reads it. No thread of ours makes a file here.
+    # No call only reads the umask. No thread of ours creates a file here.
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

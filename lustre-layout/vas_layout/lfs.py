@@ -29,7 +29,11 @@ class Lfs:
     program: str = "lfs"
 
     def getstripe(self, path: Path, *, directory_itself: bool = False) -> Layout:
-        """The layout of a file, or of a directory's default. Raises LayoutUnavailableError."""
+        """Returns the layout of a file, or the default of a directory.
+
+        `directory_itself`: the default of this directory rather than layouts of its files. Raises
+        LayoutUnavailableError; its `errno` is ENODATA for a path without a layout.
+        """
         itself = ["-d"] if directory_itself else []
         done = self._run(["getstripe", "-y", *itself], path)
         said = done.stdout.strip()
@@ -54,27 +58,33 @@ class Lfs:
         self._run([*words, *(["-p", request.pool] if request.pool else [])], path)
 
     def migrate(self, path: Path, *, size: int, count: int, pool: str | None = None) -> None:
-        """Moves a file's data to new stripes, unless somebody uses the file.
+        """Moves a file's data to new stripes of `size` bytes, unless the file is in use.
 
-        `--non-block`: without it `lfs` keeps readers and writers waiting until all is copied, which
-        is longer than a task may be silent. With it the migration ends when the file is in use.
-        Raises LayoutUnavailableError, then with the errno EBUSY or EAGAIN; the file is as before.
+        Without `--non-block` `lfs` blocks readers and writers until all is copied, which is longer
+        than a task may be silent. Raises LayoutUnavailableError, with the errno EBUSY or EAGAIN if
+        the file is in use; the file is as before then.
         """
         chosen = ["-p", pool] if pool else []
         words = ["migrate", "--non-block", "-S", str(size), "-c", str(count), *chosen]
         self._run(words, path, None)
 
     def instance(self, mount: Path) -> str:
-        """The client instance of a mount, as it stands in sysfs names."""
+        """Returns the client instance of a mount, which is part of names in sysfs.
+
+        Raises LayoutUnavailableError.
+        """
         return self._run(["getname", "-i"], mount).stdout.strip()
 
     def pools(self, directory: Path) -> list[str]:
-        """The pools of the file system that holds `directory`, without its name."""
+        """Returns the pools of the file system of `directory`, without the file system's name."""
         lines = self._run(["pool_list"], directory).stdout.splitlines()
         return [line.strip().partition(".")[2] for line in lines if "." in line.split(":")[0]]
 
     def pool_osts(self, directory: Path, pool: str) -> int | None:
-        """The number of OSTs in a pool of the file system that holds `directory`; None if none."""
+        """Returns the number of OSTs in a pool; None if the pool does not exist.
+
+        The pool belongs to the file system of `directory`.
+        """
         lines = map(str.strip, self._run(["pool_list"], directory).stdout.splitlines())
         found = next((line for line in lines if line.partition(".")[2] == pool), None)
         if found is None:
@@ -83,7 +93,7 @@ class Lfs:
         return sum(1 for line in members.splitlines() if line.strip().endswith("_UUID"))
 
     def active_osts(self, directory: Path) -> int:
-        """The number of OSTs of that file system that are not inactive."""
+        """Returns the number of active OSTs of the file system of `directory`."""
         lines = self._run(["osts"], directory).stdout.splitlines()
         return sum(1 for line in lines if line.split()[2:] == ["ACTIVE"])
 

@@ -1,7 +1,7 @@
-"""What `lfs getstripe -y` prints, read. Pure.
+"""Parses the output of `lfs getstripe -y`. Pure.
 
 One reader for both forms: 2.15 names components `component0:` and separates them by empty
-lines, 2.16 and later print a YAML list. Neither quotes anything, a foreign layout is no YAML,
+lines, 2.16 and later print a YAML list. Neither quotes anything, a foreign layout is not YAML,
 and a pool may be called `no`, so this reads lines rather than YAML: a component begins at
 `lcme_id`, an object at `l_ost_idx`.
 """
@@ -28,10 +28,10 @@ from vas_layout.model import (
     StripeObject,
 )
 
-# Ours -> what `lfs` prints, where that differs.
+# Our name -> the name that `lfs` prints, where they differ.
 PATTERN_WORDS = {"overstriping": "overstriped"}
 _PATTERNS = {PATTERN_WORDS.get(name, name): bit for bit, name in PATTERN_NAMES.items()}
-# The flags added are names only newer versions print.
+# Only newer versions print the added flags.
 _FLAGS = {name: bit for bit, name in COMPONENT_FLAG_NAMES.items()} | {
     "parity": 0x80,
     "compress": 0x100,
@@ -50,9 +50,10 @@ class _Section:
 
 
 def parse_getstripe_yaml(text: str) -> Layout:
-    """The layout of one file or of a directory's default (`-d`). Raises LayoutError.
+    """Returns the layout of one file or the default of a directory (`-d`).
 
-    What the text does not tell is 0: a foreign layout's type and flags, a composite's flags.
+    Fields that the text lacks are 0: a foreign layout's type and flags, a composite's flags.
+    Raises LayoutError if a field is missing or malformed.
     """
     if _FOREIGN_KEY in text:
         return _foreign(text)
@@ -144,7 +145,7 @@ def _stripe_size(told: _Section) -> int:
 
 
 def _start(told: _Section, pattern: int) -> int | None:
-    """The start a wish names. For data on the MDT and released files `lfs` says OST 0: not so."""
+    """The requested start. For data on the MDT and released files `lfs` prints OST 0 wrongly."""
     if "stripe_offset" not in told.values or pattern & RELEASED or "mdt" in told.values["pattern"]:
         return None
     start = _number(told, "stripe_offset")

@@ -1,4 +1,4 @@
-"""Byte ranges with their owners: OST, OSS and VM."""
+"""Finds the owners of byte ranges: OST, OSS and VM."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 
 from vas_layout.model import Layout
 from vas_layout.owners import OstOwners, Owner, Source
-from vas_layout.ownership import Run, owned_bytes, plain_at, runs
+from vas_layout.ownership import StripeSpan, owned_bytes, plain_at, stripe_spans
 
 SPREAD = "no VM owns more than half: `vas layout fix` gives each split one owner"
 
 
 @dataclass(frozen=True)
-class Placement:
-    """A run of bytes and who owns it. `reason` says why something is not known."""
+class OwnedSpan:
+    """Bytes [offset, offset + length) of a file with their OST, OSS and VM.
+
+    An owner that is not known is None, and `reason` says why.
+    """
 
     offset: int
     length: int
@@ -27,26 +30,26 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Share:
-    """What one VM (or, without one, an OSS or nobody known) owns of a set of files."""
+class OwnerShare:
+    """Bytes of a set of files that one VM owns; without a VM, one OSS or an unknown owner."""
 
     oss: str | None
     vm: str | None
     owned_bytes: int
 
 
-def placements(layout: Layout, offset: int, length: int, owners: OstOwners) -> Iterator[Placement]:
-    """The owners of a byte range, in order and without a gap."""
-    for run in runs(layout, offset, length):
-        yield _placement(run, owners)
+def owned_spans(layout: Layout, offset: int, length: int, owners: OstOwners) -> Iterator[OwnedSpan]:
+    """Yields the spans of a byte range with their owners, in order and without a gap."""
+    for span in stripe_spans(layout, offset, length):
+        yield _owned_span(span, owners)
 
 
-def main_owner(parts: Sequence[Placement]) -> Placement:
-    """The bytes of all parts as one, with the VM that owns more than half of them.
+def main_owner(parts: Sequence[OwnedSpan]) -> OwnedSpan:
+    """Returns all parts as one span, with the VM that owns more than half of the bytes.
 
-    That VM is the one that the file system names to YARN for a block of these parts; where there
-    is none, `reason` says why. `ost` is None where the VM's parts are on several. `parts` is not
-    empty.
+    The file system reports this VM to YARN for a block of these parts; if there is none, `vm` is
+    None and `reason` says why. `ost` is None if the VM's parts are on several OSTs. `parts` must
+    not be empty.
     """
     total = sum(part.length for part in parts)
     owned: Counter[str] = Counter()
@@ -57,7 +60,7 @@ def main_owner(parts: Sequence[Placement]) -> Placement:
     chosen = [part for part in parts if part.vm == vm] if vm else list(parts)
     osts = {part.ost for part in chosen}
     servers = {part.oss for part in chosen}
-    return Placement(
+    return OwnedSpan(
         parts[0].offset,
         total,
         osts.pop() if len(osts) == 1 else None,
@@ -68,14 +71,14 @@ def main_owner(parts: Sequence[Placement]) -> Placement:
     )
 
 
-def split_placements(
+def split_owners(
     layout: Layout, size: int, split: int, owners: OstOwners, *, offset: int, length: int
-) -> Iterator[Placement]:
-    """The splits of a file of `size` bytes that lie in a range, each with its main owner.
+) -> Iterator[OwnedSpan]:
+    """Yields the splits of a file of `size` bytes that lie in a range, each with its main owner.
 
     A split has `split` bytes, counted from byte 0; the file's end cuts the last one. The range
-    cuts the offset and length that are given, not the bytes that the owner is judged by: YARN is
-    told of whole splits. The time of each depends on the number of objects.
+    cuts the returned offset and length, but the owner is that of the whole split, as YARN asks
+    for whole splits. The time for each depends on the number of objects.
     """
     end = min(offset + length, size)
     if end <= offset:
@@ -88,17 +91,17 @@ def split_placements(
 
 def block_owner(
     layout: Layout, size: int, block: int, owners: OstOwners, *, offset: int
-) -> Placement | None:
-    """The byte at `offset` of a file of `size` bytes, with the main owner of its whole block.
+) -> OwnedSpan | None:
+    """Returns the byte at `offset` of a file of `size` bytes, with the main owner of its block.
 
     None past the file's end. `block` is the block size in bytes.
     """
-    found = split_placements(layout, size, block, owners, offset=offset, length=1)
+    found = split_owners(layout, size, block, owners, offset=offset, length=1)
     return next(found, None)
 
 
 def block_size(layout: Layout, size: int, *, normal: int, smallest: int) -> int:
-    """The block size that the file system reports for a file of `size` bytes.
+    """Returns the block size in bytes that the file system reports for a file of `size` bytes.
 
     `normal` is `vas.lustre.block-size`, `smallest` is `vas.lustre.min-block-size`: see
     docs/filesystem.md.
@@ -110,52 +113,54 @@ def block_size(layout: Layout, size: int, *, normal: int, smallest: int) -> int:
     return last.stripe_size
 
 
-def _split_owner(layout: Layout, start: int, length: int, owners: OstOwners) -> Placement:
+def _split_owner(layout: Layout, start: int, length: int, owners: OstOwners) -> OwnedSpan:
     shares = owned_bytes(layout, start, length)
-    parts = [_placement(Run(start, size, ost), owners) for ost, size in shares.items() if size]
+    parts = [
+        _owned_span(StripeSpan(start, size, ost), owners) for ost, size in shares.items() if size
+    ]
     if shares[None]:
-        lost = next(run for run in runs(layout, start, length) if run.reason)
+        lost = next(span for span in stripe_spans(layout, start, length) if span.reason)
         parts = [replace(p, reason=lost.reason) if p.ost is None else p for p in parts]
     return main_owner(parts)
 
 
-def _why_no_vm(parts: Sequence[Placement], without_vm: int) -> str | None:
+def _why_no_vm(parts: Sequence[OwnedSpan], without_vm: int) -> str | None:
     if 2 * without_vm < sum(part.length for part in parts):
         return SPREAD
     return max((p for p in parts if p.vm is None), key=lambda part: part.length).reason
 
 
-def _placement(run: Run, owners: OstOwners) -> Placement:
-    owner = owners.owner(run.ost_idx) if run.ost_idx is not None else _NOBODY
-    vm, why_not = _vm(owner, run.ost_idx)
-    reason = run.reason or why_not
+def _owned_span(span: StripeSpan, owners: OstOwners) -> OwnedSpan:
+    owner = owners.owner(span.ost_idx) if span.ost_idx is not None else _NOBODY
+    vm, why_not = _vm(owner, span.ost_idx)
+    reason = span.reason or why_not
     oss = owner.host.name if owner.host else None
-    return Placement(run.offset, run.length, run.ost_idx, oss, vm, owner.source, reason)
+    return OwnedSpan(span.offset, span.length, span.ost_idx, oss, vm, owner.source, reason)
 
 
-class Locality:
-    """Adds up what each VM owns of several files."""
+class OwnershipTotals:
+    """Adds up the bytes that each VM owns of several files."""
 
     def __init__(self, owners: OstOwners) -> None:
         self._owners = owners
         self._shares: dict[tuple[str | None, str | None], int] = {}
 
     def add(self, layout: Layout, length: int) -> None:
-        """Counts a file of `length` bytes."""
+        """Adds the bytes of a file of `length` bytes to its owners."""
         for index, share in owned_bytes(layout, 0, length).items():
             owner = self._owners.owner(index) if index is not None else _NOBODY
             key = (owner.host.name if owner.host else None, _vm(owner, index)[0])
             self._shares[key] = self._shares.get(key, 0) + share
 
-    def shares(self) -> list[Share]:
-        """Each owner's bytes, the largest first."""
-        found = [Share(oss, vm, size) for (oss, vm), size in self._shares.items()]
+    def shares(self) -> list[OwnerShare]:
+        """Returns the bytes of each owner, the largest first."""
+        found = [OwnerShare(oss, vm, size) for (oss, vm), size in self._shares.items()]
         return sorted(
             found, key=lambda share: (-share.owned_bytes, share.vm or "", share.oss or "")
         )
 
     def balance(self) -> float:
-        """The largest VM's bytes over the mean of all VMs that own some: 1.0 is even."""
+        """Returns the largest VM's bytes over the mean of all owning VMs; 1.0 is even, 0.0 none."""
         sizes = [share.owned_bytes for share in self.shares() if share.vm]
         return max(sizes) * len(sizes) / sum(sizes) if sizes else 0.0
 

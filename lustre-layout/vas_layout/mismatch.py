@@ -1,4 +1,4 @@
-"""Files whose stripes break their splits: found by their layouts, put right by `lfs migrate`."""
+"""Finds files whose stripes break their splits, and migrates them with `lfs migrate`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vas_layout.model import (
     Plain,
     names_of,
 )
-from vas_layout.ownership import owned_bytes, runs
+from vas_layout.ownership import owned_bytes, stripe_spans
 from vas_layout.paths import size_of, walk
 from vas_layout.planning import StripePlan, first_broken_split, plan_stripes
 from vas_layout.reasons import unavailable
@@ -39,9 +39,9 @@ _UNDERSTOOD = RAID0 | OVERSTRIPING
 
 @dataclass(frozen=True)
 class Mismatch:
-    """A file that should get other stripes.
+    """A file that should get other stripes, with the reason and the plan.
 
-    `osts` is the number of OSTs it is on where nothing but their number is wrong, else None.
+    `osts`: the file's number of OSTs, if only this number is wrong; else None.
     """
 
     path: Path
@@ -53,7 +53,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """A file that must not be migrated: what it has beside its stripes would be lost."""
+    """A file that must not be migrated, as it would lose a property besides its stripes."""
 
     path: Path
     file_size: int
@@ -61,10 +61,10 @@ class LeftAlone:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """The stripes wanted; `osts` None means all there are.
+class LayoutTarget:
+    """Stripes that files should have: split size in bytes, number of OSTs (None: all) and pool.
 
-    `members` gives the number of OSTs in a pool, None where that is not known.
+    `members` returns the number of OSTs in a pool, None if it is not known.
     """
 
     split_size: int
@@ -73,7 +73,7 @@ class Wish:
     members: Callable[[str], int | None] = lambda _: None
 
     def osts_in(self, pool: str | None) -> int | None:
-        """The OSTs that a file in this pool can be on; None if that is not known."""
+        """Returns the number of OSTs that a file in this pool can use; None if not known."""
         if pool is None or (self.osts is None and pool == self.pool):
             return self.osts
         members = self.members(pool)
@@ -83,9 +83,9 @@ class Wish:
 
 
 def find_mismatches(
-    directory: Path, wish: Wish, reader: LayoutReader
+    directory: Path, target: LayoutTarget, reader: LayoutReader
 ) -> Iterator[Mismatch | LeftAlone | LayoutUnavailableError]:
-    """The files below `directory` to be migrated or left alone, and what cannot be read.
+    """Yields files below `directory` to migrate or leave alone, and errors of unreadable ones.
 
     A file with several names is found once.
     """
@@ -95,7 +95,7 @@ def find_mismatches(
             yield path
             continue
         try:
-            found = None if _seen(path, seen) else mismatch_of(path, wish, reader)
+            found = None if _seen(path, seen) else mismatch_of(path, target, reader)
         except LayoutUnavailableError as unreadable:
             yield unreadable
             continue
@@ -103,8 +103,13 @@ def find_mismatches(
             yield found
 
 
-def mismatch_of(path: Path, wish: Wish, reader: LayoutReader) -> Mismatch | LeftAlone | None:
-    """Why a file's stripes do not fit the split, or None. Raises LayoutUnavailableError."""
+def mismatch_of(
+    path: Path, target: LayoutTarget, reader: LayoutReader
+) -> Mismatch | LeftAlone | None:
+    """Returns why a file's stripes do not fit the split; None if they do.
+
+    Raises LayoutUnavailableError if the file or its layout cannot be read.
+    """
     size = size_of(path)
     if size == 0:
         return None
@@ -112,27 +117,27 @@ def mismatch_of(path: Path, wish: Wish, reader: LayoutReader) -> Mismatch | Left
     kept = _left_alone(layout)
     if kept:
         return LeftAlone(path, size, kept)
-    # A file stays in its pool, unless another was asked for.
-    pool = wish.pool or next(iter(_pools(layout)), None)
-    plan = plan_stripes(size, wish.split_size, wish.osts_in(pool), pool)
-    why = _why(layout, plan, wish)
+    # A file stays in its pool, unless the target names another.
+    pool = target.pool or next(iter(_pools(layout)), None)
+    plan = plan_stripes(size, target.split_size, target.osts_in(pool), pool)
+    why = _why(layout, plan, target)
     if why:
         return Mismatch(path, size, why, plan)
     osts = sum(1 for index in owned_bytes(layout, 0, size) if index is not None)
-    # -1, all OSTs: how many there are is not known, so neither is whether these are too few.
+    # -1, all OSTs: their number is unknown, and so is whether these are too few.
     if osts + _may_share(layout) < plan.stripe_count:
         few = f"too few OSTs: {osts}, its {plan.splits} splits could be on {plan.stripe_count}"
         return Mismatch(path, size, few, plan, osts)
     return None
 
 
-def migrate(mismatch: Mismatch, lfs: Lfs, wish: Wish, reader: LayoutReader) -> str:
-    """Migrates one file, reads it back and returns what became of it, for people.
+def migrate(mismatch: Mismatch, lfs: Lfs, target: LayoutTarget, reader: LayoutReader) -> str:
+    """Migrates one file, reads its layout back and returns the outcome as text.
 
-    Raises VasError if the file does not fit better than before.
+    Raises VasError if the file does not fit better than before, or cannot be migrated.
     """
     path, plan = mismatch.path, mismatch.plan
-    now = mismatch_of(path, wish, reader)
+    now = mismatch_of(path, target, reader)
     if not isinstance(now, Mismatch) or now.plan != plan:
         return "changed meanwhile, left alone"
     try:
@@ -141,7 +146,7 @@ def migrate(mismatch: Mismatch, lfs: Lfs, wish: Wish, reader: LayoutReader) -> s
         if refused.errno not in _IN_USE:
             raise
         return "in use, left alone"
-    return _achieved(mismatch, mismatch_of(path, wish, reader), reader.read(path))
+    return _achieved(mismatch, mismatch_of(path, target, reader), reader.read(path))
 
 
 def _achieved(before: Mismatch, after: Mismatch | LeftAlone | None, layout: Layout) -> str:
@@ -157,12 +162,12 @@ def _achieved(before: Mismatch, after: Mismatch | LeftAlone | None, layout: Layo
     pools = {pool or "no pool" for pool in _pools(layout)} - {before.plan.pool or "no pool"}
     more = [f"into {', '.join(sorted(pools))}"] if pools else []
     if isinstance(after, Mismatch):
-        more.append(f"to {osts} OSTs, {after.plan.stripe_count} were asked for")
+        more.append(f"to {osts} OSTs, {after.plan.stripe_count} were requested")
     return " ".join(["migrated", *more])
 
 
 def _seen(path: Path, seen: set[tuple[int, int]]) -> bool:
-    """Whether another name of the file was met; only files with several are remembered."""
+    """Whether another name of the file was seen; only files with several names are remembered."""
     try:
         status = path.lstat()
     except OSError as error:
@@ -175,7 +180,7 @@ def _seen(path: Path, seen: set[tuple[int, int]]) -> bool:
 
 
 def _left_alone(layout: Layout) -> str | None:
-    """Why a migration would lose something of this layout; None if it would not."""
+    """Why a migration would lose a property of this layout; None if it would not."""
     if isinstance(layout, Foreign):
         return "foreign layout"
     if isinstance(layout, Plain):
@@ -214,24 +219,24 @@ def _pools(layout: Layout) -> set[str | None]:
     return {part.pool for part in parts if isinstance(part, Plain)}
 
 
-def _why(layout: Layout, plan: StripePlan, wish: Wish) -> str | None:
+def _why(layout: Layout, plan: StripePlan, target: LayoutTarget) -> str | None:
     size = plan.file_size
     owned = owned_bytes(layout, 0, size)
     if owned[None]:
-        reason = next(run.reason for run in runs(layout, 0, size) if run.reason)
+        reason = next(span.reason for span in stripe_spans(layout, 0, size) if span.reason)
         return f"{format_size(owned[None])} {reason}"
-    broken = first_broken_split(layout, size, wish.split_size)
+    broken = first_broken_split(layout, size, target.split_size)
     if broken is not None:
-        return f"{_stripes(layout)}: the split at {_split_start(broken, wish)} is on several OSTs"
-    if wish.pool and isinstance(layout, Plain) and layout.pool != wish.pool:
+        return f"{_stripes(layout)}: the split at {_split_start(broken, target)} is on several OSTs"
+    if target.pool and isinstance(layout, Plain) and layout.pool != target.pool:
         return f"in pool {layout.pool or 'none'}"
     return None
 
 
 def _may_share(layout: Layout) -> int:
-    """1 where the one object of a progressive layout's first component may lie beside a later one.
+    """1 where the one object of a progressive file's first component may share its OST.
 
-    So `lustre:///` makes its files: the MDT chooses the OSTs of each component by itself.
+    Files of `lustre:///` may, as the MDT chooses the OSTs of each component independently.
     """
     if not isinstance(layout, Composite) or len(layout.components) == 1:
         return 0
@@ -239,8 +244,8 @@ def _may_share(layout: Layout) -> int:
     return int(isinstance(first, Plain) and len(first.objects) == 1)
 
 
-def _split_start(border: int, wish: Wish) -> int:
-    return border // wish.split_size * wish.split_size
+def _split_start(border: int, target: LayoutTarget) -> int:
+    return border // target.split_size * target.split_size
 
 
 def _stripes(layout: Layout) -> str:

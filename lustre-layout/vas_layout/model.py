@@ -1,4 +1,4 @@
-"""Stripe layouts as plain data, in the words of `lfs getstripe`. All offsets and sizes in bytes."""
+"""Stripe layouts as plain data, with the names of `lfs getstripe`. Offsets and sizes in bytes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COMPONENT_FLAG_NAMES = {
 
 
 class Magic(Enum):
-    """The forms of a plain layout; SPECIFIC (an exact OST list) is only ever a request."""
+    """Forms of a plain layout; SPECIFIC (an exact list of OSTs) occurs in requests only."""
 
     V1 = "v1"
     V3 = "v3"
@@ -45,7 +45,7 @@ class Magic(Enum):
 
 @dataclass(frozen=True)
 class Fid:
-    """A Lustre file identifier."""
+    """A Lustre file identifier: sequence, object id and version."""
 
     sequence: int
     object_id: int
@@ -57,7 +57,7 @@ class Fid:
 
 @dataclass(frozen=True)
 class StripeObject:
-    """One stripe's object and the index of the OST it lives on."""
+    """One stripe's object and the index of its OST."""
 
     ost_idx: int
     fid: Fid = Fid(0, 0)
@@ -67,12 +67,12 @@ class StripeObject:
 class Plain:
     """A layout of one kind of stripes: a file's, one component's, a default or a request.
 
-    Without objects it is no placement, only a wish: a directory default, a request, a
-    component nobody has written to, data on the MDT, or a released file. `stripe_count` is
+    Without objects no byte has an OST: a directory default, a request, a component that
+    nobody has written to, data on the MDT, or a released file. `stripe_count` is
     -1 for all OSTs (-2 to -32 for that many on each), 0 for the default. `stripe_offset` is
-    the first object's OST, or the start a wish names. `layout_gen` is 0 when the bytes do
-    not tell it (`getxattr` hides it). In an extension component (SEL) `stripe_size` is the size by
-    which the component before grows, in KiB.
+    the first object's OST, or the requested start. `layout_gen` is 0 if the bytes lack it
+    (`getxattr` hides it). In an extension component (SEL) `stripe_size` is the size in
+    KiB by which the component before grows.
     """
 
     magic: Magic
@@ -83,19 +83,19 @@ class Plain:
     layout_gen: int = 0
     pool: str | None = None
     objects: tuple[StripeObject, ...] = ()
-    # The file's own identifier as stored; a default's is junk, so it takes no part in equality.
+    # The file's own identifier as stored; a default's is junk, so equality ignores it.
     owner: tuple[int, int] = field(default=(0, 0), compare=False)
 
     @property
     def placed(self) -> bool:
-        """Whether `objects[(offset / stripe_size) % count]` tells who owns a byte."""
+        """Whether `objects[(offset / stripe_size) % count]` is the owner of a byte."""
         made = bool(self.objects) and self.magic is not Magic.SPECIFIC
         return made and self.pattern & ~OVERSTRIPING == RAID0
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """A layout Lustre stores and does not understand."""
+    """A layout that Lustre stores without interpreting it."""
 
     foreign_type: int
     flags: int
@@ -104,7 +104,7 @@ class Foreign:
 
 @dataclass(frozen=True)
 class Component:
-    """A part of a composite layout: the extent [extent_start, extent_end), None is EOF."""
+    """A part of a composite layout for bytes [extent_start, extent_end); an end of None is EOF."""
 
     id: int
     flags: int
@@ -119,7 +119,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Composite:
-    """Components after one another (PFL, DoM, SEL) and, with mirrors, over one another (FLR)."""
+    """A layout of components in sequence (PFL, DoM, SEL) and, with mirrors, in parallel (FLR)."""
 
     layout_gen: int
     flags: int
@@ -131,7 +131,7 @@ Layout: TypeAlias = Plain | Composite | Foreign
 
 
 def names_of(bits: int, names: dict[int, str]) -> list[str]:
-    """The names of the bits set; bits without a name come last, as one hexadecimal number."""
+    """Returns the names of the bits set; unnamed bits come last, as one hexadecimal number."""
     known = [name for bit, name in names.items() if bits & bit]
     rest = bits & ~sum(names)
     return [*known, f"{rest:#x}"] if rest else known

@@ -1,4 +1,4 @@
-"""Which host serves an OST now, as this client sees it, as an ordinary user.
+"""Finds which host serves an OST now, as this client sees it, without root.
 
 `/sys/fs/lustre/osc/<fs>-OST<index, 4 hex digits>-osc-<instance>/ost_conn_uuid` (0444) holds
 the NID of the server an OST is reached at. It follows a failover to the HA partner, so it comes
@@ -20,14 +20,14 @@ from vas_cluster import Cluster, Host
 from vas_core.root import Root
 
 _LOOPBACK_NID = "0@lo"
-# A file with 10,000 stripes on an OST nobody knows must not read sysfs 10,000 times.
+# A file with 10,000 stripes on an unknown OST must not read sysfs 10,000 times.
 _MISS_SECONDS = 1.0
 _MDT_INSTANCE = re.compile(r"MDT[0-9a-f]{4}")
 _LOCAL_ADDRESS = re.compile(r"\|-- (\S+)\n\s+/32 host LOCAL")
 
 
 class Source(Enum):
-    """How an owner was found."""
+    """Source of an owner: the Lustre client, the map, or neither."""
 
     CLIENT = "client"
     MAP = "map"
@@ -36,17 +36,17 @@ class Source(Enum):
 
 @dataclass(frozen=True)
 class Owner:
-    """The host that serves an OST, or None."""
+    """The host that serves an OST, None if unknown, and the source of this answer."""
 
     host: Host | None
     source: Source
 
 
 class OstOwners:
-    """OST index to host, remembered for `ttl_seconds` and read again at a miss.
+    """Maps an OST index to its host; caches answers for `ttl_seconds` and reads again at a miss.
 
-    `instance` names the client instance of the mount (`lfs getname -i`); it is asked only when
-    several instances disagree, and may give None.
+    `instance` returns the client instance of the mount (`lfs getname -i`), or None; it is called
+    only when several instances disagree.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class OstOwners:
         self._hosts: dict[int, Host] = {}
 
     def owner(self, ost_idx: int) -> Owner:
-        """The host that serves an OST; the map's own answer when the client knows none."""
+        """Returns the host that serves an OST; by the map if the client does not know it."""
         host = self._by_client(ost_idx)
         if host:
             return Owner(host, Source.CLIENT)
@@ -75,7 +75,7 @@ class OstOwners:
         return Owner(host, Source.MAP if host else Source.UNKNOWN)
 
     def refresh(self) -> None:
-        """Reads what the client says now."""
+        """Reads the present hosts of all OSTs from the client."""
         self._hosts = self._of_one_instance(self._read())
         self._read_at = self._clock()
 
@@ -106,7 +106,7 @@ class OstOwners:
         try:
             return self._root.read(f"sys/fs/lustre/osc/{import_name}/ost_conn_uuid") or ""
         except OSError:
-            # A mount that goes away takes its files with it, with ENODEV while they are open.
+            # The files of a mount that is removed vanish, with ENODEV while they are open.
             return ""
 
     def _of_one_instance(self, found: dict[int, dict[str, Host]]) -> dict[int, Host]:

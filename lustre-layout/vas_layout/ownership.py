@@ -1,6 +1,6 @@
-"""Which OST holds which bytes of a file. Pure: a layout in, runs out.
+"""Finds which OST holds which bytes of a file. Pure: a layout in, stripe spans out.
 
-Within a component too, the stripe of a byte is `objects[(offset / stripe_size) % count]` with
+The stripe of a byte, within a component too, is `objects[(offset / stripe_size) % count]` with
 the offset in the whole file. Of several mirrors, the first usable one (not stale, not offline,
 preferred for reading before others, then the lowest mirror) is the owner named.
 """
@@ -32,8 +32,8 @@ _NO_OBJECTS = "no objects allocated"
 
 
 @dataclass(frozen=True)
-class Run:
-    """Bytes [offset, offset + length) on one OST; `ost_idx` is None for the `reason`."""
+class StripeSpan:
+    """Bytes [offset, offset + length) on one OST; if `ost_idx` is None, `reason` says why."""
 
     offset: int
     length: int
@@ -41,18 +41,18 @@ class Run:
     reason: str | None = None
 
 
-def runs(layout: Layout, offset: int, length: int) -> Iterator[Run]:
-    """The runs of a byte range in order, without a gap; neighbours on one OST are one run.
+def stripe_spans(layout: Layout, offset: int, length: int) -> Iterator[StripeSpan]:
+    """Yields the spans of a byte range in order, without a gap; neighbours on one OST are one span.
 
-    Lazy: a range may have any number of stripes.
+    Lazy, as a range may have any number of stripes.
     """
-    return _merged(_all_runs(layout, offset, length))
+    return _merged(_all_spans(layout, offset, length))
 
 
 def owned_bytes(layout: Layout, offset: int, length: int) -> Counter[int | None]:
-    """Bytes of the range per OST index, None for those without a known owner.
+    """Returns OST index -> bytes of the range; the key None counts bytes without a known owner.
 
-    The time depends on the number of objects, not on that of stripes.
+    The time depends on the number of objects, not on the number of stripes.
     """
     owned: Counter[int | None] = Counter()
     for part, start, end in _segments(layout, offset, offset + length):
@@ -67,7 +67,7 @@ def owned_bytes(layout: Layout, offset: int, length: int) -> Counter[int | None]
 
 
 def plain_at(layout: Layout, offset: int) -> Plain | None:
-    """The plain layout that a byte is read by; None for one without a known owner."""
+    """Returns the plain layout of a byte; None for a byte without a known owner."""
     parts = (part for part, _start, _end in _segments(layout, offset, offset + 1))
     return next((part for part in parts if isinstance(part, Plain)), None)
 
@@ -78,23 +78,23 @@ def _bytes_below(plain: Plain, index: int, offset: int) -> int:
     return rounds * size + min(max(rest - index * size, 0), size)
 
 
-def _all_runs(layout: Layout, offset: int, length: int) -> Iterator[Run]:
+def _all_spans(layout: Layout, offset: int, length: int) -> Iterator[StripeSpan]:
     for part, start, end in _segments(layout, offset, offset + length):
         if isinstance(part, str):
-            yield Run(start, end - start, None, part)
+            yield StripeSpan(start, end - start, None, part)
         else:
-            yield from _stripe_runs(part, start, end)
+            yield from _spans_of(part, start, end)
 
 
-def _stripe_runs(plain: Plain, start: int, end: int) -> Iterator[Run]:
+def _spans_of(plain: Plain, start: int, end: int) -> Iterator[StripeSpan]:
     size, count = plain.stripe_size, len(plain.objects)
     if count == 1:
-        yield Run(start, end - start, plain.objects[0].ost_idx)
+        yield StripeSpan(start, end - start, plain.objects[0].ost_idx)
         return
     while start < end:
         stripe = start // size
         stop = min((stripe + 1) * size, end)
-        yield Run(start, stop - start, plain.objects[stripe % count].ost_idx)
+        yield StripeSpan(start, stop - start, plain.objects[stripe % count].ost_idx)
         start = stop
 
 
@@ -153,14 +153,14 @@ def _placed_or_reason(layout: Plain | Foreign) -> Plain | str:
     return "unknown pattern" if layout.objects else _NO_OBJECTS
 
 
-def _merged(parts: Iterable[Run]) -> Iterator[Run]:
-    last: Run | None = None
-    for run in parts:
-        if last and (last.ost_idx, last.reason) == (run.ost_idx, run.reason):
-            last = replace(last, length=last.length + run.length)
+def _merged(parts: Iterable[StripeSpan]) -> Iterator[StripeSpan]:
+    last: StripeSpan | None = None
+    for span in parts:
+        if last and (last.ost_idx, last.reason) == (span.ost_idx, span.reason):
+            last = replace(last, length=last.length + span.length)
             continue
         if last:
             yield last
-        last = run
+        last = span
     if last:
         yield last

@@ -1,4 +1,4 @@
-"""Questions about paths whose answer may be "no permission": pathlib raises that as it is."""
+"""Reads properties of paths, with errors as LayoutUnavailableError rather than OSError."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vas_layout.reasons import unavailable
 
 
 def is_directory(path: Path) -> bool:
-    """Whether it is a directory, as far as one may see."""
+    """Returns whether a path is a directory; False if the path cannot be examined."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except OSError:
@@ -20,7 +20,7 @@ def is_directory(path: Path) -> bool:
 
 
 def size_of(path: Path) -> int:
-    """The size of a file in bytes. Raises LayoutUnavailableError."""
+    """Returns the size of a file in bytes. Raises LayoutUnavailableError if it cannot be read."""
     try:
         return path.stat().st_size
     except OSError as error:
@@ -28,7 +28,7 @@ def size_of(path: Path) -> int:
 
 
 def files_below(directory: Path) -> Iterator[Path]:
-    """All regular files of a tree, sorted, symbolic links not followed.
+    """Yields all regular files of a tree, sorted, without following symbolic links.
 
     Raises LayoutUnavailableError at the first directory that cannot be read.
     """
@@ -39,7 +39,7 @@ def files_below(directory: Path) -> Iterator[Path]:
 
 
 def walk(directory: Path) -> Iterator[Path | LayoutUnavailableError]:
-    """As `files_below`, with the error in place of what cannot be read."""
+    """Yields the regular files of a tree, sorted, and an error for each unreadable entry."""
     refused: list[LayoutUnavailableError] = []
 
     def refuse(error: OSError) -> None:

@@ -1,4 +1,4 @@
-"""Stripes that make every input split lie on one OST. Pure. All sizes in bytes."""
+"""Plans stripes so that every input split lies on one OST. Pure. All sizes in bytes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from vas_core.errors import BadInput
 from vas_core.sizes import format_size
 from vas_layout.model import ALL_OSTS, MAX_STRIPES, STRIPE_ALIGNMENT, Layout
-from vas_layout.ownership import runs
+from vas_layout.ownership import stripe_spans
 
 _MAX_STRIPE_SIZE = (1 << 32) - STRIPE_ALIGNMENT
 
 
 @dataclass(frozen=True)
 class StripePlan:
-    """The stripes for one file; `stripe_count` is -1 for all OSTs, however many there are."""
+    """Planned stripes of one file; a `stripe_count` of -1 means all OSTs."""
 
     file_size: int
     stripe_size: int
@@ -28,7 +28,7 @@ class StripePlan:
 
     @property
     def lfs_arguments(self) -> list[str]:
-        """What one would give to `lfs setstripe` or `lfs migrate`."""
+        """The stripes as arguments of `lfs setstripe` or `lfs migrate`."""
         pool = ["-p", self.pool] if self.pool else []
         return ["-S", str(self.stripe_size), "-c", str(self.stripe_count), *pool]
 
@@ -36,9 +36,9 @@ class StripePlan:
 def plan_stripes(
     file_size: int, split_size: int, osts: int | None, pool: str | None = None
 ) -> StripePlan:
-    """One stripe per split, over `osts` OSTs (None: all there are).
+    """Returns a plan of one stripe per split, over `osts` OSTs (None: all).
 
-    Raises BadInput when no stripe is as long as a split.
+    Raises BadInput if no stripe can be as long as a split, or if an argument is out of range.
     """
     if file_size < 0 or split_size < 1:
         raise BadInput("the size must not be negative and the split must not be empty")
@@ -52,7 +52,7 @@ def plan_stripes(
     if split_size % STRIPE_ALIGNMENT:
         aligned = -(-split_size // STRIPE_ALIGNMENT) * STRIPE_ALIGNMENT
         raise BadInput(
-            f"{split_size} bytes are no multiple of 64 KiB, as every stripe is",
+            f"{split_size} bytes are not a multiple of 64 KiB, as every stripe is",
             where="--split",
             hint=f"give --split {aligned}, and the job the same split"
             " (mapreduce.input.fileinputformat.split.minsize and .maxsize)",
@@ -77,9 +77,9 @@ def _reasons(split_size: int, splits: int, count: int, pool: str | None) -> list
 
 
 def first_broken_split(layout: Layout, file_size: int, split_size: int) -> int | None:
-    """The offset of the first owner's end that is not a split's, or None if all splits are whole.
+    """Returns the first offset where the owner changes within a split; None if no split breaks.
 
     A split is whole if all its bytes have one owner, whatever the stripe size is.
     """
-    borders = (run.offset for run in runs(layout, 0, file_size))
+    borders = (span.offset for span in stripe_spans(layout, 0, file_size))
     return next((border for border in borders if border % split_size), None)

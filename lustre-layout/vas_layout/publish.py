@@ -1,4 +1,4 @@
-"""Giving a finished file its name, once and only if nothing has that name."""
+"""Gives a finished file its final name, only if the name does not exist."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from vas_layout.reasons import unavailable
 
 _AT_FDCWD = -100
 _RENAME_NOREPLACE = 1
-# A file system (or a kernel) without the flag says one of these.
+# Errors of a file system (or kernel) without the flag.
 _NOT_SUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def publish(hidden: Path, final: Path) -> None:
-    """Renames `hidden` to `final`, durably. Raises LayoutUnavailableError if `final` exists."""
+    """Renames `hidden` to `final`, durably.
+
+    Raises LayoutUnavailableError if `final` exists or the rename fails.
+    """
     try:
         _rename_noreplace(hidden, final)
     except OSError as error:
@@ -35,6 +38,6 @@ def _rename_noreplace(hidden: Path, final: Path) -> None:
     number = ctypes.get_errno()
     if number not in _NOT_SUPPORTED:
         raise OSError(number, os.strerror(number))
-    # link() never replaces a name either.
+    # link() does not replace a name either.
     final.hardlink_to(hidden)
     hidden.unlink()

@@ -1,4 +1,4 @@
-"""What the kernel's and `lfs`'s refusals mean; `lfs` exits with the kernel's error number."""
+"""Explains errors of the kernel and of `lfs`, which exits with the kernel's error number."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _REASONS: dict[int, tuple[str, str | None]] = {
 
 
 def refusal(number: int) -> tuple[str, str | None]:
-    """What an error number means for a layout, and a hint."""
+    """Returns the meaning of an error number for a layout, and a hint or None."""
     return _REASONS.get(number, (os.strerror(number), None))
 
 
 def unavailable(error: OSError, path: str) -> LayoutUnavailableError:
-    """The kernel's error as ours, with the path."""
+    """Returns a kernel error as LayoutUnavailableError with the path and a hint."""
     number = error.errno or 0
     what, hint = refusal(number)
     return LayoutUnavailableError(what, where=path, hint=hint, errno=number)

@@ -1,4 +1,4 @@
-"""Requests for a layout: what to write to `lustre.lov` of a file that has none yet."""
+"""Builds requests for a layout, to be written to `lustre.lov` of a file without one."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def stripes(
     pool: str | None = None,
     osts: Sequence[int] = (),
 ) -> Plain:
-    """A request for `count` stripes of `size` bytes (0: the default, -1: all OSTs).
+    """Returns a request for `count` stripes (-1: all OSTs) of `size` bytes; 0 is the default.
 
-    `osts` names the exact OSTs in order; an OST named twice asks for overstriping. Raises
-    LayoutError for what Lustre would refuse or, worse, silently change.
+    `osts` lists the exact OSTs in order; an OST listed twice requests overstriping. `start` is the
+    first OST. Raises LayoutError for a request that Lustre would refuse or silently change.
     """
     _check(size, count, start, pool, osts)
     pattern = RAID0 | (OVERSTRIPING if len(set(osts)) < len(osts) else 0)
@@ -45,12 +45,15 @@ def stripes(
 
 
 def data_on_mdt(size: int) -> Plain:
-    """A first component of `size` bytes kept on the MDT."""
+    """Returns a request for a first component of `size` bytes on the MDT."""
     return Plain(Magic.V1, MDT, size, 0)
 
 
 def progressive(parts: Sequence[tuple[int | None, Plain]]) -> Composite:
-    """A request for one component after another; each part is (its end or None, its stripes)."""
+    """Returns a request for components in sequence, each (end in bytes or None for EOF, stripes).
+
+    Raises LayoutError if the ends are not increasing multiples of 64 KiB.
+    """
     components, start = [], 0
     for index, (end, layout) in enumerate(parts):
         last = index == len(parts) - 1

@@ -1,4 +1,4 @@
-"""The `lustre.lov` attribute of real files: read, and set on a file that is being made."""
+"""Reads the attribute `lustre.lov` of files, and sets it on a file that is being created."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from vas_layout.reasons import NOT_LUSTRE, unavailable
 
 XATTR_NAME = "lustre.lov"
 
-# A client that refuses or ignores the attribute may still take the same by ioctl.
+# A client that refuses or ignores the attribute may still accept the request by ioctl.
 _ASK_LFS = (errno.EOPNOTSUPP, errno.EPERM)
 _Request = TypeVar("_Request", bound=Layout)
 
 
 @dataclass(frozen=True)
 class XattrStore:
-    """Layouts by getxattr and setxattr: one system call, no process."""
+    """Reads and writes layouts by getxattr and setxattr: one system call, no process."""
 
     name: str = XATTR_NAME
 
     def read(self, path: Path) -> Layout:
-        """The layout of a file, or the default of a directory.
+        """Returns the layout of a file, or the default of a directory.
 
         Raises LayoutUnavailableError; its `errno` is ENODATA for a directory without a default.
         """
@@ -45,9 +45,12 @@ class XattrStore:
             raise LayoutUnavailableError(wrong.what, where=str(path)) from wrong
 
     def write(self, path: Path, request: Layout) -> None:
-        """Asks for a layout. On a file that has one already the kernel ignores this silently."""
+        """Requests a layout; the kernel ignores this silently on a file that has one.
+
+        Raises LayoutUnavailableError if the kernel refuses.
+        """
         try:
-            # Not through a link that took the file's name since it was made.
+            # Not through a link that replaced the file since its creation.
             os.setxattr(path, self.name, encode(request), follow_symlinks=False)
         except OSError as error:
             raise unavailable(error, str(path)) from error
@@ -55,13 +58,16 @@ class XattrStore:
 
 @dataclass(frozen=True)
 class LayoutReader:
-    """Reads layouts by attribute; by `lfs` where only that may (a file one cannot read)."""
+    """Reads layouts by attribute, or by `lfs` for a file that the user may not read."""
 
     store: XattrStore = field(default_factory=XattrStore)
     lfs: Lfs = field(default_factory=Lfs)
 
     def read(self, path: Path) -> Layout:
-        """The layout of a file or the default of a directory. Raises LayoutUnavailableError."""
+        """Returns the layout of a file or the default of a directory.
+
+        Raises LayoutUnavailableError if neither the attribute nor `lfs` gives one.
+        """
         try:
             return self.store.read(path)
         except LayoutUnavailableError as refused:
@@ -80,7 +86,7 @@ class LayoutReader:
 
 @dataclass(frozen=True)
 class Created:
-    """A new file's layout, and what Lustre made differently from the request without saying so."""
+    """A new file's layout, and the differences from the request that Lustre made silently."""
 
     layout: Layout
     adjusted: tuple[str, ...] = ()
@@ -94,12 +100,12 @@ def create_with_layout(
     store: XattrStore | None = None,
     lfs: Lfs | None = None,
 ) -> Created:
-    """Makes an empty file with this layout, and fails if the name exists.
+    """Creates an empty file with this layout; fails if the name exists.
 
     `mknod` and not `open`: a plain open(O_CREAT) gives the file the directory's default at
     once, and a later setxattr then returns 0 and does nothing. So the layout is read back.
-    Where the attribute may not be set or is ignored, `lfs setstripe` sets it, if installed.
-    Raises LayoutUnavailableError; the file is gone then.
+    Where the attribute cannot be set or is ignored, `lfs setstripe` sets it, if installed.
+    Raises LayoutUnavailableError and removes the file if the layout cannot be set.
     """
     store = store or XattrStore()
     reader = LayoutReader(store, lfs or Lfs())
@@ -131,7 +137,7 @@ def _create(
         made = reader.read(path)
         if _ignored(request, made):
             raise LayoutUnavailableError(
-                "Lustre ignored the layout asked for",
+                "Lustre ignored the requested layout",
                 where=str(path),
                 hint="give the directory this default with `lfs setstripe` instead",
                 errno=errno.EOPNOTSUPP,
@@ -143,7 +149,7 @@ def _create(
 
 
 def _unlink_if(path: Path, made: os.stat_result) -> None:
-    """Removes the file made here; one that took its name meanwhile is somebody else's."""
+    """Removes the file created here, but not another file that replaced it meanwhile."""
     with suppress(FileNotFoundError):
         if os.path.samestat(path.lstat(), made):
             path.unlink()

@@ -1,4 +1,4 @@
-"""Which stripes of a partial file are written, verified and durable: what a resumed put skips."""
+"""Records which stripes of a partial file are durable and verified, for a resumed put to skip."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ _TOKEN = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
-class Identity:
-    """What a partial file is a part of. Any difference means to begin anew."""
+class SourceIdentity:
+    """The source and plan of a partial file; any difference makes `put` begin again.
+
+    `source`: absolute path as hexadecimal bytes; sizes in bytes.
+    """
 
     source: str
     size: int
@@ -33,38 +36,39 @@ class Identity:
 
 
 class StripeJournal:
-    """A file of JSON lines: the identity, then one line per finished stripe.
+    """A file of JSON lines: the source's identity, then one line per finished stripe.
 
     The caller makes a stripe durable before `finished`. A line cut by a crash is ignored. The
-    identity's line also has the token in the partial file's name, and a stripe's the inode it
-    is in: nothing that another file holds counts as finished.
+    first line also holds the token in the partial file's name, and each stripe's line the file's
+    inode: stripes of another file do not count as finished.
     """
 
     def __init__(self, path: Path) -> None:
         """Opens and locks the journal.
 
-        Raises VasError while another process has it, Planted if it is not this user's own file.
+        Raises VasError while another process holds the lock, Planted if the file belongs to
+        somebody else.
         """
         self._path = path
         self._lock = threading.Lock()
         self._stream = _locked(path)
 
     def partial(self) -> tuple[dict[str, Any], str] | None:
-        """What the partial file is a part of and the token in its name; None if there is none."""
+        """Returns the identity of the partial file and the token in its name; None without one."""
         first = next(iter(self._lines()), None) or {}
         identity, token = first.get("identity"), first.get("token")
-        # It becomes a part of a file name: nothing but what `begin` is given.
+        # The token becomes part of a file name, so it must have the form that `begin` writes.
         if not isinstance(identity, dict) or not _TOKEN.fullmatch(str(token)):
             return None
         return identity, str(token)
 
     def stripes(self, inode: int) -> dict[int, str]:
-        """Checksums of the stripes finished in this file, by number."""
+        """Returns number -> SHA-256 of the stripes finished in the file with this inode."""
         lines = (line for line in self._lines() if line and line.get("inode") == inode)
         return {line["stripe"]: line["sha256"] for line in lines}
 
-    def begin(self, identity: Identity, token: str) -> None:
-        """Forgets everything and begins with this identity, before its file is made."""
+    def begin(self, identity: SourceIdentity, token: str) -> None:
+        """Clears the journal and writes a new identity, before the partial file is created."""
         self._stream.seek(0)
         self._stream.truncate()
         self._append({"identity": asdict(identity), "token": token})
@@ -79,7 +83,7 @@ class StripeJournal:
         self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Gives the lock back."""
+        """Closes the journal, which releases its lock."""
         self._stream.close()
 
     def _lines(self) -> list[dict[str, Any] | None]:
@@ -103,7 +107,7 @@ def _locked(path: Path) -> TextIO:
         except BaseException:
             stream.close()
             raise
-        # Its owner was done and removed it between our open and our lock.
+        # Another put finished and removed the journal between our open and our lock.
         stream.close()
 
 
@@ -113,7 +117,7 @@ def _lock(stream: TextIO, path: Path) -> None:
     except BlockingIOError:
         raise VasError("another put to the same name is running", where=str(path)) from None
     except OSError as error:
-        # A mount with noflock: two puts at once are then the user's to avoid.
+        # A mount with noflock: the user must avoid two puts at once.
         if error.errno not in _NO_LOCKS_HERE:
             raise
 

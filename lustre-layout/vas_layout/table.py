@@ -1,4 +1,4 @@
-"""A layout as the rows of a table. Pure."""
+"""Renders a layout as rows of a table. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_OSTS_SHOWN = 16
 
 
 def layout_rows(name: str, layout: Layout) -> Iterator[tuple[str, ...]]:
-    """(name, extent, stripes, stripe size, OSTs, pool, pattern, flags), one row per component."""
+    """Yields one row per component: name, extent, stripes, size, OSTs, pool, pattern, flags."""
     if not isinstance(layout, Composite):
         yield (name, "all", *_cells(layout), "")
         return

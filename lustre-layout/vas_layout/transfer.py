@@ -28,7 +28,7 @@ class Stripe:
 
 
 def stripes_of(file_size: int, stripe_size: int) -> list[Stripe]:
-    """All stripes of a file; the last may be short."""
+    """Returns all stripes of a file in order; the last may be shorter. Sizes in bytes."""
     return [
         Stripe(number, offset, min(stripe_size, file_size - offset))
         for number, offset in enumerate(range(0, file_size, stripe_size))
@@ -36,10 +36,10 @@ def stripes_of(file_size: int, stripe_size: int) -> list[Stripe]:
 
 
 class Transfer:
-    """Copies stripes from one open file to another.
+    """Copies stripes from one open file to another, by file descriptors.
 
-    `finished` is called after a stripe is durable and verified, `progress` with every number of
-    bytes written; both from several threads.
+    `finished(stripe, sha256)` is called after a stripe is durable and verified, `progress` with
+    each number of bytes written; both from several threads.
     """
 
     def __init__(
@@ -57,7 +57,10 @@ class Transfer:
         self._stop = threading.Event()
 
     def run(self, stripes: Iterable[Stripe], *, threads: int) -> None:
-        """Copies them all. The first error, or an interrupt, stops the others soon."""
+        """Copies all stripes; the first error, or an interrupt, stops the others soon.
+
+        Raises the first error: VasError if a stripe reads back differently, or OSError.
+        """
         with ThreadPoolExecutor(threads, thread_name_prefix="put") as pool:
             futures = [pool.submit(self._copy_or_stop, stripe) for stripe in stripes]
             try:
@@ -74,7 +77,7 @@ class Transfer:
         try:
             self._copy(stripe)
         except BaseException:
-            # At once: whoever waits for this thread may hear of it after the next stripe.
+            # Set at once: the waiting thread may notice the error only after the next stripe.
             self._stop.set()
             raise
 
@@ -85,7 +88,7 @@ class Transfer:
             _write_all(self._target, chunk, offset)
             self._progress(len(chunk))
         os.fdatasync(self._target)
-        # Read back what the servers have, not what this client remembers.
+        # Read back from the servers, not from this client's page cache.
         os.posix_fadvise(self._target, stripe.offset, stripe.length, os.POSIX_FADV_DONTNEED)
         if self.checksum(stripe) != digest.hexdigest():
             raise VasError(
@@ -95,7 +98,7 @@ class Transfer:
         self._finished(stripe, digest.hexdigest())
 
     def checksum(self, stripe: Stripe) -> str:
-        """The SHA-256 of a stripe of the target as it is now."""
+        """Returns the SHA-256, in hexadecimal, of a stripe of the target file as it is now."""
         digest = hashlib.sha256()
         for _, chunk in self._chunks(self._target, stripe):
             digest.update(chunk)

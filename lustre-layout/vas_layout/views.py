@@ -1,4 +1,4 @@
-"""What `vas layout` prints: tables and notes for people, JSON for programs."""
+"""Prints the results of `vas layout`: tables and notes, or JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vas_core.shown import shown
 from vas_core.sizes import format_size
 from vas_layout.as_json import layout_json
 from vas_layout.ingest import Ingested
-from vas_layout.locate import Locality, Placement
+from vas_layout.locate import OwnedSpan, OwnershipTotals
 from vas_layout.mismatch import LeftAlone, Mismatch
 from vas_layout.model import Layout
 from vas_layout.planning import StripePlan
@@ -32,7 +32,7 @@ from vas_layout.table import layout_rows
 
 
 def print_layouts(found: list[tuple[Path, Layout]], as_json: bool) -> None:
-    """The layouts of paths, a row for each component."""
+    """Prints the layouts of paths, one row for each component."""
     if as_json:
         print_json([{"path": _shown(path), "layout": layout_json(one)} for path, one in found])
     elif found:
@@ -40,8 +40,8 @@ def print_layouts(found: list[tuple[Path, Layout]], as_json: bool) -> None:
         print_table(columns, (row for path, one in found for row in layout_rows(str(path), one)))
 
 
-def print_placements(path: Path, size: int, found: Iterable[Placement], as_json: bool) -> None:
-    """The byte ranges of a file with their owners."""
+def print_owned_spans(path: Path, size: int, found: Iterable[OwnedSpan], as_json: bool) -> None:
+    """Prints the byte ranges of a file with their owners."""
     if as_json:
         print_json({"path": _shown(path), "size": size, "ranges": [_placed(p) for p in found]})
     else:
@@ -49,8 +49,8 @@ def print_placements(path: Path, size: int, found: Iterable[Placement], as_json:
         print_table(columns, (_row(placement) for placement in found))
 
 
-def print_locality(total: Locality, count: int, as_json: bool) -> None:
-    """Each VM's share of the bytes."""
+def print_locality(total: OwnershipTotals, count: int, as_json: bool) -> None:
+    """Prints the bytes of each VM and its share; `count` is the number of files."""
     shares = total.shares()
     size = sum(share.owned_bytes for share in shares)
     unknown = sum(share.owned_bytes for share in shares if share.vm is None)
@@ -68,8 +68,8 @@ def print_locality(total: Locality, count: int, as_json: bool) -> None:
     note(f"{count} files, {format_size(size)}, {format_size(unknown)} without a VM{even}")
 
 
-def say_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
-    """A file that arrived."""
+def print_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
+    """Prints the result of copying a file into Lustre."""
     for change in done.adjusted:
         note(f"Lustre made {change}")
     if as_json:
@@ -90,7 +90,7 @@ def say_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:
 def print_mismatches(
     found: list[Mismatch | LeftAlone], results: dict[Path, str], as_json: bool
 ) -> None:
-    """Files whose stripes do not fit, each with its result: path -> word."""
+    """Prints files whose stripes do not fit; `results`: path -> result in a word."""
     if as_json:
         print_json(
             [
@@ -109,8 +109,8 @@ def print_mismatches(
         print_table(("path", "size", "why", "result"), rows)
 
 
-def say_plan(what: str, planned: StripePlan, as_json: bool) -> None:
-    """What would be done, and why so."""
+def print_plan(what: str, planned: StripePlan, as_json: bool) -> None:
+    """Prints a plan of stripes and its reasons; `what` names the action."""
     if as_json:
         print_json({**asdict(planned), "splits": planned.splits, "lfs": planned.lfs_arguments})
         return
@@ -121,7 +121,7 @@ def say_plan(what: str, planned: StripePlan, as_json: bool) -> None:
 
 @contextmanager
 def progress(what: str, size: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal; gives what is to be called with the bytes done."""
+    """Shows a progress bar on a terminal; yields a function that takes numbers of copied bytes."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -140,10 +140,10 @@ def _shown(path: Path) -> str:
     return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
-def _placed(placement: Placement) -> dict[str, Any]:
+def _placed(placement: OwnedSpan) -> dict[str, Any]:
     return {**asdict(placement), "source": placement.source.value}
 
 
-def _row(p: Placement) -> tuple[object, ...]:
+def _row(p: OwnedSpan) -> tuple[object, ...]:
     ost = "-" if p.ost is None else p.ost
     return p.offset, p.length, ost, p.oss or "-", p.vm or "-", p.source.value, p.reason or ""

@@ -11,7 +11,7 @@ from vas_cluster import Cluster, load_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_layout.codec import decode
-from vas_layout.locate import Placement, main_owner
+from vas_layout.locate import OwnedSpan, main_owner
 from vas_layout.model import Layout
 from vas_layout.owners import Source
 from vas_layout.store import LayoutReader
@@ -35,9 +35,9 @@ def attempt(node: str) -> MapAttempt:
     return MapAttempt("task_1_1_m_000003", "attempt_1_1_m_000003_0", node, "container_1", 0, 1)
 
 
-def owned(vm: str | None, length: int = 64, reason: str | None = None) -> Placement:
+def owned(vm: str | None, length: int = 64, reason: str | None = None) -> OwnedSpan:
     ost = int(vm[-1]) - 1 if vm else None
-    return Placement(0, length, ost, vm and vm.replace("vm", "oss"), vm, Source.CLIENT, reason)
+    return OwnedSpan(0, length, ost, vm and vm.replace("vm", "oss"), vm, Source.CLIENT, reason)
 
 
 def test_local_needs_no_reason_and_counts_only_its_own_bytes(cluster: Cluster) -> None:
@@ -109,7 +109,7 @@ def test_a_container_meant_for_another_map_is_said(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    ("split", "placements", "why"),
+    ("split", "owned_spans", "why"),
     [
         (None, [], "the map's split is not known: its log is not there, or it read no file"),
         (SPLIT, [], "the split's layout could not be read"),
@@ -122,10 +122,10 @@ def test_a_container_meant_for_another_map_is_said(cluster: Cluster) -> None:
     ],
 )
 def test_what_is_not_known_is_said(
-    split: Split | None, placements: list[Placement], why: str, cluster: Cluster
+    split: Split | None, owned_spans: list[OwnedSpan], why: str, cluster: Cluster
 ) -> None:
     assert (
-        judge(attempt("vm3"), split, placements, next(iter(placements), None), cluster, []).why
+        judge(attempt("vm3"), split, owned_spans, next(iter(owned_spans), None), cluster, []).why
         == why
     )
 
@@ -161,12 +161,12 @@ def test_a_split_of_several_blocks_is_asked_for_by_the_one_that_holds_its_start(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     split = Split("/f", 16 * MIB, 48 * MIB)
-    placements, block = blocks(cluster, tmp_path, 64 * MIB).of(split)
-    assert [p.vm for p in placements] == ["vm2", "vm1", "vm2"]
-    row = judge(attempt("vm2"), split, placements, block, cluster, [])
+    owned_spans, block = blocks(cluster, tmp_path, 64 * MIB).of(split)
+    assert [p.vm for p in owned_spans] == ["vm2", "vm1", "vm2"]
+    row = judge(attempt("vm2"), split, owned_spans, block, cluster, [])
     assert (row.where, row.vm, row.ost, row.local_bytes) == (Where.LOCAL, "vm2", 1, 32 * MIB)
     split = Split("/f", 0, 48 * MIB)
-    placements, block = blocks(cluster, tmp_path, 40 * MIB).of(split)
+    owned_spans, block = blocks(cluster, tmp_path, 40 * MIB).of(split)
     assert block and (block.vm, block.ost) == ("vm1", 0)
 
 
@@ -174,8 +174,8 @@ def test_a_split_within_a_block_is_asked_for_by_the_whole_block(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     many = blocks(cluster, tmp_path, 64 * MIB, block_size="48m", min_block_size="32m")
-    placements, block = many.of(Split("/f", 16 * MIB, 8 * MIB))
-    assert [p.vm for p in placements] == ["vm2"]
+    owned_spans, block = many.of(Split("/f", 16 * MIB, 8 * MIB))
+    assert [p.vm for p in owned_spans] == ["vm2"]
     assert block and block.vm == "vm1"
     _, block = many.of(Split("/f", 48 * MIB, 16 * MIB))
     assert block and block.vm == "vm2"

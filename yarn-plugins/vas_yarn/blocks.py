@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vas_cluster import Cluster
 from vas_core.sizes import parse_size
-from vas_layout.locate import Placement, block_owner, block_size, placements
+from vas_layout.locate import OwnedSpan, block_owner, block_size, owned_spans
 from vas_layout.owners import OstOwners
 from vas_layout.paths import size_of
 from vas_layout.store import LayoutReader
@@ -30,13 +30,13 @@ class Blocks:
         self._normal = parse_size(properties.get(*_BLOCK_SIZE))
         self._smallest = parse_size(properties.get(*_SMALLEST))
 
-    def of(self, split: Split) -> tuple[list[Placement], Placement | None]:
+    def of(self, split: Split) -> tuple[list[OwnedSpan], OwnedSpan | None]:
         """The owners of a split's bytes, and that of the block that holds its start.
 
         Raises VasError for a file that is gone or whose layout cannot be read.
         """
         path = self._mount / split.path.lstrip("/")
         layout, size = self._reader.read(path), size_of(path)
-        parts = list(placements(layout, split.offset, split.length, self._owners))
+        parts = list(owned_spans(layout, split.offset, split.length, self._owners))
         unit = block_size(layout, size, normal=self._normal, smallest=self._smallest)
         return parts, block_owner(layout, size, unit, self._owners, offset=split.offset)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from vas_cluster import Cluster
-from vas_layout.locate import Placement
+from vas_layout.locate import OwnedSpan
 from vas_yarn.history import MapAttempt, Split
 from vas_yarn.placement_log import Decision
 
@@ -45,12 +45,12 @@ class MapLocality:
 def judge(
     attempt: MapAttempt,
     split: Split | None,
-    placements: Sequence[Placement],
-    block: Placement | None,
+    owned_spans: Sequence[OwnedSpan],
+    block: OwnedSpan | None,
     cluster: Cluster,
     decisions: Iterable[Decision],
 ) -> MapLocality:
-    """Joins what is known of one map. `placements` are the owners of its split, in order.
+    """Joins what is known of one map. `owned_spans` are the owners of its split, in order.
 
     MapReduce asks for the host of the `block` that holds the split's start, however many blocks
     the split has; so the block's VM is the one judged by. `local_bytes` counts the whole split.
@@ -62,7 +62,7 @@ def judge(
         path=split.path if split else None,
         offset=split.offset if split else None,
         length=split.length if split else None,
-        local_bytes=sum(p.length for p in placements if p.vm == attempt.node),
+        local_bytes=sum(p.length for p in owned_spans if p.vm == attempt.node),
         ost=block.ost if block else None,
         oss=block.oss if block else None,
         vm=vm,
@@ -86,7 +86,7 @@ def _why(
     where: Where,
     vm: str | None,
     split: Split | None,
-    block: Placement | None,
+    block: OwnedSpan | None,
     decisions: Iterable[Decision],
     container: str,
 ) -> str:

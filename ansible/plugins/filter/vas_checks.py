@@ -12,8 +12,8 @@ from jinja2 import Undefined, UndefinedError
 
 DOCUMENTATION = """
 name: vas_checks
-short_description: What is wrong before anything is changed
-description: Thin over C(vas_ansible.checks); each finding is one line with its fix.
+short_description: Check inventory and machines before any change
+description: Thin layer over C(vas_ansible.checks); each finding is one line with its fix.
 """
 
 
@@ -25,7 +25,11 @@ def vas_inventory_findings(
     known: list[str],
     removed: dict[str, str],
 ) -> list[str]:
-    """A line for each problem of a site's variables. `roles`: the directory of the roles."""
+    """Returns one line for each problem of a site's variables.
+
+    `roles`: directory of the roles; `known`: further names of variables; `removed`: name of a
+    removed option -> what to do instead.
+    """
     from vas_ansible.checks import examine_inventory
     from vas_cluster import load_cluster
 
@@ -49,9 +53,9 @@ def _known(variables: Mapping[str, Any], name: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Without Ansible's own lists and dictionaries, which have their values when they are asked.
+    """A value without Ansible's lazy lists and dictionaries.
 
-    Raises UndefinedError for a value of something that is not known.
+    Raises UndefinedError if a value in it is undefined.
     """
     if isinstance(value, Undefined):
         raise UndefinedError
@@ -70,7 +74,7 @@ def _options(roles: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def vas_machine_findings(
     cluster_file: str, node: str, facts: str, settings: dict[str, Any]
 ) -> list[str]:
-    """A line for each problem of a machine. `facts`: what `vas_facts` read, as JSON."""
+    """Returns one line for each problem of a machine. `facts`: result of `vas_facts` as JSON."""
     found = _examined(cluster_file, node, facts, settings)
     return [finding.line() for finding in found if not finding.warns]
 
@@ -78,16 +82,16 @@ def vas_machine_findings(
 def vas_machine_warnings(
     cluster_file: str, node: str, facts: str, settings: dict[str, Any]
 ) -> list[str]:
-    """A line for each thing that is only said, and stops nothing; as `vas_machine_findings`."""
+    """Returns one line for each warning, which stops nothing; see `vas_machine_findings`."""
     found = _examined(cluster_file, node, facts, settings)
     return [finding.line() for finding in found if finding.warns]
 
 
 def _examined(cluster_file: str, node: str, facts: str, settings: dict[str, Any]) -> list[Any]:
-    from vas_ansible.checks import Facts, examine_machine
+    from vas_ansible.checks import MachineFacts, examine_machine
     from vas_cluster import load_cluster
 
-    read = Facts.model_validate_json(facts)
+    read = MachineFacts.model_validate_json(facts)
     cluster = load_cluster(Path(cluster_file))
     return examine_machine(cluster, node, read, {**_plain(settings), "now": time.time()})
 
@@ -95,21 +99,24 @@ def _examined(cluster_file: str, node: str, facts: str, settings: dict[str, Any]
 def vas_fabric_mtus(
     cluster_file: str, hostvars: Mapping[str, Any], nodes: list[str], registered: str
 ) -> dict[str, int]:
-    """Node -> the MTU of its leg on the data fabric, of those of whom facts are registered."""
-    from vas_ansible.checks import Facts, fabric_mtus
+    """Returns node -> MTU in bytes of its leg on the data fabric, for nodes with facts.
+
+    `registered`: name of the variable that holds the result of `vas_facts`.
+    """
+    from vas_ansible.checks import MachineFacts, fabric_mtus
     from vas_cluster import load_cluster
 
     read = {node: hostvars[node].get(registered, {}) for node in nodes}
     answered = {node: found["vas_facts"] for node, found in read.items() if "vas_facts" in found}
-    known = {node: Facts.model_validate(_plain(facts)) for node, facts in answered.items()}
+    known = {node: MachineFacts.model_validate(_plain(facts)) for node, facts in answered.items()}
     return fabric_mtus(load_cluster(Path(cluster_file)), known)
 
 
 class FilterModule:
-    """Returns the filters of this file by the names that playbooks use."""
+    """The filters of this file, as Ansible looks for them."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Name -> function."""
+        """Returns name -> function for each filter of this file."""
         return {
             "vas_fabric_mtus": vas_fabric_mtus,
             "vas_inventory_findings": vas_inventory_findings,

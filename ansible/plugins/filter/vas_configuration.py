@@ -10,25 +10,25 @@ from ansible.errors import AnsibleFilterError
 
 DOCUMENTATION = """
 name: vas_configuration
-short_description: Hadoop's configuration of a node
-description: The files of a node's Hadoop, made of the map and of what the site chose.
+short_description: Generate Hadoop's configuration of a node
+description: Derives the configuration files of a node from the map and the site's choices.
 options:
   _input:
-    description: The map's file on the controller.
+    description: Path of the map on the controller.
     type: path
     required: true
   node:
-    description: The node's name in the map.
+    description: Name of the node in the map.
     type: str
     required: true
   choices:
-    description: As C(vas_ansible.hadoop.Choices) has them.
+    description: Fields of C(vas_ansible.hadoop.Choices).
     type: dict
 """
 
 
 def vas_configuration(cluster_file: str, node: str, **choices: Any) -> dict[str, str]:
-    """File name -> XML. Raises AnsibleFilterError for what cannot be."""
+    """Returns file name -> XML. Raises AnsibleFilterError if map and choices contradict."""
     from vas_ansible.hadoop import Choices, site_files
     from vas_cluster import load_cluster
     from vas_core.errors import VasError
@@ -46,8 +46,8 @@ def _plain(value: Any) -> Any:
 
 
 class FilterModule:
-    """Returns the filters of this file by the names that playbooks use."""
+    """The filters of this file, as Ansible looks for them."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Name -> function."""
+        """Returns name -> function for each filter of this file."""
         return {"vas_configuration": vas_configuration}

@@ -1,4 +1,4 @@
-"""The filter `vas_monitoring`: what Prometheus and Grafana need of a site."""
+"""The filter `vas_monitoring`: configuration files of Prometheus and Grafana for a site."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 DOCUMENTATION = """
 name: vas_monitoring
-short_description: What Prometheus and Grafana need of a site
-description: Targets, alert rules and the dashboard, made of the map.
+short_description: Generate the files of Prometheus and Grafana
+description: Returns targets, alert rules and the dashboard, derived from the map.
 options:
   _input:
-    description: The map's file on the controller.
+    description: Path of the map on the controller.
     type: path
     required: true
 """
 
 
 def vas_monitoring(cluster_file: str) -> dict[str, str]:
-    """File name -> text."""
+    """Returns file name -> text of each file for Prometheus and Grafana."""
     from vas_ansible.monitoring import monitoring_files
     from vas_cluster import load_cluster
 
@@ -27,8 +27,8 @@ def vas_monitoring(cluster_file: str) -> dict[str, str]:
 
 
 class FilterModule:
-    """Returns the filters of this file by the names that playbooks use."""
+    """The filters of this file, as Ansible looks for them."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Name -> function."""
+        """Returns name -> function for each filter of this file."""
         return {"vas_monitoring": vas_monitoring}

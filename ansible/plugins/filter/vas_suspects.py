@@ -7,21 +7,21 @@ from typing import Any
 
 DOCUMENTATION = """
 name: vas_suspects
-short_description: Jobs whose output may be incomplete, as guests stopped without a sync
-description: Thin over C(vas_ansible.suspects).
+short_description: List jobs whose output may be incomplete after a stop without a sync
+description: Thin layer over C(vas_ansible.suspects).
 """
 
 
 def vas_suspect_lines(answers: list[dict[str, Any]], guests: list[str], minutes: Any) -> list[str]:
-    """As `vas_ansible.suspects.suspect_lines`."""
+    """Returns a heading and a line for each suspect job: `vas_ansible.suspects.suspect_lines`."""
     from vas_ansible.suspects import suspect_lines
 
     return suspect_lines([*guests], int(minutes), [*answers])
 
 
 class FilterModule:
-    """Returns the filters of this file by the names that playbooks use."""
+    """The filters of this file, as Ansible looks for them."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Name -> function."""
+        """Returns name -> function for each filter of this file."""
         return {"vas_suspect_lines": vas_suspect_lines}

@@ -8,26 +8,26 @@ from typing import Any
 
 DOCUMENTATION = """
 name: vas_targets
-short_description: Lustre's targets on a lab's server
-description: Thin over C(vas_ansible.targets).
+short_description: List Lustre's targets on a lab's server
+description: Thin layer over C(vas_ansible.targets).
 options:
   _input:
-    description: The map's file on the controller.
+    description: Path of the map on the controller.
     type: path
     required: true
   node:
-    description: The machine's name.
+    description: Name of the machine.
     type: str
     required: true
   mdt:
-    description: The disk for MGS and MDT; empty where there is none.
+    description: Disk for MGS and MDT; empty on a machine without them.
     type: str
     required: true
 """
 
 
 def vas_targets(cluster_file: str, node: str, mdt: str) -> list[dict[str, Any]]:
-    """Each target's name, device, mount, unit and the command that formats it."""
+    """Returns each target's name, device, mount, unit and the command that formats it."""
     from vas_ansible.targets import targets
     from vas_cluster import load_cluster
 
@@ -38,7 +38,10 @@ def vas_targets(cluster_file: str, node: str, mdt: str) -> list[dict[str, Any]]:
 
 
 def vas_target_refusals(cluster_file: str, node: str, mdt: str, signatures: list[str]) -> list[str]:
-    """A line for each disk that has something on it. `signatures`: wipefs' text of each."""
+    """Returns one line for each disk that must not be formatted.
+
+    `signatures`: output of wipefs for each target, in the same order.
+    """
     from vas_ansible.targets import refusal, targets
     from vas_cluster import load_cluster
 
@@ -49,8 +52,8 @@ def vas_target_refusals(cluster_file: str, node: str, mdt: str, signatures: list
 
 
 class FilterModule:
-    """Returns the filters of this file by the names that playbooks use."""
+    """The filters of this file, as Ansible looks for them."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Name -> function."""
+        """Returns name -> function for each filter of this file."""
         return {"vas_targets": vas_targets, "vas_target_refusals": vas_target_refusals}

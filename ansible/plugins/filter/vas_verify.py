@@ -1,4 +1,4 @@
-"""The filter `vas_verify_report`: what was seen on a site, judged."""
+"""The filter `vas_verify_report`: judges the observations of a site."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from typing import Any
 
 DOCUMENTATION = """
 name: vas_verify
-short_description: What was seen on a site, judged
-description: Thin over C(vas_ansible.verify).
+short_description: Judge the observations of a site
+description: Thin layer over C(vas_ansible.verify).
 """
 
 
 def vas_verify_report(
     cluster_file: str, hostvars: Mapping[str, Any], nodes: list[str]
 ) -> dict[str, Any]:
-    """The report as C(json) and C(html), and lines of what C(failed) and did not run (C(left))."""
-    from vas_ansible.verify import Asked, Verdict, as_html, as_json, examine, lines
+    """Returns the report as `json` and `html`, and lines of checks that `failed` or did not run.
+
+    Checks that did not run are in `left`. `nodes`: machines of the site, in the report's order.
+    """
+    from vas_ansible.verify import CheckStatus, VerifyLimits, as_html, as_json, examine, lines
     from vas_cluster import load_cluster
 
     cluster = load_cluster(Path(cluster_file))
     seen = {node: _registered(hostvars[node]) for node in nodes}
     chosen = seen[nodes[0]]["__vas_verify_chosen"]
-    asked = Asked(
+    asked = VerifyLimits(
         locality=float(chosen["locality"]),
         path_share=float(chosen["path_share"]),
         left=dict(chosen["left"]),
@@ -34,8 +37,8 @@ def vas_verify_report(
     return {
         "json": as_json(cluster.site, time, checks),
         "html": as_html(cluster.site, time, checks),
-        "failed": lines(checks, Verdict.FAILED),
-        "left": lines(checks, Verdict.NOT_RUN),
+        "failed": lines(checks, CheckStatus.FAILED),
+        "left": lines(checks, CheckStatus.NOT_RUN),
     }
 
 
@@ -44,8 +47,8 @@ def _registered(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class FilterModule:
-    """Returns the filters of this file by the names that playbooks use."""
+    """The filters of this file, as Ansible looks for them."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Name -> function."""
+        """Returns name -> function for each filter of this file."""
         return {"vas_verify_report": vas_verify_report}

@@ -13,25 +13,25 @@ from ansible.plugins.inventory import BaseInventoryPlugin
 
 DOCUMENTATION = """
 name: vas_cluster
-short_description: The machines of cluster.yaml
+short_description: List the machines of cluster.yaml
 description:
-  - Reads a site's map, which C(vas cluster check) accepts, and makes hosts and groups of it.
+  - Reads a site's map, which C(vas cluster check) accepts, and derives hosts and groups.
   - Groups are C(vas_oss), C(vas_guests) and C(vas_resourcemanager); C(vas_evacuated) are the
-    storage servers named in the file beside the map, C(cluster.yaml.evacuated), with their guests.
-  - C(vas_monitoring) is empty here; a file of the site's own may name machines in it. So is
-    C(vas_silent), where playbooks put guests that are not there, or not there yet.
-  - The file's name has to end in C(vas.yml) or C(vas.yaml).
+    storage servers named in the file next to the map, C(cluster.yaml.evacuated), with their guests.
+  - C(vas_monitoring) is empty; an inventory file of the site may add machines. C(vas_silent) is
+    empty too; playbooks add guests that do not answer, or do not exist yet.
+  - The file's name must end in C(vas.yml) or C(vas.yaml).
 options:
   plugin:
-    description: It is always C(vas_cluster).
+    description: Name of the plugin, always C(vas_cluster).
     required: true
     choices: [vas_cluster]
   file:
-    description: The map, beside this file if it is no absolute path.
+    description: Path of the map; a relative path starts at this file's directory.
     type: path
     default: $VAS_CLUSTER, else /etc/vas/cluster.yaml
   connect:
-    description: Whether SSH goes to the map's addresses or to its names.
+    description: Whether SSH uses the map's addresses or its names.
     choices: [address, name]
     default: address
 """
@@ -43,16 +43,19 @@ file: cluster.yaml
 
 
 class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
-    """Thin over `vas_ansible.inventory`."""
+    """The inventory plugin `vas_cluster`, a thin layer over `vas_ansible.inventory`."""
 
     NAME = "vas_cluster"
 
     def verify_file(self, path: str) -> bool:
-        """Whether the file is meant for this plugin, by its name."""
+        """Returns whether the file's name marks it as an inventory of this plugin."""
         return bool(super().verify_file(path)) and path.endswith(("vas.yml", "vas.yaml"))
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
-        """Fills the inventory. Raises AnsibleParserError with a line per problem of the map."""
+        """Adds the map's machines to the inventory.
+
+        Raises AnsibleParserError with one line for each problem of the file or the map.
+        """
         super().parse(inventory, loader, path, cache)
         given = loader.load_from_file(path, cache="none") or {}
         unknown = sorted(set(given) - {"plugin", "file", "connect"})
@@ -63,17 +66,15 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
         connect = given.get("connect", "address")
         if connect not in ("address", "name"):
             raise AnsibleParserError(f"{path}: connect: {connect!r} is neither address nor name")
-        self._fill(_map_beside(path, given.get("file")), by_name=connect == "name")
+        self._fill(_map_next_to(path, given.get("file")), by_name=connect == "name")
 
     def _fill(self, file: Path, *, by_name: bool) -> None:
         try:
-            from vas_ansible.inventory import Group, evacuated_hosts, nodes_of
+            from vas_ansible.inventory import InventoryGroup, evacuated_hosts, nodes_of
             from vas_cluster import ClusterProblems, load_cluster
             from vas_core.errors import BadInput
         except ImportError as missing:
-            fix = (
-                "run ansible-playbook of VAS's own environment, .venv/bin, or install vas beside it"
-            )
+            fix = "run ansible-playbook of VAS's environment, .venv/bin, or install vas next to it"
             raise AnsibleParserError(f"{missing}; {fix}") from missing
         try:
             cluster = load_cluster(file)
@@ -83,7 +84,7 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             raise AnsibleParserError(str(wrong)) from wrong
         if needs_hold(sys.argv):
             hold(file)
-        for group in Group:
+        for group in InventoryGroup:
             self.inventory.add_group(group.value)
         for node in nodes_of(cluster, evacuated):
             for group in node.groups:
@@ -100,14 +101,14 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             self.inventory.set_variable("all", key, value)
 
 
-# What storage must not wait for, and what changes nothing.
+# Playbooks that storage must not wait for, and options with which nothing is changed.
 _FREE_PLAYBOOKS = {"evacuate.yml"}
 _FREE_WORDS = {"--syntax-check", "--list-hosts", "--list-tasks", "--list-tags"}
 _held: list[int] = []
 
 
 def needs_hold(argv: list[str]) -> bool:
-    """Whether a command line may change the site, so that others have to wait."""
+    """Returns whether a command line may change the site, so that others must wait."""
     program, *words = argv
     if Path(program).name != "ansible-playbook" or _FREE_WORDS & set(words):
         return False
@@ -115,10 +116,10 @@ def needs_hold(argv: list[str]) -> bool:
 
 
 def hold(file: Path) -> None:
-    """Keeps other playbooks off this map until this process and its children end, however they do.
+    """Locks the map against other playbooks until this process and its children end.
 
-    That it has it already is no failure: `meta: refresh_inventory` reads the map again.
-    Raises AnsibleParserError while another one is at work, with who that is.
+    Returns at once if this process has the lock: `meta: refresh_inventory` reads the map again.
+    Raises AnsibleParserError, which names the other process, while another playbook is at work.
     """
     if any(os.path.samestat(os.fstat(descriptor), file.stat()) for descriptor in _held):
         return
@@ -127,13 +128,13 @@ def hold(file: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        # Without its cause, which Ansible would say too.
+        # `from None`: Ansible would print the cause too.
         raise AnsibleParserError(f"{file}: {_who_holds(file)}") from None
     _held.append(descriptor)
 
 
 def _who_holds(file: Path) -> str:
-    """The kernel forgets a lock with its last process: one that is held is somebody's."""
+    """The kernel drops a lock with its last process, so a held lock has a living holder."""
     what = "another ansible-playbook is at work on this site"
     taker = taker_of(file.stat(), Path("/proc/locks").read_text())
     if taker and Path(f"/proc/{taker}").exists():
@@ -145,7 +146,10 @@ def _who_holds(file: Path) -> str:
 
 
 def taker_of(file: os.stat_result, locks: str) -> int | None:
-    """Who took the lock of a file, by /proc/locks; it may have ended, and a child have it still."""
+    """Returns the process that took the lock of a file, from the text of /proc/locks.
+
+    None if nobody holds the lock. The process may have ended while a child still holds it.
+    """
     device = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}:{file.st_ino}"
     for words in map(str.split, locks.splitlines()):
         if words[1:2] == ["FLOCK"] and words[5:6] == [device]:
@@ -154,7 +158,7 @@ def taker_of(file: os.stat_result, locks: str) -> int | None:
 
 
 def _with_open(file: Path) -> list[int]:
-    """Processes that have it open, as far as this user may know."""
+    """Processes that have the file open, as far as this user may see."""
     found = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         try:
@@ -165,7 +169,7 @@ def _with_open(file: Path) -> list[int]:
     return sorted(found)
 
 
-def _map_beside(path: str, named: str | None) -> Path:
+def _map_next_to(path: str, named: str | None) -> Path:
     if named:
         return (Path(path).parent / Path(named).expanduser()).resolve()
     return Path(os.environ.get("VAS_CLUSTER") or "/etc/vas/cluster.yaml").absolute()

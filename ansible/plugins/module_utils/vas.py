@@ -1,7 +1,4 @@
-"""How a module calls `vas`: a list of arguments, its JSON, its exit statuses. Python 3.9.
-
-And what modules share besides.
-"""
+"""Shared by the modules: calls `vas` and reads its JSON; makes directories. Python 3.9."""
 
 from __future__ import annotations
 
@@ -16,9 +13,10 @@ PLANNED = {"type": "dict", "default": {}}
 
 
 def take_planned(module: Any) -> None:
-    """In check mode: files that this run would write before, from what is planned to be in them.
+    """In check mode, replaces options that name files by files with their planned content.
 
-    Without them a module would judge by the node's old ones, or find none.
+    An earlier task of the run would write that content; otherwise a module would judge by the
+    node's old files, or find none.
     """
     if not module.check_mode:
         return
@@ -29,12 +27,15 @@ def take_planned(module: Any) -> None:
 
 
 def is_there(module: Any) -> bool:
-    """Whether the node has the program: not yet, in check mode, and not any more after it went."""
+    """Returns whether the node has vas: not before its installation, nor after its removal."""
     return os.access(module.params["program"], os.X_OK)
 
 
 def ask(module: Any, arguments: list[str], accepted: tuple[int, ...] = (DONE,)) -> tuple[int, Any]:
-    """Exit status and JSON of `vas ARGUMENTS --json`; ends the module for any other status."""
+    """Returns exit status and JSON of `vas ARGUMENTS --json`.
+
+    Fails the module for a status that is not in `accepted`, or for output that is not JSON.
+    """
     argv = [module.params["program"], *arguments, "--json"]
     status, stdout, stderr = module.run_command(argv)
     if status not in accepted:
@@ -42,18 +43,18 @@ def ask(module: Any, arguments: list[str], accepted: tuple[int, ...] = (DONE,)) 
     try:
         return status, json.loads(stdout)
     except ValueError:
-        module.fail_json(msg="it printed no JSON", cmd=argv, stdout=stdout, stderr=stderr)
+        module.fail_json(msg="vas did not print JSON", cmd=argv, stdout=stdout, stderr=stderr)
 
 
 def options(given: dict[str, Any]) -> list[str]:
-    """`--key=value` for what is given."""
+    """Returns `--key=value` for each option that is neither None nor empty."""
     return [f"--{key}={value}" for key, value in given.items() if value not in (None, "")]
 
 
 def make_directories(path: Path) -> None:
-    """Makes a directory, and those above it, for all to read, whatever the umask of a login is.
+    """Creates a directory and its parents with mode 0755, whatever the umask of the login is.
 
-    One that is there stays as it is.
+    Existing directories stay as they are.
     """
     if path.is_dir():
         return

@@ -7,26 +7,29 @@ from typing import Any
 
 
 def port_of_rich_rule(rule: str) -> list[str]:
-    """PORT/PROTOCOL that a rich rule of firewalld lets in; nothing of a rule that does not."""
+    """Returns the PORT/PROTOCOL that a rich rule of firewalld accepts; empty for other rules."""
     found = re.search(r'\bport port="([\d-]+)" protocol="(\w+)"', rule)
     return [f"{found[1]}/{found[2]}"] if found and rule.split()[-1] == "accept" else []
 
 
 def source_of_rich_rule(rule: str) -> list[str]:
-    """The network from which a rich rule of firewalld lets in everything."""
+    """Returns the network from which a rich rule accepts all traffic; empty for other rules."""
     found = re.fullmatch(r'rule family="ipv[46]" source address="([\da-fA-F.:/]+)" accept', rule)
     return [found[1]] if found else []
 
 
 def has_guest_rules(ruleset: list[dict[str, Any]]) -> bool:
-    """Whether the table of `vas provision firewall` is there, and drops in the end."""
+    """Returns whether nftables has the table of `vas provision firewall`, which ends in a drop."""
     rules = [part["rule"] for part in ruleset if "rule" in part]
     own = [r for r in rules if (r["table"], r["chain"]) == ("vas_guests", "from_guests")]
     return bool(own) and {"drop": None} in own[-1]["expr"]
 
 
 def chains_of_nft(ruleset: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of `nft -j list ruleset`: which chains drop, on which hook, and what their rules let in."""
+    """Returns name, hook and accepted traffic of each chain with policy drop.
+
+    `ruleset`: the list `nftables` of `nft -j list ruleset`.
+    """
     dropping = [c["chain"] for c in ruleset if c.get("chain", {}).get("policy") == "drop"]
     rules = [rule["rule"] for rule in ruleset if "rule" in rule]
     keys = ("family", "table")
@@ -97,7 +100,10 @@ def _network(value: Any) -> str:
 
 
 def chains_of_iptables(rules: str) -> list[dict[str, Any]]:
-    """Returns the traffic that the rules of `iptables -S` accept."""
+    """Returns name, hook and accepted traffic of INPUT and FORWARD, where their policy is DROP.
+
+    `rules`: output of `iptables -S`.
+    """
     lines = [line.split() for line in rules.splitlines()]
     hooks = {"INPUT": "input", "FORWARD": "forward"}
     return [
@@ -119,7 +125,7 @@ def _takes_all(words: list[str], chain: str, option: str = "-i") -> bool:
 
 
 def ports_of_iptables(rules: list[list[str]]) -> dict[str, list[str]]:
-    """Interface, or "*" -> PORT/PROTOCOL of rules that accept."""
+    """Returns interface, or "*" for all -> PORT/PROTOCOL of iptables rules that accept."""
     found: dict[str, list[str]] = {}
     for words in rules:
         values = {word: words[n + 1] for n, word in enumerate(words[:-1])}

@@ -1,4 +1,4 @@
-"""virsh, and a guest's agent by it: each call has an end. Python 3.9."""
+"""Calls virsh, and a guest's agent through virsh, each with a time limit. Python 3.9."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MOST_CHARS = 400
 
 
 class Silent(Exception):
-    """libvirt did not answer within its time, or cannot be asked."""
+    """libvirt did not answer in time, or virsh cannot run."""
 
 
 class Libvirt:
-    """virsh with a bound.
+    """Runs virsh commands with a time limit.
 
-    Only `virsh version` decides whether libvirt answers: it waits for no guest. It is asked before
-    the first call, and again after each late one, as a late call may be due to one guest alone.
+    Only `virsh version`, which depends on no guest, decides whether libvirt answers. It runs before
+    the first command, and again after each late one, as a late call may be due to one guest alone.
     """
 
     def __init__(self, call_seconds: float) -> None:
@@ -32,7 +32,9 @@ class Libvirt:
         self._lock = threading.Lock()
 
     def ask(self, *words: str, seconds: float | None = None) -> tuple[int, str]:
-        """Returns status and output of a command, or its errors. `seconds`: else `call_seconds`.
+        """Returns status and output of a virsh command; on failure status and stderr.
+
+        `seconds`: time limit, by default `call_seconds`.
 
         Raises Silent if libvirt does not answer at all, TimeoutError if this call was late.
         """
@@ -65,17 +67,18 @@ class Libvirt:
 
 
 class Agent:
-    """The agent of one guest. The guest's root decides what it answers, when, and of which type."""
+    """The QEMU agent of one guest. The guest's root controls type and time of every answer."""
 
     def __init__(self, libvirt: Libvirt, name: str) -> None:
         self._libvirt = libvirt
         self._name = name
 
     def sync(self, seconds: float) -> None:
-        """Lets the guest write its dirty pages. Raises Silent, OSError, TimeoutError, ValueError.
+        """Makes the guest write its dirty pages, and waits for the end.
 
-        Not by guest-fsfreeze-freeze: the agent passes over file systems without a block device,
-        as Lustre is.
+        Runs /bin/sync, as guest-fsfreeze-freeze skips file systems without a block device, like
+        Lustre. Raises Silent if libvirt does not answer, OSError if the sync fails, TimeoutError
+        if it does not end within `seconds`, ValueError if the agent's answer has another form.
         """
         end = time.monotonic() + seconds
         arguments = {"path": "/bin/sync", "capture-output": True}
@@ -83,13 +86,15 @@ class Agent:
         found = self._answer(end, "guest-exec-status", {"pid": pid})
         while not _field(found, "exited", bool):
             if time.monotonic() > end:
-                raise TimeoutError(f"its sync did not end within {seconds:g} s")
+                raise TimeoutError(f"the guest's sync did not end within {seconds:g} s")
             time.sleep(_POLL_SECONDS)
             found = self._answer(end, "guest-exec-status", {"pid": pid})
         # A process that a signal ended has no exit code.
         if "exitcode" not in found or _field(found, "exitcode", int) != 0:
             said = base64.b64decode(_field({"err-data": "", **found}, "err-data", str))
-            raise OSError(f"its sync failed: {said.decode(errors='replace').strip() or found}")
+            raise OSError(
+                f"the guest's sync failed: {said.decode(errors='replace').strip() or found}"
+            )
 
     def _answer(self, end: float, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Returns what the agent answers before `end`, or within a second where that is later.
@@ -103,7 +108,7 @@ class Agent:
             raise OSError(said.replace("error: ", ""))
         answer = json.loads(said)
         if not isinstance(answer, dict):
-            raise ValueError(f"its agent's answer is not an object: {said}")
+            raise ValueError(f"the agent's answer is not an object: {said}")
         found: dict[str, Any] = _field(answer, "return", dict)
         return found
 
@@ -116,18 +121,21 @@ def _field(answer: dict[str, Any], key: str, kind: type) -> Any:
     """Returns a field that has exactly this type; a bool is not an int here."""
     value = answer.get(key)
     if type(value) is not kind:
-        raise ValueError(f"its agent's answer has no {key} of type {kind.__name__}: {answer}")
+        raise ValueError(f"the agent's answer has no {key} of type {kind.__name__}: {answer}")
     return value
 
 
 def printable(text: str) -> str:
-    """Returns a guest's or a program's words as one line, short, without control characters."""
+    """Returns output of a guest or program as one short line without control characters."""
     line = " ".join(text.split())
     return "".join(char if char.isprintable() else "?" for char in line)[:_MOST_CHARS]
 
 
 def bounded(argv: list[str], seconds: float) -> tuple[int, str]:
-    """Runs a program; one that even SIGKILL does not end is left behind. Raises TimeoutError."""
+    """Runs a program and returns its status and output; on failure its status and stderr.
+
+    Raises TimeoutError after `seconds`; a program that survives SIGKILL is left behind.
+    """
     environment = {**os.environ, "LC_ALL": "C"}
     pipe, null = subprocess.PIPE, subprocess.DEVNULL
     process = subprocess.Popen(argv, stdin=null, stdout=pipe, stderr=pipe, env=environment)

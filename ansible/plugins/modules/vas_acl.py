@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""The Ansible module `vas_acl`: one more user who may read what is made below a directory."""
+"""The Ansible module `vas_acl`: grants a user the new entries of a directory."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ansible.module_utils.basic import AnsibleModule
 
 DOCUMENTATION = """
 module: vas_acl
-short_description: One more user who may read what is made below a directory
+short_description: Let one more user read new entries of a directory
 description:
   - Sets the access list of a directory and the list that new entries inherit. Owner and group keep
-    all rights, others have none, and the user may read. The kernel hands the list down whatever
-    the umask of a writer, and a later chmod leaves it. Needs no program C(setfacl).
+    all rights, others have none, and the user may read. New entries inherit the list whatever
+    the writer's umask is, and a later chmod keeps it. Needs no program C(setfacl).
   - A link in the directory's place is refused.
 options:
   path:
-    description: The directory.
+    description: Path of the directory.
     type: path
     required: true
   user:
-    description: Who may read besides.
+    description: User who may read in addition to owner and group.
     type: str
     required: true
 attributes:
@@ -35,7 +35,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure a user reads the logs of its own jobs
+- name: Grant a user the logs of its own jobs
   vas_acl:
     path: /scratch/yarn/logs/ann
     user: ann
@@ -56,7 +56,7 @@ _ALL, _READ, _NOTHING = 7, 5, 0
 
 
 def wanted(uid: int) -> bytes:
-    """The list as the kernel has it in an extended attribute."""
+    """Returns the access list in the kernel's format of an extended attribute."""
     entries = (
         (_OWNER, _ALL, _NOBODY),
         (_USER, _READ, uid),
@@ -68,7 +68,10 @@ def wanted(uid: int) -> bytes:
 
 
 def differing(directory: int, uid: int) -> list[str]:
-    """Which of the two lists of an open directory are others. Raises OSError."""
+    """Returns the attributes of an open directory whose list differs.
+
+    Raises OSError if an attribute cannot be read.
+    """
     return [name for name in _NAMES if _read(directory, name) != wanted(uid)]
 
 
@@ -82,7 +85,10 @@ def _read(directory: int, name: str) -> bytes:
 
 
 def apply(path: str, uid: int, *, change: bool) -> tuple[bool, bool]:
-    """Returns whether the lists differed, and whether there are any here. Raises OSError."""
+    """Returns whether the lists differed, and whether the file system supports lists.
+
+    Writes differing lists only if `change`. Raises OSError, also if `path` is a link.
+    """
     directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         names = differing(directory, uid)
@@ -110,9 +116,9 @@ def main() -> None:
         uid = pwd.getpwnam(user).pw_uid
         changed, supported = apply(path, uid, change=not module.check_mode)
     except KeyError:
-        module.fail_json(msg=f"{user}: nobody knows this user here; let the node know it")
+        module.fail_json(msg=f"{user}: this user is unknown on this node; create the user")
     except OSError as error:
-        module.fail_json(msg=f"{path}: {error.strerror}; it has to be a directory, and no link")
+        module.fail_json(msg=f"{path}: {error.strerror}; it must be a directory, not a link")
     if not supported:
         module.warn(
             f"{path}: its file system has no access lists: `yarn logs` is refused to {user}"

@@ -22,11 +22,11 @@ from ansible.module_utils.vas import (
 
 DOCUMENTATION = """
 module: vas_affinity
-short_description: Which CPUs a storage server's guests get
+short_description: Plan and verify the CPUs of a storage server's guests
 description:
-  - Plans where a storage server's guests run, compares the server with the plan, or gives every
-    value back. A plan is made anew only when what it was made for has changed, as two snapshots
-    of one machine are never alike.
+  - Plans where a storage server's guests run, compares the server with the plan, or restores
+    every value. A new plan is made only when C(inputs) or an option has changed, as two snapshots
+    of one machine are never the same.
 options:
   state:
     description:
@@ -35,44 +35,44 @@ options:
     choices: [planned, verified, absent]
     default: planned
   plan:
-    description: The plan's file on the node.
+    description: Path of the plan on the node.
     type: path
     default: /etc/vas/placement.json
   cluster:
-    description: The site's map on the node.
+    description: Path of the site's map on the node.
     type: path
     default: /etc/vas/cluster.yaml
   host:
-    description: The node's name in the map.
+    description: Name of the node in the map.
     type: str
     required: true
   oss_share:
-    description: The share of the cores that the storage server keeps.
+    description: Share of the cores that the storage server keeps, 0 to 0.9.
     type: float
   junk_siblings:
-    description: Whether the siblings of the guests' cores are left without work.
+    description: Whether the sibling threads of the guests' cores stay idle.
     type: bool
     default: false
   huge_pages:
-    description: Whether the guests' memory is in huge pages, which have to be reserved.
+    description: Whether the guests' memory is in huge pages, which must be reserved.
     type: bool
     default: true
   inputs:
-    description: What the plan is made for; when it has changed, so does the plan.
+    description: Values that the plan depends on; a change makes a new plan.
     type: dict
     default: {}
   force:
-    description: Whether the plan is made anew in any case.
+    description: Whether a new plan is made in any case.
     type: bool
     default: false
   planned:
     description:
-      - What files are going to have, by the option that names them, like C(cluster). In check mode
-        they are as they were, or not there; then this counts.
+      - Planned content of files, by the option that names the file, like C(cluster). Check mode
+        uses it, as the files on the node are old or missing then.
     type: dict
     default: {}
   program:
-    description: Where vas is.
+    description: Path of the vas program.
     type: path
     default: /usr/bin/vas
 attributes:
@@ -84,7 +84,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure there is a plan for the guests
+- name: Plan the placement of the guests
   vas_affinity:
     host: "{{ inventory_hostname }}"
     inputs: "{{ vas_host }}"
@@ -92,12 +92,12 @@ EXAMPLES = """
 
 RETURN = """
 notes:
-  description: What the plan says of itself, such as memory that a node lacks.
+  description: Notes of the plan, such as memory that a NUMA node lacks.
   type: list
   elements: str
   returned: when planned
 outcomes:
-  description: Each value that differs, or was given back, as C(vas affinity --json) has it.
+  description: Each value that differs or was restored, as in C(vas affinity --json).
   type: list
   elements: dict
   returned: when verified or absent
@@ -134,22 +134,22 @@ def main() -> None:
 def _planned(module: Any) -> None:
     plan = Path(module.params["plan"])
     made_for = plan.with_suffix(".inputs")
-    wished = _digest(module) + "\n"
+    inputs = _digest(module) + "\n"
     before = plan.read_text() if plan.exists() else ""
-    as_wished = made_for.exists() and made_for.read_text() == wished
-    if before and as_wished and not module.params["force"]:
-        # What it lacks may have been reserved since, or be gone with a boot.
+    is_current = made_for.exists() and made_for.read_text() == inputs
+    if before and is_current and not module.params["force"]:
+        # Huge pages may have been reserved since, or lost by a boot.
         found = _asked(module) if module.params["huge_pages"] else json.loads(before)
         module.exit_json(changed=False, notes=found.get("notes", []))
     found = _asked(module, *([] if module.check_mode else [f"--out={plan}"]))
     if not module.check_mode:
-        made_for.write_text(wished)
+        made_for.write_text(inputs)
     diff = {"before": before, "after": json.dumps(found, indent=2) + "\n"}
     module.exit_json(changed=True, notes=found.get("notes", []), diff=diff)
 
 
 def _asked(module: Any, *more: str) -> dict[str, Any]:
-    """The plan as it would be made now."""
+    """Returns a plan for the present state of the server."""
     site = {"cluster": module.params["cluster"], "host": module.params["host"]}
     arguments = options({**site, "oss-share": module.params["oss_share"]})
     arguments += ["--junk-siblings"] if module.params["junk_siblings"] else []
@@ -184,7 +184,7 @@ def _absent(module: Any) -> None:
 
 
 def _end_without(module: Any, state: str) -> None:
-    """Without the program: nothing of it is there; in check mode it would be installed before."""
+    """Ends the module on a node without vas, which check mode has not installed."""
     if state == "absent":
         module.exit_json(changed=False, outcomes=[])
     if module.check_mode:

@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""The Ansible module `vas_empty_directories`: removes directories that nothing is left in."""
+"""The Ansible module `vas_empty_directories`: removes directories that are empty."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ansible.module_utils.basic import AnsibleModule
 
 DOCUMENTATION = """
 module: vas_empty_directories
-short_description: Directories that are empty go
+short_description: Remove empty directories
 description:
-  - Removes each directory in which nothing is left. One with anything in it stays as it is,
-    since it is somebody's, and so does one that something is mounted on.
+  - Removes each empty directory. A directory with any entry stays, as somebody uses it, and so
+    does a mount point.
 options:
   paths:
-    description: The directories, the inner ones first.
+    description: Paths of the directories, inner ones first.
     type: list
     elements: path
     required: true
@@ -26,14 +26,14 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure the directory is gone if it is empty
+- name: Remove the directory if it is empty
   vas_empty_directories:
     paths: [/etc/vas]
 """
 
 RETURN = """
 removed:
-  description: Those that were removed, or would be.
+  description: Directories that were removed, or would be.
   type: list
   elements: str
   returned: always

@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""The Ansible module `vas_facts`: what `hostcheck` judges. It reads, and changes nothing."""
+"""The Ansible module `vas_facts`: reads a machine for the role `hostcheck`. Changes nothing."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ from ansible.module_utils.vas_firewall import (
 
 DOCUMENTATION = """
 module: vas_facts
-short_description: What hostcheck judges of a machine
+short_description: Read the facts of a machine that hostcheck judges
 description:
   - Reads the kernel, memory, disks, interfaces, virtual functions, firewall, ports, clock and names
-    of a machine. Needs nothing but the distribution's Python, as no check may need a change before
-    it.
+    of a machine. Needs only the distribution's Python, as a check must not require a change
+    before it.
 options:
   names:
-    description: Names whose addresses are looked up.
+    description: Host names to resolve.
     type: list
     elements: str
     default: []
   accounts:
-    description: Users, and the group hadoop, with the numbers that they are to have.
+    description: Required numeric IDs of users, and of the group hadoop.
     type: dict
     default: {}
   seeds:
-    description: The directory of the guests' seeds, of which the machine's guests of VAS are known.
+    description: Directory of the guests' seeds, which identify the guests that VAS defined.
     type: path
     default: /var/lib/vas/seed
   users:
-    description: Users whose numbers are looked up.
+    description: Users whose numeric IDs are looked up.
     type: list
     elements: str
     default: []
   paths:
-    description: Files, there or not, of which the file system that is to have them is looked at.
+    description: Files, existing or not, whose file system is examined.
     type: list
     elements: str
     default: []
   interfaces:
-    description: Interfaces that are to be made, of which it is read what firewalld would let in.
+    description: Interfaces that do not exist yet, for which firewalld's rules are read.
     type: list
     elements: str
     default: []
@@ -69,21 +69,21 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure the machine is known
+- name: Read the facts of the machine
   vas_facts:
     names: "{{ groups['vas_oss'] }}"
 """
 
 RETURN = """
 vas_facts:
-  description: As C(vas_ansible.checks.Facts) has them.
+  description: As C(vas_ansible.checks.MachineFacts) has them.
   type: dict
   returned: always
 """
 
 _SYS = Path("/sys")
 _GROUPS = ("hadoop",)
-# A program that hangs, as lctl on a Lustre that does, is a program that said nothing.
+# A program that hangs, as lctl does where Lustre hangs, counts as one that printed nothing.
 _BOUNDED = ("timeout", "--kill-after=2", "20")
 
 
@@ -171,7 +171,7 @@ def _interfaces(module: Any) -> dict[str, dict[str, Any]]:
 
 
 def _routes(module: Any) -> list[str]:
-    """Networks that it has a route to, in any table, but VAS's own (protocol 213)."""
+    """Networks that the machine has a route to, in any table, except VAS's own (protocol 213)."""
     found = [*_ip(module, "route", "show", "table", "all"), *_ip(module, "-6", "route", "show")]
     unicast = (r for r in found if r.get("type", "unicast") == "unicast")
     kept = (r["dst"] for r in unicast if r.get("protocol") != "213")
@@ -198,7 +198,7 @@ def _resolved(name: str) -> list[str]:
 
 
 def _account(name: str, number: int) -> dict[str, Any]:
-    """A user's, or a group's, number here, and who has the one that it is to have."""
+    """The ID of a user or group on this machine, and the name that holds the required ID."""
     of_name, of_number = (
         (lambda: grp.getgrnam(name).gr_gid, lambda: grp.getgrgid(int(number)).gr_name)
         if name in _GROUPS
@@ -213,7 +213,7 @@ def _account(name: str, number: int) -> dict[str, Any]:
 
 
 def _uid(name: str) -> int | None:
-    """A user's number here, whoever knows it: /etc/passwd or the site's directory."""
+    """A user's ID on this machine, from /etc/passwd or the site's directory service."""
     number: int | None = _or_none(lambda: pwd.getpwnam(name).pw_uid)
     return number
 
@@ -226,7 +226,7 @@ def _or_none(find: Callable[[], Any]) -> Any:
 
 
 def _place(path: Path) -> dict[str, Any]:
-    """Whether it is there, and the file system that has it or would."""
+    """Whether the path exists, and the file system that holds it or would."""
     above = path
     while not above.exists():
         above = above.parent
@@ -243,13 +243,13 @@ def _names_of(directory: Path, pattern: str) -> list[str]:
 
 
 def _guests(seeds: Path, domains: Path) -> list[str]:
-    """Domains that VAS defined here: those that have a seed. `domains` is libvirt's directory."""
+    """Domains that VAS defined, which have a seed. `domains` is libvirt's directory."""
     defined = {file[:-4] for file in _names_of(domains, "*.xml")}
     return [file[:-4] for file in _names_of(seeds, "*.iso") if file[:-4] in defined]
 
 
 def _listening(module: Any) -> list[tuple[str, int]]:
-    """Addresses and TCP ports that somebody listens on; "*" is every address."""
+    """Addresses and TCP ports that a program listens on; "*" is every address."""
     status, stdout, _ = module.run_command([*_BOUNDED, "ss", "-Hltn"])
     lines = (line.split() for line in stdout.splitlines()) if status == 0 else ()
     found = (words[3].rpartition(":") for words in lines)
@@ -257,7 +257,7 @@ def _listening(module: Any) -> list[tuple[str, int]]:
 
 
 def exposed(listening: list[tuple[str, int]]) -> list[int]:
-    """Ports that listen at more than a loopback address."""
+    """Returns the ports that listen on other than loopback addresses."""
 
     def is_loopback(address: str) -> bool:
         return address != "*" and ipaddress.ip_address(address).is_loopback
@@ -266,7 +266,7 @@ def exposed(listening: list[tuple[str, int]]) -> list[int]:
 
 
 def _firewall(module: Any) -> dict[str, Any]:
-    """What would drop packets: zones of firewalld, and chains that do by default."""
+    """Firewall rules that may drop packets: firewalld's zones, and chains with policy drop."""
     filtered = _text(Path("/proc/sys/net/bridge/bridge-nf-call-iptables")) == "1"
     ruleset = _ruleset(module)
     chains = chains_of_nft(ruleset) if ruleset is not None else _iptables_chains(module)
@@ -279,9 +279,9 @@ def _firewall(module: Any) -> dict[str, Any]:
 
 
 def _zones(module: Any) -> dict[str, dict[str, Any]]:
-    """Interface -> its zone of firewalld, and what becomes of packets that no rule is for.
+    """Interface -> its zone of firewalld, and the target of packets that match no rule.
 
-    One that is still to be made is in the zone that was set for its name, or in the default one.
+    An interface that does not exist yet is in the zone set for its name, or in the default zone.
     """
     if shutil.which("firewall-cmd") is None:
         return {}
@@ -296,7 +296,7 @@ def _zones(module: Any) -> dict[str, dict[str, Any]]:
 
 
 def _zone(module: Any, zone: str) -> dict[str, Any]:
-    """What a zone lets in: of its ports, its services and its rich rules."""
+    """Traffic that a zone accepts by its ports, services and rich rules."""
     rules = _asked(module, f"--zone={zone}", "--list-rich-rules").splitlines()
     ports = _asked(module, f"--zone={zone}", "--list-ports").split()
     for service in _asked(module, f"--zone={zone}", "--list-services").split():
@@ -313,7 +313,7 @@ def _asked(module: Any, *words: str) -> str:
 
 
 def _ruleset(module: Any) -> list[dict[str, Any]] | None:
-    """All of nftables' rules; None without the program. iptables' are among them nowadays."""
+    """All rules of nftables, which include those of iptables-nft; None without the program."""
     if shutil.which("nft") is None:
         return None
     status, stdout, _ = module.run_command([*_BOUNDED, "nft", "-j", "list", "ruleset"])
@@ -327,18 +327,18 @@ def _iptables_chains(module: Any) -> list[dict[str, Any]]:
 
 
 def _lustre_server(module: Any) -> dict[str, Any]:
-    """Nodemaps and MDTs of a Lustre server; nothing of a machine that is none."""
+    """Nodemaps and MDTs of a Lustre server; empty on any other machine."""
     names = ["nodemap.active", "nodemap.*.admin_nodemap", "nodemap.*.ranges"]
     names.append("mdt.*.enable_remote_dir_gid")
     if shutil.which("lctl") is None:
         return {}
-    # Status 2, ENOENT, where one of them is not known: the others are printed all the same.
+    # Status 2, ENOENT, where one parameter is unknown: lctl still prints the others.
     stdout = module.run_command([*_BOUNDED, "lctl", "get_param", *names])[1]
     return server_of_lctl(stdout)
 
 
 def server_of_lctl(text: str) -> dict[str, Any]:
-    """Of `lctl get_param` on a Lustre server: as `vas_ansible.checks.facts.Lustre` has it."""
+    """Returns the fields of `checks.facts.LustreServer` from the output of `lctl get_param`."""
     entries = re.findall(r"^((?:nodemap|mdt)\.[\w.-]+?)=\n?(.*(?:\n(?![\w]+\.).*)*)", text, re.M)
     known = {name: value.strip() for name, value in entries}
     maps = [name.split(".")[1] for name in known if name.endswith(".admin_nodemap")]

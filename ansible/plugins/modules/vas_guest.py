@@ -19,50 +19,50 @@ from ansible.module_utils.vas import (
 
 DOCUMENTATION = """
 module: vas_guest
-short_description: A guest as the map has it, defined to the storage server's libvirt
+short_description: Define and start a guest of the map
 description:
-  - Makes disks that are not there, the pool of virtual functions, the cloud-init seed and the
-    domain, and compares them with what libvirt has. A disk that is there is never written to, and
-    a guest that runs is never stopped.
+  - Creates missing disks, the pool of virtual functions, the cloud-init seed and the domain, and
+    compares them with libvirt's. An existing disk is never written to, and a running guest is
+    never stopped.
 options:
   state:
     description:
-      - C(defined) defines it, C(started) starts it too, C(verified) compares and fails where it
-        differs, C(absent) forgets it, if it does not run; its disks stay.
+      - C(defined) defines the guest, C(started) starts it too, C(verified) compares and fails on a
+        difference, C(absent) undefines a guest that does not run, and keeps its disks.
     choices: [defined, started, verified, absent]
     default: defined
   name:
-    description: The guest's name in the map.
+    description: Name of the guest in the map.
     type: str
     required: true
   cluster:
-    description: The site's map on the node.
+    description: Path of the site's map on the node.
     type: path
     default: /etc/vas/cluster.yaml
   settings:
-    description: What the site says of all its guests, on the node.
+    description: Path of the settings of all guests on the node.
     type: path
     default: /etc/vas/guest.yaml
   placement:
-    description: What C(vas affinity emit --as libvirt) says of the guest, on the node.
+    description: Path of the guest's placement on the node, from C(vas affinity emit --as libvirt).
     type: path
   image:
-    description: What the first disk is made of where it is not there, on the node.
+    description: Path of the image on the node, from which a missing first disk is created.
     type: path
   wait:
     description:
-      - For how many seconds a guest that C(started) starts may take until its guest agent answers.
-        If it does not, the module fails with the end of its console. 0 does not wait.
+      - Number of seconds to wait for the agent of a guest that C(started) starts. If the agent does
+        not answer, the module fails with the end of the guest's console. 0 does not wait.
     type: int
     default: 0
   planned:
     description:
-      - What files are going to have, by the option that names them, like C(cluster). In check mode
-        they are as they were, or not there; then this counts.
+      - Planned content of files, by the option that names the file, like C(cluster). Check mode
+        uses it, as the files on the node are old or missing then.
     type: dict
     default: {}
   program:
-    description: Where vas is.
+    description: Path of the vas program.
     type: path
     default: /usr/bin/vas
 attributes:
@@ -74,7 +74,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure the guest is defined and runs
+- name: Define and start the guest
   vas_guest:
     name: vm1
     state: started
@@ -83,20 +83,20 @@ EXAMPLES = """
 
 RETURN = """
 differences:
-  description: What was not as wished, each with where, wished and found.
+  description: Differences from the desired guest, each with the keys where, wished and found.
   type: list
   elements: dict
   returned: always
 running:
   description: Whether the guest ran before.
   type: bool
-  returned: when it is asked for
+  returned: when the state is not absent
 restart:
   description:
-    - Whether it ran, and something was changed that counts from its next start. A seed is not such,
-      as it is read at the first start only.
+    - Whether the guest ran, and a change takes effect at its next start. A new seed does not count,
+      as only the first start reads it.
   type: bool
-  returned: when it is asked for
+  returned: when the state is not absent
 """
 
 _ARGUMENTS = {
@@ -163,7 +163,7 @@ def _diff(differences: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _end_without(module: Any, state: str) -> None:
-    """Without the program: nothing of it is there; in check mode it would be installed before."""
+    """Ends the module on a node without vas, which check mode has not installed."""
     if state == "absent" or module.check_mode:
         module.exit_json(changed=state in ("defined", "started"), differences=[])
     module.fail_json(msg=f"{module.params['program']}: no such program; run the role `program`")

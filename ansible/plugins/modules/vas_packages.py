@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""The Ansible module `vas_packages`: the distribution's packages, and exactly those back."""
+"""The Ansible module `vas_packages`: installs packages, and removes exactly those again."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from ansible.module_utils.vas import make_directories
 
 DOCUMENTATION = """
 module: vas_packages
-short_description: Packages that leave the machine as they found it
+short_description: Install packages and remove exactly those again
 description:
-  - Installs what is missing and remembers which packages came with which role, dependencies too.
+  - Installs missing packages and records which packages each role brought, with dependencies.
     An installation that would remove a package is refused.
-  - When a role goes, removes those that came with it and no other role wants, and nothing else.
-    If anything that is not among them needs one, all are kept, and that is said; what another
-    role needs goes with that one.
+  - When a role is removed, removes the packages that it brought and no other role wants, and
+    nothing else. If any other package needs one of them, all are kept, and C(kept) says so;
+    packages that another role needs are removed with that role.
 options:
   names:
-    description: The packages' names in this distribution.
+    description: Names of the packages in this distribution.
     type: list
     elements: str
     default: []
   role:
-    description: On whose behalf; a role's later list replaces its earlier one.
+    description: Role that wants the packages; its later list replaces its earlier one.
     type: str
     required: true
   state:
-    description: Whether the role wants them.
+    description: C(present) installs the packages; C(absent) removes those of the role.
     choices: [present, absent]
     default: present
   record:
-    description: Where it is remembered.
+    description: Path of the record.
     type: path
     default: /var/lib/vas/packages.json
 attributes:
@@ -47,7 +47,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure Java is there
+- name: Install Java
   vas_packages:
     names: [openjdk-17-jre-headless]
     role: hadoop
@@ -55,12 +55,12 @@ EXAMPLES = """
 
 RETURN = """
 installed:
-  description: What was installed, dependencies too; in check mode what is missing.
+  description: Packages that were installed, with dependencies; in check mode the missing ones.
   type: list
   elements: str
   returned: always
 removed:
-  description: What was removed, or would be.
+  description: Packages that were removed, or would be.
   type: list
   elements: str
   returned: always
@@ -71,7 +71,7 @@ kept:
 """
 
 Record = dict[str, Any]
-# "wanted": role -> names; "added": role -> what came with it; "before": an installation that has
+# "wanted": role -> names; "added": role -> packages it brought; "before": an installation that has
 # not ended.
 _EMPTY: Record = {"wanted": {}, "before": None, "added": {}}
 # Keys of repositories, which dnf imports and rpm lists; all of them have this name.
@@ -80,7 +80,7 @@ _APT = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none"}
 
 
 class Apt:
-    """Debian's programs."""
+    """Commands of apt and dpkg, and readers of their output."""
 
     listing = ("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
     update = ("apt-get", "-q", "update")
@@ -91,19 +91,19 @@ class Apt:
 
     @staticmethod
     def name(listed: str) -> str:
-        """Of one that the listing has."""
+        """Returns the package name of an entry of the listing."""
         return listed
 
     @staticmethod
     def others(names: list[str], status: int, stdout: str, stderr: str) -> list[str]:
-        """What a simulated removal would remove or install besides, or why it cannot be."""
+        """Returns other packages that a simulated removal would move, or its error message."""
         lines = [line.split() for line in stdout.splitlines()]
         moved = {words[1] for words in lines if words and words[0] in ("Purg", "Remv", "Inst")}
         return sorted(moved - set(names)) or ([stderr.strip()] if status else [])
 
 
 class Dnf:
-    """Rocky's programs."""
+    """Commands of dnf and rpm, and readers of their output."""
 
     listing = ("rpm", "-qa", "--qf", "installed %{NAME} %{NAME}-%{VERSION}-%{RELEASE}\n")
     update = None
@@ -115,36 +115,42 @@ class Dnf:
 
     @staticmethod
     def name(listed: str) -> str:
-        """Of one that the listing has; a key's has its number, or all of them would be meant."""
+        """Returns the package name of an entry of the listing.
+
+        A repository key's has its number, as all keys share one name.
+        """
         name, numbered = listed.split()
         return numbered if name == _KEYS else name
 
     @staticmethod
     def others(names: list[str], status: int, stdout: str, stderr: str) -> list[str]:
-        """Who needs what is to go, by what rpm says: `... is needed by (installed) NAME`."""
+        """Returns the packages that need `names`, by rpm's `... is needed by (installed) NAME`."""
         needed = {line.split()[-1] for line in stderr.splitlines() if " is needed by " in line}
         return sorted(needed) or ([stderr.strip()] if status else [])
 
 
 def would_remove(said: str) -> list[str]:
-    """What apt-get says that an installation would remove."""
+    """Returns the packages that an installation would remove, from the output of apt-get."""
     found = re.search(r"will be REMOVED:\n((?: .*\n?)+)", said)
     return found[1].split() if found else []
 
 
 def removable(record: Record, role: str, installed: set[str]) -> list[str]:
-    """What came with a role and may go with it: what no other one wants by its name."""
+    """Returns the installed packages that a role brought and no other role wants by name."""
     others = {name for other, names in record["wanted"].items() if other != role for name in names}
     return sorted(set(record["added"].get(role, [])) & installed - others)
 
 
 def without_role(record: Record, role: str) -> Record:
-    """The record when a role wants nothing any more."""
+    """Returns the record without the packages that a role wants."""
     return {**record, "wanted": {r: n for r, n in record["wanted"].items() if r != role}}
 
 
 def settled(record: Record, installed: set[str]) -> Record:
-    """The record after an installation, or one that died: what is new came with its role."""
+    """Returns the record after an installation, also an interrupted one.
+
+    Packages that were not installed before it count as brought by its role.
+    """
     if record["before"] is None:
         return record
     role, before = record["before"]["role"], set(record["before"]["installed"])
@@ -153,7 +159,10 @@ def settled(record: Record, installed: set[str]) -> Record:
 
 
 def bequeathed(record: Record, role: str, left: list[str], needing: list[str]) -> Record:
-    """The record of what stays when a role goes: it is the role's that wants it or needs it."""
+    """Returns the record without a role; packages that stay go to a role that wants or needs them.
+
+    `left`: packages that the role brought and that stay; `needing`: packages that need them.
+    """
     added = {other: set(names) for other, names in record["added"].items() if other != role}
     wanted = {r: {*names, *added.get(r, ())} for r, names in record["wanted"].items()}
     for name in left:
@@ -164,7 +173,7 @@ def bequeathed(record: Record, role: str, left: list[str], needing: list[str]) -
 
 
 class Packages:
-    """The packages of this machine, and the record of those that VAS brought."""
+    """Installs and removes packages, and keeps the record of those that VAS brought."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -178,7 +187,7 @@ class Packages:
         if names:
             record = {**record, "wanted": {**record["wanted"], role: sorted(names)}}
         if missing and not self._module.check_mode:
-            # Before the first change: a run that dies in it is known by this to the next one.
+            # Before the first change: the next run knows an interrupted one by this.
             before = {"role": role, "installed": sorted(installed)}
             self._write({**record, "before": before})
             self._install(missing)
@@ -247,7 +256,7 @@ class Packages:
         if record == _EMPTY:
             if self._path.exists():
                 self._path.unlink()
-                with contextlib.suppress(OSError):  # others of VAS's files are there
+                with contextlib.suppress(OSError):  # other files of VAS are there
                     self._path.parent.rmdir()
             return
         make_directories(self._path.parent)

@@ -15,36 +15,37 @@ from ansible.module_utils.vas_virsh import Agent, Libvirt, Silent, printable
 
 DOCUMENTATION = """
 module: vas_power
-short_description: Guests synced, shut down, or without power, in a bounded time
+short_description: Sync guests, shut them down or cut their power within a time limit
 description:
-  - Asks libvirt by C(virsh), each call with a time-out, all guests at once. Needs nothing but the
-    distribution's Python. Where libvirt does not answer, QEMU is found by its pid file.
+  - Calls C(virsh) with a time limit, for all guests at once. Needs only the distribution's Python.
+    Where libvirt does not answer, QEMU is found by its pid file.
 options:
   names:
-    description: The guests.
+    description: Names of the guests.
     type: list
     elements: str
     required: true
   action:
     description:
-      - C(sync) lets each guest write its dirty pages, by its agent. C(shutdown) takes autostart
-        away, tells the guests to shut down and waits. C(cut) ends QEMU. C(status) looks only.
+      - C(sync) makes each guest write its dirty pages, by its agent. C(shutdown) disables
+        autostart, tells the guests to shut down and waits. C(cut) ends QEMU. C(status) changes
+        nothing.
     choices: [status, sync, shutdown, cut]
     default: status
   seconds:
-    description: For how long a sync or a shutdown may take.
+    description: Number of seconds that a sync or a shutdown may take.
     type: int
     default: 10
   call_seconds:
-    description: For how long one call of virsh may take, other than an agent's in a sync.
+    description: Number of seconds that one call of virsh may take, other than an agent's in a sync.
     type: int
     default: 5
   pid_files:
-    description: Where libvirt keeps QEMU's pid files, GUEST.pid.
+    description: Directory of libvirt's pid files of QEMU, GUEST.pid.
     type: path
     default: /run/libvirt/qemu
   autostart_links:
-    description: Where libvirt keeps a link for each guest that starts with the server.
+    description: Directory of libvirt's links to guests that start with the server.
     type: path
     default: /etc/libvirt/qemu/autostart
 attributes:
@@ -67,11 +68,11 @@ kept_down:
   elements: str
   returned: always
 kept_up:
-  description: Guest -> why it still starts with the server.
+  description: Guest -> why the guest still starts with the server.
   type: dict
   returned: always
 running:
-  description: Guests whose QEMU is there when the module ends.
+  description: Guests whose QEMU runs when the module ends.
   type: list
   elements: str
   returned: always
@@ -81,24 +82,24 @@ done:
   elements: str
   returned: always
 failed_for:
-  description: Guest -> why not.
+  description: Guest -> why the action failed.
   type: dict
   returned: always
 libvirt:
-  description: Why libvirt was not asked any more; empty where C(virsh version) answered.
+  description: Why libvirt was not used any more; empty where C(virsh version) answered.
   type: str
   returned: always
 """
 
 _POLL_SECONDS = 0.5
-# What the kernel takes to end a QEMU that has a virtual function, with gigabytes of pinned memory.
+# Time for the kernel to end a QEMU that has a virtual function, with gigabytes of pinned memory.
 _END_SECONDS = 10.0
-# virsh's words of a guest that ended by itself meanwhile.
+# virsh's message for a guest that ended by itself meanwhile.
 _DOWN = "is not running"
 
 
 class Guests:
-    """The guests of a storage server that the map has."""
+    """The guests of the map on this storage server, and actions on them."""
 
     def __init__(self, names: list[str], libvirt: Libvirt, pid_files: Path) -> None:
         self.names = names
@@ -106,7 +107,7 @@ class Guests:
         self.pid_files = pid_files
 
     def running(self) -> list[str]:
-        """Those whose QEMU is there: by libvirt, or where it is silent by their pid files."""
+        """Returns the guests whose QEMU runs, by libvirt, or by pid files if it does not answer."""
         try:
             status, listed = self.libvirt.ask("list", "--name")
         except (Silent, TimeoutError):
@@ -116,7 +117,7 @@ class Guests:
         return [name for name in self.names if self.pid(name)]
 
     def pid(self, name: str) -> int | None:
-        """QEMU's process, if that of the pid file is this guest's and has not ended."""
+        """Returns the process of the guest's QEMU; None if the pid file does not name it."""
         try:
             pid = int((self.pid_files / f"{name}.pid").read_text())
             words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
@@ -127,10 +128,10 @@ class Guests:
         return pid if mine and state not in "ZX" else None
 
     def keep_down(self, links: Path) -> tuple[list[str], dict[str, str]]:
-        """Takes autostart from all guests, running or not.
+        """Disables autostart of all guests, running or not.
 
-        Returns those that had it and have it no more, and guest -> why it still has it. Where
-        libvirt does not take it away the link goes: libvirt reads those when it starts.
+        Returns the guests whose autostart was disabled, and guest -> why autostart is still on.
+        Where libvirt does not disable it the link is removed: libvirt reads links when it starts.
         """
         try:
             status, listed = self.libvirt.ask("list", "--name", "--all", "--autostart")
@@ -151,9 +152,9 @@ class Guests:
         return for_each(had, forget)
 
     def shut_down(self, names: list[str], seconds: float) -> tuple[list[str], dict[str, str]]:
-        """Tells guests to shut down, all at once, and waits for those that were told.
+        """Tells guests to shut down, all at once, and waits up to `seconds`.
 
-        Returns those that are down, and guest -> why it is not.
+        Returns the guests that are down, and guest -> why the guest still runs.
         """
         told, failed_for = for_each(names, self._tell)
         end = time.monotonic() + seconds
@@ -169,14 +170,17 @@ class Guests:
     def _tell(self, name: str) -> None:
         """By ACPI alone: without a mode libvirt asks the agent first, and waits for it.
 
-        One that is paused, or whose kernel hangs, cannot be told anything.
+        A guest that is paused, or whose kernel hangs, does not react.
         """
         status, said = self.libvirt.ask("shutdown", "--mode", "acpi", name)
         if status != 0 and _DOWN not in said:
             raise OSError(said.replace("error: ", ""))
 
     def cut(self, name: str) -> None:
-        """Ends a guest's QEMU, by libvirt or else by its process. Raises OSError, TimeoutError."""
+        """Ends a guest's QEMU by libvirt, or else by SIGKILL.
+
+        Raises OSError if QEMU's process is unknown, TimeoutError if it does not end.
+        """
         pid = self.pid(name)
         try:
             status, said = self.libvirt.ask("destroy", name)
@@ -185,14 +189,12 @@ class Guests:
         if status == 0 or _DOWN in said:
             return
         if pid is None:
-            raise OSError(f"{said}; and its pid file is not a running QEMU's")
+            raise OSError(f"{said}; and the pid file names no running QEMU")
         os.kill(pid, signal.SIGKILL)
         end = time.monotonic() + _END_SECONDS
         while self.pid(name) == pid:
             if time.monotonic() > end:
-                raise TimeoutError(
-                    f"its QEMU, process {pid}, did not end within {_END_SECONDS:g} s"
-                )
+                raise TimeoutError(f"QEMU, process {pid}, did not end within {_END_SECONDS:g} s")
             time.sleep(_POLL_SECONDS / 5)
 
 
@@ -201,9 +203,9 @@ def _after(words: list[str], option: str) -> list[str]:
 
 
 def for_each(names: list[str], act: Callable[[str], None]) -> tuple[list[str], dict[str, str]]:
-    """Acts on all guests at once; returns for whom it was done, and guest -> why not.
+    """Calls `act` for all guests at once; returns the successful guests, and guest -> error.
 
-    Whatever goes wrong with one guest stays that guest's failure: its agent may answer anything.
+    An exception of one guest, whose agent may answer anything, does not affect the others.
     """
 
     def tried(name: str) -> str:
@@ -220,7 +222,7 @@ def for_each(names: list[str], act: Callable[[str], None]) -> tuple[list[str], d
 
 
 def act(guests: Guests, action: str, seconds: float) -> tuple[list[str], dict[str, str]]:
-    """Does one action to the guests that run; returns for whom it was done, and why not."""
+    """Performs one action on the running guests; returns successful ones, and guest -> error."""
     running = guests.running()
     if action == "sync":
         return for_each(running, lambda name: Agent(guests.libvirt, name).sync(seconds))

@@ -10,9 +10,10 @@ from ansible.module_utils.vas import DIFFERENT, DONE, PROGRAM, ask, is_there, op
 
 DOCUMENTATION = """
 module: vas_route
-short_description: Which path a node's packets take
+short_description: Apply, verify or roll back a node's routes
 description:
-  - Makes C(vas route) true on a node, compares it, or takes it back.
+  - Applies the routes that C(vas route) plans for a node, compares them with the kernel's, or rolls
+    them back.
 options:
   state:
     description:
@@ -21,14 +22,14 @@ options:
     choices: [present, verified, absent]
     default: present
   cluster:
-    description: The site's map on the node.
+    description: Path of the site's map on the node.
     type: path
     default: /etc/vas/cluster.yaml
   node:
-    description: The node's name in the map, if it is not the machine's own.
+    description: Name of the node in the map, if it differs from the machine's own.
     type: str
   program:
-    description: Where vas is.
+    description: Path of the vas program.
     type: path
     default: /usr/bin/vas
 attributes:
@@ -40,14 +41,14 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure the routes are as the policy wishes
+- name: Apply the planned routes
   vas_route:
     node: "{{ inventory_hostname }}"
 """
 
 RETURN = """
 changes:
-  description: What was changed, would be, or differs; as C(vas route plan --json) has it.
+  description: Routes that were changed, would be, or differ, as in C(vas route plan --json).
   type: list
   elements: dict
   returned: always
@@ -93,7 +94,7 @@ def _run(module: Any, state: str) -> tuple[int, list[dict[str, Any]]]:
 
 
 def _end_without(module: Any, state: str) -> None:
-    """Without the program: nothing of it is there; in check mode it would be installed before."""
+    """Ends the module on a node without vas, which check mode has not installed."""
     if state == "absent":
         module.exit_json(changed=False, changes=[])
     if module.check_mode:

@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""The Ansible module `vas_sysctl`: kernel parameters, and the values they had before."""
+"""The Ansible module `vas_sysctl`: sets kernel parameters and restores their earlier values."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from ansible.module_utils.vas import make_directories
 
 DOCUMENTATION = """
 module: vas_sysctl
-short_description: Kernel parameters that go back to what they were
+short_description: Set kernel parameters and restore their earlier values
 description:
-  - Writes parameters to a file that is read at boot and sets them now, after it has written
-    down the values that they had. A parameter that this machine does not have, or lets nobody
-    set, is said and left.
+  - Writes parameters to a file that is read at boot and sets them now, after it has recorded
+    their earlier values. A parameter that this machine lacks, or that cannot be set, is reported
+    and skipped.
 options:
   settings:
-    description: Parameter and value, as C(sysctl) has them.
+    description: Parameter -> value, in the notation of C(sysctl).
     type: dict
     default: {}
   file:
-    description: The file that is read at boot.
+    description: Path of the file that is read at boot.
     type: path
     required: true
   state:
-    description: Whether they are to hold; C(absent) gives back the values before.
+    description: C(present) sets the parameters; C(absent) restores their earlier values.
     choices: [present, absent]
     default: present
   record:
-    description: Where the values before are.
+    description: Path of the record of earlier values.
     type: path
     default: /var/lib/vas/sysctl.json
 attributes:
@@ -45,7 +45,7 @@ author: the VAS project
 """
 
 EXAMPLES = """
-- name: Ensure sockets may have large buffers
+- name: Allow large socket buffers
   vas_sysctl:
     file: /etc/sysctl.d/60-vas.conf
     settings: {net.core.rmem_max: 16777216}
@@ -53,48 +53,51 @@ EXAMPLES = """
 
 RETURN = """
 missing:
-  description: Parameters that this machine does not have, or lets nobody set.
+  description: Parameters that this machine lacks, or that cannot be set.
   type: list
   elements: str
   returned: always
 """
 
-_HEAD = "# Written by Ansible; what the values were is in {record}.\n"
+_HEAD = "# Written by Ansible; the earlier values are in {record}.\n"
 
 
-class Kernel:
-    """`/proc/sys` below a root."""
+class ProcSys:
+    """Reads and writes kernel parameters in `/proc/sys` below a root directory."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root / "proc/sys"
 
     def value(self, key: str) -> str | None:
-        """A parameter's words, a blank between them; None where none so named can be set here."""
+        """Returns a parameter's words joined by blanks; None if it is missing or read-only."""
         path = self._root / key.replace(".", "/")
-        # In a network namespace some are there to be read only.
+        # In a network namespace some parameters are read-only.
         if not path.exists() or not path.stat().st_mode & stat.S_IWUSR:
             return None
         return " ".join(path.read_text().split())
 
     def set(self, key: str, value: str) -> None:
-        """Sets a parameter."""
+        """Sets a parameter to a value. Raises OSError if the kernel refuses."""
         (self._root / key.replace(".", "/")).write_text(value)
 
 
-class Parameters:
-    """The parameters that VAS sets: the file, the record of what they were, the kernel."""
+class SysctlParameters:
+    """The parameters that VAS sets: file for the boot, record of earlier values, kernel."""
 
-    def __init__(self, file: Path, record: Path, kernel: Kernel, *, check_mode: bool) -> None:
+    def __init__(self, file: Path, record: Path, kernel: ProcSys, *, check_mode: bool) -> None:
         self._file, self._record, self._kernel = file, record, kernel
         self._check_mode = check_mode
 
     def hold(self, settings: dict[str, str]) -> dict[str, Any]:
-        """Makes these hold, gives back those that are not among them any more."""
+        """Sets parameters and restores those that earlier runs set and `settings` lacks.
+
+        Returns `changed`, `missing` (parameters that cannot be set) and `diff`.
+        """
         before = self._remembered()
         now = {key: self._kernel.value(key) for key in {*settings, *before}}
-        wished = {key: value for key, value in settings.items() if now[key] is not None}
-        wished |= {key: value for key, value in before.items() if key not in settings}
-        going = {k: v for k, v in wished.items() if now[k] is not None and now[k] != v}
+        wanted = {key: value for key, value in settings.items() if now[key] is not None}
+        wanted |= {key: value for key, value in before.items() if key not in settings}
+        going = {k: v for k, v in wanted.items() if now[k] is not None and now[k] != v}
         kept = {k: before.get(k, now[k]) for k in settings if now[k] is not None}
         text = self._text(settings)
         changed = bool(going) or text != self._read(self._file) or kept != before
@@ -106,7 +109,7 @@ class Parameters:
             for key, value in going.items():
                 self._kernel.set(key, value)
             self._write(self._record, json.dumps(kept, indent=1) if kept else "")
-        lines = {"before": self._lines(going, now), "after": self._lines(going, wished)}
+        lines = {"before": self._lines(going, now), "after": self._lines(going, wanted)}
         missing = sorted(key for key in settings if now[key] is None)
         return {"changed": changed, "missing": missing, "diff": lines}
 
@@ -150,7 +153,7 @@ def main() -> None:
     given = module.params["settings"] if module.params["state"] == "present" else {}
     settings = {key: " ".join(str(value).split()) for key, value in given.items()}
     file, record = Path(module.params["file"]), Path(module.params["record"])
-    parameters = Parameters(file, record, Kernel(), check_mode=module.check_mode)
+    parameters = SysctlParameters(file, record, ProcSys(), check_mode=module.check_mode)
     try:
         found = parameters.hold(settings)
     except OSError as wrong:

@@ -1,9 +1,16 @@
-"""What is wrong before anything is changed: with the inventory, and with each machine. Pure."""
+"""Checks of the inventory and of each machine before any change. Pure."""
 
-from vas_ansible.checks.facts import Facts
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.facts import MachineFacts
+from vas_ansible.checks.finding import CheckFinding
 from vas_ansible.checks.inventory import LATER, examine_inventory
 from vas_ansible.checks.machine import examine_machine
 from vas_ansible.checks.network import fabric_mtus
 
-__all__ = ["LATER", "Facts", "Finding", "examine_inventory", "examine_machine", "fabric_mtus"]
+__all__ = [
+    "LATER",
+    "CheckFinding",
+    "MachineFacts",
+    "examine_inventory",
+    "examine_machine",
+    "fabric_mtus",
+]

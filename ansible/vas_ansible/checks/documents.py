@@ -1,4 +1,4 @@
-"""Whether the settings that a role writes into a file are what its program will take."""
+"""Checks that programs accept the settings that roles write into their files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import BaseModel, ValidationError
 
 from vas_affinity.daemon.settings import Settings as AffinitySettings
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.finding import CheckFinding
 from vas_core.settings import problems
 from vas_guest.settings import GuestSettings
 from vas_routing.settings import Settings as RouteSettings
@@ -20,17 +20,17 @@ _MODELS: Mapping[str, tuple[type[BaseModel], str]] = {
 
 
 def as_written(settings: object) -> object:
-    """As the role `guest` writes them: of an image without a boot loader it adds the kernel."""
+    """Returns settings as the role `guest` writes them, with the kernel of such an image."""
     if isinstance(settings, Mapping) and settings.keys() & {"initrd", "kernel_command_line"}:
         return {"kernel": "/var/lib/vas/image/vas-guest.vmlinuz", **settings}
     return settings
 
 
-def examine_settings(node: str, variables: Mapping[str, object]) -> Iterator[Finding]:
-    """What its program would not start with, and only say so after the first changes."""
+def examine_settings(node: str, variables: Mapping[str, object]) -> Iterator[CheckFinding]:
+    """Finds settings that a program would refuse, but only after the first changes."""
     for name, (model, page) in _MODELS.items():
         try:
             model.model_validate(as_written(variables.get(name) or {}))
         except ValidationError as wrong:
             for what in problems(wrong):
-                yield Finding(node, name, what, f"its keys are in {page}")
+                yield CheckFinding(node, name, what, f"its keys are in {page}")

@@ -1,16 +1,16 @@
-"""What the module `vas_facts` reads on a machine, checked for its shape."""
+"""Models of the facts that the module `vas_facts` reads on a machine."""
 
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
 
-class _Facts(BaseModel):
+class _FrozenFacts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Interface(_Facts):
-    """A network interface: `vfs_total` and `vfs` are None where it is no physical function."""
+class Interface(_FrozenFacts):
+    """A network interface; `vfs_total` and `vfs` are None unless it is a physical function."""
 
     mtu: int
     mac: str = ""
@@ -20,7 +20,7 @@ class Interface(_Facts):
     vfs: int | None = None
 
 
-class Account(_Facts):
+class Account(_FrozenFacts):
     """A user or a group: its number here or None, and who has the number that it is to have."""
 
     name: str
@@ -29,7 +29,7 @@ class Account(_Facts):
     holder: str | None
 
 
-class Place(_Facts):
+class FilePlace(_FrozenFacts):
     """A file, there or not, and the file system that has it or would: its number, its room."""
 
     there: bool
@@ -37,7 +37,7 @@ class Place(_Facts):
     free_bytes: int
 
 
-class Zone(_Facts):
+class FirewalldZone(_FrozenFacts):
     """An interface's zone of firewalld; `target` is what becomes of packets that no rule is for.
 
     `ports`: what it lets in besides, each as PORT/PROTOCOL; `sources`: networks from which it lets
@@ -50,7 +50,7 @@ class Zone(_Facts):
     sources: list[str] = []
 
 
-class Chain(_Facts):
+class Chain(_FrozenFacts):
     """A chain that drops what no rule is for; from the interfaces `open` it takes everything.
 
     `ports`: interface, or "*" for all -> what it lets in besides, each as PORT/PROTOCOL;
@@ -64,19 +64,21 @@ class Chain(_Facts):
     sources: list[str] = []
 
 
-class Firewall(_Facts):
-    """What would drop packets. `bridges_filtered`: whether a bridge's go through its chains.
+class FirewallFacts(_FrozenFacts):
+    """Firewall rules that may drop packets.
+
+    `bridges_filtered`: whether packets of a bridge pass the chains.
 
     `guest_rules`: whether nftables has the rules of `vas provision firewall` for guests.
     """
 
-    zones: dict[str, Zone] = {}
+    zones: dict[str, FirewalldZone] = {}
     chains: list[Chain] = []
     bridges_filtered: bool = False
     guest_rules: bool = False
 
 
-class Nodemap(_Facts):
+class Nodemap(_FrozenFacts):
     """One nodemap of Lustre's. `admin`: whether root of its clients is root on the file system.
 
     `ranges`: first and last NID of each range, as Lustre prints them.
@@ -86,8 +88,8 @@ class Nodemap(_Facts):
     ranges: list[tuple[str, str]] = []
 
 
-class Lustre(_Facts):
-    """What a Lustre server says of itself; a machine that is none says nothing.
+class LustreServer(_FrozenFacts):
+    """Facts of a Lustre server; all fields are empty on any other machine.
 
     `nodemaps`: name -> nodemap, empty where the server knows none; `nodemaps_active`: whether they
     are in force; `remote_dir_gid`: MDT -> who may make striped directories (0: root alone).
@@ -98,7 +100,7 @@ class Lustre(_Facts):
     remote_dir_gid: dict[str, int] = {}
 
 
-class Facts(_Facts):
+class MachineFacts(_FrozenFacts):
     """A machine as it is before a change. Memory in bytes.
 
     `synchronised` is None where nobody knows; `names` are what the map's names resolve to here;
@@ -128,11 +130,11 @@ class Facts(_Facts):
     users: dict[str, int | None] = {}
     synchronised: bool | None
     clock: float
-    files: dict[str, Place] = {}
+    files: dict[str, FilePlace] = {}
     listening: list[int] = []
     exposed: list[int] = []
     units: list[str] = []
-    firewall: Firewall = Firewall()
-    server: Lustre = Lustre()
+    firewall: FirewallFacts = FirewallFacts()
+    server: LustreServer = LustreServer()
     lustre: str | None
     ofed: str | None

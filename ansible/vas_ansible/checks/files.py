@@ -1,10 +1,10 @@
-"""Whether the files that a site's variables name are on the controller."""
+"""Checks that the files that a site's variables name are on the controller."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.finding import CheckFinding
 
 # Variable, a key of it or "", what is looked for in it if it is a directory, who makes it.
 _FILES = (
@@ -19,10 +19,10 @@ _FILES = (
 
 def examine_files(
     node: str, variables: Mapping[str, object], exists: Callable[[str], bool]
-) -> Iterator[Finding]:
-    """Those that are missing. A path that is not absolute Ansible looks for in several places."""
+) -> Iterator[CheckFinding]:
+    """Finds files that are missing. Ansible searches a relative path in several directories."""
     for name, key, inside, fix in _FILES:
         value = variables.get(name)
         path = value.get(key) if isinstance(value, Mapping) else value
         if isinstance(path, str) and path.startswith("/") and not exists(path + inside):
-            yield Finding(node, name, f"there is no {path}{inside} here", fix)
+            yield CheckFinding(node, name, f"{path}{inside} does not exist here", fix)

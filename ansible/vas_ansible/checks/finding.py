@@ -1,4 +1,4 @@
-"""One thing that is wrong: where, what, and how to mend it."""
+"""One finding of a check: where, what, and the fix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """A check that failed on a machine, or in the inventory."""
 
     where: str
@@ -17,5 +17,5 @@ class Finding:
     """Whether it is only said: nothing stops for it."""
 
     def line(self) -> str:
-        """`WHERE: CHECK: WHAT; FIX`."""
+        """Returns the finding as one line, `WHERE: CHECK: WHAT; FIX`."""
         return f"{self.where}: {self.check}: {self.what}; {self.fix}"

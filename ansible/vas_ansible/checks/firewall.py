@@ -1,4 +1,4 @@
-"""What a machine's firewall keeps out that has to get in, and what it lets in needlessly.
+"""Checks a machine's firewall for traffic that it blocks wrongly or accepts needlessly.
 
 Guests run users' code: a storage server lets them reach what Lustre and the route probes need,
 and nothing else. Guests and the ResourceManager let in what comes from the map's nodes, as YARN's
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from vas_ansible.checks.facts import Chain, Facts
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.facts import Chain, MachineFacts
+from vas_ansible.checks.finding import CheckFinding
 from vas_cluster import Cluster, Host
 from vas_routing.settings import Settings as RouteSettings
 
@@ -43,7 +43,9 @@ def nodes_of(cluster: Cluster) -> list[str]:
     return found if manager in found else [*found, manager]
 
 
-def server_firewall(host: Host, facts: Facts, needed: Sequence[str]) -> Iterator[Finding]:
+def server_firewall(
+    host: Host, facts: MachineFacts, needed: Sequence[str]
+) -> Iterator[CheckFinding]:
     """Ports of `needed_ports` that a leg does not let in, by zones of firewalld or by chains."""
     bridge = host.nics.bridge
     here = [leg for leg in (host.nics.pf, bridge) if leg in facts.interfaces or leg == bridge]
@@ -54,20 +56,20 @@ def server_firewall(host: Host, facts: Facts, needed: Sequence[str]) -> Iterator
             what = f"firewalld has {leg} in the zone {zone.zone}, which does not let in "
             adding = " ".join(f"--add-port={port}" for port in shut)
             fix = f"firewall-cmd --permanent --zone={zone.zone} {adding}; firewall-cmd --reload"
-            yield Finding(host.name, "firewall", what + ", ".join(shut), fix)
+            yield CheckFinding(host.name, "firewall", what + ", ".join(shut), fix)
     for chain in _chains(facts, "input"):
         shut = [port for port in needed if any(not _lets_in(chain, leg, port) for leg in here)]
         if shut:
             what = f"the chain {chain.name} drops {', '.join(shut)} from {' or '.join(here)}"
             rules = [f"nft insert rule {chain.name} {_match(port)} accept" for port in shut]
             fix = "; ".join(rules) + "; if other rules let them in, accept the check `firewall`"
-            yield Finding(host.name, "firewall", what, fix)
+            yield CheckFinding(host.name, "firewall", what, fix)
     yield from _bridged(host.name, facts, bridge)
 
 
 def node_firewall(
-    node: str, facts: Facts, legs: Sequence[str], nodes: Sequence[str]
-) -> Iterator[Finding]:
+    node: str, facts: MachineFacts, legs: Sequence[str], nodes: Sequence[str]
+) -> Iterator[CheckFinding]:
     """Legs of a guest or the ResourceManager that keep out what comes from the map's `nodes`."""
     fix = f"let in the map's nodes: `vas provision firewall --node {node}` prints the rules"
     here = [leg for leg in legs if leg in facts.interfaces]
@@ -75,17 +77,17 @@ def node_firewall(
         zone = facts.firewall.zones.get(leg)
         if zone and zone.target != _OPEN and not _cover(zone.sources, nodes):
             what = f"firewalld has {leg} in the zone {zone.zone}, which keeps other nodes out"
-            yield Finding(node, "firewall", what, fix)
+            yield CheckFinding(node, "firewall", what, fix)
     for chain in _chains(facts, "input"):
         shut = [leg for leg in here if leg not in chain.open]
         if shut and not _cover(chain.sources, nodes):
             what = f"the chain {chain.name} drops what comes from other nodes by {', '.join(shut)}"
-            yield Finding(
+            yield CheckFinding(
                 node, "firewall", what, fix + "; if others let it in, accept the check `firewall`"
             )
 
 
-def exposed(host: Host, facts: Facts, needed: Sequence[str]) -> Iterator[Finding]:
+def exposed(host: Host, facts: MachineFacts, needed: Sequence[str]) -> Iterator[CheckFinding]:
     """A warning of ports that guests, where users' code runs, reach for nothing."""
     open_ports = [port for port in facts.exposed if f"{port}/tcp" not in needed]
     if facts.firewall.guest_rules or not host.guests:
@@ -100,10 +102,10 @@ def exposed(host: Host, facts: Facts, needed: Sequence[str]) -> Iterator[Finding
         named = (f"{port} ({_KNOWN[port]})" if port in _KNOWN else str(port) for port in open_ports)
         what = f"guests, which run users' code, reach {', '.join(named)} by {bridge} and its PF"
         fix = f"they need {', '.join(needed)}: `vas provision firewall --node {host.name}` prints"
-        yield Finding(host.name, "exposed", what, fix + " the rules", warns=True)
+        yield CheckFinding(host.name, "exposed", what, fix + " the rules", warns=True)
 
 
-def _chains(facts: Facts, hook: str) -> list[Chain]:
+def _chains(facts: MachineFacts, hook: str) -> list[Chain]:
     """Chains that drop by default; where firewalld is, its zones say what counts."""
     return [c for c in facts.firewall.chains if c.hook == hook and not facts.firewall.zones]
 
@@ -123,14 +125,14 @@ def _has(ports: Sequence[str], wanted: str) -> bool:
     return False
 
 
-def _bridged(node: str, facts: Facts, bridge: str) -> Iterator[Finding]:
+def _bridged(node: str, facts: MachineFacts, bridge: str) -> Iterator[CheckFinding]:
     """Chains that packets from guest to guest go through."""
     for chain in _chains(facts, "forward"):
         through = chain.name.startswith("bridge ") or facts.firewall.bridges_filtered
         if through and bridge not in chain.open:
             what = f"the chain {chain.name} drops what guests of {bridge} send one another"
             fix = "sysctl net.bridge.bridge-nf-call-iptables=0, or let that bridge through"
-            yield Finding(node, "firewall", what, fix)
+            yield CheckFinding(node, "firewall", what, fix)
 
 
 def _match(port: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.finding import CheckFinding
 from vas_ansible.hadoop import AUTHENTICATION, LIMIT_USERS
 from vas_cluster import Cluster
 
@@ -16,7 +16,7 @@ _EFFECT = "whoever reaches the ResourceManager runs programs as any user, on the
 
 def examine_identity(
     cluster: Cluster, node: str, variables: Mapping[str, object]
-) -> Iterator[Finding]:
+) -> Iterator[CheckFinding]:
     """Containers as their users without Kerberos, which the map does not accept in writing.
 
     Without Kerberos Hadoop believes the name that a client gives (HADOOP_USER_NAME): real user
@@ -28,14 +28,14 @@ def examine_identity(
     proved = str(properties.get(AUTHENTICATION, "kerberos")).strip().lower()
     if realm and proved != "kerberos":
         what = f"{AUTHENTICATION} is {proved}, which takes vas_hadoop_kerberos_realm back"
-        yield Finding(node, "vas_hadoop_properties", what, "leave that key out")
+        yield CheckFinding(node, "vas_hadoop_properties", what, "leave that key out")
     if realm or cluster.yarn.trusts_every_user:
         return
     if variables.get("vas_hadoop_container_executor"):
         what = f"is not set, and containers run as the users that clients name: {_EFFECT}"
         fix = f"name the realm of Hadoop's Kerberos, {_WAIVER}"
-        yield Finding(node, "vas_hadoop_kerberos_realm", what, fix)
+        yield CheckFinding(node, "vas_hadoop_kerberos_realm", what, fix)
     if not boolean(properties.get(LIMIT_USERS, True), strict=False):
         what = f"{LIMIT_USERS} is false without Kerberos: {_EFFECT}"
         fix = f"leave that key out, {_WAIVER}"
-        yield Finding(node, "vas_hadoop_properties", what, fix)
+        yield CheckFinding(node, "vas_hadoop_properties", what, fix)

@@ -1,4 +1,4 @@
-"""What is wrong with an inventory, without a look at any machine."""
+"""Checks an inventory without reading any machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from vas_ansible.checks.documents import examine_settings
 from vas_ansible.checks.files import examine_files
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.finding import CheckFinding
 from vas_ansible.checks.identity import examine_identity
 from vas_ansible.checks.options import examine_options
 from vas_ansible.hadoop import Choices, site_files
@@ -42,7 +42,7 @@ def examine_inventory(
     known: Collection[str],
     removed: Mapping[str, str],
     exists: Callable[[str], bool] = os.path.exists,
-) -> list[Finding]:
+) -> list[CheckFinding]:
     """Every problem of the variables that a site set.
 
     `options`: every option of a role, with its specification and its "role"; `known`: what else
@@ -64,7 +64,7 @@ def examine_inventory(
     return _once(found)
 
 
-def _values(cluster: Cluster, node: str, variables: Variables) -> Iterator[Finding]:
+def _values(cluster: Cluster, node: str, variables: Variables) -> Iterator[CheckFinding]:
     yield from _memory(cluster, node, variables)
     yield from _kerberos(node, variables)
     yield from _executor(cluster, node, variables)
@@ -74,47 +74,47 @@ def _values(cluster: Cluster, node: str, variables: Variables) -> Iterator[Findi
     yield from examine_settings(node, variables)
 
 
-def _manager(cluster: Cluster) -> Iterator[Finding]:
+def _manager(cluster: Cluster) -> Iterator[CheckFinding]:
     name = cluster.yarn.resourcemanager.name
     if cluster.host(name):
         what = "the ResourceManager would need Lustre's client on a storage server"
         fix = "name a guest or a machine of its own in yarn.resourcemanager"
-        yield Finding(name, "resourcemanager", what, fix)
+        yield CheckFinding(name, "resourcemanager", what, fix)
 
 
 def _unknown(
     node: str, variables: Variables, known: Collection[str], removed: Mapping[str, str]
-) -> Iterator[Finding]:
+) -> Iterator[CheckFinding]:
     for name in sorted(variables):
         if not name.startswith("vas_") or name in known or name in _MADE:
             continue
         if name in removed:
-            yield Finding(node, name, "is not an option any more", removed[name])
+            yield CheckFinding(node, name, "is not an option any more", removed[name])
             continue
         close = closest(name, sorted(known))
         fix = f"did you mean {close}?" if close else "see docs/provisioning.md for the options"
-        yield Finding(node, name, "is no option of any role", fix)
+        yield CheckFinding(node, name, "is not an option of any role", fix)
 
 
-def _memory(cluster: Cluster, node: str, variables: Variables) -> Iterator[Finding]:
+def _memory(cluster: Cluster, node: str, variables: Variables) -> Iterator[CheckFinding]:
     if cluster.host_by_guest(node) is None:
         return
     reserved = str(variables.get("vas_hadoop_reserved", Choices().reserved))
     try:
         site_files(cluster, node, Choices(reserved=reserved))
     except VasError as wrong:
-        yield Finding(node, "vas_hadoop_reserved", wrong.what, wrong.hint or "correct it")
+        yield CheckFinding(node, "vas_hadoop_reserved", wrong.what, wrong.hint or "correct it")
 
 
-def _kerberos(node: str, variables: Variables) -> Iterator[Finding]:
+def _kerberos(node: str, variables: Variables) -> Iterator[CheckFinding]:
     if not variables.get("vas_hadoop_kerberos_realm"):
         return
     if not variables.get("vas_hadoop_kerberos_keytabs"):
         fix = "name the controller's directory with the keytabs"
-        yield Finding(node, "vas_hadoop_kerberos_keytabs", "a realm without keytabs", fix)
+        yield CheckFinding(node, "vas_hadoop_kerberos_keytabs", "a realm without keytabs", fix)
 
 
-def _executor(cluster: Cluster, node: str, variables: Variables) -> Iterator[Finding]:
+def _executor(cluster: Cluster, node: str, variables: Variables) -> Iterator[CheckFinding]:
     """Without Hadoop's setuid program every container is yarn's, whoever submitted it."""
     if variables.get("vas_hadoop_container_executor"):
         return
@@ -131,42 +131,46 @@ def _executor(cluster: Cluster, node: str, variables: Variables) -> Iterator[Fin
     else:
         return
     fix = "name Hadoop's program container-executor, built for these nodes"
-    yield Finding(node, "vas_hadoop_container_executor", what, fix)
+    yield CheckFinding(node, "vas_hadoop_container_executor", what, fix)
 
 
-def _secrets(node: str, variables: Variables) -> Iterator[Finding]:
+def _secrets(node: str, variables: Variables) -> Iterator[CheckFinding]:
     """Hadoop's files are everybody's to read, and a run with --diff prints them."""
     properties = variables.get("vas_hadoop_properties") or {}
     assert isinstance(properties, Mapping), "`examine_options` has seen to that"
     for key in sorted(key for key in map(str, properties) if key.endswith(_SECRET)):
         fix = "put it into a keystore that hadoop.security.credential.provider.path names"
-        yield Finding(node, "vas_hadoop_properties", f"{key} would be everybody's to read", fix)
+        yield CheckFinding(
+            node, "vas_hadoop_properties", f"{key} would be everybody's to read", fix
+        )
 
 
-def _virtual_functions(node: str, variables: Variables) -> Iterator[Finding]:
-    """The server makes them, and its guests get them: two roles have to wish the same."""
+def _virtual_functions(node: str, variables: Variables) -> Iterator[CheckFinding]:
+    """The server makes them, and its guests get them: two roles must agree."""
     guests = variables.get("vas_guest_settings") or {}
     assert isinstance(guests, Mapping), "`examine_options` has seen to that"
     made = boolean(variables.get("vas_storage_host_virtual_functions", True), strict=False)
     taken = boolean(guests.get("virtual_function", True), strict=False)
     if made != taken:
         what = f"is {str(made).lower()}, and vas_guest_settings.virtual_function is "
-        fix = "make them the same; false where there is no SR-IOV"
-        yield Finding(node, "vas_storage_host_virtual_functions", what + str(taken).lower(), fix)
+        fix = "make them the same; false without SR-IOV"
+        yield CheckFinding(
+            node, "vas_storage_host_virtual_functions", what + str(taken).lower(), fix
+        )
 
 
-def _lustre(node: str, variables: Variables) -> Iterator[Finding]:
-    """What is to be installed cannot be asked which kernels it is for: its version has to say."""
+def _lustre(node: str, variables: Variables) -> Iterator[CheckFinding]:
+    """Only the version tells which kernels a client fits that is not installed yet."""
     repository = variables.get("vas_lustre_client_repository")
     if repository and not variables.get("vas_lustre_client_version"):
         what = "is not named, so that nobody can tell whether it fits the kernels"
         fix = "name the Lustre version of vas_lustre_client_repository, like 2.16.1"
-        yield Finding(node, "vas_lustre_client_version", what, fix)
+        yield CheckFinding(node, "vas_lustre_client_version", what, fix)
 
 
-def _once(found: list[Finding]) -> list[Finding]:
+def _once(found: list[CheckFinding]) -> list[CheckFinding]:
     """A variable of all nodes is one finding, of the first of them."""
-    seen: dict[tuple[str, str, str], Finding] = {}
+    seen: dict[tuple[str, str, str], CheckFinding] = {}
     for finding in found:
         seen.setdefault((finding.check, finding.what, finding.fix), finding)
     return list(seen.values())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from vas_ansible.checks.facts import Facts
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.facts import MachineFacts
+from vas_ansible.checks.finding import CheckFinding
 from vas_cluster import Cluster
 
 # What the roles' daemons listen on (vas_ansible.hadoop and Hadoop's own defaults): the
@@ -16,7 +16,7 @@ MANAGER_PORTS = (8030, 8031, 8032, 8033, 8088, 10020, 10033, 19888)
 NODE_PORTS = (8040, 8041, 8042, 13562)
 
 
-def fabric_mtus(cluster: Cluster, known: Mapping[str, Facts]) -> dict[str, int]:
+def fabric_mtus(cluster: Cluster, known: Mapping[str, MachineFacts]) -> dict[str, int]:
     """Storage servers and guests -> the MTU, in bytes, of the leg that has the map's address."""
     nodes = {host.name: host.address for host in cluster.hosts}
     nodes |= {guest.name: guest.address for guest in cluster.guests()}
@@ -29,7 +29,7 @@ def fabric_mtus(cluster: Cluster, known: Mapping[str, Facts]) -> dict[str, int]:
     return dict(legs)
 
 
-def fabric(cluster: Cluster, node: str, mtus: Mapping[str, int]) -> Iterator[Finding]:
+def fabric(cluster: Cluster, node: str, mtus: Mapping[str, int]) -> Iterator[CheckFinding]:
     """All are on one network, where nobody tells a sender that its packets are too long.
 
     A guest's is held to its server's, a server's to what most servers have.
@@ -40,7 +40,7 @@ def fabric(cluster: Cluster, node: str, mtus: Mapping[str, int]) -> Iterator[Fin
     if node in mtus and like in mtus and mtus[node] != mtus[like]:
         what = f"its leg on the data fabric takes {mtus[node]} bytes, and {like}'s {mtus[like]}"
         fix = "give every leg what the switches carry, in each machine's network configuration"
-        yield Finding(node, "mtu", what, fix + "; a guest's is vas_guest_settings.mtu")
+        yield CheckFinding(node, "mtu", what, fix + "; a guest's is vas_guest_settings.mtu")
 
 
 def _usual(mtus: Mapping[str, int]) -> str:
@@ -49,7 +49,9 @@ def _usual(mtus: Mapping[str, int]) -> str:
     return next((name for name, mtu in mtus.items() if mtu == most[0][0]), "")
 
 
-def ports(node: str, facts: Facts, unit: str, wanted: Sequence[int]) -> Iterator[Finding]:
+def ports(
+    node: str, facts: MachineFacts, unit: str, wanted: Sequence[int]
+) -> Iterator[CheckFinding]:
     """Ports that somebody else has; once VAS's unit is there, they are its own."""
     if unit in facts.units:
         return
@@ -57,4 +59,4 @@ def ports(node: str, facts: Facts, unit: str, wanted: Sequence[int]) -> Iterator
     if taken:
         what = f"somebody listens on port {', '.join(taken)}, which YARN needs"
         fix = f"see who by `ss -ltnp sport = :{taken[0]}`, and stop it or give it another port"
-        yield Finding(node, "ports", what, fix)
+        yield CheckFinding(node, "ports", what, fix)

@@ -1,4 +1,4 @@
-"""Whether a site's variables have the types and choices of the roles' options."""
+"""Checks that a site's variables have the types and choices of the roles' options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.finding import CheckFinding
 
 # Of an option's specification, what Ansible judges a value by.
 _JUDGED = ("type", "elements", "choices")
@@ -20,16 +20,16 @@ _OF_YAML: Mapping[str, tuple[type, str, str]] = {
 
 def examine_options(
     node: str, variables: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Finding]:
-    """What a role would refuse when its first task runs; it is said with the rest, before any."""
+) -> Iterator[CheckFinding]:
+    """Finds values that a role would refuse when its first task runs."""
     for name in sorted(variables.keys() & options.keys()):
         value, option = variables[name], options[name]
         kind, word, example = _OF_YAML.get(option.get("type", ""), (object, "", ""))
         if not isinstance(value, kind) and value is not None:
             fix = f"write it as YAML, in group_vars: {name}: {example.format(value)}"
-            yield Finding(node, name, f"is no {word}", fix)
+            yield CheckFinding(node, name, f"is not a {word}", fix)
             continue
         judged = {key: option[key] for key in _JUDGED if key in option}
         for wrong in ArgumentSpecValidator({name: judged}).validate({name: value}).error_messages:
             fix = f"see ansible/roles/{option['role']}/README.md"
-            yield Finding(node, name, wrong.replace(f"{name} ", "", 1), fix)
+            yield CheckFinding(node, name, wrong.replace(f"{name} ", "", 1), fix)

@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from vas_ansible.checks.facts import Facts
-from vas_ansible.checks.finding import Finding
+from vas_ansible.checks.facts import MachineFacts
+from vas_ansible.checks.finding import CheckFinding
 from vas_cluster import Host
 from vas_core.sizes import format_size, parse_size
 
@@ -15,12 +15,12 @@ IMAGE = "/var/lib/vas/image"
 # As the units have it (yarn-plugins/systemd).
 _HEAP_BYTES = 1 << 30
 _DAEMONS = ("resourcemanager", "jobhistory")
-# Beside its heap a JVM has classes, threads and buffers.
+# In addition to its heap a JVM has classes, threads and buffers.
 _JVM_BYTES = 256 << 20
 _MAXIMUM = re.compile(r"-Xmx(\d+[kmgKMG]?)")
 
 
-def disks(host: Host, facts: Facts, image_bytes: int) -> Iterator[Finding]:
+def disks(host: Host, facts: MachineFacts, image_bytes: int) -> Iterator[CheckFinding]:
     """Disks grow to their size: what is not there yet has to find it, and the image beside it."""
     wanted: dict[int, int] = defaultdict(int)
     free: dict[int, int] = {}
@@ -31,7 +31,7 @@ def disks(host: Host, facts: Facts, image_bytes: int) -> Iterator[Finding]:
             continue
         if path.startswith("/dev/"):
             fix = "make that volume, and write the image to it; or correct the map"
-            yield Finding(host.name, "disk", f"has no {path}", fix)
+            yield CheckFinding(host.name, "disk", f"has no {path}", fix)
             continue
         wanted[place.device] += size_bytes
         free[place.device] = place.free_bytes
@@ -40,16 +40,16 @@ def disks(host: Host, facts: Facts, image_bytes: int) -> Iterator[Finding]:
             what = f"guests' disks and their image need {format_size(size_bytes)}, "
             what += f"{format_size(free[device])} are free"
             fix = "put hosts[].guests[].disks on a larger file system, or make them smaller"
-            yield Finding(host.name, "disk", what, fix)
+            yield CheckFinding(host.name, "disk", what, fix)
 
 
-def heaps(node: str, facts: Facts, given: Mapping[str, str]) -> Iterator[Finding]:
+def heaps(node: str, facts: MachineFacts, given: Mapping[str, str]) -> Iterator[CheckFinding]:
     """The ResourceManager and the history have to fit. `given`: options of their JVMs."""
     asked = sum(_heap_bytes(given.get(daemon, "")) + _JVM_BYTES for daemon in _DAEMONS)
     if asked > facts.memory_bytes:
         what = f"ResourceManager and history need {format_size(asked)} of "
         what += format_size(facts.memory_bytes)
-        yield Finding(node, "memory", what, "give the machine more, or lower vas_hadoop_heaps")
+        yield CheckFinding(node, "memory", what, "give the machine more, or lower vas_hadoop_heaps")
 
 
 def _heap_bytes(options: str) -> int:

@@ -1,7 +1,7 @@
-"""What verify.yml saw on a site's machines, judged, and written down. Pure."""
+"""Judges the observations of verify.yml on a site's machines and renders its report. Pure."""
 
-from vas_ansible.verify.check import Check, Verdict
-from vas_ansible.verify.examine import Asked, examine
+from vas_ansible.verify.check import Check, CheckStatus
+from vas_ansible.verify.examine import VerifyLimits, examine
 from vas_ansible.verify.report import as_html, as_json, lines
 
-__all__ = ["Asked", "Check", "Verdict", "as_html", "as_json", "examine", "lines"]
+__all__ = ["Check", "CheckStatus", "VerifyLimits", "as_html", "as_json", "examine", "lines"]

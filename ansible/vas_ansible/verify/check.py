@@ -1,4 +1,4 @@
-"""One thing that was looked at on a site, and what a command there said of it."""
+"""One check of a site, and the result of the command behind it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 _NOT_HERE = 77
-# What Ansible says where there is no such program.
+# Ansible's message for a program that does not exist.
 _NOT_STARTED = "Error executing command."
 _MOST_CHARS = 400
 
 
-class Verdict(StrEnum):
-    """How a check ended."""
+class CheckStatus(StrEnum):
+    """Outcome of a check: passed, failed or not run."""
 
     OK = "ok"
     FAILED = "failed"
@@ -24,31 +24,31 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """A check of a node: what was seen there, and where it is not ok, how to mend it."""
+    """A check of a node: the observation, its status, and the fix where it failed."""
 
     node: str
     name: str
-    verdict: Verdict
+    verdict: CheckStatus
     what: str
     fix: str = ""
 
     def line(self) -> str:
-        """`NODE: CHECK: WHAT; FIX`."""
+        """Returns the check as one line, `NODE: CHECK: WHAT; FIX`."""
         text = f"{self.node}: {self.name}: {self.what}"
         return f"{text}; {self.fix}" if self.fix else text
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a task of Ansible's registered of a command. `status` is None where it did not run."""
+class CommandResult:
+    """Result of a command that an Ansible task registered; `status` is None if it did not run."""
 
     status: int | None
     stdout: str
     stderr: str
 
     @classmethod
-    def of(cls, registered: Mapping[str, Any]) -> Said:
-        """Of a task that is there, skipped or failed in itself."""
+    def of(cls, registered: Mapping[str, Any]) -> CommandResult:
+        """Returns the result of a registered task, which may have been skipped or have failed."""
         status = registered.get("rc")
         stderr = registered.get("stderr") or registered.get("msg") or ""
         if stderr == _NOT_STARTED:
@@ -57,25 +57,25 @@ class Said:
 
     @property
     def is_ok(self) -> bool:
-        """Whether it ran, and found nothing."""
+        """Whether the command ran and ended with status 0."""
         return self.status == 0
 
     @property
-    def verdict(self) -> Verdict:
-        """By its status alone: 77 says that the node lacks a program."""
+    def verdict(self) -> CheckStatus:
+        """Status of a check by the exit status alone: 77 means that the node lacks a program."""
         if self.is_ok:
-            return Verdict.OK
-        return Verdict.NOT_RUN if self.status == _NOT_HERE else Verdict.FAILED
+            return CheckStatus.OK
+        return CheckStatus.NOT_RUN if self.status == _NOT_HERE else CheckStatus.FAILED
 
     @property
     def reason(self) -> str:
-        """What it said last, in one line."""
+        """Last line of stderr, or else of stdout, cut to 400 characters."""
         lines = (self.stderr.strip() or self.stdout.strip()).splitlines()
         text = lines[-1].strip().removeprefix("vas: ") if lines else f"status {self.status}"
         return text[:_MOST_CHARS]
 
     def json(self) -> Any:
-        """Its JSON; None where it printed none."""
+        """Returns stdout parsed as JSON; None if it is not JSON."""
         try:
             return json.loads(self.stdout)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Everything that the role `verify` registered, node by node, as checks. Pure."""
+"""Turns the results that the role `verify` registered on each node into checks. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vas_ansible.verify import lustre, stops
-from vas_ansible.verify.check import Check, Said, Verdict
+from vas_ansible.verify.check import Check, CheckStatus, CommandResult
 from vas_ansible.verify.jobs import jobs
 from vas_ansible.verify.paths import paths
 from vas_cluster import Cluster
@@ -19,7 +19,7 @@ _FIXES = {
     "LNet": "see `lctl list_nids` there, and the MGS",
     "disk": "see docs/provisioning.md for what it needs",
 }
-_LUSTRE: dict[str, Callable[[Cluster, str, Said], Check]] = {
+_LUSTRE: dict[str, Callable[[Cluster, str, CommandResult], Check]] = {
     "OSTs": lustre.osts,
     "lfs df": lustre.space,
     "own OSTs": lustre.own_osts,
@@ -27,10 +27,11 @@ _LUSTRE: dict[str, Callable[[Cluster, str, Said], Check]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What is asked of a site: shares of maps that read locally, and of the faster path's speed.
+class VerifyLimits:
+    """Limits that a site must meet, and checks that it leaves out.
 
-    `left`: what was left out -> why.
+    `locality`: least share of maps that read locally; `path_share`: least share of the faster
+    path's speed; `left`: check that is left out -> why.
     """
 
     locality: float = 0.98
@@ -38,11 +39,14 @@ class Asked:
     left: Mapping[str, str] = field(default_factory=dict)
 
 
-def examine(cluster: Cluster, seen: Mapping[str, Registered], asked: Asked) -> list[Check]:
-    """`seen`: node -> the variables `__vas_verify_*` that the role registered there."""
-    # Those that were evacuated are not among the nodes.
+def examine(cluster: Cluster, seen: Mapping[str, Registered], asked: VerifyLimits) -> list[Check]:
+    """Returns the checks of all nodes, after those that were left out.
+
+    `seen`: node -> the variables `__vas_verify_*` that the role registered there.
+    """
+    # Evacuated guests are not among the nodes.
     guests = [guest.name for guest in cluster.guests() if guest.name in seen]
-    left = [Check("site", name, Verdict.NOT_RUN, why) for name, why in asked.left.items()]
+    left = [Check("site", name, CheckStatus.NOT_RUN, why) for name, why in asked.left.items()]
     listed = [
         found["__vas_verify_applications"]
         for found in seen.values()
@@ -60,18 +64,18 @@ def _of_node(
     cluster: Cluster,
     node: str,
     found: Registered,
-    asked: Asked,
+    asked: VerifyLimits,
     wanted: Collection[str],
     applications: Registered,
 ) -> Iterator[Check]:
     looked = found.get("__vas_verify_looked")
     if not looked or looked.get("unreachable"):
-        what = "could not be reached, so nothing is known of it"
-        yield Check(node, "reached", Verdict.FAILED, what, "see what Ansible says of it above")
+        what = "could not be reached, so nothing is known about this node"
+        yield Check(node, "reached", CheckStatus.FAILED, what, "see Ansible's message above")
         return
     for each in looked.get("results", []):
         if each["item"]["check"] == stops.NAME:
-            yield from stops.unclean_stops(node, Said.of(each), applications)
+            yield from stops.unclean_stops(node, CommandResult.of(each), applications)
         else:
             yield _look(cluster, node, each)
     yield from _measured(node, found, asked)
@@ -84,18 +88,18 @@ def _of_node(
 
 
 def _look(cluster: Cluster, node: str, registered: Registered) -> Check:
-    name, said = registered["item"]["check"], Said.of(registered)
+    name, said = registered["item"]["check"], CommandResult.of(registered)
     if said.status is None:
         return _not_run(node, name, registered)
     if name in _LUSTRE:
         return _LUSTRE[name](cluster, node, said)
-    what = "as it is to be" if said.is_ok else said.reason
+    what = "as it must be" if said.is_ok else said.reason
     return Check(node, name, said.verdict, what, "" if said.is_ok else _FIXES[name])
 
 
-def _measured(node: str, found: Registered, asked: Asked) -> Iterator[Check]:
-    """What takes its time, where it was asked for."""
-    by_name: dict[str, Callable[[Said], Iterable[Check]]] = {
+def _measured(node: str, found: Registered, asked: VerifyLimits) -> Iterator[Check]:
+    """Checks of measurements and jobs that were not skipped."""
+    by_name: dict[str, Callable[[CommandResult], Iterable[Check]]] = {
         "paths": lambda said: paths(node, said, asked.path_share),
         "disk": lambda said: [_disk(node, said)],
         "jobs": lambda said: jobs(node, said, asked.locality),
@@ -104,40 +108,40 @@ def _measured(node: str, found: Registered, asked: Asked) -> Iterator[Check]:
         registered = found.get(f"__vas_verify_{name}")
         if registered is None or registered.get("skipped"):
             continue
-        said = Said.of(registered)
+        said = CommandResult.of(registered)
         yield from judge(said) if said.status is not None else [_not_run(node, name, registered)]
 
 
 def _not_run(node: str, name: str, registered: Registered) -> Check:
     if not registered.get("skipped"):
-        what = Said.of(registered).reason
-        return Check(node, name, Verdict.FAILED, what, _FIXES.get(name, ""))
-    return Check(node, name, Verdict.NOT_RUN, registered["item"]["reason"])
+        what = CommandResult.of(registered).reason
+        return Check(node, name, CheckStatus.FAILED, what, _FIXES.get(name, ""))
+    return Check(node, name, CheckStatus.NOT_RUN, registered["item"]["reason"])
 
 
-def _disk(node: str, said: Said) -> Check:
+def _disk(node: str, said: CommandResult) -> Check:
     found = said.json()
     if not said.is_ok or not found:
         return Check(node, "disk", said.verdict, said.reason, _FIXES["disk"])
     speeds = (f"{kind} {found[f'{kind}_mb_per_second']:.0f} MB/s" for kind in ("write", "read"))
     what = f"{', '.join(speeds)}, {found['size']} in {found['directory']} by {found['program']}"
-    return Check(node, "disk", Verdict.OK, what)
+    return Check(node, "disk", CheckStatus.OK, what)
 
 
 def _history(node: str, registered: Registered) -> Check:
-    """Whether the JobHistoryServer could read what the user's masters left."""
+    """Whether the JobHistoryServer could read the files of the user's AMs."""
     listed = ((registered.get("json") or {}).get("jobs") or {}).get("job") or []
     listed = [listed] if isinstance(listed, Mapping) else listed
     ended = [job for job in listed if job.get("state") == "SUCCEEDED"]
     if ended:
         what = f"{len(ended)} jobs of {ended[0].get('user', '')} that ended well"
-        return Check(node, "history", Verdict.OK, what)
+        return Check(node, "history", CheckStatus.OK, what)
     what = "the JobHistoryServer has no job of the user that ran them"
     fix = (
-        "yarn/staging/history/done_intermediate has to be 3777 mapred:hadoop, the user's below it"
+        "yarn/staging/history/done_intermediate must be 3777 mapred:hadoop, the user's below it"
         " 2770 USER:hadoop (site.yml); see `journalctl -u vas-jobhistory`"
     )
-    return Check(node, "history", Verdict.FAILED, what, fix)
+    return Check(node, "history", CheckStatus.FAILED, what, fix)
 
 
 def _running(registered: Registered) -> list[str]:
@@ -148,15 +152,15 @@ def _running(registered: Registered) -> list[str]:
 def _nodes(
     node: str, running: Collection[str], wanted: Collection[str], registered: Registered
 ) -> Iterator[Check]:
-    """Whether all guests run, but those that were evacuated."""
+    """Whether all guests run, except evacuated ones."""
     name, gone = "YARN's nodes", sorted(set(wanted) - set(running))
     if not registered.get("json"):
-        what = f"the ResourceManager does not answer: {Said.of(registered).reason}"
+        what = f"the ResourceManager does not answer: {CommandResult.of(registered).reason}"
         fix = "see `journalctl -u vas-resourcemanager` there"
-        yield Check(node, name, Verdict.FAILED, what, fix)
+        yield Check(node, name, CheckStatus.FAILED, what, fix)
     elif gone:
-        what = f"{', '.join(gone)} are no running nodes"
+        what = f"{', '.join(gone)} are not running nodes"
         fix = "see `journalctl -u vas-nodemanager` there"
-        yield Check(node, name, Verdict.FAILED, what, fix)
+        yield Check(node, name, CheckStatus.FAILED, what, fix)
     else:
-        yield Check(node, name, Verdict.OK, f"all {len(wanted)} guests run")
+        yield Check(node, name, CheckStatus.OK, f"all {len(wanted)} guests run")

@@ -1,11 +1,11 @@
-"""What a guest's Lustre says: `lfs osts` and `lfs df` against the map. Pure."""
+"""Compares a guest's `lfs osts` and `lfs df` with the map. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 
-from vas_ansible.verify.check import Check, Said, Verdict
+from vas_ansible.verify.check import Check, CheckStatus, CommandResult
 from vas_cluster import Cluster, Host
 
 _ACTIVE = re.compile(r"^(\d+): \S+ ACTIVE\b", re.MULTILINE)
@@ -13,41 +13,43 @@ _ACTIVE = re.compile(r"^(\d+): \S+ ACTIVE\b", re.MULTILINE)
 _WITH_SPACE = re.compile(r"^\S+\s+\d+\s+\d+\s+\d+\s+\S+\s+\S+\[OST:(\d+)\]", re.MULTILINE)
 
 
-def osts(cluster: Cluster, node: str, said: Said) -> Check:
-    """Whether every OST of the map is active."""
+def osts(cluster: Cluster, node: str, said: CommandResult) -> Check:
+    """Checks in `lfs osts` that every OST of the map is active."""
     return _all(cluster, node, "OSTs", said, _ACTIVE, "active")
 
 
-def space(cluster: Cluster, node: str, said: Said) -> Check:
-    """Whether every OST of the map says how full it is."""
+def space(cluster: Cluster, node: str, said: CommandResult) -> Check:
+    """Checks in `lfs df` that every OST of the map reports its space."""
     return _all(cluster, node, "lfs df", said, _WITH_SPACE, "in it")
 
 
-def own_osts(cluster: Cluster, node: str, said: Said) -> Check:
-    """Whether the guest sees the OSTs of the server that it runs on."""
+def own_osts(cluster: Cluster, node: str, said: CommandResult) -> Check:
+    """Checks in `lfs df` that the guest sees the OSTs of its own server."""
     home = cluster.host_by_guest(node)
     assert home is not None
     gone = set(home.osts) - _indices(_WITH_SPACE, said)
     if gone:
         what = f"{_named(gone)} of its own server {home.name} cannot be seen"
         fix = f"see `lctl ping {home.nids[0]}` on {node}"
-        return Check(node, "own OSTs", Verdict.FAILED, what, fix)
-    return Check(node, "own OSTs", Verdict.OK, f"{_named(home.osts)} of {home.name}")
+        return Check(node, "own OSTs", CheckStatus.FAILED, what, fix)
+    return Check(node, "own OSTs", CheckStatus.OK, f"{_named(home.osts)} of {home.name}")
 
 
 def _all(
-    cluster: Cluster, node: str, name: str, said: Said, shown: re.Pattern[str], how: str
+    cluster: Cluster, node: str, name: str, said: CommandResult, shown: re.Pattern[str], how: str
 ) -> Check:
     wanted = {index for host in cluster.hosts for index in host.osts}
     gone = wanted - _indices(shown, said)
     if not gone:
-        return Check(node, name, Verdict.OK, f"all {len(wanted)} {how}")
+        return Check(node, name, CheckStatus.OK, f"all {len(wanted)} {how}")
     what = f"{_named(gone)} of {', '.join(_hosts(cluster, gone))} are not {how}"
     what = what if said.is_ok else f"{what}: {said.reason}"
-    return Check(node, name, Verdict.FAILED, what, "see `lfs check osts` there, and the servers")
+    return Check(
+        node, name, CheckStatus.FAILED, what, "see `lfs check osts` there, and the servers"
+    )
 
 
-def _indices(shown: re.Pattern[str], said: Said) -> set[int]:
+def _indices(shown: re.Pattern[str], said: CommandResult) -> set[int]:
     return {int(index) for index in shown.findall(said.stdout)}
 
 

@@ -1,19 +1,19 @@
-"""What `vas route calibrate --json` measured: six paths, and which of them a guest takes. Pure."""
+"""Judges the six paths of `vas route calibrate --json`, and which of them a guest takes. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vas_ansible.verify.check import Check, Said, Verdict
+from vas_ansible.verify.check import Check, CheckStatus, CommandResult
 
 _FIX = "see `vas route calibrate` on {node}, which writes what it finds by --output"
 _DIFFERENT = 3
 
 
-def paths(node: str, said: Said, least_share: float) -> Iterator[Check]:
-    """A check for each destination: the way that a guest goes, against the faster one.
+def paths(node: str, said: CommandResult, least_share: float) -> Iterator[Check]:
+    """Yields a check for each destination, which compares the guest's path with the faster one.
 
-    `least_share`: how much of the faster way's speed it has to have.
+    `least_share`: least share of the faster path's speed.
     """
     found = said.json() if said.status in (0, _DIFFERENT) else None
     if not found:
@@ -30,16 +30,16 @@ def _path(node: str, taken: str, rows: list[dict[str, object]], least_share: flo
     shown = ", ".join(f"{leg} {gbps:.2f} Gbit/s" for leg, gbps in speeds.items())
     what = f"{rows[0]['case']} {rows[0]['destination']}: {shown}; goes by {taken}"
     if share >= least_share:
-        return Check(node, "paths", Verdict.OK, what)
-    what = f"{what}, {share:.2f} of the faster one, {least_share:g} are asked for"
-    return Check(node, "paths", Verdict.FAILED, what, _FIX.format(node=node))
+        return Check(node, "paths", CheckStatus.OK, what)
+    what = f"{what}, {share:.2f} of the faster one, {least_share:g} are required"
+    return Check(node, "paths", CheckStatus.FAILED, what, _FIX.format(node=node))
 
 
-def _verdict(said: Said) -> Verdict:
-    return Verdict.FAILED if said.is_ok else said.verdict
+def _verdict(said: CommandResult) -> CheckStatus:
+    return CheckStatus.FAILED if said.is_ok else said.verdict
 
 
-def _hint(said: Said, node: str) -> str:
-    if said.verdict is Verdict.NOT_RUN:
+def _hint(said: CommandResult, node: str) -> str:
+    if said.verdict is CheckStatus.NOT_RUN:
         return "install the package iperf3 on storage servers and guests"
     return _FIX.format(node=node)

@@ -15,7 +15,7 @@ import org.vas.layout.ConfKey;
  */
 public final class ConfigurationPage {
   private static final String HEAD = "# Configuration of the YARN plugins\n\n"
-      + "Made from the source by `org.vas.dist.ConfigurationPage`; do not edit.\n"
+      + "Generated from the source by `org.vas.dist.ConfigurationPage`; do not edit.\n"
       + "Set these keys in `core-site.xml` or `yarn-site.xml`, or with `-D` for one job.\n"
       + "A size is a number with `k`, `m`, `g` or `t` (powers of 1024); a time is a number with"
       + " `ms`, `s`, `m`, `h` or `d`.\n"

@@ -1,0 +1,78 @@
+"""Machines of the example site that the checks find nothing wrong with, and variations of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from vas_ansible.checks import MachineFacts, examine_machine
+from vas_cluster import load_cluster
+from vas_routing.settings import Settings as RouteSettings
+
+ROOT = Path(__file__).parents[2]
+
+
+EXAMPLE = ROOT / "cluster/examples/four-oss.yaml"
+
+
+SITE = load_cluster(EXAMPLE)
+
+
+OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
+
+
+MANAGER = "yarn-rm.hpc.example"
+
+
+GIB = 1 << 30
+
+
+NEEDED = ["900-1000/tcp", f"{RouteSettings().probe_port}/udp"]
+
+
+def host(**changed: Any) -> MachineFacts:
+    interfaces = {
+        "ens1f0": {"mtu": 9000, "addresses": ["10.10.0.11"], "vfs_total": 8, "vfs": 0},
+        **changed.pop("interfaces", {}),
+    }
+    good = {
+        "hostname": "oss01",
+        "kernel": "5.14.0-427.13.1.el9_4.x86_64",
+        "headers": True,
+        "kvm": True,
+        "iommu_groups": 40,
+        "memory_bytes": 256 * GIB,
+        "available_bytes": 250 * GIB,
+        "huge_bytes": 0,
+        "cpus": 48,
+        "interfaces": interfaces,
+        "routes": ["10.10.0.0/24"],
+        "names": {},
+        "synchronised": True,
+        "clock": 0.0,
+        "lustre": None,
+        "ofed": None,
+    }
+    return MachineFacts.model_validate(good | changed)
+
+
+def guest(**changed: Any) -> MachineFacts:
+    legs = {"ens1f0v0": {"mtu": 9000, "addresses": ["10.10.0.111"]}, "virtio0": {"mtu": 9000}}
+    good = {"hostname": "vas01", "memory_bytes": 62 * GIB, "interfaces": legs}
+    return host().model_copy(
+        update=MachineFacts.model_validate(host().model_dump() | good).__dict__ | changed
+    )
+
+
+def manager(**changed: Any) -> MachineFacts:
+    eth0 = {"mtu": 1500, "addresses": ["10.10.0.5"]}
+    return host(**{"hostname": "yarn-rm", "interfaces": {"eth0": eth0}, **changed})
+
+
+def checks(facts: MachineFacts, node: str = OSS, **settings: object) -> list[str]:
+    found = examine_machine(SITE, node, facts, settings)
+    return [finding.check for finding in found if not finding.warns]
+
+
+def chain(hook: str, *let_in: str, name: str = "inet filter x") -> dict[str, Any]:
+    return {"name": name, "hook": hook, "open": list(let_in)}
