@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.reading import link_inside, names_inside, read_inside
+from vas_core.tree_glob import glob_inside
 
 # More than /proc/interrupts of any machine has (11 bytes for each CPU and interrupt).
 MOST_BYTES = 32 << 20
@@ -63,10 +64,11 @@ class Root:
         return path.readlink() if path.is_symlink() else None
 
     def glob(self, pattern: str) -> Iterator[Path]:
-        """The files that match `pattern`, sorted; of a captured tree those within it."""
-        found = sorted(self.directory.glob(pattern))
+        """Yields the files that match `pattern`, sorted; of a captured tree those within it.
+
+        Raises BadInput for links in a circle and for a tree too large to search (`glob_inside`).
+        """
         if self.is_live:
-            yield from found
-            return
-        top = self.directory.resolve()
-        yield from (path for path in found if path.resolve().is_relative_to(top))
+            yield from sorted(self.directory.glob(pattern))
+        else:
+            yield from glob_inside(self.directory, pattern)
