@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from vas_core.errors import BadInput
+from vas_core.errors import BadInput, VasError
 from vas_routing.daemon.keys import Keys, read_keys
 from vas_routing.daemon.metrics import Metrics
 
@@ -32,6 +32,12 @@ class Keyring:
         self._metrics.key_refused.set(wrong is not None)
         self._say(wrong)
         return self.keys
+
+    def hold_off(self, wrong: Exception) -> None:
+        """Notes that the keys that were read are not in force: no node could use them."""
+        what = str(wrong) if isinstance(wrong, VasError) else f"{type(wrong).__name__}: {wrong}"
+        self._metrics.key_refused.set(True)
+        log.error("the key of before holds", extra={"what": f"{self.file}: not in force: {what}"})
 
     def _say(self, wrong: str | None) -> None:
         if wrong is None and not self.keys:

@@ -17,7 +17,6 @@ from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.events import Disturbed, Events, LinkChange, Overflow
 from vas_routing.daemon.inputs import Inputs
 from vas_routing.daemon.keyring import Keyring
-from vas_routing.daemon.keys import Keys
 from vas_routing.daemon.memory import Memory, read_memory
 from vas_routing.daemon.metrics import Metrics
 from vas_routing.daemon.node import LiveNode
@@ -149,26 +148,35 @@ class Daemon:
 
     def _take(self, reading: Future[Inputs]) -> None:
         self._reading = None
-        before, keys = self._live, self._keyring.keys
+        before = self._live
         try:
             self._keyring.read()
             inputs = reading.result()
             self._start(inputs, before.memory())
         except Exception as wrong:  # whatever it is: without this daemon no path is watched
             self._told.refused(wrong)
-            self._hold(before, keys)
+            self._hold(before)
         else:
             self._inputs = inputs
             self._told.took()
             self._reader.submit(self._told.keep, inputs)
         notify("READY=1")
 
-    def _hold(self, before: LiveNode, keys: Keys) -> None:
-        """Goes on as before; with new keys, if the reading brought some."""
+    def _hold(self, before: LiveNode) -> None:
+        """Goes on as before; with new keys, if there are some and the node can be made with them.
+
+        Where it cannot (an interface is gone), the keys of before hold too, which is an alarm; the
+        next reading of the files tries again.
+        """
+        if self._keyring.keys != before.keys:
+            try:
+                self._start(self._inputs, before.memory())
+            except Exception as wrong:  # whatever it is, as above
+                self._keyring.hold_off(wrong)
+            else:
+                return
         self._live = before
         before.open()
-        if self._keyring.keys != keys:
-            self._start(self._inputs, before.memory())
 
     def _drained(self, held: frozenset[Leg]) -> frozenset[Leg]:
         try:

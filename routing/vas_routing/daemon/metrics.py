@@ -66,7 +66,8 @@ class Metrics:
         )
         self.key_refused = Gauge(
             "vas_route_key_refused",
-            "1 if the file of the key cannot be used, or is gone while its key is in force",
+            "1 if the file of the key cannot be used, is gone while its key is in force, or holds "
+            "a new key that could not be put in force",
             registry=registry,
         )
 

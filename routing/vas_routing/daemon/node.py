@@ -41,6 +41,7 @@ class LiveNode:
         self, node: Node, choices: Choices, keys: Keys, tools: Tools, memory: Memory
     ) -> None:
         self._node, self._choices, self._tools = node, choices, tools
+        self.keys = keys
         found = observe.devices()
         self.legs = observe.legs(node.cluster, node.name, found, memory.devices)
         self._fabric = self.legs.fabric or memory.fabric
