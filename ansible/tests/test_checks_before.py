@@ -47,6 +47,7 @@ def host(**changed: Any) -> Facts:
         "names": {},
         "synchronised": True,
         "clock": 0.0,
+        "link_protection": {"fs.protected_hardlinks": 1, "fs.protected_symlinks": 1},
         "lustre": None,
         "ofed": None,
     }
@@ -301,6 +302,18 @@ def guest(**changed: Any) -> Facts:
     return host().model_copy(
         update=Facts.model_validate(host().model_dump() | good).__dict__ | changed
     )
+
+
+@pytest.mark.parametrize("setting", ["fs.protected_hardlinks", "fs.protected_symlinks"])
+@pytest.mark.parametrize("value", [0, None])
+def test_a_kernel_that_follows_planted_links_is_named(setting: str, value: int | None) -> None:
+    """S4: on a server and on a guest, each setting for itself, with its fix."""
+    both = host().link_protection | {setting: value}
+    assert checks(guest(link_protection=both), GUEST) == ["links"]
+    (found,) = examine_machine(SITE, OSS, host(link_protection=both), {})
+    assert found.check == "links" and not found.warns
+    assert found.what.startswith(f"{setting} is {'not readable' if value is None else '0'}, ")
+    assert found.fix == f"write `{setting} = 1` to /etc/sysctl.d/60-vas-links.conf; sysctl --system"
 
 
 def test_lustre_has_to_fit_the_kernel_and_its_headers_be_there() -> None:
