@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,39 @@ def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
     assert debian.vas("--yes", "bench", "interference").returncode == 0
     assert debian.installed() == ["fio"]
     assert debian.builds() == 1
+
+
+@pytest.mark.parametrize(
+    ("programs", "packages", "words"),
+    [
+        (
+            ("krb5kdc", "kadmin.local", "kinit"),
+            {
+                "apt-get": ["krb5-kdc", "krb5-admin-server", "krb5-user"],
+                "dnf": ["krb5-server", "krb5-workstation"],
+            },
+            ("test", "--all"),
+        ),
+        (("nft",), {"apt-get": ["nftables"], "dnf": ["nftables"]}, ("test",)),
+    ],
+)
+def test_only_the_tests_that_run_it_need_a_program_of_tests(
+    programs: tuple[str, ...],
+    packages: dict[str, list[str]],
+    words: tuple[str, ...],
+    machine: Machine,
+) -> None:
+    machine.lacks(*programs)
+    names = packages[machine.manager]
+    for name, program in product(names, programs):
+        machine.program(program, "#!/bin/sh\n", package=name)
+    others = [("demo",), ("lab", "status"), ("bench", "arms"), ("route", "plan")]
+    others += [("test", "--fast"), *([("test",), ("test", "--ci")] if "--all" in words else [])]
+    for other in others:
+        assert machine.vas(*other).returncode == 0, other
+    assert machine.installed() == []
+    assert machine.vas("--yes", *words).returncode == 0
+    assert machine.installed() == names
 
 
 def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:

@@ -32,8 +32,10 @@ _NEEDED_FOR = {
     "image": "image, test",
     "disk": "image build",
     "uefi": "image check",
+    "firewall": "test",
+    "kerberos": "test --all",
 }
-_OPTIONAL = ("source", "venv", "paths", "bench", "browser", "guests", "image", "disk", "uefi")
+_ALWAYS = ("base", "lab")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 
@@ -72,7 +74,7 @@ def _finding(package: Package) -> Finding:
         found=found.text if found.ok else f"{found.text}: {package.why}",
         needed_for=_NEEDED_FOR[package.scope],
         fix=install,
-        optional=package.scope in _OPTIONAL,
+        optional=package.scope not in _ALWAYS,
     )
 
 
