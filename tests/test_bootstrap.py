@@ -6,14 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 
 import pytest
 
-from vas_tests.bootstrap import MAVEN, PYTHON, Machine
+from vas_tests.bootstrap import MAVEN, PYTHON, REPOSITORY, Machine
 
 pytestmark = pytest.mark.machine
 
@@ -261,6 +261,65 @@ def test_S6_a_changed_jar_stops_the_build(debian: Machine) -> None:
     assert "vas: a jar is not the recorded one" in done.stderr
     assert not (debian.clone / "build/plugins-built").exists()
     assert debian.vas("build").returncode == 0
+
+
+def in_settings(machine: Machine, place: Path) -> dict[str, str]:
+    file = machine.clone / ".m2/settings.xml"
+    file.parent.mkdir(exist_ok=True)
+    of_comment = "<!-- <localRepository>/not/this</localRepository> -->"
+    text = str(place).replace(str(machine.clone), "${user.home}")
+    file.write_text(
+        f"<settings>{of_comment}\n<localRepository>\n {text}</localRepository></settings>"
+    )
+    return {}
+
+
+def in_options(machine: Machine, place: Path) -> dict[str, str]:
+    in_settings(machine, machine.clone / "another")
+    return {"MAVEN_OPTS": f"-Xmx1g -Dmaven.repo.local={place} -ea"}
+
+
+def in_arguments(machine: Machine, place: Path) -> dict[str, str]:
+    return {"MAVEN_ARGS": f"-Dmaven.repo.local={place}"}
+
+
+@pytest.mark.parametrize("told", [None, in_settings, in_options, in_arguments])
+@pytest.mark.parametrize("command", ["build", "test"])
+def test_S6_a_changed_jar_that_is_here_already_is_never_run(
+    told: Callable[[Machine, Path], dict[str, str]] | None, command: str, debian: Machine
+) -> None:
+    place = debian.clone / ("my jars" if told is in_settings else "jars")
+    if told is None:
+        place = debian.clone / ".m2/repository"
+    variables = told(debian, place) if told else {}
+    jar = place / "org/apache/hadoop/hadoop-common/3/hadoop-common-3.jar"
+    jar.parent.mkdir(parents=True)
+    jar.write_text("changed")
+    done = debian.vas(command, **variables)
+    assert done.returncode == 1
+    assert "hadoop-common/3/hadoop-common-3.jar: FAILED" in done.stderr
+    assert f"vas: {place}: a jar is not the recorded one, so Maven was not started" in done.stderr
+    assert debian.builds() == 0
+    jar.write_text("")
+    assert debian.vas(command, **variables).returncode == 0
+    if command == "build":
+        assert f"-Dmaven.repo.local={place}" in debian.record.read_text()
+
+
+def test_S6_a_repository_that_nobody_can_name_is_not_guessed(debian: Machine) -> None:
+    in_settings(debian, Path("/${env.SITE}/jars"))
+    done = debian.vas("build")
+    assert done.returncode == 1 and debian.builds() == 0
+    assert "settings.xml: localRepository /${env.SITE}/jars is not understood" in done.stderr
+    assert debian.vas("build", MAVEN_OPTS=f"-Dmaven.repo.local={debian.clone}/r").returncode == 0
+
+
+def test_S6_newer_mavens_find_the_record_by_their_own_name_for_it() -> None:
+    config = (REPOSITORY / "yarn-plugins/.mvn/maven.config").read_text()
+    (basedir,) = (li for li in config.splitlines() if ".summaryFile.basedir=" in li)
+    place = basedir.partition("=")[2].replace("${session.rootDirectory}", "yarn-plugins")
+    found = REPOSITORY / place / "checksums.sha256"
+    assert found.read_text() == (REPOSITORY / "core/locks/maven.sha256").read_text()
 
 
 def test_S6_a_jar_that_nobody_recorded_stops_the_build(debian: Machine) -> None:
