@@ -17,8 +17,8 @@ import yaml
 from vas_cluster import parse_cluster
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
-from vas_routing.daemon.memory import SRIOV
-from vas_routing.links import Leg, State
+from vas_routing.daemon.saved_state import SRIOV
+from vas_routing.links import Leg, PathState
 from vas_tests.breaking import (
     tap_admin,
     tap_silent,
@@ -108,17 +108,17 @@ def test_both_paths_in_turn(site: RoutedNet) -> None:
     with site.streamed("vm1", "oss1"), site.streamed("vm2", "vm1"):
         for break_it, path in ((vf_carrier, SRIOV), (tap_admin, "oss1")) * 2:
             break_it(site, False)
-            site.wait_for("vm1", path, State.DOWN)
+            site.wait_for("vm1", path, PathState.DOWN)
             break_it(site, True)
             site.wait_until_whole()
 
 
 def test_without_any_path_nothing_is_touched(site: RoutedNet) -> None:
     vf_carrier(site, False)
-    site.wait_for("vm1", SRIOV, State.DOWN)
+    site.wait_for("vm1", SRIOV, PathState.DOWN)
     before = site.ip("vm1", "route", "show", "table", "213")
     virtio_admin(site, False)
-    site.wait_for("vm1", "oss1", State.DOWN)
+    site.wait_for("vm1", "oss1", PathState.DOWN)
     kept = site.ip("vm1", "rule"), site.ip("vm1", "addr", "show", "dev", "lo")
     assert "lookup 213" in kept[0] and site.address("vm1") in kept[1]
     vf_carrier(site, True)
@@ -146,7 +146,7 @@ def _starts(site: RoutedNet) -> list[str]:
 
 def test_a_dead_path_stays_dead_over_a_restart(site: RoutedNet) -> None:
     tap_silent(site, False)
-    site.wait_for("vm1", "oss1", State.DOWN)
+    site.wait_for("vm1", "oss1", PathState.DOWN)
     with site.probed("vm1", "oss1") as account:
         site.signal("vm1", signal.SIGKILL)
         started = len(_starts(site))
@@ -169,19 +169,19 @@ with IPRoute() as netlink:
 
 def test_flapping_is_switched_away_from_once(site: RoutedNet) -> None:
     """20 times at 10 Hz: at most one switch away in a hold-down, and one back at the end."""
-    before = len(switched(site, State.DOWN)), len(switched(site, State.UP))
+    before = len(switched(site, PathState.DOWN)), len(switched(site, PathState.UP))
     with site.streamed("vm1", "oss1"):
         site.python("vm1", FLAP)
         site.wait_until_whole()
-    downs = switched(site, State.DOWN)[before[0] :]
+    downs = switched(site, PathState.DOWN)[before[0] :]
     assert {line["path"] for line in downs} == {"virtio to oss1", "virtio to vm4"}
-    assert len(switched(site, State.UP)) - before[1] == len(downs)
+    assert len(switched(site, PathState.UP)) - before[1] == len(downs)
     for path in ("virtio to oss1", "virtio to vm4"):
         times = [stamp(line) for line in downs if line["path"] == path]
         assert all(later - earlier >= HOLD_DOWN_MS for earlier, later in pairwise(times)), downs
 
 
-def switched(site: RoutedNet, state: State) -> list[dict[str, Any]]:
+def switched(site: RoutedNet, state: PathState) -> list[dict[str, Any]]:
     """vm1's switches to a state, as its log has them."""
     lines = (line for line in site.log("vm1") if line["message"] == "path")
     return [line for line in lines if line["state"] == state]
@@ -201,7 +201,7 @@ def test_one_side_that_switches_alone_is_no_black_hole(
     with site.probed("vm1", "oss1") as account:
         with site.paused(other):
             site.route(node, "drain", leg)
-            site.wait_for(node, path, State.DOWN)
+            site.wait_for(node, path, PathState.DOWN)
         site.route(node, "drain", leg, "--undo")
         site.wait_until_whole()
     assert account[0].lost == 0

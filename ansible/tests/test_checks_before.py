@@ -15,7 +15,7 @@ from vas_ansible.checks.network import fabric
 from vas_ansible.checks.room import IMAGE
 from vas_cluster import load_cluster, parse_cluster
 from vas_core.sizes import parse_size
-from vas_routing.settings import Settings as RouteSettings
+from vas_routing.settings import RouteSettings
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "cluster/examples/four-oss.yaml"

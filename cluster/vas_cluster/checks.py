@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vas_core.doctor import Finding
+from vas_core.doctor import DoctorFinding
 from vas_core.root import Root
 
 
-def check(root: Root) -> Iterator[Finding]:
+def check(root: Root) -> Iterator[DoctorFinding]:
     """Whether this machine can be the host of a guest."""
     there = root.path("dev/kvm").exists()
-    yield Finding(
+    yield DoctorFinding(
         name="KVM",
         ok=there,
         found="/dev/kvm (present; whether it boots a guest is not tried)" if there else "no",

@@ -15,7 +15,7 @@ KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Problem:
+class MapProblem:
     """A key, what is wrong with its value, and the fix."""
 
     path: KeyPath
@@ -39,6 +39,6 @@ def key_text(path: KeyPath) -> str:
 class ClusterProblems(BadInput):
     """A cluster map with one or more problems, a line each."""
 
-    def __init__(self, file: Path | str, problems: Iterable[Problem]) -> None:
+    def __init__(self, file: Path | str, problems: Iterable[MapProblem]) -> None:
         self.problems = sorted(problems, key=lambda p: [(isinstance(k, str), k) for k in p.path])
         super().__init__("\n".join(problem.line(file) for problem in self.problems))

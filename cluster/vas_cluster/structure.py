@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from vas_cluster.model import Cluster
-from vas_cluster.problem import KeyPath, Problem
+from vas_cluster.problem import KeyPath, MapProblem
 from vas_core.suggest import suggestion
 
 _TYPE_NAMES = {
@@ -23,7 +23,7 @@ _TYPE_NAMES = {
 _SHOWN_CHARS = 80
 
 
-def build(value: dict[str, Any]) -> tuple[Cluster | None, list[Problem]]:
+def build(value: dict[str, Any]) -> tuple[Cluster | None, list[MapProblem]]:
     """The model of a parsed document, or what in its structure is wrong."""
     try:
         return Cluster.model_validate(value), []
@@ -31,22 +31,22 @@ def build(value: dict[str, Any]) -> tuple[Cluster | None, list[Problem]]:
         return None, [_problem(error) for error in wrong.errors(include_url=False)]
 
 
-def _problem(error: ErrorDetails) -> Problem:
+def _problem(error: ErrorDetails) -> MapProblem:
     path, kind, context = error["loc"], error["type"], error.get("ctx", {})
     shown = show(error["input"])
     if kind == "extra_forbidden":
-        return Problem(path, "unknown key", _suggestion(path))
+        return MapProblem(path, "unknown key", _suggestion(path))
     if kind == "missing":
-        return Problem(path, "is missing", f"add {_description(path)}")
+        return MapProblem(path, "is missing", f"add {_description(path)}")
     expected = f"expected {_description(path)}"
     if kind in _TYPE_NAMES:
-        return Problem(path, f"{shown} is not {_TYPE_NAMES[kind]}", expected)
+        return MapProblem(path, f"{shown} is not {_TYPE_NAMES[kind]}", expected)
     if kind in ("greater_than_equal", "less_than_equal"):
         word, bound = ("less", context.get("ge")) if "ge" in context else ("more", context["le"])
-        return Problem(path, f"{shown} is {word} than {bound}", expected)
+        return MapProblem(path, f"{shown} is {word} than {bound}", expected)
     if kind == "too_short":
-        return Problem(path, "is empty", expected)
-    return Problem(path, f"{shown} is not valid", expected)
+        return MapProblem(path, "is empty", expected)
+    return MapProblem(path, f"{shown} is not valid", expected)
 
 
 def show(value: Any) -> str:

@@ -9,7 +9,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from vas_core.cli import json_option, note, print_json, print_table, vas
-from vas_core.doctor import Finding, checks, examine
+from vas_core.doctor import DoctorFinding, checks, examine
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
 
@@ -36,7 +36,7 @@ def doctor(as_json: bool) -> int:
     return ExitStatus.FAILED if lacking else ExitStatus.DONE
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: DoctorFinding) -> tuple[str, ...]:
     mark = "ok" if finding.ok else "no" if finding.optional else "--"
     fix = "" if finding.ok else finding.fix
     return (mark, finding.name, finding.found, finding.needed_for, fix)

@@ -18,7 +18,7 @@ ENTRY_POINT_GROUP = "vas.checks"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     """One thing a machine has or lacks. `needed_for` names what needs it.
 
     What is lacking has a `fix`, and makes `vas doctor` fail unless it is `optional`.
@@ -36,7 +36,7 @@ class Finding:
         return {**vars(self), "fix": "" if self.ok else self.fix}
 
 
-Check = Callable[[Root], Iterable[Finding]]
+Check = Callable[[Root], Iterable[DoctorFinding]]
 
 
 def checks() -> dict[str, Check]:
@@ -54,20 +54,20 @@ def _loaded(entry: EntryPoint) -> Check:
     except Exception as error:
         broken = error
 
-        def check(_root: Root) -> Iterable[Finding]:
+        def check(_root: Root) -> Iterable[DoctorFinding]:
             raise broken
 
     return check
 
 
-def examine(root: Root, rooms: dict[str, Check]) -> Iterator[Finding]:
+def examine(root: Root, rooms: dict[str, Check]) -> Iterator[DoctorFinding]:
     """All findings. A check that breaks is a finding too, and does not keep the others back."""
     for room, check in rooms.items():
         try:
             yield from check(root)
         except Exception as broken:
             kind = "" if isinstance(broken, VasError | OSError) else f"{type(broken).__name__}: "
-            yield Finding(
+            yield DoctorFinding(
                 name=room,
                 ok=False,
                 found=f"not looked at: {kind}{broken}",

@@ -31,7 +31,7 @@ from vas_core.safe_open import open_own, read_own
 _MOST_BYTES = 16 << 20
 
 
-class Entry(BaseModel):
+class JournalEntry(BaseModel):
     """One remembered value; `original` is None where there was none."""
 
     model_config = ConfigDict(extra="forbid")
@@ -45,7 +45,7 @@ class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Literal[1] = 1
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
 
 
 class Journal:
@@ -72,14 +72,14 @@ class Journal:
             os.close(lock)
 
     @staticmethod
-    def peek(path: Path) -> list[Entry]:
+    def peek(path: Path) -> list[JournalEntry]:
         """What a rollback would have to restore now; neither waits nor writes. Raises VasError."""
         return Journal(path, _load(path)).pending_rollback()
 
     def remember(self, originals: Mapping[str, str | None]) -> None:
         """Records values before their first change. Later calls keep the first value."""
         known = {entry.target for entry in self._document.entries}
-        new = [Entry(target=t, original=o) for t, o in originals.items() if t not in known]
+        new = [JournalEntry(target=t, original=o) for t, o in originals.items() if t not in known]
         if new:
             self._document.entries += new
             self._save()
@@ -113,7 +113,7 @@ class Journal:
             self._document.entries = kept
             self._save()
 
-    def pending_rollback(self) -> list[Entry]:
+    def pending_rollback(self) -> list[JournalEntry]:
         """What a rollback has to restore, last change first."""
         return [entry.model_copy() for entry in reversed(self._document.entries)]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from vas_core.doctor import Finding
+from vas_core.doctor import DoctorFinding
 from vas_core.process import run
 from vas_core.root import Root
 
@@ -57,18 +57,18 @@ def packages() -> list[Package]:
     return [Package(*row) for row in csv.reader(lines, delimiter="\t")]
 
 
-def check(_root: Root) -> Iterator[Finding]:
+def check(_root: Root) -> Iterator[DoctorFinding]:
     """A finding for each system package."""
     return (_finding(package) for package in packages())
 
 
-def _finding(package: Package) -> Finding:
+def _finding(package: Package) -> DoctorFinding:
     kind, _, name = package.probe.rpartition(":")
     found = _look(package.probe)
     install = f"apt-get install {package.debian} (Rocky 9: dnf install {package.rocky})"
     if kind == "jdk" and "JAVA_HOME" in os.environ:
         install = f"set JAVA_HOME to a JDK {name} or newer, or unset it"
-    return Finding(
+    return DoctorFinding(
         name=package.probe.partition("|")[0].replace(":", " "),
         ok=found.ok,
         found=found.text if found.ok else f"{found.text}: {package.why}",

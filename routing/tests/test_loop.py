@@ -21,8 +21,8 @@ from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.inputs import Inputs
 from vas_routing.daemon.keyring import Keyring
 from vas_routing.daemon.keys import Keys
-from vas_routing.daemon.metrics import Metrics
-from vas_routing.settings import Settings
+from vas_routing.daemon.metrics import RouteMetrics
+from vas_routing.settings import RouteSettings
 
 OLD, NEW = "0a" * 32, "0b" * 32
 
@@ -33,12 +33,12 @@ class FakeNode:
     missing = False
     made: ClassVar[list[FakeNode]] = []
 
-    def __init__(self, node: Any, choices: Any, keys: Keys, tools: Any, memory: Any) -> None:
+    def __init__(self, node: Any, choices: Any, keys: Keys, resources: Any, saved: Any) -> None:
         if FakeNode.missing:
             raise VasError("no such interface here", where="vf0")
         self.keys, self.is_open = keys, 0
         self.here = SimpleNamespace(peers=())
-        self.detector = SimpleNamespace(drained=frozenset(), judge=lambda now: [])
+        self.detector = SimpleNamespace(drained=frozenset(), evaluate=lambda now: [])
         FakeNode.made.append(self)
 
     def open(self) -> None:
@@ -47,7 +47,7 @@ class FakeNode:
     def apply(self, now: float) -> None:
         pass
 
-    def memory(self) -> Any:
+    def saved_state(self) -> Any:
         return SimpleNamespace(drained=frozenset())
 
 
@@ -68,16 +68,16 @@ class Site:
     def __init__(self, directory: Path) -> None:
         self.key = directory / "route.key"
         self.write_key(OLD)
-        self.metrics = Metrics()
+        self.metrics = RouteMetrics()
         cluster = site()
-        self.inputs = Inputs(name="vm1", cluster=cluster, settings=Settings())
+        self.inputs = Inputs(name="vm1", cluster=cluster, settings=RouteSettings())
         kept = LastGood(directory / "kept", Inputs)
         told = InForce(
             lambda: self.inputs, [], kept, self.metrics.map, self.metrics.reloads, loop.log
         )
         announcer = Announcer(lambda device, frame: None, lambda device: bytes(6))
         keyring = Keyring(self.key, self.metrics)
-        self.daemon = loop.Daemon(told, keyring, directory / "state", announcer, self.metrics)
+        self.daemon = loop.RouteDaemon(told, keyring, directory / "state", announcer, self.metrics)
 
     def write_key(self, key: str) -> None:
         self.key.write_text(key)

@@ -23,7 +23,7 @@ DEFAULT_CHOICES = Path("/var/lib/vas/route-choices.json")
 _MOST_BYTES = 64 << 20
 
 
-class Pair(BaseModel):
+class MeasuredPair(BaseModel):
     """Two nodes of one host, and the leg that was measured to be the faster one between them."""
 
     model_config = ConfigDict(extra="forbid")
@@ -35,7 +35,7 @@ class Pair(BaseModel):
 class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    pairs: list[Pair]
+    pairs: list[MeasuredPair]
 
 
 def read_choices(file: Path) -> Choices:
@@ -58,5 +58,5 @@ def read_choices(file: Path) -> Choices:
 
 def write_choices(file: Path, choices: Choices) -> None:
     """Replaces the file."""
-    pairs = [Pair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items()]
+    pairs = [MeasuredPair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items()]
     write_atomically(file, _Document(pairs=pairs).model_dump_json(indent=2) + "\n")

@@ -17,6 +17,7 @@ from pyroute2.netlink import NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR
 from pyroute2.netlink.rtnl import RTM_GETROUTE
 
 from vas_core.errors import VasError
+from vas_routing.desired import Address, Network, Route
 from vas_routing.netlink import (
     ATTRIBUTE,
     HEADER,
@@ -29,7 +30,6 @@ from vas_routing.netlink import (
     RTMSG,
     U32,
 )
-from vas_routing.wish import Address, Network, Route
 
 _SOL_NETLINK, _NETLINK_GET_STRICT_CHK = 270, 12
 _NLM_F_DUMP_INTR = 0x10  # it changed while it was read: what was read may never have been

@@ -19,7 +19,7 @@ VIRTIO_NIC = "virtio0"
 _MOST_BYTES = 64 << 20
 
 
-class State(StrEnum):
+class PathState(StrEnum):
     """Whether a path carries packets, as its carrier and its probes say."""
 
     UP = "up"
@@ -33,7 +33,7 @@ class Leg(StrEnum):
     SRIOV = "sriov"
 
 
-class Links(BaseModel):
+class NodeLinks(BaseModel):
     """The paths of one node. Peers are the other nodes on its host, by name.
 
     Peers that are not named: their virtio path is down, their SR-IOV leg up.
@@ -42,13 +42,13 @@ class Links(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     sriov: Annotated[
-        State, Field(description="the node's own SR-IOV leg: PF of a host, VF of a guest")
+        PathState, Field(description="the node's own SR-IOV leg: PF of a host, VF of a guest")
     ]
     virtio: Annotated[
-        Mapping[str, State], Field(description="the virtio path to each peer on the same host")
+        Mapping[str, PathState], Field(description="the virtio path to each peer on the same host")
     ] = {}
     peers_sriov: Annotated[
-        Mapping[str, State], Field(description="what each peer says of its own SR-IOV leg")
+        Mapping[str, PathState], Field(description="what each peer says of its own SR-IOV leg")
     ] = {}
     fabric: Annotated[
         IPvAnyNetwork, Field(description="the data fabric, as the SR-IOV leg's address has it")
@@ -67,17 +67,17 @@ class Links(BaseModel):
 
     def reaches(self, peer: str) -> bool:
         """Whether the virtio path to a peer is up."""
-        return self.virtio.get(peer) is State.UP
+        return self.virtio.get(peer) is PathState.UP
 
-    def sriov_of(self, peer: str) -> State:
+    def sriov_of(self, peer: str) -> PathState:
         """A peer's SR-IOV leg."""
-        return self.peers_sriov.get(peer, State.UP)
+        return self.peers_sriov.get(peer, PathState.UP)
 
 
-def read_links(file: Path) -> Links:
+def read_links(file: Path) -> NodeLinks:
     """Reads the JSON of a links file. Raises BadInput that names file and key."""
     try:
-        return Links.model_validate_json(read_limited(file, _MOST_BYTES))
+        return NodeLinks.model_validate_json(read_limited(file, _MOST_BYTES))
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
     except ValidationError as wrong:

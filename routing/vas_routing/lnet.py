@@ -26,7 +26,7 @@ _LAST_NET = 65535
 _HIGHEST = 0  # of UDSP priorities; what has no rule comes last
 
 
-class Kind(StrEnum):
+class NidKind(StrEnum):
     """What carries a node's NIDs."""
 
     TCP = "tcp"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 class LnetPlan:
     """What a node's LNet needs. `yaml` is for `lnetctl import`; None where nothing is to import."""
 
-    kind: Kind
+    kind: NidKind
     explanation: tuple[str, ...]
     yaml: str | None = None
 
@@ -58,18 +58,18 @@ def lnet_plan(cluster: Cluster, node: str) -> LnetPlan:
     """
     host = host_of(cluster, node)
     kind = _kind(host)
-    if kind is Kind.TCP:
+    if kind is NidKind.TCP:
         return LnetPlan(kind, _TCP)
-    if kind is Kind.OTHER:
+    if kind is NidKind.OTHER:
         return LnetPlan(kind, (f"{host.nids[0]} is on a network of its own, not on the PF's.",))
     return _o2ib(cluster, host, None if host.name == node else cluster.guest(node))
 
 
-def _kind(host: Host) -> Kind:
+def _kind(host: Host) -> NidKind:
     types = [nid.partition("@")[2].rstrip("0123456789") for nid in host.nids]
     if "o2ib" in types:
-        return Kind.O2IB
-    return Kind.TCP if set(types) == {"tcp"} else Kind.OTHER
+        return NidKind.O2IB
+    return NidKind.TCP if set(types) == {"tcp"} else NidKind.OTHER
 
 
 _RULES = (
@@ -89,12 +89,12 @@ def _o2ib(cluster: Cluster, host: Host, guest: Guest | None) -> LnetPlan:
     nid = _fabric_nid(host)
     if nid is None:
         why = f"No o2ib NID of {host.name} has the PF's address {host.address}: the map does not "
-        return LnetPlan(Kind.O2IB, (why + "say which device carries it.",))
+        return LnetPlan(NidKind.O2IB, (why + "say which device carries it.",))
     if ip_address(host.address).version == 6:
         why = "LNet on the virtio leg needs an IPv4 address there; VAS gives it an IPv6 one."
-        return LnetPlan(Kind.O2IB, (why,))
+        return LnetPlan(NidKind.O2IB, (why,))
     if not host.guests:
-        return LnetPlan(Kind.O2IB, (f"Nothing to do: {host.name} has no guest.",))
+        return LnetPlan(NidKind.O2IB, (f"Nothing to do: {host.name} has no guest.",))
     net = _virtio_net(cluster, host)
     document = {
         "net": _nets(host, guest, nid.partition("@")[2], net),
@@ -103,7 +103,7 @@ def _o2ib(cluster: Cluster, host: Host, guest: Guest | None) -> LnetPlan:
         "udsp": [{"src": net, "action": {"priority": _HIGHEST}}],
     }
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=False)
-    return LnetPlan(Kind.O2IB, tuple(_explanation(host, nid, net)), text)
+    return LnetPlan(NidKind.O2IB, tuple(_explanation(host, nid, net)), text)
 
 
 def _fabric_nid(host: Host) -> str | None:

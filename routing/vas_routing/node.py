@@ -10,17 +10,17 @@ from pathlib import Path
 
 from vas_cluster import Cluster
 from vas_core.errors import FoundDifferent
-from vas_core.journal import Entry, Journal
-from vas_routing.kernel import Kernel
-from vas_routing.links import Links
-from vas_routing.plan import Change, Found, kind_of, plan, row_of
-from vas_routing.policy import Choices, wish
+from vas_core.journal import Journal, JournalEntry
+from vas_routing.desired import DesiredState
+from vas_routing.kernel import RouteKernel
+from vas_routing.links import NodeLinks
+from vas_routing.plan import CurrentState, RouteChange, kind_of, plan, row_of
+from vas_routing.policy import Choices, desired_state
 from vas_routing.renames import follow, followed
-from vas_routing.wish import Wish
 
 
 @dataclass(frozen=True)
-class Node:
+class RoutedNode:
     """A host or guest of the map, in the kernel of this network namespace.
 
     `state` is a directory that outlives reboots: it holds what sysctls were before VAS.
@@ -28,7 +28,7 @@ class Node:
 
     cluster: Cluster
     name: str
-    kernel: Kernel
+    kernel: RouteKernel
     state: Path
 
     @property
@@ -36,15 +36,15 @@ class Node:
         """The file of what was there before."""
         return self.state / "journal.json"
 
-    def wish(self, links: Links, choices: Choices) -> Wish | None:
+    def desired_state(self, links: NodeLinks, choices: Choices) -> DesiredState | None:
         """What it is to have; None if no path is up. Raises BadInput if the map lacks the node."""
-        return wish(self.cluster, self.name, links, choices, self.kernel.settings)
+        return desired_state(self.cluster, self.name, links, choices, self.kernel.settings)
 
-    def plan(self, wished: Wish | None) -> list[Change]:
+    def plan(self, desired: DesiredState | None) -> list[RouteChange]:
         """What has to change for it; nothing for None. Changes nothing."""
-        return self._plan(wished, self.changed())
+        return self._plan(desired, self.changed())
 
-    def changed(self) -> list[Entry]:
+    def changed(self) -> list[JournalEntry]:
         """What was there before, by the names that interfaces have now. Changes nothing."""
         return followed(Journal.peek(self.journal), dict(socket.if_nameindex()))
 
@@ -55,16 +55,16 @@ class Node:
             follow(journal, dict(socket.if_nameindex()))
             yield journal
 
-    def apply(self, wished: Wish | None) -> list[Change]:
+    def apply(self, desired: DesiredState | None) -> list[RouteChange]:
         """Makes it true, reads it back, and returns what was changed.
 
         Raises VasError where the kernel refuses, FoundDifferent where it took a change and does
         not have it.
         """
         with self.opened_journal() as journal:
-            changes = self._plan(wished, journal.pending_rollback())
+            changes = self._plan(desired, journal.pending_rollback())
             self.kernel.apply(changes, journal)
-            left = self._plan(wished, journal.pending_rollback()) if changes else []
+            left = self._plan(desired, journal.pending_rollback()) if changes else []
         if left:
             raise FoundDifferent(
                 f"the kernel does not have it: {describe(left[0])}",
@@ -73,22 +73,24 @@ class Node:
             )
         return changes
 
-    def rollback(self) -> list[Change]:
+    def rollback(self) -> list[RouteChange]:
         """Takes all of VAS's away and gives sysctls what they were; returns what was changed."""
-        return self.apply(Wish()) if self.plan(Wish()) else []
+        return self.apply(DesiredState()) if self.plan(DesiredState()) else []
 
-    def found(self) -> Found:
+    def found(self) -> CurrentState:
         """What it has of VAS's."""
         return self.kernel.found((), self.changed())
 
-    def _plan(self, wished: Wish | None, changed: Iterable[Entry]) -> list[Change]:
-        if wished is None:
+    def _plan(
+        self, desired: DesiredState | None, changed: Iterable[JournalEntry]
+    ) -> list[RouteChange]:
+        if desired is None:
             return []
-        names = (sysctl.name for sysctl in wished.sysctls)
-        return plan(self.kernel.found(names, changed), wished)
+        names = (sysctl.name for sysctl in desired.sysctls)
+        return plan(self.kernel.found(names, changed), desired)
 
 
-def describe(change: Change) -> str:
+def describe(change: RouteChange) -> str:
     """A step in a line: `add route destination 10.0.0.11/32 gateway 169.254.213.1 ...`."""
     row = row_of(change.thing).items()
     words = (f"{key} {value}" for key, value in row)

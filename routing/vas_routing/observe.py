@@ -15,9 +15,9 @@ from pyroute2 import IPRoute
 
 from vas_cluster import Cluster, Guest, Host
 from vas_core.errors import VasError
-from vas_routing.links import VIRTIO_NIC, Leg, Links, State
+from vas_routing.desired import Address, Interface
+from vas_routing.links import VIRTIO_NIC, Leg, NodeLinks, PathState
 from vas_routing.names import host_of
-from vas_routing.wish import Address, Interface
 
 _IFF_UP = 1
 _SIOCETHTOOL, _ETHTOOL_GLINK = 0x8946, 0x0A
@@ -26,7 +26,7 @@ _REQUEST = struct.Struct("@16sP16x")  # struct ifreq
 
 
 @dataclass(frozen=True)
-class Device:
+class NetDevice:
     """A network interface: name, index, MAC, whether it has a carrier, and its addresses."""
 
     name: str
@@ -43,8 +43,8 @@ class Legs:
     `macs`: those nodes, each with the MAC of its virtio NIC, empty for the host.
     """
 
-    sriov: Device | None
-    virtio: Device | None
+    sriov: NetDevice | None
+    virtio: NetDevice | None
     sriov_name: str
     virtio_name: str
     address: Address
@@ -88,7 +88,7 @@ class Legs:
         return str(own.network) if own else None
 
 
-def devices() -> dict[str, Device]:
+def devices() -> dict[str, NetDevice]:
     """The interfaces of this network namespace, by name."""
     with IPRoute() as netlink:
         addresses: dict[int, list[Interface]] = {}
@@ -96,7 +96,7 @@ def devices() -> dict[str, Device]:
             text = f"{message.get('local') or message.get('address')}/{message['prefixlen']}"
             addresses.setdefault(message["index"], []).append(ip_interface(text))
         return {
-            link.get("ifname"): Device(
+            link.get("ifname"): NetDevice(
                 link.get("ifname"),
                 link["index"],
                 (link.get("address") or "").lower(),
@@ -158,7 +158,7 @@ def bridge_ports() -> dict[str, int]:
 def legs(
     cluster: Cluster,
     node: str,
-    found: Mapping[str, Device],
+    found: Mapping[str, NetDevice],
     known: Mapping[Leg, int] | None = None,
 ) -> Legs:
     """The legs of a node. Raises BadInput for a node that the map does not have.
@@ -174,7 +174,9 @@ def legs(
     return _of_guest(host, cluster.guest(node), found, was)
 
 
-def _of_host(host: Host, found: Mapping[str, Device], was: Mapping[Leg, Device | None]) -> Legs:
+def _of_host(
+    host: Host, found: Mapping[str, NetDevice], was: Mapping[Leg, NetDevice | None]
+) -> Legs:
     sriov = found.get(host.nics.pf) or was.get(Leg.SRIOV)
     virtio = found.get(host.nics.bridge) or was.get(Leg.VIRTIO)
     return Legs(
@@ -188,7 +190,7 @@ def _of_host(host: Host, found: Mapping[str, Device], was: Mapping[Leg, Device |
 
 
 def _of_guest(
-    host: Host, me: Guest, found: Mapping[str, Device], was: Mapping[Leg, Device | None]
+    host: Host, me: Guest, found: Mapping[str, NetDevice], was: Mapping[Leg, NetDevice | None]
 ) -> Legs:
     sriov = _by_mac(found, me.macs.vf) or found.get(host.nics.vf) or was.get(Leg.SRIOV)
     virtio = _by_mac(found, me.macs.virtio) or found.get(VIRTIO_NIC) or was.get(Leg.VIRTIO)
@@ -209,7 +211,7 @@ def links(
     *,
     fabric: str | None = None,
     **known: Any,
-) -> Links:
+) -> NodeLinks:
     """The paths as their carriers have them, or as `known` (fields of Links) has them.
 
     A drained one is down. `fabric` is the data fabric's network where the SR-IOV leg's address
@@ -225,7 +227,7 @@ def links(
             hint="the service address of a node is on its PF or VF, and the map names that",
         )
     state = {
-        leg: State.UP if found.has_carrier(leg) and leg not in drained else State.DOWN
+        leg: PathState.UP if found.has_carrier(leg) and leg not in drained else PathState.DOWN
         for leg in Leg
     }
     seen = {
@@ -237,8 +239,8 @@ def links(
         "drained": frozenset(drained),
         "absent": found.absent,
     }
-    return Links.model_validate(seen | known)
+    return NodeLinks.model_validate(seen | known)
 
 
-def _by_mac(found: Mapping[str, Device], mac: str) -> Device | None:
+def _by_mac(found: Mapping[str, NetDevice], mac: str) -> NetDevice | None:
     return next((device for device in found.values() if device.mac == mac), None)

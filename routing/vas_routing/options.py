@@ -14,14 +14,14 @@ from vas_cluster import Cluster, default_path, load_cluster, load_site
 from vas_routing import observe
 from vas_routing.choices import DEFAULT_CHOICES, read_choices
 from vas_routing.daemon.keys import DEFAULT_KEY
-from vas_routing.daemon.memory import read_memory
+from vas_routing.daemon.saved_state import read_saved_state
+from vas_routing.desired import DesiredState
 from vas_routing.drained import read_drained
-from vas_routing.kernel import Kernel
-from vas_routing.links import Links, read_links
-from vas_routing.node import Node
-from vas_routing.policy import Choices, wish
-from vas_routing.settings import DEFAULT_PATH, Settings, read_settings
-from vas_routing.wish import Wish
+from vas_routing.kernel import RouteKernel
+from vas_routing.links import NodeLinks, read_links
+from vas_routing.node import RoutedNode
+from vas_routing.policy import Choices, desired_state
+from vas_routing.settings import DEFAULT_PATH, RouteSettings, read_settings
 
 STATE = Path("/run/vas/route")
 KEPT = Path("/var/lib/vas/route")
@@ -29,7 +29,7 @@ _file = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True)
-class Files:
+class RouteFiles:
     """Where a site's description is; `cluster` None is the default place."""
 
     cluster: Path | None
@@ -42,19 +42,21 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Given:
+class RouteContext:
     """What the options say."""
 
-    files: Files
+    files: RouteFiles
     node: str
     state: Path
     links_file: Path | None
     cluster: Cluster
-    settings: Settings
+    settings: RouteSettings
     choices: Choices
 
     @classmethod
-    def read(cls, files: Files, node: str | None, state: Path, links_file: Path | None) -> Given:
+    def read(
+        cls, files: RouteFiles, node: str | None, state: Path, links_file: Path | None
+    ) -> RouteContext:
         """Reads map, settings and choices. Without a node it is this machine.
 
         Raises BadInput, ClusterProblems.
@@ -65,49 +67,49 @@ class Given:
         return cls(files, me, state, links_file, site, settings, choices)
 
     @property
-    def switch(self) -> Node:
+    def switch(self) -> RoutedNode:
         """The node in this kernel."""
-        return Node(self.cluster, self.node, Kernel(self.settings), self.state)
+        return RoutedNode(self.cluster, self.node, RouteKernel(self.settings), self.state)
 
-    def links(self) -> Links:
+    def links(self) -> NodeLinks:
         """The paths: of the file, or as their carriers have them."""
         if self.links_file:
             return read_links(self.links_file)
-        known = read_memory(self.state).devices
+        known = read_saved_state(self.state).devices
         found = observe.legs(self.cluster, self.node, observe.devices(), known)
         return observe.links(found, read_drained(self.state))
 
-    def wish(self, links: Links) -> Wish | None:
+    def desired_state(self, links: NodeLinks) -> DesiredState | None:
         """What the node is to have."""
-        return wish(self.cluster, self.node, links, self.choices, self.settings)
+        return desired_state(self.cluster, self.node, links, self.choices, self.settings)
 
 
 @dataclass(frozen=True)
-class Asked:
+class RouteOptions:
     """The options as they are, for a command that reads the files itself."""
 
-    files: Files
+    files: RouteFiles
     node: str | None
     state: Path
     links_file: Path | None
 
-    def read(self) -> Given:
+    def read(self) -> RouteContext:
         """What the files say now. Raises BadInput, ClusterProblems."""
-        return Given.read(self.files, self.node, self.state, self.links_file)
+        return RouteContext.read(self.files, self.node, self.state, self.links_file)
 
 
 def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that say which site, node and state; the command gets one `Given`."""
 
-    def call(asked: Asked, **rest: Any) -> Any:
-        return command(asked.read(), **rest)
+    def call(options: RouteOptions, **rest: Any) -> Any:
+        return command(options.read(), **rest)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    return asked_options(call)
+    return file_options(call)
 
 
-def asked_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options of `site_options`; the command gets one `Asked`, and reads no file yet."""
 
     def call(
@@ -119,8 +121,8 @@ def asked_options(command: Callable[..., Any]) -> Callable[..., Any]:
         links_file: Path | None = None,
         **rest: Any,
     ) -> Any:
-        files = Files(cluster_file, config, choices)
-        return command(Asked(files, node, state, links_file), **rest)
+        files = RouteFiles(cluster_file, config, choices)
+        return command(RouteOptions(files, node, state, links_file), **rest)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from vas_core.journal import Entry, Journal
+from vas_core.journal import Journal, JournalEntry
 
 SYSCTL, ADDRESS, _DEVICE = "sysctl:", "address:", "device:"
 _DEVICE_AT = 3  # net/ipv4/conf/DEVICE/rp_filter
@@ -20,7 +20,7 @@ def indices(targets: Iterable[str], index_of: Mapping[str, int]) -> dict[str, st
     return {_DEVICE + name: str(index_of[name]) for name in names if name in index_of}
 
 
-def moved(entries: Iterable[Entry], name_of: Mapping[int, str]) -> dict[str, str]:
+def moved(entries: Iterable[JournalEntry], name_of: Mapping[int, str]) -> dict[str, str]:
     """Target -> what it is now, of entries whose interface has another name than theirs."""
     entries = list(entries)
     new = {}
@@ -38,7 +38,7 @@ def follow(journal: Journal, name_of: Mapping[int, str]) -> None:
     journal.rename(moved(journal.pending_rollback(), name_of))
 
 
-def followed(entries: Iterable[Entry], name_of: Mapping[int, str]) -> list[Entry]:
+def followed(entries: Iterable[JournalEntry], name_of: Mapping[int, str]) -> list[JournalEntry]:
     """The entries as `follow` would have them; the journal stays as it is."""
     entries = list(entries)
     new = moved(entries, name_of)
@@ -47,7 +47,7 @@ def followed(entries: Iterable[Entry], name_of: Mapping[int, str]) -> list[Entry
     return [e.model_copy(update={"target": new.get(e.target, e.target)}) for e in kept]
 
 
-def orphans(entries: Iterable[Entry]) -> list[str]:
+def orphans(entries: Iterable[JournalEntry]) -> list[str]:
     """The entries of interfaces that no other entry is of any more."""
     targets = [entry.target for entry in entries]
     used = {_device(target) for target in targets if not target.startswith(_DEVICE)}

@@ -12,7 +12,7 @@ MAIN_TABLE = 254
 DEFAULT_PATH = Path("/etc/vas/route.yaml")
 
 
-class Settings(BaseModel):
+class RouteSettings(BaseModel):
     """Which table, protocol and priorities are VAS's own, and when a path counts as dead."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -47,9 +47,9 @@ class Settings(BaseModel):
     )
 
 
-def read_settings(file: Path) -> Settings:
+def read_settings(file: Path) -> RouteSettings:
     """Reads a YAML file of settings; defaults where the default file is missing.
 
     Raises BadInput that names file, key and what is wrong.
     """
-    return read_yaml(file, Settings, default=DEFAULT_PATH)
+    return read_yaml(file, RouteSettings, default=DEFAULT_PATH)

@@ -9,8 +9,8 @@ import click
 
 from vas_core.cli import print_table
 from vas_core.program import as_called
-from vas_routing.doctor import Finding
-from vas_routing.explain import Explanation
+from vas_routing.doctor import RouteFinding
+from vas_routing.explain import PathExplanation
 from vas_routing.plan import Thing, kind_of, row_of
 
 
@@ -20,7 +20,7 @@ def words(thing: Thing) -> tuple[str, str]:
     return kind_of(thing), " ".join(f"{key} {value}" for key, value in row.items())
 
 
-def lines(found: Explanation, *, asked: bool) -> Iterator[str]:
+def lines(found: PathExplanation, *, asked: bool) -> Iterator[str]:
     """An explanation, a fact a line; `asked`: whether the kernel was."""
     yield f"{found.destination} ({found.address})"
     path = f"{found.leg or 'local'}" if found.device else "not VAS's"
@@ -31,7 +31,7 @@ def lines(found: Explanation, *, asked: bool) -> Iterator[str]:
         yield f"  kernel  {_answer(found)}"
 
 
-def print_findings(findings: Sequence[Finding]) -> None:
+def print_findings(findings: Sequence[RouteFinding]) -> None:
     """All findings in a table, then the fixes of those that are wrong."""
     marks = {True: "ok", False: "--", None: "?"}
     print_table(
@@ -43,7 +43,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
             click.echo(as_called(textwrap.indent(finding.fix, "    ")))
 
 
-def _answer(found: Explanation) -> str:
+def _answer(found: PathExplanation) -> str:
     kernel = found.kernel
     if kernel is None:
         return "has no route"

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from vas_cluster import Cluster, Host
 from vas_core.errors import BadInput
-from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind
+from vas_routing.calibrate.paper import TABLE_4_1_GBPS, NodeRelation
 from vas_routing.links import Leg
 
 
 @dataclass(frozen=True)
-class Case:
+class CalibrationCase:
     """A row of Table 4.1, between two nodes of the map."""
 
-    kind: Kind
+    kind: NodeRelation
     leg: Leg
     source: str
     destination: str
@@ -32,7 +32,7 @@ class Round:
 
     number: int
     leg: Leg
-    cases: tuple[Case, ...]
+    cases: tuple[CalibrationCase, ...]
 
     @property
     def name(self) -> str:
@@ -40,7 +40,7 @@ class Round:
         return f"round {self.number}, {self.leg}"
 
 
-def six_cases(cluster: Cluster, source: str) -> list[Case]:
+def six_cases(cluster: Cluster, source: str) -> list[CalibrationCase]:
     """The six cases from a guest; the other host is the next one of the map that has a guest.
 
     Raises BadInput where there is no such guest or host.
@@ -50,11 +50,11 @@ def six_cases(cluster: Cluster, source: str) -> list[Case]:
         raise BadInput("is no guest of the map", where=f"--node {source}", hint="run it on one")
     other = _other(cluster, home)
     destinations = {
-        Kind.OWN_HOST: home.name,
-        Kind.OTHER_HOST: other.name,
-        Kind.OTHER_VM: other.guests[0].name,
+        NodeRelation.OWN_HOST: home.name,
+        NodeRelation.OTHER_HOST: other.name,
+        NodeRelation.OTHER_VM: other.guests[0].name,
     }
-    return [Case(kind, leg, source, destinations[kind]) for kind, leg in TABLE_4_1_GBPS]
+    return [CalibrationCase(kind, leg, source, destinations[kind]) for kind, leg in TABLE_4_1_GBPS]
 
 
 def _other(cluster: Cluster, home: Host) -> Host:
@@ -65,7 +65,7 @@ def _other(cluster: Cluster, home: Host) -> Host:
     raise BadInput("no other host has a guest", where="hosts", hint="two of the cases need one")
 
 
-def rounds(cases: Sequence[Case], runs: int) -> Iterator[Round]:
+def rounds(cases: Sequence[CalibrationCase], runs: int) -> Iterator[Round]:
     """Each case once a run. The order turns round with each run, so that what drifts meanwhile
     (the machine's heat, its other work) favours no leg.
 

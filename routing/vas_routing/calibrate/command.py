@@ -22,9 +22,9 @@ from vas_core.process import run
 from vas_routing.calibrate import iperf, table
 from vas_routing.calibrate.cases import six_cases
 from vas_routing.calibrate.in_lab import InLab
-from vas_routing.calibrate.measure import Plan, measure, script
+from vas_routing.calibrate.measure import CalibrationPlan, measure, script
 from vas_routing.calibrate.on_site import OnSite
-from vas_routing.calibrate.result import Verdict, chosen
+from vas_routing.calibrate.result import CalibrationVerdict, chosen
 from vas_routing.calibrate.steering import RouteCommands, address_of
 from vas_routing.choices import DEFAULT_CHOICES, read_choices, write_choices
 from vas_routing.options import STATE
@@ -35,7 +35,7 @@ _file = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class CalibrationOptions:
     """What the user chose."""
 
     cluster_file: Path | None
@@ -55,9 +55,9 @@ class Options:
             return load_cluster(self.cluster_file)
         return load_site("name it by --cluster")
 
-    def plan(self, cluster: Cluster, node: str) -> Plan:
+    def plan(self, cluster: Cluster, node: str) -> CalibrationPlan:
         """What is measured from a guest. Raises BadInput where the map has not what it needs."""
-        return Plan(cluster, six_cases(cluster, node), self.runs, self.seconds)
+        return CalibrationPlan(cluster, six_cases(cluster, node), self.runs, self.seconds)
 
     def words(self) -> list[str]:
         """What of them also holds inside a lab, as words of a command line."""
@@ -71,7 +71,7 @@ class Options:
         }
         flags = {"--json": self.as_json, "--dry-run": self.dry_run}
         words = [str(word) for pair in pairs.items() if pair[1] is not None for word in pair]
-        return [*words, *(name for name, given in flags.items() if given)]
+        return [*words, *(name for name, context in flags.items() if context)]
 
     def commands(self, choices: Path) -> RouteCommands:
         """How `vas route` is called about it."""
@@ -106,7 +106,7 @@ def calibrate(
     inside: bool,
     for_seconds: int | None,
     pid_file: Path | None,
-    **given: Any,
+    **context: Any,
 ) -> int:
     """Measure the six cases of the paper's Table 4.1 with iperf3, and judge the switcher by them.
 
@@ -124,7 +124,7 @@ def calibrate(
     """
     if shutil.which(iperf.PROGRAM) is None:
         raise NotHere("iperf3 is not installed", hint="run `vas doctor` for the package")
-    options = Options(**given)
+    options = CalibrationOptions(**context)
     if in_lab:
         return _around_lab(options)
     if serve:
@@ -135,7 +135,7 @@ def calibrate(
         return (_inside_lab if inside else _on_site)(options, Path(directory))
 
 
-def _around_lab(options: Options) -> int:
+def _around_lab(options: CalibrationOptions) -> int:
     """Starts the same inside. A lab is another room's: it is called as a user would."""
     vas = [sys.executable, "-m", "vas_core"]
     cluster = ["--cluster", str(options.cluster_file)] if options.cluster_file else []
@@ -146,7 +146,7 @@ def _around_lab(options: Options) -> int:
     return subprocess.run(argv, check=False).returncode
 
 
-def _serve(options: Options, for_seconds: int | None, pid_file: Path | None) -> int:
+def _serve(options: CalibrationOptions, for_seconds: int | None, pid_file: Path | None) -> int:
     cluster = options.site()
     node = cluster.name_of(options.node or socket.gethostname())
     argv = iperf.server(address_of(cluster, node), pid_file)
@@ -162,7 +162,7 @@ def _serve(options: Options, for_seconds: int | None, pid_file: Path | None) -> 
             pid_file.unlink(missing_ok=True)
 
 
-def _inside_lab(options: Options, directory: Path) -> int:
+def _inside_lab(options: CalibrationOptions, directory: Path) -> int:
     """In the network of a lab, which nobody has routed."""
     cluster = options.site()
     plan = options.plan(cluster, cluster.name_of(options.node or cluster.guests()[0].name))
@@ -178,7 +178,7 @@ def _inside_lab(options: Options, directory: Path) -> int:
         return _report(measure(plan, lab, directory), options)
 
 
-def _on_site(options: Options, directory: Path) -> int:
+def _on_site(options: CalibrationOptions, directory: Path) -> int:
     """On the guest itself."""
     cluster = options.site()
     plan = options.plan(cluster, cluster.name_of(options.node or socket.gethostname()))
@@ -196,7 +196,7 @@ def _print_script(commands: Iterable[Sequence[str]]) -> int:
     return ExitStatus.DONE
 
 
-def _report(found: Sequence[Verdict], options: Options) -> int:
+def _report(found: Sequence[CalibrationVerdict], options: CalibrationOptions) -> int:
     if options.output:
         known = read_choices(options.output) if options.output.exists() else {}
         write_choices(options.output, chosen(known, found))

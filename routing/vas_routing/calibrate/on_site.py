@@ -47,7 +47,7 @@ class OnSite:
         return [self._drain(leg, "--undo"), self._drain(other)]
 
     def settle(self, leg: Leg | None) -> None:
-        """Until the kernel takes the leg, or what is wished, to every destination."""
+        """Until the kernel takes the leg, or what is desired, to every destination."""
 
         def seen() -> dict[str, Leg | None]:
             return {to: self.path(to) for to in self.destinations}
@@ -70,7 +70,7 @@ class OnSite:
         return {Leg.VIRTIO: mine.virtio_name, Leg.SRIOV: mine.sriov_name}
 
     def _differ(self) -> list[str]:
-        """The destinations where the kernel does not do what is wished."""
+        """The destinations where the kernel does not do what is desired."""
         return [to for to in self.destinations if run(self._explain(to), check=False).status]
 
     def _explain(self, destination: str) -> list[str]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from vas_routing.calibrate.cases import Case
-from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind
+from vas_routing.calibrate.cases import CalibrationCase
+from vas_routing.calibrate.paper import TABLE_4_1_GBPS, NodeRelation
 from vas_routing.links import Leg
 from vas_routing.policy import Choices
 
 
 @dataclass(frozen=True)
-class Sample:
+class ThroughputSample:
     """One measurement of a case, there and back, in Gbit/s of payload."""
 
     there_gbps: float
@@ -30,8 +30,8 @@ class Sample:
 class Measured:
     """A case, with a sample or more."""
 
-    case: Case
-    samples: tuple[Sample, ...]
+    case: CalibrationCase
+    samples: tuple[ThroughputSample, ...]
 
     @property
     def gbps(self) -> float:
@@ -61,7 +61,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CalibrationVerdict:
     """A destination: how fast it is by each leg, and by which leg the switcher goes."""
 
     virtio: Measured
@@ -69,7 +69,7 @@ class Verdict:
     path: Leg
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> NodeRelation:
         """What the destination is to the guest."""
         return self.virtio.case.kind
 
@@ -114,30 +114,31 @@ class Verdict:
         }
 
 
-def measured(samples: Mapping[Case, Sequence[Sample]]) -> list[Measured]:
+def measured(samples: Mapping[CalibrationCase, Sequence[ThroughputSample]]) -> list[Measured]:
     """The cases that have samples, in the order of Table 4.1."""
     order = list(TABLE_4_1_GBPS)
     found = [Measured(case, tuple(of_case)) for case, of_case in samples.items() if of_case]
     return sorted(found, key=lambda row: order.index((row.case.kind, row.case.leg)))
 
 
-def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[Verdict]:
+def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[CalibrationVerdict]:
     """One for each destination. `paths`: destination -> the leg that the switcher takes."""
     by_case = {(row.case.destination, row.case.leg): row for row in rows}
     destinations = dict.fromkeys(destination for destination, _ in by_case)
     return [
-        Verdict(by_case[to, Leg.VIRTIO], by_case[to, Leg.SRIOV], paths[to]) for to in destinations
+        CalibrationVerdict(by_case[to, Leg.VIRTIO], by_case[to, Leg.SRIOV], paths[to])
+        for to in destinations
     ]
 
 
-def chosen(known: Choices, found: Iterable[Verdict]) -> Choices:
+def chosen(known: Choices, found: Iterable[CalibrationVerdict]) -> Choices:
     """What the policy is to read: what is known, with what was found of nodes on one host.
 
     Where none is faster there is no entry: virtio then, which leaves the adapter to others.
     """
     choices = dict(known)
     for verdict in found:
-        if verdict.kind is Kind.OWN_HOST:
+        if verdict.kind is NodeRelation.OWN_HOST:
             pair = frozenset((verdict.virtio.case.source, verdict.destination))
             choices.pop(pair, None)
             if verdict.faster:

@@ -74,9 +74,9 @@ def leg_of(explained: Mapping[str, Any]) -> Leg | None:
     """The leg that the kernel takes, of `vas route explain --json`; None without a route."""
     if not explained["kernel"] or not explained["path"]:
         return None
-    wished = Leg(explained["path"])
-    other = Leg.SRIOV if wished is Leg.VIRTIO else Leg.VIRTIO
-    return wished if explained["kernel"]["device"] == explained["device"] else other
+    desired = Leg(explained["path"])
+    other = Leg.SRIOV if desired is Leg.VIRTIO else Leg.VIRTIO
+    return desired if explained["kernel"]["device"] == explained["device"] else other
 
 
 def ask(argv: Sequence[str]) -> Leg | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from vas_routing.calibrate.paper import TABLE_4_1_GBPS
-from vas_routing.calibrate.result import Measured, Verdict
+from vas_routing.calibrate.result import CalibrationVerdict, Measured
 from vas_routing.links import Leg
 
 COLUMNS = (
@@ -15,7 +15,7 @@ COLUMNS = (
 LEG_NAMES: Mapping[Leg, str] = {Leg.VIRTIO: "virtio", Leg.SRIOV: "SR-IOV"}
 
 
-def rows(found: Iterable[Verdict]) -> Iterator[tuple[object, ...]]:
+def rows(found: Iterable[CalibrationVerdict]) -> Iterator[tuple[object, ...]]:
     """The six rows; the ratios stand in the first one of each destination."""
     for verdict in found:
         ratios = (f"{verdict.ratio:.2f}", f"{verdict.paper_ratio:.2f}")
@@ -30,7 +30,7 @@ def _row(row: Measured, ratios: tuple[str, str]) -> tuple[object, ...]:
     return (*names, *speeds, ratios[0], TABLE_4_1_GBPS[case.kind, case.leg], ratios[1])
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: CalibrationVerdict) -> str:
     """What was found of a destination, in a line."""
     taken = LEG_NAMES[verdict.path]
     if verdict.faster is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
-from vas_routing.wish import Address
+from vas_routing.desired import Address
 
 AFTER_SECONDS = (0.0, 0.05, 0.2, 0.5, 1.5)
 """When an address is announced."""

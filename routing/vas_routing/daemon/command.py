@@ -16,8 +16,8 @@ from vas_core.service import log_json, serve_metrics
 from vas_routing.daemon.announce import Announcer, open_packet_socket
 from vas_routing.daemon.inputs import Inputs
 from vas_routing.daemon.keyring import Keyring
-from vas_routing.daemon.loop import Daemon
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.loop import RouteDaemon
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.privileges import ask_for_priority, drop_net_raw
 from vas_routing.observe import devices
 
@@ -38,12 +38,12 @@ def serve(
 ) -> None:
     """Runs the daemon until SIGTERM. Raises VasError where it cannot start."""
     log_json()
-    metrics = Metrics()
+    metrics = RouteMetrics()
     serve_metrics(metrics.registry, metrics_at)
     keyring = Keyring(places.key, metrics)
     kept = LastGood(places.kept, Inputs)
     told = InForce(load, (*files, places.key), kept, metrics.map, metrics.reloads, log)
-    daemon = Daemon(told, keyring, places.state, _announcer(), metrics)
+    daemon = RouteDaemon(told, keyring, places.state, _announcer(), metrics)
     if not ask_for_priority():
         log.info("no real-time priority: on a busy machine switches are late")
     daemon.run()

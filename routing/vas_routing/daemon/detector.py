@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
 
-from vas_routing.links import Leg, State
+from vas_routing.links import Leg, PathState
 
 
-class Cause(StrEnum):
+class SwitchCause(StrEnum):
     """Why a path changed."""
 
     CARRIER = "carrier"
@@ -46,11 +46,11 @@ class Timing:
 
 
 @dataclass
-class Path:
+class WatchedPath:
     """One path's state, why it has it, and since when it has been good again."""
 
-    state: State = State.UP
-    cause: Cause = Cause.CARRIER
+    state: PathState = PathState.UP
+    cause: SwitchCause = SwitchCause.CARRIER
     good_since: float | None = None
 
 
@@ -79,11 +79,11 @@ class Detector:
     drained: frozenset[Leg] = frozenset()
     unplugged: set[str] = field(default_factory=set)
     started: float = -inf
-    peers_sriov: dict[str, State] = field(default_factory=dict)
+    peers_sriov: dict[str, PathState] = field(default_factory=dict)
     _answers: dict[tuple[Leg, str | None], _Answers] = field(default_factory=dict)
     _denied_until: dict[str, float] = field(default_factory=dict)
     _sriov_lost_at: dict[str, float] = field(default_factory=dict)
-    _paths: dict[str | None, Path] = field(default_factory=dict)
+    _paths: dict[str | None, WatchedPath] = field(default_factory=dict)
 
     def answered(self, leg: Leg, node: str, now: float) -> None:
         """A node answered a probe that went by a leg."""
@@ -93,20 +93,20 @@ class Detector:
                 answers.since = now
             answers.last = now
 
-    def told(self, peer: str, *, sriov: State, virtio: State, now: float) -> None:
+    def told(self, peer: str, *, sriov: PathState, virtio: PathState, now: float) -> None:
         """What a peer on this host says: of its SR-IOV leg, and of its virtio path to this node."""
         self._told_sriov(peer, sriov, now)
-        until = now + 2 * self.timing.detect if virtio is State.DOWN else -inf
+        until = now + 2 * self.timing.detect if virtio is PathState.DOWN else -inf
         self._denied_until[peer] = until
 
-    def _told_sriov(self, peer: str, sriov: State, now: float) -> None:
+    def _told_sriov(self, peer: str, sriov: PathState, now: float) -> None:
         """A leg that is lost is so at once. That it is back is believed after the hold-down alone,
         which the peer itself waits for: one that flaps is not to have its packets flap."""
         was = self.peers_sriov.get(peer)
-        if sriov is State.DOWN and was is not State.DOWN:
+        if sriov is PathState.DOWN and was is not PathState.DOWN:
             self._sriov_lost_at[peer] = now
         held = now - self._sriov_lost_at.get(peer, -inf) < self.timing.hold_down
-        self.peers_sriov[peer] = State.DOWN if held else sriov
+        self.peers_sriov[peer] = PathState.DOWN if held else sriov
 
     def heard_before(self, pairs: Iterable[tuple[Leg, str]]) -> None:
         """Who answered an earlier daemon: their silence counts, once this one has `started`."""
@@ -124,52 +124,52 @@ class Detector:
         """Who ever answered, by which leg."""
         return frozenset((leg, node) for leg, node in self._answers if node is not None)
 
-    def path(self, peer: str | None) -> Path:
+    def path(self, peer: str | None) -> WatchedPath:
         """The virtio path to a peer, or the SR-IOV leg (None)."""
-        return self._paths.setdefault(peer, Path())
+        return self._paths.setdefault(peer, WatchedPath())
 
-    def evidence(self, peer: str, now: float) -> State:
+    def evidence(self, peer: str, now: float) -> PathState:
         """What this node itself sees of the virtio path to a peer: what it tells the peer."""
-        return State.DOWN if self._own_trouble(Leg.VIRTIO, peer, now) else State.UP
+        return PathState.DOWN if self._own_trouble(Leg.VIRTIO, peer, now) else PathState.UP
 
     def silence(self, peer: str | None, now: float) -> float | None:
         """For how long nothing was heard by a path; None if nothing ever was."""
         answers = self._answers.get((Leg.SRIOV if peer is None else Leg.VIRTIO, peer))
         return now - answers.last if answers and answers.last > -inf else None
 
-    def judge(self, now: float) -> list[str | None]:
+    def evaluate(self, now: float) -> list[str | None]:
         """Brings all states up to date; returns the paths that changed."""
-        return [peer for peer in (None, *self.peers) if self._judge_one(peer, now)]
+        return [peer for peer in (None, *self.peers) if self._evaluate_one(peer, now)]
 
-    def _judge_one(self, peer: str | None, now: float) -> bool:
+    def _evaluate_one(self, peer: str | None, now: float) -> bool:
         path, bad = self.path(peer), self._trouble(peer, now)
         if bad:
             path.good_since = None
-            if path.state is State.DOWN:
+            if path.state is PathState.DOWN:
                 return False
-            path.state, path.cause = State.DOWN, bad
+            path.state, path.cause = PathState.DOWN, bad
             return True
-        if path.state is State.UP or not self._is_fresh(peer, now):
+        if path.state is PathState.UP or not self._is_fresh(peer, now):
             return False
         if path.good_since is None:
             path.good_since = now
         if now - path.good_since < self.timing.hold_down:
             return False
-        path.state, path.cause, path.good_since = State.UP, Cause.RECOVERED, None
+        path.state, path.cause, path.good_since = PathState.UP, SwitchCause.RECOVERED, None
         return True
 
-    def _trouble(self, peer: str | None, now: float) -> Cause | None:
+    def _trouble(self, peer: str | None, now: float) -> SwitchCause | None:
         found = self._own_trouble(Leg.SRIOV if peer is None else Leg.VIRTIO, peer, now)
         denied = peer is not None and self._denied_until.get(peer, -inf) > now
-        return found or (Cause.PEER if denied else None)
+        return found or (SwitchCause.PEER if denied else None)
 
-    def _own_trouble(self, leg: Leg, peer: str | None, now: float) -> Cause | None:
+    def _own_trouble(self, leg: Leg, peer: str | None, now: float) -> SwitchCause | None:
         """What this node itself sees of a path."""
         if leg in self.drained:
-            return Cause.DRAINED
+            return SwitchCause.DRAINED
         if not self.carrier[leg] or peer in self.unplugged:
-            return Cause.CARRIER
-        return Cause.SILENCE if self._is_silent(leg, peer, now) else None
+            return SwitchCause.CARRIER
+        return SwitchCause.SILENCE if self._is_silent(leg, peer, now) else None
 
     def _is_silent(self, leg: Leg, peer: str | None, now: float) -> bool:
         here = self._answers.get((leg, peer))

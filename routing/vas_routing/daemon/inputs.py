@@ -7,11 +7,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from vas_cluster import Cluster
-from vas_routing.choices import Pair
-from vas_routing.kernel import Kernel
-from vas_routing.node import Node
+from vas_routing.choices import MeasuredPair
+from vas_routing.kernel import RouteKernel
+from vas_routing.node import RoutedNode
 from vas_routing.policy import Choices
-from vas_routing.settings import Settings
+from vas_routing.settings import RouteSettings
 
 
 class Inputs(BaseModel):
@@ -21,13 +21,13 @@ class Inputs(BaseModel):
 
     name: str
     cluster: Cluster
-    settings: Settings
-    pairs: tuple[Pair, ...] = ()
+    settings: RouteSettings
+    pairs: tuple[MeasuredPair, ...] = ()
 
     @classmethod
-    def of(cls, name: str, cluster: Cluster, settings: Settings, choices: Choices) -> Inputs:
+    def of(cls, name: str, cluster: Cluster, settings: RouteSettings, choices: Choices) -> Inputs:
         """From what was read."""
-        pairs = (Pair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items())
+        pairs = (MeasuredPair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items())
         return cls(name=name, cluster=cluster, settings=settings, pairs=tuple(pairs))
 
     @property
@@ -35,6 +35,6 @@ class Inputs(BaseModel):
         """The faster leg between two nodes, where it was measured."""
         return {frozenset(pair.nodes): pair.faster for pair in self.pairs}
 
-    def node(self, state: Path) -> Node:
+    def node(self, state: Path) -> RoutedNode:
         """The node in this kernel."""
-        return Node(self.cluster, self.name, Kernel(self.settings), state)
+        return RoutedNode(self.cluster, self.name, RouteKernel(self.settings), state)

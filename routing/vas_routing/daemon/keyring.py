@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
 from vas_routing.daemon.keys import Keys, read_keys
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 
 log = logging.getLogger("vas-routed")
 
@@ -15,7 +15,7 @@ log = logging.getLogger("vas-routed")
 class Keyring:
     """Without a file that can be used the keys of before hold; at the start there are none."""
 
-    def __init__(self, file: Path, metrics: Metrics) -> None:
+    def __init__(self, file: Path, metrics: RouteMetrics) -> None:
         self.file, self._metrics = file, metrics
         self.keys = Keys()
         self._said: str | None = None

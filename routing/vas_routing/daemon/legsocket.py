@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from vas_routing.wish import Address
+from vas_routing.desired import Address
 
 # Nobody but a neighbour can send a packet that arrives with this (RFC 5082).
 _TTL = 255

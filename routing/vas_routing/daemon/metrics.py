@@ -5,12 +5,12 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from vas_core.inforce import InForceMetrics
-from vas_routing.links import Leg, State
+from vas_routing.links import Leg, PathState
 
 _OUTAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 
 
-class Metrics:
+class RouteMetrics:
     """All of them, in a registry of their own."""
 
     def __init__(self) -> None:
@@ -80,9 +80,9 @@ class Metrics:
         """An answer's time."""
         self.rtt.labels(leg, peer).set(seconds)
 
-    def observe_path(self, leg: Leg, peer: str, state: State) -> None:
+    def observe_path(self, leg: Leg, peer: str, state: PathState) -> None:
         """A path's state."""
-        self.up.labels(leg, peer).set(state is State.UP)
+        self.up.labels(leg, peer).set(state is PathState.UP)
 
     def observe_use(self, peer: str, used: Leg) -> None:
         """The leg in use to a peer."""

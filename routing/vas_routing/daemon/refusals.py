@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from math import inf
 
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.trust import Refusal
 from vas_routing.links import Leg
 
@@ -22,7 +22,7 @@ _HARMLESS = frozenset({Refusal.STALE, Refusal.UNSIGNED})
 class Refusals:
     """Of one daemon."""
 
-    metrics: Metrics
+    metrics: RouteMetrics
     _seen: Counter[str] = field(default_factory=Counter)
     _last: str = ""
     _say_at: float = -inf

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from vas_routing.daemon.legsocket import Endpoint, LegSocket
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.links import Leg
 
 log = logging.getLogger("vas-routed")
@@ -25,7 +25,7 @@ class LegSockets:
         self,
         selector: selectors.BaseSelector,
         on_ready: Callable[[Leg], None],
-        metrics: Metrics,
+        metrics: RouteMetrics,
     ) -> None:
         self._selector, self._on_ready, self._metrics = selector, on_ready, metrics
         self._wanted: dict[Leg, Endpoint] = {}

@@ -12,11 +12,11 @@ from vas_routing.daemon.wire import (
     NO_CHALLENGE,
     VERSION,
     Challenge,
-    Probe,
+    RouteProbe,
     decode,
     signed_text,
 )
-from vas_routing.links import Leg, State
+from vas_routing.links import Leg, PathState
 
 _UNSIGNED = bytes(MAC_BYTES)
 
@@ -38,10 +38,10 @@ class Refusal(StrEnum):
 
 
 @dataclass(frozen=True)
-class Heard:
+class HeardProbe:
     """A probe that may be answered; `believed`: it may change what is known, too."""
 
-    probe: Probe
+    probe: RouteProbe
     believed: bool
     refusal: Refusal | None = None
 
@@ -69,16 +69,18 @@ class Trust:
     session: int = field(default_factory=lambda: secrets.randbits(63) + 1)
     _senders: dict[str, _Sender] = field(default_factory=dict)
 
-    def ask(self, leg: Leg, to: str, *, sriov: State, virtio: State) -> bytes:
+    def ask(self, leg: Leg, to: str, *, sriov: PathState, virtio: PathState) -> bytes:
         """A signed probe that asks a node."""
         echo = self._senders[to].last if to in self._senders else NO_CHALLENGE
-        return self._seal(leg, to, Probe(False, sriov, virtio, self._challenge(), echo))
+        return self._seal(leg, to, RouteProbe(False, sriov, virtio, self._challenge(), echo))
 
-    def answer(self, leg: Leg, to: str, asked: Probe, *, sriov: State, virtio: State) -> bytes:
+    def answer(
+        self, leg: Leg, to: str, asked: RouteProbe, *, sriov: PathState, virtio: PathState
+    ) -> bytes:
         """A signed answer to what a node asked."""
-        return self._seal(leg, to, Probe(True, sriov, virtio, self._challenge(), asked.sent))
+        return self._seal(leg, to, RouteProbe(True, sriov, virtio, self._challenge(), asked.sent))
 
-    def judge(self, leg: Leg, sender: str, data: bytes) -> Heard | Refusal:
+    def verify(self, leg: Leg, sender: str, data: bytes) -> HeardProbe | Refusal:
         """What a node sent by a leg. A refusal is not even answered.
 
         What is not signed is answered where it could be: a node that has no key yet, as a guest at
@@ -91,16 +93,16 @@ class Trust:
         if self.keys and not self.keys.is_signed(signed_text(leg, sender, self.me, body), code):
             if code != _UNSIGNED or probe.is_answer:
                 return Refusal.SIGNATURE if code != _UNSIGNED else Refusal.UNSIGNED
-            return Heard(probe, believed=False, refusal=Refusal.UNSIGNED)
+            return HeardProbe(probe, believed=False, refusal=Refusal.UNSIGNED)
         if not self._is_new(leg, sender, probe):
-            return Heard(probe, believed=False, refusal=Refusal.STALE)
-        return Heard(probe, believed=True)
+            return HeardProbe(probe, believed=False, refusal=Refusal.STALE)
+        return HeardProbe(probe, believed=True)
 
-    def round_trip(self, probe: Probe) -> float:
+    def round_trip(self, probe: RouteProbe) -> float:
         """Seconds since this node sent what a believed answer answers."""
         return (time.monotonic_ns() - probe.echo.sent_ns) / 1e9
 
-    def _is_new(self, leg: Leg, name: str, probe: Probe) -> bool:
+    def _is_new(self, leg: Leg, name: str, probe: RouteProbe) -> bool:
         """Whether it is an echo of this daemon, and newer than what that leg brought before."""
         age = time.monotonic_ns() - probe.echo.sent_ns
         if probe.echo.session != self.session or not 0 <= age <= self.window * 1e9:
@@ -117,14 +119,14 @@ class Trust:
             sender.last = probe.sent
         return True
 
-    def is_newest(self, sender: str, probe: Probe) -> bool:
+    def is_newest(self, sender: str, probe: RouteProbe) -> bool:
         """Whether nothing newer of the sender was heard by the other leg."""
         return sender in self._senders and self._senders[sender].last == probe.sent
 
     def _challenge(self) -> Challenge:
         return Challenge(self.session, time.monotonic_ns())
 
-    def _seal(self, leg: Leg, to: str, probe: Probe) -> bytes:
+    def _seal(self, leg: Leg, to: str, probe: RouteProbe) -> bytes:
         body = probe.encode()
         return body + self.keys.sign(signed_text(leg, self.me, to, body))
 

@@ -13,7 +13,7 @@ import struct
 from dataclasses import dataclass
 
 from vas_routing.daemon.keys import MAC_BYTES
-from vas_routing.links import Leg, State
+from vas_routing.links import Leg, PathState
 
 VERSION = 2
 _FORMAT = struct.Struct("!4sBBxxQQQQ")
@@ -35,7 +35,7 @@ NO_CHALLENGE = Challenge(0, 0)
 
 
 @dataclass(frozen=True)
-class Probe:
+class RouteProbe:
     """One message. `sriov`: the sender's SR-IOV leg; `virtio`: its virtio path to the receiver.
 
     `sent` is the sender's challenge; `echo` the receiver's that the sender heard last, or, in an
@@ -43,20 +43,22 @@ class Probe:
     """
 
     is_answer: bool
-    sriov: State
-    virtio: State
+    sriov: PathState
+    virtio: PathState
     sent: Challenge
     echo: Challenge = NO_CHALLENGE
 
     def encode(self) -> bytes:
         """The payload of the datagram, without its code."""
         flags = _ANSWER * self.is_answer
-        flags |= _SRIOV_UP * (self.sriov is State.UP) | _VIRTIO_UP * (self.virtio is State.UP)
+        flags |= _SRIOV_UP * (self.sriov is PathState.UP) | _VIRTIO_UP * (
+            self.virtio is PathState.UP
+        )
         moments = (self.sent.session, self.sent.sent_ns, self.echo.session, self.echo.sent_ns)
         return _FORMAT.pack(_MAGIC, VERSION, flags, *moments)
 
 
-def decode(data: bytes) -> tuple[Probe, bytes, bytes] | None:
+def decode(data: bytes) -> tuple[RouteProbe, bytes, bytes] | None:
     """The probe in a datagram, its bytes and their code; None for anything else, and for one of
     another version."""
     if len(data) != SIZE:
@@ -65,9 +67,11 @@ def decode(data: bytes) -> tuple[Probe, bytes, bytes] | None:
     magic, version, flags, *moments = _FORMAT.unpack(body)
     if (magic, version) != (_MAGIC, VERSION):
         return None
-    sriov, virtio = (State.UP if flags & bit else State.DOWN for bit in (_SRIOV_UP, _VIRTIO_UP))
+    sriov, virtio = (
+        PathState.UP if flags & bit else PathState.DOWN for bit in (_SRIOV_UP, _VIRTIO_UP)
+    )
     sent, echo = Challenge(*moments[:2]), Challenge(*moments[2:])
-    return Probe(bool(flags & _ANSWER), sriov, virtio, sent, echo), body, code
+    return RouteProbe(bool(flags & _ANSWER), sriov, virtio, sent, echo), body, code
 
 
 def signed_text(leg: Leg, sender: str, receiver: str, body: bytes) -> bytes:

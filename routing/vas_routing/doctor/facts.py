@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from vas_routing.wish import Address, Interface
+from vas_routing.desired import Address, Interface
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class VirtualFunction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bridge:
+class BridgeFacts:
     """What a bridge does to frames beside forwarding them."""
 
     stp: bool
@@ -31,7 +31,7 @@ class Bridge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nic:
+class NicFacts:
     """A network interface. `master`: the bridge, bond or VRF that it is a port of.
 
     `vfs` is None where the kernel lists none, as for anything that is no PF.
@@ -45,7 +45,7 @@ class Nic:
     master_kind: str | None = None
     addresses: tuple[Interface, ...] = ()
     vfs: tuple[VirtualFunction, ...] | None = None
-    bridge: Bridge | None = None
+    bridge: BridgeFacts | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ class ForwardChain:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Firewall:
+class FirewallFacts:
     """The chains that forwarded packets pass. `unread`: what could not be looked at, and why."""
 
     chains: tuple[ForwardChain, ...] = ()
@@ -112,16 +112,16 @@ class Managed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class NetworkFacts:
     """A snapshot. A sysctl that the kernel does not have is not in `sysctls` (names as below
     /proc/sys); `unread` says what could not be read, by what it concerns."""
 
-    nics: Mapping[str, Nic] = field(default_factory=dict)
+    nics: Mapping[str, NicFacts] = field(default_factory=dict)
     rules: tuple[SeenRule, ...] = ()
     routes: tuple[SeenRoute, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
     sysctls: Mapping[str, str] = field(default_factory=dict)
-    firewall: Firewall = field(default_factory=Firewall)
+    firewall: FirewallFacts = field(default_factory=FirewallFacts)
     managed: Mapping[str, Managed] = field(default_factory=dict)
     networkd: Mapping[str, str] | None = None
     """systemd-networkd's settings of [Network], or None where it has not run since boot."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class RouteFinding:
     """One thing that was looked at. `ok` is None for what could not be read.
 
     `what` says what is there and what it does; a bad finding has the `fix`: commands, or a file's
@@ -24,16 +24,16 @@ class Finding:
         return dict(vars(self))
 
 
-def good(check: str, where: str, what: str) -> Finding:
+def good(check: str, where: str, what: str) -> RouteFinding:
     """Nothing to do."""
-    return Finding(check=check, ok=True, what=what, where=where)
+    return RouteFinding(check=check, ok=True, what=what, where=where)
 
 
-def bad(check: str, where: str, what: str, fix: str) -> Finding:
+def bad(check: str, where: str, what: str, fix: str) -> RouteFinding:
     """Something to fix."""
-    return Finding(check=check, ok=False, what=what, where=where, fix=fix)
+    return RouteFinding(check=check, ok=False, what=what, where=where, fix=fix)
 
 
-def unknown(check: str, where: str, what: str, look: str) -> Finding:
+def unknown(check: str, where: str, what: str, look: str) -> RouteFinding:
     """It could not be read; `look` is the command that shows it."""
-    return Finding(check=check, ok=None, what=what, where=where, fix=look)
+    return RouteFinding(check=check, ok=None, what=what, where=where, fix=look)

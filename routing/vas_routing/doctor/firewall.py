@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vas_routing.doctor.facts import ForwardChain
-from vas_routing.doctor.finding import Finding, bad, good, unknown
+from vas_routing.doctor.finding import RouteFinding, bad, good, unknown
 from vas_routing.doctor.subject import Subject
 
 _FAMILIES = {4: ("ip", "inet"), 6: ("ip6", "inet")}
@@ -16,7 +16,7 @@ _LOOK = {
 }
 
 
-def examine_firewall(who: Subject) -> Iterator[Finding]:
+def examine_firewall(who: Subject) -> Iterator[RouteFinding]:
     """Chains that drop; what could not be read is said, and so is that all is well."""
     if who.guest or not who.host.guests:
         return
@@ -45,7 +45,7 @@ def _ways(who: Subject) -> tuple[tuple[str, str], tuple[str, str]]:
     return (who.virtio_name, who.sriov_name), (who.sriov_name, who.virtio_name)
 
 
-def _stops(who: Subject, chain: ForwardChain) -> Finding:
+def _stops(who: Subject, chain: ForwardChain) -> RouteFinding:
     name = f"{chain.family} {chain.table} {chain.name}"
     what = f"drops what no rule accepts, and none accepts all between {who.virtio_name} and "
     what += f"{who.sriov_name}: a guest whose VF is down, which its host forwards for, is cut off"

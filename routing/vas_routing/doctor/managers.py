@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vas_routing.doctor.facts import Managed
-from vas_routing.doctor.finding import Finding, bad, good
+from vas_routing.doctor.finding import RouteFinding, bad, good
 from vas_routing.doctor.subject import Subject
 
 _FOREIGN = ("ManageForeignRoutes", "ManageForeignRoutingPolicyRules")
@@ -17,7 +17,7 @@ _FALSE = ("no", "false", "0", "off", "n", "f")
 _UNMANAGED = ("unmanaged", None)
 
 
-def examine_managers(who: Subject) -> Iterator[Finding]:
+def examine_managers(who: Subject) -> Iterator[RouteFinding]:
     """Each leg, then networkd's ways with routes and rules of others."""
     for leg in who.legs:
         managed = who.facts.managed.get(leg.name, Managed())
@@ -31,7 +31,7 @@ def examine_managers(who: Subject) -> Iterator[Finding]:
     yield from _foreign(who)
 
 
-def _network_manager(device: str, is_virtio: bool) -> Finding:
+def _network_manager(device: str, is_virtio: bool) -> RouteFinding:
     file = f"# /etc/NetworkManager/conf.d/90-vas-{device}.conf\n"
     reload = "\n# then: nmcli general reload conf"
     if is_virtio:
@@ -46,7 +46,7 @@ def _network_manager(device: str, is_virtio: bool) -> Finding:
     return bad("managed", device, what, file + text + reload)
 
 
-def _networkd(device: str, managed: Managed, is_virtio: bool) -> Finding:
+def _networkd(device: str, managed: Managed, is_virtio: bool) -> RouteFinding:
     reload = "\n# then: networkctl reload"
     state = f"systemd-networkd manages it ({managed.networkd})"
     if is_virtio or managed.network_file is None:
@@ -62,7 +62,7 @@ def _networkd(device: str, managed: Managed, is_virtio: bool) -> Finding:
     return bad("managed", device, what, file + text + reload)
 
 
-def _foreign(who: Subject) -> Iterator[Finding]:
+def _foreign(who: Subject) -> Iterator[RouteFinding]:
     """It removes those of others when it starts and when it configures a link."""
     if who.facts.networkd is None:
         yield good("foreign-routes", "systemd-networkd", "does not run")

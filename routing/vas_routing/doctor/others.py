@@ -13,22 +13,22 @@ from typing import Any
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
-from vas_routing.doctor.facts import Firewall, ForwardChain, Managed, Nic
+from vas_routing.doctor.facts import FirewallFacts, ForwardChain, Managed, NicFacts
 
 _OF_CHAIN = {"family": "family", "table": "table", "chain": "name"}
 _LEGACY = {"ip_tables_names": "iptables", "ip6_tables_names": "ip6tables"}
 _SETTINGS = ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd")
 
 
-def read_firewall(root: Root) -> Firewall:
+def read_firewall(root: Root) -> FirewallFacts:
     """The chains at the forward hook, as `nft` prints them; the older iptables it cannot see."""
     unread = list(_legacy(root))
     try:
         chains = forward_chains(run(["nft", "-j", "list", "ruleset"], timeout_seconds=20).stdout)
     except (VasError, ValueError) as error:
         why = error.what if isinstance(error, VasError) else str(error)
-        return Firewall(unread=(f"nft: {' '.join(why.split())}", *unread))
-    return Firewall(chains=chains, unread=tuple(unread))
+        return FirewallFacts(unread=(f"nft: {' '.join(why.split())}", *unread))
+    return FirewallFacts(chains=chains, unread=tuple(unread))
 
 
 def _legacy(root: Root) -> Iterator[str]:
@@ -83,7 +83,9 @@ def _device(match: dict[str, Any]) -> tuple[str, str] | None:
     return (key, right) if key in ("iifname", "oifname") else None
 
 
-def read_managed(root: Root, nics: Iterable[Nic], unread: dict[str, str]) -> dict[str, Managed]:
+def read_managed(
+    root: Root, nics: Iterable[NicFacts], unread: dict[str, str]
+) -> dict[str, Managed]:
     """Who configures each interface, by its name. Empty in a namespace that is not theirs:
     they know interfaces by index, and here another has it."""
     if _is_elsewhere(root):

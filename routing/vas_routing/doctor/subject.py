@@ -9,10 +9,10 @@ from ipaddress import ip_address
 
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import guest_interface, host_interface
-from vas_routing.doctor.facts import Facts, Nic
+from vas_routing.desired import Address, Interface
+from vas_routing.doctor.facts import NetworkFacts, NicFacts
 from vas_routing.names import host_of
-from vas_routing.settings import Settings
-from vas_routing.wish import Address, Interface
+from vas_routing.settings import RouteSettings
 
 _VIRTIO_NIC = "virtio0"
 
@@ -23,8 +23,8 @@ class Subject:
 
     host: Host
     guest: Guest | None
-    facts: Facts
-    settings: Settings
+    facts: NetworkFacts
+    settings: RouteSettings
 
     @property
     def address(self) -> Address:
@@ -52,14 +52,14 @@ class Subject:
         return mine
 
     @cached_property
-    def sriov(self) -> Nic | None:
+    def sriov(self) -> NicFacts | None:
         """The PF of a host, the VF of a guest; a guest's is known by its MAC first."""
         if self.guest is None:
             return self.facts.nics.get(self.host.nics.pf)
         return self._by_mac(self.guest.macs.vf) or self.facts.nics.get(self.host.nics.vf)
 
     @cached_property
-    def virtio(self) -> Nic | None:
+    def virtio(self) -> NicFacts | None:
         """The bridge of a host, the virtio NIC of a guest."""
         if self.guest is None:
             return self.facts.nics.get(self.host.nics.bridge)
@@ -79,15 +79,15 @@ class Subject:
         return _VIRTIO_NIC if self.guest else self.host.nics.bridge
 
     @property
-    def legs(self) -> list[Nic]:
+    def legs(self) -> list[NicFacts]:
         """Those legs that are there."""
         return [leg for leg in (self.sriov, self.virtio) if leg]
 
-    def _by_mac(self, mac: str) -> Nic | None:
+    def _by_mac(self, mac: str) -> NicFacts | None:
         return next((nic for nic in self.facts.nics.values() if nic.mac == mac), None)
 
 
-def subject(cluster: Cluster, node: str, facts: Facts, settings: Settings) -> Subject:
+def subject(cluster: Cluster, node: str, facts: NetworkFacts, settings: RouteSettings) -> Subject:
     """The node of that name. Raises BadInput if the map has none."""
     host = host_of(cluster, node)
     guest = None if host.name == node else cluster.guest(node)

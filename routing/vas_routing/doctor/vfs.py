@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vas_cluster import Guest
-from vas_routing.doctor.facts import Nic, VirtualFunction
-from vas_routing.doctor.finding import Finding, bad, good, unknown
+from vas_routing.doctor.facts import NicFacts, VirtualFunction
+from vas_routing.doctor.finding import RouteFinding, bad, good, unknown
 from vas_routing.doctor.subject import Subject
 
 _NO_MAC = "00:00:00:00:00:00"
@@ -17,7 +17,7 @@ _LINK_STATES = {
 }
 
 
-def examine_vfs(who: Subject) -> Iterator[Finding]:
+def examine_vfs(who: Subject) -> Iterator[RouteFinding]:
     """The VF of each of a host's guests."""
     pf = who.sriov
     if who.guest or pf is None or not who.host.guests:
@@ -35,7 +35,7 @@ def examine_vfs(who: Subject) -> Iterator[Finding]:
             yield from _examine(pf, vf, guest)
 
 
-def _no_vfs(who: Subject, pf: Nic) -> Finding:
+def _no_vfs(who: Subject, pf: NicFacts) -> RouteFinding:
     wanted = len(who.host.guests)
     if pf.vfs is None:
         what = "the kernel lists no VFs for it: it is no PF, or its driver does not say"
@@ -44,7 +44,7 @@ def _no_vfs(who: Subject, pf: Nic) -> Finding:
     return bad("vf-mac", pf.name, what, _more_vfs(pf, wanted))
 
 
-def _more_vfs(pf: Nic, wanted: int) -> str:
+def _more_vfs(pf: NicFacts, wanted: int) -> str:
     """The number of VFs can change from 0 only; to 0 it hangs while a guest holds one."""
     file = f"/sys/class/net/{pf.name}/device/sriov_numvfs"
     if not pf.vfs:
@@ -64,7 +64,7 @@ def _vf_of(who: Subject, vfs: tuple[VirtualFunction, ...], guest: Guest) -> Virt
     return free[at] if at < len(free) else None
 
 
-def _examine(pf: Nic, vf: VirtualFunction, guest: Guest) -> Iterator[Finding]:
+def _examine(pf: NicFacts, vf: VirtualFunction, guest: Guest) -> Iterator[RouteFinding]:
     where = f"{pf.name} vf {vf.number}"
     order = f"ip link set dev {pf.name} vf {vf.number}"
     yield _mac(where, order, vf, guest)
@@ -74,7 +74,7 @@ def _examine(pf: Nic, vf: VirtualFunction, guest: Guest) -> Iterator[Finding]:
     yield _trust(where, order, vf, guest)
 
 
-def _mac(where: str, order: str, vf: VirtualFunction, guest: Guest) -> Finding:
+def _mac(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFinding:
     if vf.mac == guest.macs.vf:
         return good("vf-mac", where, f"has the MAC of {guest.name}, {vf.mac}")
     fix = f"{order} mac {guest.macs.vf}   # while {guest.name} is off; libvirt does it at its start"
@@ -85,7 +85,7 @@ def _mac(where: str, order: str, vf: VirtualFunction, guest: Guest) -> Finding:
     return bad("vf-mac", where, what, fix)
 
 
-def _spoof_check(where: str, order: str, vf: VirtualFunction, guest: Guest) -> Finding:
+def _spoof_check(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFinding:
     if vf.spoof_check is None:
         what = "the driver does not say whether it checks the sender's MAC"
         return unknown("vf-spoof-check", where, what, f"ip -d link show dev {where.split()[0]}")
@@ -96,7 +96,7 @@ def _spoof_check(where: str, order: str, vf: VirtualFunction, guest: Guest) -> F
     return good("vf-spoof-check", where, f"spoof check {state}")
 
 
-def _vlan(where: str, order: str, vf: VirtualFunction) -> Finding:
+def _vlan(where: str, order: str, vf: VirtualFunction) -> RouteFinding:
     if vf.vlan is None:
         what = "the driver does not say which VLAN it is in"
         return unknown("vf-vlan", where, what, f"ip -d link show dev {where.split()[0]}")
@@ -106,7 +106,7 @@ def _vlan(where: str, order: str, vf: VirtualFunction) -> Finding:
     return good("vf-vlan", where, "is in no VLAN of its own")
 
 
-def _link_state(where: str, order: str, vf: VirtualFunction) -> Finding:
+def _link_state(where: str, order: str, vf: VirtualFunction) -> RouteFinding:
     if vf.link_state is None:
         what = "the driver does not say whether the link follows the PF's"
         return unknown("vf-link-state", where, what, f"ip -d link show dev {where.split()[0]}")
@@ -115,7 +115,7 @@ def _link_state(where: str, order: str, vf: VirtualFunction) -> Finding:
     return good("vf-link-state", where, "follows the PF's link")
 
 
-def _trust(where: str, order: str, vf: VirtualFunction, guest: Guest) -> Finding:
+def _trust(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFinding:
     """Trust lets a guest change its MAC, and take all packets. With the MAC given it needs
     neither."""
     if vf.trusted is None:

@@ -18,7 +18,7 @@ Network = IPv4Network | IPv6Network
 
 
 def _reason() -> str:
-    """Why it is wished; two wishes that differ in their reasons alone are the same."""
+    """Why it is desired; two wishes that differ in their reasons alone are the same."""
     return field(default="", compare=False)
 
 
@@ -32,7 +32,7 @@ class OwnAddress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class PolicyRule:
     """A policy rule: destinations are looked up in the table before the kernel's own."""
 
     version: int
@@ -73,11 +73,11 @@ class Sysctl:
 
 
 @dataclass(frozen=True)
-class Wish:
+class DesiredState:
     """All of it. A proxy that is new is also announced, so that caches of others learn it."""
 
     addresses: frozenset[OwnAddress] = frozenset()
-    rules: frozenset[Rule] = frozenset()
+    rules: frozenset[PolicyRule] = frozenset()
     routes: frozenset[Route] = frozenset()
     proxies: frozenset[Proxy] = frozenset()
     sysctls: frozenset[Sysctl] = frozenset()

@@ -7,14 +7,14 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.files import write_atomically
-from vas_routing.links import Leg, State
+from vas_routing.links import Leg, PathState
 
 FILE = "paths.json"
 SRIOV = ""
 """How the SR-IOV leg is called among the paths; the others have the names of their peers."""
 
 
-class Memory(BaseModel):
+class SavedState(BaseModel):
     """The states of the paths, who ever answered by which leg, and the data fabric's network.
 
     `peers_sriov`: what peers said of their SR-IOV legs. `drained`: legs that were out of use.
@@ -25,8 +25,8 @@ class Memory(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     fabric: str | None = None
-    paths: dict[str, State] = {}
-    peers_sriov: dict[str, State] = {}
+    paths: dict[str, PathState] = {}
+    peers_sriov: dict[str, PathState] = {}
     heard: frozenset[tuple[Leg, str]] = frozenset()
     trusted: frozenset[str] = frozenset()
     devices: dict[Leg, int] = {}
@@ -44,16 +44,16 @@ class Memory(BaseModel):
         return frozenset((leg, node) for leg, node in self.heard if self._is_dead(leg, node))
 
     def _is_dead(self, leg: Leg, node: str) -> bool:
-        return self.paths.get(SRIOV if leg is Leg.SRIOV else node) is State.DOWN
+        return self.paths.get(SRIOV if leg is Leg.SRIOV else node) is PathState.DOWN
 
     def write(self, state: Path) -> None:
         """Replaces the file in a directory."""
         write_atomically(state / FILE, self.model_dump_json(indent=2) + "\n")
 
 
-def read_memory(state: Path) -> Memory:
+def read_saved_state(state: Path) -> SavedState:
     """What the last daemon left since the machine was started; nothing if it is unreadable."""
     try:
-        return Memory.model_validate_json((state / FILE).read_bytes())
+        return SavedState.model_validate_json((state / FILE).read_bytes())
     except (FileNotFoundError, ValidationError):
-        return Memory()
+        return SavedState()

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vas_routing.daemon.announce import Announcer
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.refusals import Refusals
 from vas_routing.daemon.sockets import LegSockets
 
 
 @dataclass(frozen=True)
-class Tools:
+class DaemonResources:
     """What outlives a reload of the map."""
 
     announcer: Announcer
-    metrics: Metrics
+    metrics: RouteMetrics
     sockets: LegSockets
     refusals: Refusals
