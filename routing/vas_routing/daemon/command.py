@@ -1,4 +1,4 @@
-"""Starting `vas-routed`: its log, its metrics, the privileges that it keeps."""
+"""Starts `vas-routed`: its log, its metrics, the privileges that it keeps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logging.getLogger("vas-routed")
 
 @dataclass(frozen=True)
 class Places:
-    """Where the daemon keeps what. `state` is emptied by a reboot; `kept` outlives it."""
+    """The directories and the key file of the daemon. A reboot empties `state`, not `kept`."""
 
     state: Path
     kept: Path
@@ -64,7 +64,7 @@ def _announcer() -> Announcer:
 
 
 def mac_of(device: str) -> bytes:
-    """The MAC of an interface. Raises OSError where it is gone, or has another name."""
+    """Returns the MAC of an interface. Raises OSError where it is gone, or has another name."""
     found = devices().get(device)
     if found is None:
         raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), device)

@@ -1,9 +1,9 @@
-"""Which paths carry packets: carriers, answers to probes, and the word of peers. Pure: no clock.
+"""Decides which paths carry packets, from carriers, answers to probes and the word of peers.
 
-Silence alone proves nothing: a daemon that is restarted is silent too, and a machine that stood
-still heard nobody. A path is dead by silence only if it ever answered, and if the same peer went on
-answering by the other leg. A path that was dead is used again after it was good for the whole of
-the hold-down; so one that flaps is switched away from once and stays so.
+Pure: it has no clock. Silence alone proves nothing: a daemon that is restarted is silent too, and a
+machine that stood still heard nobody. A path is dead by silence only if it ever answered, and if
+the same peer went on answering by the other leg. A path that was dead is used again after it was
+good for the whole of the hold-down, so a path that flaps is switched away from once and stays so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from vas_routing.links import Leg, PathState
 
 
 class SwitchCause(StrEnum):
-    """Why a path changed."""
+    """The reason for a change of a path's state."""
 
     CARRIER = "carrier"
     SILENCE = "silence"
@@ -28,7 +28,8 @@ class SwitchCause(StrEnum):
 
 @dataclass(frozen=True)
 class Timing:
-    """In seconds: between probes, until silence counts, and until a path is trusted again."""
+    """Times of the detector in seconds: between probes, until silence counts, until a path is
+    trusted."""
 
     interval: float
     misses: int
@@ -36,18 +37,18 @@ class Timing:
 
     @property
     def detect(self) -> float:
-        """How long a path may be silent."""
+        """Seconds for which a path may be silent."""
         return self.interval * self.misses
 
     @property
     def lead(self) -> float:
-        """For how long the other leg must have been heard meanwhile."""
+        """Seconds for which the other leg must have been heard before silence counts."""
         return self.interval * (self.misses - 1)
 
 
 @dataclass
 class WatchedPath:
-    """One path's state, why it has it, and since when it has been good again."""
+    """The state of one path, its cause, and the time since which the path has been good again."""
 
     state: PathState = PathState.UP
     cause: SwitchCause = SwitchCause.CARRIER
@@ -64,12 +65,12 @@ class _Answers:
 
 @dataclass
 class Detector:
-    """The paths of one node: its SR-IOV leg, and the virtio path to each peer on its host.
+    """The states of one node's paths: its SR-IOV leg, and the virtio path to each peer on its host.
 
-    `witnesses`: whose silence counts against the node's own SR-IOV leg. `unplugged`: peers whose
-    port of this host's bridge is down. `started`: silence before it is nobody's; the first answers
-    to a new daemon may still be on their way, and a new map makes all daemons busy at once. Times
-    are seconds of one clock.
+    `witnesses`: nodes whose silence counts against the node's own SR-IOV leg. `unplugged`: peers
+    whose port of this host's bridge is down. `started`: silence before this time counts for nobody,
+    as the first answers to a new daemon may still be on their way, and a new map makes all daemons
+    busy at once. All times are seconds of one clock.
     """
 
     timing: Timing
@@ -86,7 +87,7 @@ class Detector:
     _paths: dict[str | None, WatchedPath] = field(default_factory=dict)
 
     def answered(self, leg: Leg, node: str, now: float) -> None:
-        """A node answered a probe that went by a leg."""
+        """Notes that a node answered a probe that went by a leg."""
         for who in self._counts_for(leg, node):
             answers = self._answers.setdefault((leg, who), _Answers())
             if now - answers.last > self.timing.detect:
@@ -94,7 +95,8 @@ class Detector:
             answers.last = now
 
     def told(self, peer: str, *, sriov: PathState, virtio: PathState, now: float) -> None:
-        """What a peer on this host says: of its SR-IOV leg, and of its virtio path to this node."""
+        """Notes what a peer on this host reports of its SR-IOV leg and of its virtio path to
+        this node."""
         self._told_sriov(peer, sriov, now)
         until = now + 2 * self.timing.detect if virtio is PathState.DOWN else -inf
         self._denied_until[peer] = until
@@ -109,7 +111,7 @@ class Detector:
         self.peers_sriov[peer] = PathState.DOWN if held else sriov
 
     def heard_before(self, pairs: Iterable[tuple[Leg, str]]) -> None:
-        """Who answered an earlier daemon: their silence counts, once this one has `started`."""
+        """Notes who answered an earlier daemon; their silence counts after `started`."""
         for leg, node in pairs:
             for who in self._counts_for(leg, node):
                 self._answers.setdefault((leg, who), _Answers())
@@ -121,24 +123,25 @@ class Detector:
 
     @property
     def heard(self) -> frozenset[tuple[Leg, str]]:
-        """Who ever answered, by which leg."""
+        """The legs and names of all nodes that ever answered."""
         return frozenset((leg, node) for leg, node in self._answers if node is not None)
 
     def path(self, peer: str | None) -> WatchedPath:
-        """The virtio path to a peer, or the SR-IOV leg (None)."""
+        """Returns the virtio path to a peer, or the SR-IOV leg for None."""
         return self._paths.setdefault(peer, WatchedPath())
 
     def evidence(self, peer: str, now: float) -> PathState:
-        """What this node itself sees of the virtio path to a peer: what it tells the peer."""
+        """Returns the state of the virtio path to a peer as this node itself sees it, to tell
+        the peer."""
         return PathState.DOWN if self._own_trouble(Leg.VIRTIO, peer, now) else PathState.UP
 
     def silence(self, peer: str | None, now: float) -> float | None:
-        """For how long nothing was heard by a path; None if nothing ever was."""
+        """Returns the seconds since something was heard by a path; None if nothing ever was."""
         answers = self._answers.get((Leg.SRIOV if peer is None else Leg.VIRTIO, peer))
         return now - answers.last if answers and answers.last > -inf else None
 
     def evaluate(self, now: float) -> list[str | None]:
-        """Brings all states up to date; returns the paths that changed."""
+        """Brings the states of all paths up to date; returns the paths that changed."""
         return [peer for peer in (None, *self.peers) if self._evaluate_one(peer, now)]
 
     def _evaluate_one(self, peer: str | None, now: float) -> bool:

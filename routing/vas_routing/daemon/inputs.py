@@ -1,4 +1,4 @@
-"""The content of the files that `vas-routed` reads, as one value that can be kept."""
+"""Holds the content of the files that `vas-routed` reads, as one value that can be kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vas_routing.settings import RouteSettings
 
 
 class Inputs(BaseModel):
-    """The map, the settings, what was measured, and which node of the map this machine is."""
+    """The map, the settings, the measured choices, and which node of the map this machine is."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -26,15 +26,15 @@ class Inputs(BaseModel):
 
     @classmethod
     def of(cls, name: str, cluster: Cluster, settings: RouteSettings, choices: Choices) -> Inputs:
-        """From what was read."""
+        """Builds the value from a node's name and the parsed files."""
         pairs = (MeasuredPair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items())
         return cls(name=name, cluster=cluster, settings=settings, pairs=tuple(pairs))
 
     @property
     def choices(self) -> Choices:
-        """The faster leg between two nodes, where it was measured."""
+        """The faster leg between two nodes, for the pairs that were measured."""
         return {frozenset(pair.nodes): pair.faster for pair in self.pairs}
 
     def node(self, state: Path) -> RoutedNode:
-        """The node in this kernel."""
+        """Returns the node, in the kernel of this network namespace, with its state directory."""
         return RoutedNode(self.cluster, self.name, RouteKernel(self.settings), state)

@@ -1,4 +1,4 @@
-"""The keys in force: read with the map, never given up for a file that is worse."""
+"""Keeps the keys in force: read together with the map, and never replaced by an unusable file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ log = logging.getLogger("vas-routed")
 
 
 class Keyring:
-    """Without a file that can be used the keys of before hold; at the start there are none."""
+    """The keys in force. While the file cannot be used the last keys stay; at the start there
+    are none."""
 
     def __init__(self, file: Path, metrics: RouteMetrics) -> None:
         self.file, self._metrics = file, metrics
@@ -21,7 +22,7 @@ class Keyring:
         self._said: str | None = None
 
     def read(self) -> Keys:
-        """Reads the file again; returns the keys in force from now on."""
+        """Reads the key file again; returns the keys in force from now on."""
         try:
             found = read_keys(self.file)
             wrong = f"{self.file}: is gone" if self.keys and not found else None
@@ -34,7 +35,7 @@ class Keyring:
         return self.keys
 
     def hold_off(self, wrong: Exception) -> None:
-        """Notes that the keys that were read are not in force: no node could use them."""
+        """Reports that the keys that were read are not in force, as no node could use them."""
         what = str(wrong) if isinstance(wrong, VasError) else f"{type(wrong).__name__}: {wrong}"
         self._metrics.key_refused.set(True)
         log.error("the key of before holds", extra={"what": f"{self.file}: not in force: {what}"})

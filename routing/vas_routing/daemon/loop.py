@@ -1,4 +1,4 @@
-"""The daemon's one thread: the kernel's events, probes, timers, signals, changed files."""
+"""Runs the daemon's one thread: kernel events, probes, timers, signals, changed files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _SETTLE_SECONDS = 0.1
 
 
 class RouteDaemon:
-    """Runs one node by what `told` reads, or kept. Raises what its `start` raises."""
+    """Runs one node by the inputs that `told` reads, or has kept. Raises what `told.start`
+    raises."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class RouteDaemon:
         self._files_at = 0.0
 
     def run(self) -> None:
-        """Returns at SIGTERM or SIGINT; routes stay as they are."""
+        """Watches the node's paths until SIGTERM or SIGINT; routes stay as they are afterwards."""
         signals = Signals(self._selector)
         next_ask = time.monotonic()
         notify("READY=1")
@@ -86,7 +87,7 @@ class RouteDaemon:
         self._reader.shutdown()
 
     def _start(self, told: Inputs, saved: SavedState) -> None:
-        """Makes what was told live. Until the sockets are taken over, the one before is whole."""
+        """Puts new inputs in force. Until the sockets are taken over, the node before is whole."""
         node = told.node(self._state)
         live = LiveNode(node, told.choices, self._keyring.keys, self._resources, saved)
         live.detector.drained = self._drained(saved.drained)
@@ -141,7 +142,8 @@ class RouteDaemon:
             self._read_again()
 
     def _read_again(self) -> None:
-        """Has the map read by a thread: a large one takes seconds, and peers are to be answered."""
+        """Lets another thread read the map: a large one takes seconds, and peers wait for
+        answers."""
         self._told.note_reading()
         notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
         self._reading = self._reader.submit(self._told.load)

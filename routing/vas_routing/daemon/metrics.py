@@ -1,4 +1,4 @@
-"""The daemon's metrics, for Prometheus."""
+"""The metrics of `vas-routed`, for Prometheus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OUTAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 
 
 class RouteMetrics:
-    """All of them, in a registry of their own."""
+    """All metrics of one daemon, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -72,19 +72,19 @@ class RouteMetrics:
         )
 
     def observe_sockets(self, opened: int, expected: int) -> None:
-        """How many of the probes' sockets are open, of how many."""
+        """Records how many of the probes' sockets are open, and how many should be."""
         self._sockets.set(opened)
         self._legs.set(expected)
 
     def observe_rtt(self, leg: Leg, peer: str, seconds: float) -> None:
-        """An answer's time."""
+        """Records the round-trip time of a peer's answer by a leg, in seconds."""
         self.rtt.labels(leg, peer).set(seconds)
 
     def observe_path(self, leg: Leg, peer: str, state: PathState) -> None:
-        """A path's state."""
+        """Records whether a path to a peer by a leg is up."""
         self.up.labels(leg, peer).set(state is PathState.UP)
 
     def observe_use(self, peer: str, used: Leg) -> None:
-        """The leg in use to a peer."""
+        """Records which leg is in use to a peer."""
         for leg in Leg:
             self.in_use.labels(peer, leg).set(leg is used)

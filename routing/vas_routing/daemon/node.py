@@ -1,4 +1,5 @@
-"""The daemon's view of its node: paths in, wish out, and what a switch does besides routes."""
+"""The daemon's node: turns the states of its paths into routes, and does what a switch needs
+besides."""
 
 from __future__ import annotations
 
@@ -31,10 +32,10 @@ _LEAST_WINDOW_SECONDS = 1.0
 
 
 class LiveNode:
-    """A node of one reading of the map; a reload makes another, from this one's saved.
+    """A node as one reading of the map describes it; a reload makes another from its saved state.
 
-    Raises VasError where its interfaces cannot be what the map says; nothing was changed then. The
-    probes' sockets are the earlier one's until `open`.
+    Raises VasError where its interfaces cannot be what the map describes; nothing was changed then.
+    The probes' sockets belong to the node before until `open`.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class LiveNode:
         )
 
     def open(self) -> None:
-        """Takes the probes' sockets over: opens, or keeps, one for each leg that is there."""
+        """Takes over the probes' sockets: opens, or keeps, one for each leg that is there."""
         addresses = {Leg.SRIOV: self.here.me.address, Leg.VIRTIO: self.here.me.hop.ip}
         devices = {Leg.SRIOV: self.legs.sriov, Leg.VIRTIO: self.legs.virtio}
         port = self._node.kernel.settings.probe_port
@@ -110,14 +111,14 @@ class LiveNode:
         return found
 
     def _witnesses(self) -> frozenset[str]:
-        """Whoever is asked by SR-IOV. But a host's guests are none: where only they are silent, it
-        is their VF as likely as the host's PF, and it is the host that has to carry them."""
+        """Everybody who is asked by SR-IOV, but a host's own guests: where only they are silent,
+        their VF is as likely broken as the host's PF, and the host has to carry them."""
         asked = frozenset(self._asked[Leg.SRIOV])
         peers = frozenset(peer.name for peer in self.here.peers)
         return asked - peers if self.here.me.is_host else asked
 
     def saved_state(self) -> SavedState:
-        """What the next one is to know."""
+        """Returns the states of the paths, for the node that follows this one."""
         paths = {SRIOV: self.detector.path(None).state}
         paths |= {peer: self.detector.path(peer).state for peer in self.detector.peers}
         return SavedState(
@@ -131,7 +132,7 @@ class LiveNode:
         )
 
     def save(self) -> None:
-        """Writes that, for the daemon after this one; a failure is logged."""
+        """Writes the states of the paths to disk for the next daemon; logs a failure."""
         try:
             self.saved_state().write(self._node.state)
         except OSError as wrong:
@@ -146,14 +147,15 @@ class LiveNode:
         return self.detector.path(None).state
 
     def drain(self, legs: frozenset[Leg], now: float) -> None:
-        """Takes legs out of use, and gives others back."""
+        """Takes these legs out of use and all others back into use."""
         if legs != self.detector.drained:
             self.detector.drained = legs
             self.evaluate(now)
             self.apply(now)
 
     def on_link_change(self, change: LinkChange) -> bool:
-        """Takes the kernel's word on an interface; whether it is one of the node's own legs."""
+        """Takes over a change of an interface; returns whether it may concern the node's own
+        legs."""
         leg = self._leg_of(change)
         if leg is not None:
             self.detector.carrier[leg] = change.carrier
@@ -170,7 +172,7 @@ class LiveNode:
         return legs.get(change.index)
 
     def watch_carriers(self) -> None:
-        """Notices legs that lost their carrier; that one is back is the kernel's to tell."""
+        """Notices legs that lost their carrier. The kernel notifies of carriers that are back."""
         for leg, device in ((Leg.SRIOV, self.legs.sriov), (Leg.VIRTIO, self.legs.virtio)):
             if device and self.detector.carrier[leg]:
                 self.detector.carrier[leg] = self._carriers.has(device.index)
@@ -183,7 +185,7 @@ class LiveNode:
             self._ports |= {port: peer for peer, port in macs if port}
 
     def refresh(self) -> None:
-        """Reads the interfaces: after one came, went, or changed."""
+        """Reads the interfaces again, after one came, went, or changed."""
         before, found = self.legs, observe.devices()
         self.legs = observe.legs(self._node.cluster, self._node.name, found, before.indices)
         self._switch.forget()
@@ -201,7 +203,7 @@ class LiveNode:
                 log.warning("renamed", extra={"interface": now.name, "was": was.name})
 
     def evaluate(self, now: float) -> None:
-        """Switches if a path changed, or what a peer says of its own."""
+        """Switches routes if a path changed, or if a peer's report of its SR-IOV leg did."""
         before, self._peers_sriov = self._peers_sriov, dict(self.detector.peers_sriov)
         changed = self.detector.evaluate(now)
         for peer in changed:
@@ -210,7 +212,7 @@ class LiveNode:
             self.apply(now, changed)
 
     def apply(self, now: float, changed: Iterable[str | None] = ()) -> None:
-        """Makes what is desired now true, and tells peers and network."""
+        """Applies the desired state to the kernel, and tells peers and the network."""
         desired = self._desired_state()
         if desired is None:
             log.error("no path is up: nothing is touched")
@@ -231,7 +233,7 @@ class LiveNode:
         return True
 
     def check(self) -> None:
-        """Puts right what others changed."""
+        """Restores routes, rules and settings that others changed."""
         self._learn_ports()
         desired = self._desired_state()
         if desired is None:
@@ -255,7 +257,7 @@ class LiveNode:
         return self._node.desired_state(self.links(), self._choices)
 
     def links(self) -> NodeLinks:
-        """The paths as the detector has them."""
+        """Returns the node's paths with the states that the detector has for them."""
         return observe.links(
             self.legs,
             self.detector.drained,

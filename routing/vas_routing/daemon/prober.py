@@ -19,9 +19,10 @@ from vas_routing.policy import NodePlace
 
 @dataclass
 class Prober:
-    """One node's probes. `asked` is who is asked by each leg, `names` who may answer or ask.
+    """The probes of one node. `asked` has the nodes to ask by each leg, `names` those that may ask.
 
-    `own_sriov` is what is told of the node's own SR-IOV leg; `rtt` is given each answer's time.
+    `own_sriov` returns the state to report of the node's own SR-IOV leg; `rtt` receives each
+    answer's round-trip time in seconds.
     """
 
     detector: Detector
@@ -44,7 +45,7 @@ class Prober:
                 leg_socket.send(self.trust.ask(leg, name, **self._told(name, now)), address)
 
     def receive(self, leg: Leg, now: float) -> None:
-        """Takes what has arrived by a leg."""
+        """Handles the datagrams that have arrived by a leg."""
         leg_socket = self.sockets.get(leg)
         for source, data in leg_socket.received() if leg_socket else ():
             name = self.names[leg].get(source)
@@ -91,7 +92,11 @@ def _parsed(source: str) -> Address:
 def who_is_asked(
     cluster: Cluster, here: NodePlace, neighbours: int
 ) -> dict[Leg, dict[str, Address]]:
-    """By virtio the nodes on the same host; by SR-IOV these too, and the next hosts of the map."""
+    """Returns the addresses to probe by each leg, by the names of their nodes.
+
+    By virtio these are the nodes on the same host; by SR-IOV these too, and the next `neighbours`
+    hosts of the map.
+    """
     peers = {peer.name: peer.address for peer in here.peers}
     names = [host.name for host in cluster.hosts]
     mine = cluster.host(here.me.name) or cluster.host_by_guest(here.me.name)
@@ -105,7 +110,10 @@ def who_is_asked(
 
 
 def who_may_ask(cluster: Cluster, here: NodePlace) -> dict[Leg, dict[str, str]]:
-    """Address -> name: by virtio the nodes on the same host, by SR-IOV all of the map."""
+    """Returns the nodes that may probe by each leg, by their addresses.
+
+    By virtio these are the nodes on the same host, by SR-IOV all of the map.
+    """
     nodes = [(host.address, host.name) for host in cluster.hosts]
     nodes += [(guest.address, guest.name) for guest in cluster.guests()]
     return {

@@ -1,4 +1,4 @@
-"""What the route daemon has once, however often it reads its map."""
+"""Holds the resources of the route daemon that outlive a reload of its map."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from vas_routing.daemon.sockets import LegSockets
 
 @dataclass(frozen=True)
 class DaemonResources:
-    """What outlives a reload of the map."""
+    """The announcer, the metrics, the sockets and the counters that every reading of the map
+    shares."""
 
     announcer: Announcer
     metrics: RouteMetrics

@@ -1,4 +1,4 @@
-"""What a daemon leaves for the one after it, so that a restart changes no path."""
+"""Saves the states of a daemon's paths for the next daemon, so that a restart changes no path."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class SavedState(BaseModel):
     drained: frozenset[Leg] = frozenset()
 
     def heard_by(self, trusted: frozenset[str]) -> frozenset[tuple[Leg, str]]:
-        """Those whose silence counts for a daemon of this wire and these keys.
+        """Returns the nodes whose silence counts for a daemon of this wire version and these keys.
 
-        A node that answered by another wire or key may not answer now (it is upgraded later, or
-        has no key yet): its silence makes no path dead. But a path that is dead stays so until
-        somebody answers by it.
+        A node that answered by another wire or key may not answer now (it is upgraded later, or has
+        no key yet): its silence makes no path dead. But a path that is dead stays so until somebody
+        answers by it.
         """
         if self.trusted & trusted:
             return self.heard
@@ -47,12 +47,15 @@ class SavedState(BaseModel):
         return self.paths.get(SRIOV if leg is Leg.SRIOV else node) is PathState.DOWN
 
     def write(self, state: Path) -> None:
-        """Replaces the file in a directory."""
+        """Replaces the file of saved states in a directory. Raises OSError."""
         write_atomically(state / FILE, self.model_dump_json(indent=2) + "\n")
 
 
 def read_saved_state(state: Path) -> SavedState:
-    """What the last daemon left since the machine was started; nothing if it is unreadable."""
+    """Returns the states that the last daemon saved since the machine started.
+
+    An empty state is returned for a file that is missing or cannot be used.
+    """
     try:
         return SavedState.model_validate_json((state / FILE).read_bytes())
     except (FileNotFoundError, ValidationError):

@@ -1,4 +1,5 @@
-"""Makes wishes true fast: from what was found last, and reads the kernel again afterwards."""
+"""Applies desired states fast: by comparing with the state found last, and reading it
+afterwards."""
 
 from __future__ import annotations
 
@@ -11,15 +12,17 @@ from vas_routing.plan import CurrentState, RouteChange, after, plan
 
 
 class Switch:
-    """A node, and what its kernel has as far as this process knows."""
+    """A node and the last known state of its kernel."""
 
     def __init__(self, node: RoutedNode) -> None:
         self._node = node
         self._found: CurrentState | None = None
 
     def make(self, desired: DesiredState) -> list[RouteChange]:
-        """Changes what differs from what was found last. Raises VasError as the kernel refuses;
-        then all is read again the next time."""
+        """Changes what differs from the state found last; returns the changes.
+
+        Raises VasError as the kernel refuses; everything is read again the next time then.
+        """
         found = self._with_sysctls(self._found, desired) if self._found else self._read(desired)
         self._found = None
         changes = plan(found, desired)
@@ -28,12 +31,18 @@ class Switch:
         return changes
 
     def check(self, desired: DesiredState) -> list[RouteChange]:
-        """Reads the kernel; changes and returns what differs. Raises VasError."""
+        """Reads the kernel, changes what differs from the desired state and returns the changes.
+
+        Raises VasError.
+        """
         self.forget()
         return self.make(desired)
 
     def forget(self) -> None:
-        """Reads all the next time: an interface that goes down takes its routes with it, untold."""
+        """Forgets the known state, so that the kernel is read the next time.
+
+        An interface that goes down takes its routes with it, and the kernel does not report them.
+        """
         self._found = None
 
     def _apply(self, changes: Sequence[RouteChange]) -> None:
@@ -42,7 +51,7 @@ class Switch:
                 self._node.kernel.apply(changes, journal)
 
     def _with_sysctls(self, found: CurrentState, desired: DesiredState) -> CurrentState:
-        """With the values of those that were not desired until now."""
+        """Adds the values of sysctls that were not desired until now."""
         names = {sysctl.name for sysctl in desired.sysctls} - found.sysctls.keys() - found.absent
         read = self._node.kernel.sysctls(names)
         absent = found.absent | (names - read.keys())
