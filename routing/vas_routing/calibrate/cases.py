@@ -1,4 +1,4 @@
-"""What is measured, and in which order. Pure."""
+"""The cases to measure and their order. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CalibrationCase:
 
     @property
     def name(self) -> str:
-        """As the paper's table has it."""
+        """The name of the case in the paper's table."""
         return f"VM to {self.kind}"
 
 
@@ -36,12 +36,12 @@ class Round:
 
     @property
     def name(self) -> str:
-        """For the display of progress."""
+        """The name of the round, for the display of progress."""
         return f"round {self.number}, {self.leg}"
 
 
 def six_cases(cluster: Cluster, source: str) -> list[CalibrationCase]:
-    """The six cases from a guest; the other host is the next one of the map that has a guest.
+    """Returns the six cases from a guest; the other host is the map's next one that has a guest.
 
     Raises BadInput where there is no such guest or host.
     """
@@ -66,11 +66,12 @@ def _other(cluster: Cluster, home: Host) -> Host:
 
 
 def rounds(cases: Sequence[CalibrationCase], runs: int) -> Iterator[Round]:
-    """Each case once a run. The order turns round with each run, so that what drifts meanwhile
-    (the machine's heat, its other work) favours no leg.
+    """Yields rounds with each case once per run.
 
-    SR-IOV is the first: then the other ends know the guest's address when its host announces it.
-    A node that asks for it while the guest's VF is out of use, but not down, is answered by both.
+    The order is reversed with each run, so that what drifts meanwhile (the machine's heat, its
+    other work) favours no leg. SR-IOV is the first: then the other ends know the guest's address
+    when its host announces it. A node that asks for it while the guest's VF is out of use, but not
+    down, is answered by both.
     """
     for number in range(1, runs + 1):
         step = -1 if number % 2 else 1

@@ -36,7 +36,7 @@ _file = click.Path(path_type=Path)
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationOptions:
-    """What the user chose."""
+    """The options that the user gave to `vas route calibrate`."""
 
     cluster_file: Path | None
     node: str | None
@@ -50,17 +50,18 @@ class CalibrationOptions:
     dry_run: bool
 
     def site(self) -> Cluster:
-        """The map."""
+        """Returns the cluster map. Raises BadInput, ClusterProblems."""
         if self.cluster_file:
             return load_cluster(self.cluster_file)
         return load_site("name it by --cluster")
 
     def plan(self, cluster: Cluster, node: str) -> CalibrationPlan:
-        """What is measured from a guest. Raises BadInput where the map has not what it needs."""
+        """Returns what to measure from a guest. Raises BadInput where the map lacks what it
+        needs."""
         return CalibrationPlan(cluster, six_cases(cluster, node), self.runs, self.seconds)
 
     def words(self) -> list[str]:
-        """What of them also holds inside a lab, as words of a command line."""
+        """Returns the options that also hold inside a lab, as words of a command line."""
         pairs = {
             "--node": self.node,
             "--config": self.config,
@@ -74,7 +75,7 @@ class CalibrationOptions:
         return [*words, *(name for name, context in flags.items() if context)]
 
     def commands(self, choices: Path) -> RouteCommands:
-        """How `vas route` is called about it."""
+        """Returns how `vas route` is called for the measurement."""
         return RouteCommands(self.cluster_file or default_path(), self.config, choices)
 
 

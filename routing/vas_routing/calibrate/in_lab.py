@@ -61,15 +61,16 @@ class InLab:
         return lab
 
     def reach(self, argv: Sequence[str]) -> list[str]:
-        """On the guest."""
+        """Returns the command line that runs a program on the guest."""
         return _on(self.source, argv)
 
     def start(self) -> list[list[str]]:
-        """The commands that give all nodes the routes of the switcher."""
+        """Returns the commands that give all nodes the routes of the switcher."""
         return [self._apply(node) for node in (*self.links, *self.others)]
 
     def commands(self, leg: Leg | None) -> list[list[str]]:
-        """`vas route apply` on the guest and its host, then the neighbours' caches."""
+        """Returns `vas route apply` for the guest and its host, then the updates of neighbours'
+        caches."""
         forced = [
             self._apply(node, *(["--links", str(self._file(node, leg))] if leg else []))
             for node in self.links
@@ -77,13 +78,14 @@ class InLab:
         return [*forced, *self._neighbours(leg)]
 
     def settle(self, leg: Leg | None) -> None:
-        """Nothing is waited for: `vas route apply` has. Raises VasError if it is not so."""
+        """Checks that the leg is in use; `vas route apply` has waited already. Raises VasError
+        if not."""
         for node in (self.home.name, *self.others) if leg else ():
             if self.path(node) is not leg:
                 raise VasError(f"the kernel does not go by {leg}", where=f"{self.source} to {node}")
 
     def path(self, destination: str) -> Leg | None:
-        """As its kernel answers."""
+        """Returns the leg that the guest's kernel takes to a node; None without a route."""
         get = ["ip", "-j", "route", "get", address_of(self.cluster, destination)]
         done = run(self.reach(get), check=False)
         if done.status != 0:
@@ -92,13 +94,13 @@ class InLab:
         return Leg.VIRTIO if by == self.devices()[Leg.VIRTIO] else Leg.SRIOV
 
     def devices(self) -> dict[Leg, str]:
-        """Those of the map."""
+        """Returns the guest's interfaces by the names of the map."""
         virtio = self.links[self.source].virtio_device or VIRTIO_NIC
         return {Leg.VIRTIO: virtio, Leg.SRIOV: self.home.nics.vf}
 
     @contextmanager
     def servers(self, destinations: Sequence[str]) -> Iterator[None]:
-        """An iperf3 server on each of these nodes, for the body."""
+        """Runs an iperf3 server on each of these nodes while the body runs."""
         running = []
         try:
             for node in destinations:

@@ -1,4 +1,4 @@
-"""The measurement: round by round, each case there and back."""
+"""Runs the measurement: round by round, each case there and back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRIES = 4
 
 @dataclass(frozen=True)
 class CalibrationPlan:
-    """What is to be measured: each case `runs` times, `seconds` long in each direction."""
+    """The cases to measure: each `runs` times, for `seconds` seconds in each direction."""
 
     cluster: Cluster
     cases: Sequence[CalibrationCase]
@@ -33,7 +33,7 @@ class CalibrationPlan:
 
     @property
     def rounds(self) -> list[Round]:
-        """In their order."""
+        """Returns the rounds of the measurement in their order."""
         return list(rounds(self.cases, self.runs))
 
     @property
@@ -47,17 +47,17 @@ class CalibrationPlan:
         return tuple(dict.fromkeys(case.destination for case in self.cases))
 
     def client(self, case: CalibrationCase, *, back: bool) -> list[str]:
-        """The program that measures a case."""
+        """Returns the command line that measures a case."""
         return iperf.client(address_of(self.cluster, case.destination), self.seconds, back=back)
 
     def steps(self) -> list[Step]:
-        """The rounds, for the display of progress."""
+        """Returns the rounds as steps, for the display of progress."""
         each = 2 * (self.seconds + 1)
         return [Step(r.name, len(r.cases) * each + _SWITCH_SECONDS) for r in self.rounds]
 
 
 def script(plan: CalibrationPlan, steering: Steering) -> Iterator[list[str]]:
-    """All commands of a measurement, in their order."""
+    """Yields all commands of a measurement in their order."""
     for each in plan.rounds:
         yield from steering.commands(each.leg)
         for case in each.cases:
@@ -67,9 +67,9 @@ def script(plan: CalibrationPlan, steering: Steering) -> Iterator[list[str]]:
 
 
 def measure(plan: CalibrationPlan, steering: Steering, directory: Path) -> list[CalibrationVerdict]:
-    """Measures; however that ends, the guest has its own paths again.
+    """Measures all cases; gives the guest its own paths back, however the measurement ends.
 
-    `directory` is for the display's file. Raises VasError where a path does not carry.
+    `directory` is for the display's file. Raises VasError where a path does not carry packets.
     """
     samples: dict[CalibrationCase, list[ThroughputSample]] = {case: [] for case in plan.cases}
     try:
@@ -118,7 +118,8 @@ def _unmeasured(case: CalibrationCase, gbps: float, share: float) -> VasError:
 
 
 def share_of(leg: Leg, before: Mapping[Leg, int], after: Mapping[Leg, int]) -> float:
-    """How much of what both legs carried meanwhile went by one, 0 to 1."""
+    """Returns the part of what both legs carried between two readings that went by one leg, 0 to
+    1."""
     carried = {each: after[each] - before[each] for each in after}
     return carried[leg] / max(1, sum(carried.values()))
 

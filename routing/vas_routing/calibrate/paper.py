@@ -1,4 +1,4 @@
-"""The paper's measurement: what goes where, by which leg, how fast."""
+"""The paper's measurement: the cases, the legs and the measured speeds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vas_routing.links import Leg
 
 
 class NodeRelation(StrEnum):
-    """Where a guest's packets go."""
+    """The relation of a guest to the node that its packets go to."""
 
     OWN_HOST = "own host"
     OTHER_HOST = "other host"
@@ -29,10 +29,10 @@ TABLE_4_1_GBPS: Mapping[tuple[NodeRelation, Leg], float] = {
 
 
 def relation_of(cluster: Cluster, a: str, b: str) -> NodeRelation | None:
-    """What two nodes are to one another, whichever sends. None where the table has no such case.
+    """Returns the relation of two nodes, whichever sends; None where the table has no such case.
 
-    Two guests of one host are as a guest and its own host: the table, with one guest a host, has
-    them not, and their packets go the same ways.
+    Two guests of one host are as a guest and its own host: the table, with one guest per host, does
+    not have them, and their packets go the same ways.
     """
     home_a, home_b = _home(cluster, a), _home(cluster, b)
     hosts = [name for name in (a, b) if cluster.host(name)]

@@ -1,4 +1,4 @@
-"""From measured speeds to verdicts: which leg is faster, and does the switcher take it? Pure."""
+"""Judges measured speeds: which leg is faster, and whether the switcher takes it. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ThroughputSample:
 
 @dataclass(frozen=True)
 class Measured:
-    """A case, with a sample or more."""
+    """A case with one or more samples."""
 
     case: CalibrationCase
     samples: tuple[ThroughputSample, ...]
@@ -45,7 +45,7 @@ class Measured:
         return (max(found) - min(found)) / 2
 
     def as_json(self) -> dict[str, Any]:
-        """A row of `cases`."""
+        """Returns a row of `cases`, as `vas route calibrate --json` prints it."""
         return {
             "case": self.case.name,
             "source": self.case.source,
@@ -62,7 +62,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class CalibrationVerdict:
-    """A destination: how fast it is by each leg, and by which leg the switcher goes."""
+    """The speeds of a destination by each leg, and the leg that the switcher takes."""
 
     virtio: Measured
     sriov: Measured
@@ -70,22 +70,22 @@ class CalibrationVerdict:
 
     @property
     def kind(self) -> NodeRelation:
-        """What the destination is to the guest."""
+        """The relation of the destination to the guest."""
         return self.virtio.case.kind
 
     @property
     def destination(self) -> str:
-        """Its name."""
+        """The name of the destination."""
         return self.virtio.case.destination
 
     @property
     def ratio(self) -> float:
-        """How many times as fast virtio is."""
+        """The speed by virtio divided by the speed by SR-IOV."""
         return self.virtio.gbps / self.sriov.gbps
 
     @property
     def paper_ratio(self) -> float:
-        """The same in Table 4.1."""
+        """The ratio that Table 4.1 of the paper has for this relation."""
         return TABLE_4_1_GBPS[self.kind, Leg.VIRTIO] / TABLE_4_1_GBPS[self.kind, Leg.SRIOV]
 
     @property
@@ -98,11 +98,11 @@ class CalibrationVerdict:
 
     @property
     def ok(self) -> bool:
-        """Whether the switcher takes the faster leg, or either is as good."""
+        """Whether the switcher takes the faster leg, or both are equally fast."""
         return self.faster in (None, self.path)
 
     def as_json(self) -> dict[str, Any]:
-        """A row of `choices`; `faster` is "equal" where none is."""
+        """Returns a row of `choices`; `faster` is "equal" where neither leg is faster."""
         return {
             "source": self.virtio.case.source,
             "destination": self.destination,
@@ -115,14 +115,15 @@ class CalibrationVerdict:
 
 
 def measured(samples: Mapping[CalibrationCase, Sequence[ThroughputSample]]) -> list[Measured]:
-    """The cases that have samples, in the order of Table 4.1."""
+    """Returns the cases that have samples, in the order of Table 4.1."""
     order = list(TABLE_4_1_GBPS)
     found = [Measured(case, tuple(of_case)) for case, of_case in samples.items() if of_case]
     return sorted(found, key=lambda row: order.index((row.case.kind, row.case.leg)))
 
 
 def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[CalibrationVerdict]:
-    """One for each destination. `paths`: destination -> the leg that the switcher takes."""
+    """Returns a verdict for each destination. `paths`: destination -> leg that the switcher
+    takes."""
     by_case = {(row.case.destination, row.case.leg): row for row in rows}
     destinations = dict.fromkeys(destination for destination, _ in by_case)
     return [
@@ -132,9 +133,10 @@ def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[Calibra
 
 
 def chosen(known: Choices, found: Iterable[CalibrationVerdict]) -> Choices:
-    """What the policy is to read: what is known, with what was found of nodes on one host.
+    """Returns the choices for the policy: the known ones, updated by what was measured on one host.
 
-    Where none is faster there is no entry: virtio then, which leaves the adapter to others.
+    A pair of equally fast legs has no entry: virtio is taken then, which leaves the adapter to
+    others.
     """
     choices = dict(known)
     for verdict in found:

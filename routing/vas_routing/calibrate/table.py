@@ -1,4 +1,4 @@
-"""What `vas route calibrate` prints for people: Table 4.1, measured here."""
+"""Prints the result of `vas route calibrate` for people: Table 4.1, measured here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEG_NAMES: Mapping[Leg, str] = {Leg.VIRTIO: "virtio", Leg.SRIOV: "SR-IOV"}
 
 
 def rows(found: Iterable[CalibrationVerdict]) -> Iterator[tuple[object, ...]]:
-    """The six rows; the ratios stand in the first one of each destination."""
+    """Yields the six rows; the ratios stand in the first one of each destination."""
     for verdict in found:
         ratios = (f"{verdict.ratio:.2f}", f"{verdict.paper_ratio:.2f}")
         yield _row(verdict.virtio, ratios)
@@ -31,7 +31,7 @@ def _row(row: Measured, ratios: tuple[str, str]) -> tuple[object, ...]:
 
 
 def sentence(verdict: CalibrationVerdict) -> str:
-    """What was found of a destination, in a line."""
+    """Returns one line about the faster leg to a destination."""
     taken = LEG_NAMES[verdict.path]
     if verdict.faster is None:
         what = "both legs are as fast, within the spread"

@@ -1,6 +1,6 @@
-"""Checks that save nights: what of a node's network would spoil the switch, and how to mend it.
+"""Finds what on a node's network would spoil a switch of routes, and how to mend it.
 
-`read_facts` is the edge; `examine` decides, and touches nothing.
+`read_facts` reads the machine; `examine` decides, and touches nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DEFAULTS = RouteSettings()
 def examine(
     cluster: Cluster, node: str, facts: NetworkFacts, settings: RouteSettings = _DEFAULTS
 ) -> list[RouteFinding]:
-    """All findings on a host or guest of the map, good ones too. Pure.
+    """Returns all findings on a host or guest of the map, good ones too. Pure.
 
     Raises BadInput for a node that the map does not have.
     """

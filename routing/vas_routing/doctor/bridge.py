@@ -1,4 +1,5 @@
-"""The host-only bridge: its network is nobody else's, and nothing delays or filters its frames."""
+"""Checks the host-only bridge: its network is VAS's alone, and nothing delays or filters its
+frames."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ _CALLS = {4: "bridge-nf-call-iptables", 6: "bridge-nf-call-ip6tables"}
 
 
 def examine_bridge(who: Subject) -> Iterator[RouteFinding]:
-    """All of it. The bridge itself is looked at on its host alone."""
+    """Yields the findings on the bridge's network, and on a host those on the bridge itself."""
     yield from _network(who)
     yield from _owners(who)
     if who.guest is None and who.virtio:

@@ -1,4 +1,5 @@
-"""What the doctor looks at: plain values of one network namespace, read by `reading.py`."""
+"""The facts that the doctor examines: plain values of one network namespace, read by
+`reading.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from vas_routing.desired import Address, Interface
 
 @dataclass(frozen=True, kw_only=True)
 class VirtualFunction:
-    """A VF as its PF sees it. None: the driver does not say."""
+    """A VF as its PF sees it. A field is None where the driver does not report it."""
 
     number: int
     mac: str
@@ -22,7 +23,7 @@ class VirtualFunction:
 
 @dataclass(frozen=True, kw_only=True)
 class BridgeFacts:
-    """What a bridge does to frames beside forwarding them."""
+    """The settings of a bridge that delay or filter frames."""
 
     stp: bool
     forward_delay_seconds: float
@@ -34,7 +35,7 @@ class BridgeFacts:
 class NicFacts:
     """A network interface. `master`: the bridge, bond or VRF that it is a port of.
 
-    `vfs` is None where the kernel lists none, as for anything that is no PF.
+    `vfs` is None where the kernel lists none, as for every interface that is not a PF.
     """
 
     index: int
@@ -50,8 +51,10 @@ class NicFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenRule:
-    """A policy rule of anybody. `source`: whose packets, if not all; `l3mdev`: the kernel's own
-    for VRFs."""
+    """A policy rule, whoever made it.
+
+    `source`: whose packets it is for, if not all; `l3mdev`: it is the kernel's own rule for VRFs.
+    """
 
     version: int
     priority: int
@@ -75,7 +78,7 @@ class SeenRoute:
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:
-    """Who answers for an address on a device."""
+    """An entry of the neighbour table: who answers for an address on a device."""
 
     address: Address
     device: str
@@ -84,8 +87,11 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class ForwardChain:
-    """A base chain at the forward hook. `accepts`: by which device what enters, and leaves by
-    which, is let through, all of it; None is any."""
+    """A base chain at the forward hook.
+
+    `accepts`: pairs of the devices by which a packet enters and leaves that are let through; None
+    is any device.
+    """
 
     family: str
     table: str
@@ -96,7 +102,7 @@ class ForwardChain:
 
 @dataclass(frozen=True, kw_only=True)
 class FirewallFacts:
-    """The chains that forwarded packets pass. `unread`: what could not be looked at, and why."""
+    """The chains that forwarded packets pass. `unread`: what could not be read, and why."""
 
     chains: tuple[ForwardChain, ...] = ()
     unread: tuple[str, ...] = ()
@@ -104,7 +110,8 @@ class FirewallFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Managed:
-    """Who configures a device. `networkd` is its ADMIN_STATE, `network_file` where it is from."""
+    """The program that configures a device. `networkd`: its ADMIN_STATE; `network_file`: its
+    file."""
 
     network_manager: bool = False
     networkd: str | None = None
@@ -113,8 +120,11 @@ class Managed:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFacts:
-    """A snapshot. A sysctl that the kernel does not have is not in `sysctls` (names as below
-    /proc/sys); `unread` says what could not be read, by what it concerns."""
+    """A snapshot of one network namespace.
+
+    A sysctl that the kernel does not have is missing in `sysctls` (named as below /proc/sys).
+    `unread`: the reason why something could not be read, by what it concerns.
+    """
 
     nics: Mapping[str, NicFacts] = field(default_factory=dict)
     rules: tuple[SeenRule, ...] = ()

@@ -1,4 +1,4 @@
-"""Whether a host lets through what it forwards for a guest whose VF is down."""
+"""Checks whether a host lets through what it forwards for a guest whose VF is down."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOK = {
 
 
 def examine_firewall(who: Subject) -> Iterator[RouteFinding]:
-    """Chains that drop; what could not be read is said, and so is that all is well."""
+    """Yields the chains that drop, what could not be read, and one good finding if all is well."""
     if who.guest or not who.host.guests:
         return
     chains = [c for c in who.facts.firewall.chains if c.family in _FAMILIES[who.version]]

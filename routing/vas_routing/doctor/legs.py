@@ -1,4 +1,4 @@
-"""The legs themselves: are they there, free, of one size, and do they have their addresses."""
+"""Checks the legs themselves: they are there, free, of one MTU, and have their addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vas_routing.policy import LOOPBACK
 
 
 def examine_legs(who: Subject) -> Iterator[RouteFinding]:
-    """All of it."""
+    """Yields the findings on the two legs of a node."""
     yield from _there(who)
     yield from _free(who)
     yield from _macs(who)

@@ -1,7 +1,7 @@
-"""Programs that configure interfaces too, and take away what they did not put there.
+"""Checks programs that configure interfaces too, and remove what they did not put there.
 
-The virtio leg is VAS's: nobody else is to touch it. The SR-IOV leg has its address from one of
-these programs, and keeps that: it only has to stay when the carrier goes.
+The virtio leg is VAS's: nobody else may touch it. The SR-IOV leg has its address from one of these
+programs, and keeps that: it only has to stay when the carrier goes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _UNMANAGED = ("unmanaged", None)
 
 
 def examine_managers(who: Subject) -> Iterator[RouteFinding]:
-    """Each leg, then networkd's ways with routes and rules of others."""
+    """Yields the findings on each leg, then on what networkd does with routes and rules of
+    others."""
     for leg in who.legs:
         managed = who.facts.managed.get(leg.name, Managed())
         is_virtio = leg is who.virtio

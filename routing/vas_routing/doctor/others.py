@@ -1,4 +1,5 @@
-"""The edge to other programs: firewall, NetworkManager, systemd-networkd. Reads only."""
+"""Reads the state of other programs: firewall, NetworkManager, systemd-networkd. Changes
+nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _SETTINGS = ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/sys
 
 
 def read_firewall(root: Root) -> FirewallFacts:
-    """The chains at the forward hook, as `nft` prints them; the older iptables it cannot see."""
+    """Returns the chains at the forward hook as `nft` prints them; it does not see older
+    iptables."""
     unread = list(_legacy(root))
     try:
         chains = forward_chains(run(["nft", "-j", "list", "ruleset"], timeout_seconds=20).stdout)
@@ -43,7 +45,10 @@ def _legacy(root: Root) -> Iterator[str]:
 
 
 def forward_chains(ruleset: str) -> tuple[ForwardChain, ...]:
-    """The chains at the forward hook of `nft -j list ruleset`. ValueError if it is not JSON."""
+    """Returns the chains at the forward hook of `nft -j list ruleset`.
+
+    Raises ValueError if the text is not JSON.
+    """
     objects = json.loads(ruleset)["nftables"] if ruleset.strip() else []
     chains = [each["chain"] for each in objects if "chain" in each]
     rules = [each["rule"] for each in objects if "rule" in each]
@@ -86,8 +91,11 @@ def _device(match: dict[str, Any]) -> tuple[str, str] | None:
 def read_managed(
     root: Root, nics: Iterable[NicFacts], unread: dict[str, str]
 ) -> dict[str, Managed]:
-    """Who configures each interface, by its name. Empty in a namespace that is not theirs:
-    they know interfaces by index, and here another has it."""
+    """Returns who configures each interface, by its name.
+
+    Empty in a network namespace that is not theirs: these programs know interfaces by index, and
+    here another one has it.
+    """
     if _is_elsewhere(root):
         return {}
     return {nic.name: _managed(root, nic.index, unread) for nic in nics}
@@ -114,7 +122,7 @@ def _managed(root: Root, index: int, unread: dict[str, str]) -> Managed:
 
 
 def read_networkd(root: Root, unread: dict[str, str]) -> dict[str, str] | None:
-    """The [Network] settings of systemd-networkd, or None where it has not run since boot."""
+    """Returns the [Network] settings of systemd-networkd; None where it has not run since boot."""
     if _is_elsewhere(root) or not root.path("run/systemd/netif/state").exists():
         return None
     settings: dict[str, str] = {}
@@ -142,7 +150,8 @@ def _networkd_files(root: Root) -> list[Path]:
 
 
 def read(root: Root, path: str, unread: dict[str, str]) -> str | None:
-    """A file's text, or None where there is none; one that may not be read goes to `unread`."""
+    """Returns a file's text; None where there is none. One that may not be read goes to
+    `unread`."""
     try:
         return root.read(path)
     except OSError as error:

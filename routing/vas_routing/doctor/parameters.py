@@ -1,7 +1,7 @@
-"""Kernel parameters that would drop or misdirect what the switch relies on.
+"""Checks kernel parameters that would drop or misdirect packets that the switch relies on.
 
-What counts is what the kernel makes of `all` and the device (include/linux/inetdevice.h): the
-greater for rp_filter, arp_ignore and arp_announce, either for arp_filter.
+The effective value is what the kernel makes of `all` and the device (include/linux/inetdevice.h):
+the greater for rp_filter, arp_ignore and arp_announce, either for arp_filter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNPRIVILEGED = "net/ipv4/ip_unprivileged_port_start"
 
 
 def examine_parameters(who: Subject) -> Iterator[RouteFinding]:
-    """All of it."""
+    """Yields the findings on the kernel parameters of the legs and of the probes' port."""
     for leg in who.legs if who.version == 4 else ():
         yield _rp_filter(who, leg)
         yield _arp_filter(who, leg)

@@ -1,4 +1,4 @@
-"""The edge: reads a snapshot of this network namespace. Nothing is changed.
+"""Reads a snapshot of this network namespace. Changes nothing.
 
 Links, addresses, rules, routes and neighbours come by netlink, which also works where /sys is
 another namespace's; parameters and the state of other programs from files under a root.
@@ -47,7 +47,10 @@ _DEFAULTS = RouteSettings()
 
 
 def read_facts(root: Root, settings: RouteSettings = _DEFAULTS) -> NetworkFacts:
-    """Reads all of it. What this user may not read is in the facts' `unread`."""
+    """Reads the snapshot that `examine` needs.
+
+    Things that this user may not read are in the facts' `unread`.
+    """
     with IPRoute() as netlink:
         nics = read_nics(netlink)
         names = {nic.index: nic.name for nic in nics.values()}
@@ -70,7 +73,7 @@ def read_facts(root: Root, settings: RouteSettings = _DEFAULTS) -> NetworkFacts:
 
 
 def read_nics(netlink: IPRoute) -> dict[str, NicFacts]:
-    """The interfaces by their names, PFs with their VFs."""
+    """Returns the interfaces by their names, PFs with their VFs."""
     links = list(netlink.get_links(ext_mask=_WITH_VFS))
     addresses: dict[int, list[Interface]] = {}
     for message in netlink.get_addr():
@@ -82,7 +85,7 @@ def read_nics(netlink: IPRoute) -> dict[str, NicFacts]:
 
 
 def nic(link: Any, links: Mapping[int, Any], addresses: Iterable[Interface]) -> NicFacts:
-    """One interface of a dump; `links` are all of it, by index."""
+    """Returns the facts of one interface of a dump; `links` are all of them, by index."""
     master = links.get(link.get("master"))
     return NicFacts(
         index=link["index"],
@@ -115,7 +118,8 @@ def _bridge(link: Any) -> BridgeFacts | None:
 
 
 def _vfs(link: Any) -> tuple[VirtualFunction, ...] | None:
-    """None for what is no PF: of one without VFs the kernel says that it has none."""
+    """None for an interface that is not a PF; for a PF without VFs the kernel reports an empty
+    list."""
     if link.get("num_vf") is None:
         return None
     entries = link.get("vfinfo_list")

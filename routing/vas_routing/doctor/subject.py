@@ -1,4 +1,4 @@
-"""Who is examined: a node of the map, with the interfaces that are its legs here."""
+"""The node that is examined, with the interfaces that are its legs here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VIRTIO_NIC = "virtio0"
 
 @dataclass(frozen=True)
 class Subject:
-    """One node and what was read on it. `guest` is None for a host."""
+    """One node of the map and the facts that were read on it. `guest` is None for a host."""
 
     host: Host
     guest: Guest | None
@@ -28,7 +28,7 @@ class Subject:
 
     @property
     def address(self) -> Address:
-        """The service address."""
+        """The node's service address."""
         return ip_address((self.guest or self.host).address)
 
     @property
@@ -45,7 +45,7 @@ class Subject:
 
     @property
     def hops(self) -> Mapping[Address, str]:
-        """The addresses of the bridge's network, and who has each."""
+        """The addresses of the bridge's network, each with the name of the node that has it."""
         mine = {host_interface(self.version).ip: self.host.name}
         for guest in self.host.guests:
             mine[guest_interface(self.host, guest, self.version).ip] = guest.name
@@ -67,20 +67,20 @@ class Subject:
 
     @property
     def sriov_name(self) -> str:
-        """What the SR-IOV leg is called, also where there is none."""
+        """The name of the SR-IOV leg, also where the interface is missing."""
         nics = self.host.nics
         return self.sriov.name if self.sriov else (nics.vf if self.guest else nics.pf)
 
     @property
     def virtio_name(self) -> str:
-        """What the virtio leg is called, also where there is none."""
+        """The name of the virtio leg, also where the interface is missing."""
         if self.virtio:
             return self.virtio.name
         return _VIRTIO_NIC if self.guest else self.host.nics.bridge
 
     @property
     def legs(self) -> list[NicFacts]:
-        """Those legs that are there."""
+        """The legs whose interfaces are there."""
         return [leg for leg in (self.sriov, self.virtio) if leg]
 
     def _by_mac(self, mac: str) -> NicFacts | None:
@@ -88,7 +88,7 @@ class Subject:
 
 
 def subject(cluster: Cluster, node: str, facts: NetworkFacts, settings: RouteSettings) -> Subject:
-    """The node of that name. Raises BadInput if the map has none."""
+    """Returns the node of that name. Raises BadInput if the map has none."""
     host = host_of(cluster, node)
     guest = None if host.name == node else cluster.guest(node)
     return Subject(host, guest, facts, settings)

@@ -1,4 +1,4 @@
-"""Policy rules and routes of others where VAS puts its own."""
+"""Checks policy rules and routes of others in the places where VAS puts its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOCAL_TABLE = 255
 
 
 def examine_tables(who: Subject) -> Iterator[RouteFinding]:
-    """All of it, for the IP version of the data fabric."""
+    """Yields the findings on rules and routes, for the IP version of the data fabric."""
     yield from _in_front(who)
     yield from _table(who)
     yield from _protocol(who)
@@ -68,7 +68,8 @@ def _table(who: Subject) -> Iterator[RouteFinding]:
 
 
 def _protocol(who: Subject) -> Iterator[RouteFinding]:
-    """What carries VAS's number is VAS's, and is removed as not desired."""
+    """Things that carry VAS's protocol number are VAS's, and are removed where they are not
+    desired."""
     number = who.settings.protocol
     wrong = [r for r in who.facts.routes if r.protocol == number and not _is_plausible(who, r)]
     if not wrong:

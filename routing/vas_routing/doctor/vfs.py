@@ -1,4 +1,4 @@
-"""What the PF lets each guest's VF do. On a host alone: a guest cannot see it."""
+"""Checks what the PF lets each guest's VF do. On a host alone, as a guest cannot see it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LINK_STATES = {
 
 
 def examine_vfs(who: Subject) -> Iterator[RouteFinding]:
-    """The VF of each of a host's guests."""
+    """Yields the findings on the VF of each of a host's guests."""
     pf = who.sriov
     if who.guest or pf is None or not who.host.guests:
         return
