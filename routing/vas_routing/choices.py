@@ -1,4 +1,5 @@
-"""Which leg was measured to be faster between two nodes of one host: `vas route calibrate`'s word.
+"""Reads and writes the choices of `vas route calibrate`: the faster leg between two nodes of a
+host.
 
 The file is JSON: `{"pairs": [{"nodes": ["oss1", "vm1"], "faster": "virtio"}]}`.
 """
@@ -39,7 +40,7 @@ class _Document(BaseModel):
 
 
 def read_choices(file: Path) -> Choices:
-    """Reads what was measured; nothing was where the default file is missing.
+    """Returns the measured choices of a file; none where the default file is missing.
 
     Raises BadInput that names file and key.
     """
@@ -57,6 +58,6 @@ def read_choices(file: Path) -> Choices:
 
 
 def write_choices(file: Path, choices: Choices) -> None:
-    """Replaces the file."""
+    """Replaces the file of choices. Raises OSError."""
     pairs = [MeasuredPair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items()]
     write_atomically(file, _Document(pairs=pairs).model_dump_json(indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""`vas route`: which path to which node, and keeping it true."""
+"""The commands `vas route`: print, apply and watch the path to each node."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ route.add_command(calibrate)
 
 
 def routed() -> None:
-    """The program `vas-routed`."""
+    """Runs the program `vas-routed`: `vas route daemon` with the options of the command line."""
     main(["route", "daemon", *sys.argv[1:]])
 
 

@@ -45,8 +45,11 @@ _NO_METRIC = {socket.AF_INET: 0, socket.AF_INET6: 1024}
 
 
 def routes(protocol: int, names: Mapping[int, str]) -> frozenset[Route]:
-    """All routes that carry the number, in any table; `names`: of interfaces, by their index.
-    Raises VasError for one that VAS cannot have made."""
+    """Returns all routes that carry the protocol number, in any table.
+
+    `names` has the names of interfaces by their index. Raises VasError for a route that VAS cannot
+    have made.
+    """
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.setsockopt(_SOL_NETLINK, _NETLINK_GET_STRICT_CHK, 1)
         bodies = [body for family in _NETWORKS for body in _steady(kernel, family, protocol)]

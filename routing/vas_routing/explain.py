@@ -1,4 +1,4 @@
-"""Which path a destination takes, why, and what the kernel answers."""
+"""Explains which path a destination takes and why, and what route the kernel has for it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RouteAnswer:
 
 @dataclass(frozen=True)
 class PathExplanation:
-    """A destination's path. `leg` is None for the node itself, or where no path is up.
+    """The path of a destination. `leg` is None for the node itself, or where no path is up.
 
     `kernel` is None where the kernel was not asked, or has no route.
     """
@@ -46,14 +46,14 @@ class PathExplanation:
 
     @property
     def agrees(self) -> bool:
-        """Whether the kernel does what is desired; what is not VAS's is always right."""
+        """Whether the kernel takes the desired path; a path that is not VAS's always agrees."""
         if self.device is None:
             return True
         mine = (self.device, self.gateway)
         return self.kernel is not None and (self.kernel.device, self.kernel.gateway) == mine
 
     def as_json(self) -> dict[str, Any]:
-        """As `vas route explain --json` prints it."""
+        """Returns the explanation as `vas route explain --json` prints it."""
         row = {
             "destination": self.destination,
             "address": self.address,
@@ -66,9 +66,9 @@ class PathExplanation:
 
 
 def address_of(cluster: Cluster, destination: str) -> Address:
-    """The address of a host or guest by its name, of a NID, or the address itself.
+    """Returns the address of a host or guest by its name, of a NID, or the address itself.
 
-    Raises BadInput for what is none of them.
+    Raises BadInput for a text that is none of them.
     """
     name = cluster.name_of(destination)
     if host := cluster.host(name):
@@ -85,7 +85,7 @@ def address_of(cluster: Cluster, destination: str) -> Address:
 def explain(
     here: NodePlace, links: NodeLinks, desired: DesiredState | None, destination: str, to: Address
 ) -> PathExplanation:
-    """The path that the policy has for an address. Pure."""
+    """Returns the path that the policy has for an address. Pure."""
 
     def path(leg: Leg | None, device: str | None, gateway: str | None, why: str) -> PathExplanation:
         return PathExplanation(destination, str(to), leg, device, gateway, why)
@@ -116,7 +116,8 @@ def _longest(desired: DesiredState, to: Address) -> Route | None:
 
 
 def ask(to: Address) -> RouteAnswer | None:
-    """What the kernel of this network namespace answers (`ip route get`); None without a route."""
+    """Returns the route of this network namespace's kernel (`ip route get`); None without a
+    route."""
     with IPRoute() as netlink:
         try:
             (message,) = netlink.route("get", dst=str(to), flags=_LOOKUP_TABLE)

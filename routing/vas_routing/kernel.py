@@ -1,7 +1,8 @@
-"""The edge: what a node's kernel has of VAS's, and changing it. Changing needs CAP_NET_ADMIN.
+"""Reads and changes what a node's kernel has of VAS's. Changing needs CAP_NET_ADMIN.
 
-Routes, rules and proxies carry VAS's protocol number, so that what is VAS's is known without any
-record. Sysctls and addresses cannot: their originals are in the journal before they change.
+Routes, rules and proxies carry VAS's protocol number, so that they are known as VAS's without any
+record. Sysctls and addresses cannot carry it: their originals are in the journal before they
+change.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class RouteKernel:
     root: Root = field(default_factory=Root)
 
     def found(self, sysctls: Iterable[str], changed: Iterable[JournalEntry]) -> CurrentState:
-        """All that is VAS's, with the values of these sysctls and of those changed before."""
+        """Returns everything that is VAS's, with the values of these sysctls and of those
+        changed before."""
         record = {entry.target: entry.original for entry in changed}
         originals = {
             target.removeprefix(SYSCTL): original
@@ -63,8 +65,10 @@ class RouteKernel:
             )
 
     def apply(self, changes: Sequence[RouteChange], journal: Journal) -> None:
-        """Makes the changes in their order. Raises VasError at the first that the kernel refuses;
-        what was changed until then is VAS's, and is found again."""
+        """Makes the changes in their order. Raises VasError at the first that the kernel refuses.
+
+        The changes made until then are VAS's, and are found by the next reading.
+        """
         for are_sysctls, group in groupby(changes, lambda change: isinstance(change.thing, Sysctl)):
             (self._set if are_sysctls else self._send)(list(group), journal)
 
@@ -110,7 +114,7 @@ class RouteKernel:
             path.write_text(change.thing.value)
 
     def sysctls(self, names: Iterable[str]) -> dict[str, str]:
-        """The values of those sysctls that are there."""
+        """Returns the values of those sysctls that exist."""
         read = ((name, self.root.read(f"proc/sys/{name}")) for name in names)
         return {name: value for name, value in read if value is not None}
 

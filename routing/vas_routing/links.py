@@ -1,4 +1,4 @@
-"""What a node knows of its paths: the input of the policy, besides the site's map."""
+"""The states of a node's paths: the input of the policy, besides the site's map."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _MOST_BYTES = 64 << 20
 
 
 class PathState(StrEnum):
-    """Whether a path carries packets, as its carrier and its probes say."""
+    """Whether a path carries packets, by its carrier and its probes."""
 
     UP = "up"
     DOWN = "down"
 
 
 class Leg(StrEnum):
-    """One of a node's two ways to another."""
+    """One of a node's two ways to another node."""
 
     VIRTIO = "virtio"
     SRIOV = "sriov"
 
 
 class NodeLinks(BaseModel):
-    """The paths of one node. Peers are the other nodes on its host, by name.
+    """The states of one node's paths. Peers are the other nodes on its host, by name.
 
-    Peers that are not named: their virtio path is down, their SR-IOV leg up.
+    Of peers that are not named the virtio path is down and the SR-IOV leg up.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -66,11 +66,11 @@ class NodeLinks(BaseModel):
     ] = frozenset()
 
     def reaches(self, peer: str) -> bool:
-        """Whether the virtio path to a peer is up."""
+        """Returns whether the virtio path to a peer is up."""
         return self.virtio.get(peer) is PathState.UP
 
     def sriov_of(self, peer: str) -> PathState:
-        """A peer's SR-IOV leg."""
+        """Returns the state of a peer's SR-IOV leg."""
         return self.peers_sriov.get(peer, PathState.UP)
 
 

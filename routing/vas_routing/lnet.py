@@ -1,4 +1,4 @@
-"""What the switch means for LNet, Lustre's own network layer.
+"""Plans what LNet, Lustre's own network layer, needs to follow the route switcher.
 
 A tcp NID is an address: ksocklnd binds to it, and the kernel's routes decide the leg. An o2ib NID
 is a device: no route moves it. There the same policy is a second LNet network on the virtio leg,
@@ -27,7 +27,7 @@ _HIGHEST = 0  # of UDSP priorities; what has no rule comes last
 
 
 class NidKind(StrEnum):
-    """What carries a node's NIDs."""
+    """The network driver that carries a node's NIDs."""
 
     TCP = "tcp"
     O2IB = "o2ib"
@@ -36,23 +36,24 @@ class NidKind(StrEnum):
 
 @dataclass(frozen=True)
 class LnetPlan:
-    """What a node's LNet needs. `yaml` is for `lnetctl import`; None where nothing is to import."""
+    """The settings that a node's LNet needs. `yaml` is for `lnetctl import`; None if none are
+    needed."""
 
     kind: NidKind
     explanation: tuple[str, ...]
     yaml: str | None = None
 
     def as_file(self) -> str:
-        """The explanation as comments, then the YAML."""
+        """Returns the explanation as comments, followed by the YAML."""
         return "".join(f"# {line}\n" for line in self.explanation) + (self.yaml or "")
 
     def as_json(self) -> dict[str, Any]:
-        """The plan as `vas route lnet --json` prints it."""
+        """Returns the plan as `vas route lnet --json` prints it."""
         return {"kind": self.kind, "explanation": list(self.explanation), "yaml": self.yaml}
 
 
 def lnet_plan(cluster: Cluster, node: str) -> LnetPlan:
-    """What LNet of a host or guest needs to go where the switch goes.
+    """Returns what LNet of a host or guest needs to take the same paths as the switcher.
 
     Raises BadInput for a node that the map does not have, or when no LNet network is free.
     """

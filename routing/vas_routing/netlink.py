@@ -1,8 +1,8 @@
-"""rtnetlink requests as bytes, so that any number of changes is one write.
+"""Encodes rtnetlink requests as bytes, so that any number of changes is one write.
 
 `pyroute2` reads the kernel and listens to it; to encode 10,000 routes it takes seconds, and these
 few messages, always of the same shape, a tenth of one. Layouts: linux/rtnetlink.h,
-linux/fib_rules.h, linux/neighbour.h, linux/if_addr.h. Numbers are in the machine's order.
+linux/fib_rules.h, linux/neighbour.h, linux/if_addr.h. Numbers are in the machine's byte order.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _GONE = {errno.ESRCH, errno.ENOENT, errno.EADDRNOTAVAIL}
 
 @dataclass(frozen=True)
 class NetlinkRefused(Exception):
-    """The kernel's word on the request at `index` of a batch."""
+    """The kernel refused the request at `index` of a batch."""
 
     index: int
     number: int
@@ -71,7 +71,10 @@ class NetlinkRefused(Exception):
 
 @dataclass(frozen=True)
 class NetlinkRequest:
-    """One message without its header. `removes`: that it is gone already is no error."""
+    """One message without its header.
+
+    `removes`: the request removes a thing, and one that is gone already is not an error.
+    """
 
     kind: int
     flags: int
@@ -82,7 +85,7 @@ class NetlinkRequest:
 def add(
     thing: Route | PolicyRule | Proxy | OwnAddress, device: int, protocol: int
 ) -> NetlinkRequest:
-    """The request that makes a thing, whether it is there or not; `device` is an index."""
+    """Returns the request that makes a thing, whether it exists or not; `device` is an index."""
     if isinstance(thing, Route):
         body = _route(thing, device, protocol)
         return NetlinkRequest(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, body)
@@ -97,7 +100,7 @@ def add(
 def remove(
     thing: Route | PolicyRule | Proxy | OwnAddress, device: int, protocol: int
 ) -> NetlinkRequest:
-    """The request that takes a thing away."""
+    """Returns the request that removes a thing; `device` is an index."""
     if isinstance(thing, Route):
         return NetlinkRequest(RTM_DELROUTE, 0, _route(thing, device, protocol), removes=True)
     if isinstance(thing, PolicyRule):
@@ -108,14 +111,17 @@ def remove(
 
 
 def up(device: int) -> NetlinkRequest:
-    """The request that sets an interface up, whether it is up or not."""
+    """Returns the request that sets an interface up, whether it is up or not."""
     body = _IFINFOMSG.pack(socket.AF_UNSPEC, 0, device, _IFF_UP, _IFF_UP)
     return NetlinkRequest(RTM_NEWLINK, 0, body)
 
 
 def send(requests: Sequence[NetlinkRequest]) -> None:
-    """Sends all in order and waits for every answer. Raises Refused for the first that fails:
-    those after it in the same 8 KiB were tried, later ones were not."""
+    """Sends all requests in order and waits for every answer.
+
+    Raises NetlinkRefused for the first that fails: those after it in the same 8 KiB were tried,
+    later ones were not.
+    """
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.bind((0, 0))
         batch, first = bytearray(), 0

@@ -1,4 +1,4 @@
-"""One node's route switcher: what it should have, what it has, and making the two the same."""
+"""The route switcher of one node: compares its desired state with the kernel and applies it."""
 
 from __future__ import annotations
 
@@ -33,33 +33,36 @@ class RoutedNode:
 
     @property
     def journal(self) -> Path:
-        """The file of what was there before."""
+        """The file with the values that the kernel had before VAS changed them."""
         return self.state / "journal.json"
 
     def desired_state(self, links: NodeLinks, choices: Choices) -> DesiredState | None:
-        """What it is to have; None if no path is up. Raises BadInput if the map lacks the node."""
+        """Returns the node's desired state; None if no path is up.
+
+        Raises BadInput if the map lacks the node.
+        """
         return desired_state(self.cluster, self.name, links, choices, self.kernel.settings)
 
     def plan(self, desired: DesiredState | None) -> list[RouteChange]:
-        """What has to change for it; nothing for None. Changes nothing."""
+        """Returns the changes that lead to a desired state; none for None. Changes nothing."""
         return self._plan(desired, self.changed())
 
     def changed(self) -> list[JournalEntry]:
-        """What was there before, by the names that interfaces have now. Changes nothing."""
+        """Returns the journal's entries, by the names that interfaces have now. Changes nothing."""
         return followed(Journal.peek(self.journal), dict(socket.if_nameindex()))
 
     @contextmanager
     def opened_journal(self) -> Iterator[Journal]:
-        """The journal, to be written, by the names that interfaces have now."""
+        """Opens the journal for writing, with the names that interfaces have now."""
         with Journal.open(self.journal) as journal:
             follow(journal, dict(socket.if_nameindex()))
             yield journal
 
     def apply(self, desired: DesiredState | None) -> list[RouteChange]:
-        """Makes it true, reads it back, and returns what was changed.
+        """Makes the kernel as desired, reads it back, and returns the changes.
 
-        Raises VasError where the kernel refuses, FoundDifferent where it took a change and does
-        not have it.
+        Raises VasError where the kernel refuses, FoundDifferent where it took a change and does not
+        have it.
         """
         with self.opened_journal() as journal:
             changes = self._plan(desired, journal.pending_rollback())
@@ -74,11 +77,11 @@ class RoutedNode:
         return changes
 
     def rollback(self) -> list[RouteChange]:
-        """Takes all of VAS's away and gives sysctls what they were; returns what was changed."""
+        """Removes everything of VAS's and restores sysctls; returns the changes."""
         return self.apply(DesiredState()) if self.plan(DesiredState()) else []
 
     def found(self) -> CurrentState:
-        """What it has of VAS's."""
+        """Returns what the kernel has of VAS's."""
         return self.kernel.found((), self.changed())
 
     def _plan(
@@ -91,7 +94,8 @@ class RoutedNode:
 
 
 def describe(change: RouteChange) -> str:
-    """A step in a line: `add route destination 10.0.0.11/32 gateway 169.254.213.1 ...`."""
+    """Returns a change as one line: `add route destination 10.0.0.11/32 gateway 169.254.213.1
+    ...`."""
     row = row_of(change.thing).items()
     words = (f"{key} {value}" for key, value in row)
     return " ".join([change.action, kind_of(change.thing), *words])

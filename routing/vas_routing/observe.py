@@ -1,4 +1,5 @@
-"""What the kernel says of a node's paths, where nobody has probed them: carriers and addresses."""
+"""Reads a node's interfaces from the kernel: carriers and addresses, where nobody has probed
+paths."""
 
 from __future__ import annotations
 
@@ -38,9 +39,9 @@ class NetDevice:
 
 @dataclass(frozen=True)
 class Legs:
-    """A node's two interfaces, None for one that is not there, and who else is on its host.
+    """A node's two interfaces, None for a missing one, and the other nodes on its host.
 
-    `macs`: those nodes, each with the MAC of its virtio NIC, empty for the host.
+    `macs` has these nodes, each with the MAC of its virtio NIC, empty for the host.
     """
 
     sriov: NetDevice | None
@@ -51,7 +52,7 @@ class Legs:
     macs: Mapping[str, str]
 
     def has_carrier(self, leg: Leg) -> bool:
-        """Whether a leg is there and has a carrier."""
+        """Returns whether a leg is there and has a carrier."""
         device = self.sriov if leg is Leg.SRIOV else self.virtio
         return device is not None and device.carrier
 
@@ -64,7 +65,7 @@ class Legs:
 
     @property
     def indices(self) -> dict[Leg, int]:
-        """The indices of the interfaces that are there."""
+        """The indices of the legs whose interfaces are there."""
         both = ((Leg.SRIOV, self.sriov), (Leg.VIRTIO, self.virtio))
         return {leg: device.index for leg, device in both if device}
 
@@ -75,7 +76,7 @@ class Legs:
 
     @property
     def absent(self) -> frozenset[str]:
-        """The names of the interfaces that are not there."""
+        """The names of the legs whose interfaces are missing."""
         both = ((self.sriov_name, self.sriov), (self.virtio_name, self.virtio))
         return frozenset(name for name, device in both if device is None)
 
@@ -89,7 +90,7 @@ class Legs:
 
 
 def devices() -> dict[str, NetDevice]:
-    """The interfaces of this network namespace, by name."""
+    """Returns the interfaces of this network namespace by name."""
     with IPRoute() as netlink:
         addresses: dict[int, list[Interface]] = {}
         for message in netlink.get_addr():
@@ -108,19 +109,19 @@ def devices() -> dict[str, NetDevice]:
 
 
 def has_carrier(link: Any) -> bool:
-    """Whether a link message tells of an interface that is up and has a carrier."""
+    """Returns whether a link message is of an interface that is up and has a carrier."""
     down = link.get("operstate") in ("DOWN", "LOWERLAYERDOWN", "NOTPRESENT")
     return bool(link["flags"] & _IFF_UP) and bool(link.get("carrier")) and not down
 
 
 class Carriers:
-    """Asks drivers for carriers: the kernel may tell of one that is lost a second late."""
+    """Asks drivers for carriers, as the kernel may report a lost one a second late."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
     def has(self, index: int) -> bool:
-        """Whether an interface has a carrier now; not if it is not there."""
+        """Returns whether an interface has a carrier now; False if it is not there."""
         while name := _name_of(index):
             found = self._ask(name)
             if found is not None or _name_of(index) == name:
@@ -128,7 +129,7 @@ class Carriers:
         return False
 
     def _ask(self, device: str) -> bool | None:
-        """None where there is no interface of that name (any more)."""
+        """None where no interface has that name (any more)."""
         value = ctypes.create_string_buffer(_VALUE.pack(_ETHTOOL_GLINK, 0))
         request = _REQUEST.pack(device.encode(), ctypes.addressof(value))
         try:
@@ -146,7 +147,8 @@ def _name_of(index: int) -> str | None:
 
 
 def bridge_ports() -> dict[str, int]:
-    """MAC -> the index of the port behind which the bridges of this network namespace learnt it."""
+    """Returns the MACs that the bridges of this network namespace have learnt, with the port's
+    index."""
     with IPRoute() as netlink:
         return {
             entry.get("lladdr"): entry["ifindex"]
@@ -161,10 +163,10 @@ def legs(
     found: Mapping[str, NetDevice],
     known: Mapping[Leg, int] | None = None,
 ) -> Legs:
-    """The legs of a node. Raises BadInput for a node that the map does not have.
+    """Returns the legs of a node. Raises BadInput for a node that the map does not have.
 
-    `known` are the indices that they had: an interface that was renamed meanwhile is still the
-    leg, unless another one has the name, or the MAC, of the map now.
+    `known` are the indices that they had: an interface that was renamed meanwhile is still the leg,
+    unless another one has the name, or the MAC, of the map now.
     """
     host = host_of(cluster, node)
     by_index = {device.index: device for device in found.values()}
@@ -212,11 +214,10 @@ def links(
     fabric: str | None = None,
     **known: Any,
 ) -> NodeLinks:
-    """The paths as their carriers have them, or as `known` (fields of Links) has them.
+    """Returns the states of the paths, by their carriers, or by `known` (fields of NodeLinks).
 
-    A drained one is down. `fabric` is the data fabric's network where the SR-IOV leg's address
-    does not tell it.
-    Raises VasError where neither does.
+    A drained path is down. `fabric` is the data fabric's network, used where the SR-IOV leg's
+    address does not tell it. Raises VasError where neither does.
     """
     fabric = found.fabric or fabric
     if fabric is None:

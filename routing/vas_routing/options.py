@@ -1,4 +1,4 @@
-"""The options of `vas route` that say which site and node, read into one value."""
+"""The options of `vas route` that name the site and the node, read into one value."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _file = click.Path(path_type=Path)
 
 @dataclass(frozen=True)
 class RouteFiles:
-    """Where a site's description is; `cluster` None is the default place."""
+    """The files that describe a site; `cluster` None is the map's default place."""
 
     cluster: Path | None
     config: Path
     choices: Path
 
     def paths(self) -> tuple[Path, ...]:
-        """All of them."""
+        """Returns the paths of all files, for a daemon that watches them."""
         return (self.cluster or default_path(), self.config, self.choices)
 
 
 @dataclass(frozen=True)
 class RouteContext:
-    """What the options say."""
+    """The site, the node and the settings that a command works with."""
 
     files: RouteFiles
     node: str
@@ -57,7 +57,7 @@ class RouteContext:
     def read(
         cls, files: RouteFiles, node: str | None, state: Path, links_file: Path | None
     ) -> RouteContext:
-        """Reads map, settings and choices. Without a node it is this machine.
+        """Reads map, settings and choices. `node` None is this machine.
 
         Raises BadInput, ClusterProblems.
         """
@@ -68,11 +68,11 @@ class RouteContext:
 
     @property
     def switch(self) -> RoutedNode:
-        """The node in this kernel."""
+        """The node's route switcher, in the kernel of this network namespace."""
         return RoutedNode(self.cluster, self.node, RouteKernel(self.settings), self.state)
 
     def links(self) -> NodeLinks:
-        """The paths: of the file, or as their carriers have them."""
+        """Returns the states of the paths: from the links file, or by their carriers."""
         if self.links_file:
             return read_links(self.links_file)
         known = read_saved_state(self.state).devices
@@ -80,13 +80,13 @@ class RouteContext:
         return observe.links(found, read_drained(self.state))
 
     def desired_state(self, links: NodeLinks) -> DesiredState | None:
-        """What the node is to have."""
+        """Returns the desired state of the node; None if no path is up."""
         return desired_state(self.cluster, self.node, links, self.choices, self.settings)
 
 
 @dataclass(frozen=True)
 class RouteOptions:
-    """The options as they are, for a command that reads the files itself."""
+    """The options as the user gave them, for a command that reads the files itself."""
 
     files: RouteFiles
     node: str | None
@@ -94,12 +94,12 @@ class RouteOptions:
     links_file: Path | None
 
     def read(self) -> RouteContext:
-        """What the files say now. Raises BadInput, ClusterProblems."""
+        """Reads the files again and returns a new context. Raises BadInput, ClusterProblems."""
         return RouteContext.read(self.files, self.node, self.state, self.links_file)
 
 
 def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that say which site, node and state; the command gets one `Given`."""
+    """Adds the options for site, node and state; the command gets one RouteContext."""
 
     def call(options: RouteOptions, **rest: Any) -> Any:
         return command(options.read(), **rest)
@@ -110,7 +110,8 @@ def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of `site_options`; the command gets one `Asked`, and reads no file yet."""
+    """Adds the options of `site_options`; the command gets one RouteOptions, with no file read
+    yet."""
 
     def call(
         cluster_file: Path | None,

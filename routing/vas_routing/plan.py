@@ -1,4 +1,7 @@
-"""What has to change for a node to have what is desired. Pure; `kernel.py` does it."""
+"""Plans the changes that lead from a node's current state to the desired one. Pure.
+
+`kernel.py` makes the changes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _KINDS = {
 
 
 class ChangeKind(StrEnum):
-    """What is done with a thing."""
+    """The kinds of change to a thing."""
 
     ADD = "add"
     REMOVE = "remove"
@@ -30,10 +33,11 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True)
 class CurrentState:
-    """What a node has: VAS's routes, rules and proxies, all addresses, and the values of sysctls.
+    """The current state of a node: VAS's routes, rules and proxies, all addresses, sysctls' values.
 
-    `added`: the addresses that VAS added; `originals`: what sysctls were before VAS changed them;
-    `absent`: desired sysctls that the kernel does not have, as a NIC's that is unplugged.
+    `added`: the addresses that VAS added; `originals`: the values of sysctls before VAS changed
+    them; `absent`: desired sysctls that the kernel does not have, as those of a NIC that is
+    unplugged.
     """
 
     addresses: frozenset[OwnAddress] = frozenset()
@@ -48,7 +52,7 @@ class CurrentState:
 
 @dataclass(frozen=True)
 class RouteChange:
-    """One step. `before` is a sysctl's value as found."""
+    """One change. `before` is the value that a sysctl has now."""
 
     action: ChangeKind
     thing: Thing
@@ -56,7 +60,7 @@ class RouteChange:
 
     @property
     def reason(self) -> str:
-        """Why, in words."""
+        """The reason for the change, in words."""
         if self.action is ChangeKind.REMOVE:
             return "not desired any more"
         if self.action is ChangeKind.RESTORE:
@@ -64,7 +68,7 @@ class RouteChange:
         return self.thing.reason
 
     def as_json(self) -> dict[str, Any]:
-        """The step as `vas route plan --json` prints it."""
+        """Returns the change as `vas route plan --json` prints it."""
         row = {"action": self.action, "kind": kind_of(self.thing), **row_of(self.thing)}
         return row | ({"before": self.before} if self.before else {}) | {"reason": self.reason}
 
@@ -75,7 +79,7 @@ def kind_of(thing: Thing) -> str:
 
 
 def row_of(thing: Thing) -> dict[str, str | int]:
-    """Its fields but the reason, as JSON has them."""
+    """Returns the fields of a thing, but for the reason, as JSON has them."""
     fields = ((name, getattr(thing, name)) for name in thing.__dataclass_fields__)
     return {
         name: value if isinstance(value, int) else str(value)
@@ -85,8 +89,10 @@ def row_of(thing: Thing) -> dict[str, str | int]:
 
 
 def plan(found: CurrentState, desired: DesiredState) -> list[RouteChange]:
-    """The steps in an order in which no packet is lost: what is new is whole before it is used,
-    and used before the old is taken away."""
+    """Returns the changes in an order in which no packet is lost.
+
+    New things are whole before they are used, and used before old ones are removed.
+    """
     return [
         *_sysctls(found, desired.sysctls),
         *_added(desired.addresses, found.addresses),
@@ -102,7 +108,7 @@ def plan(found: CurrentState, desired: DesiredState) -> list[RouteChange]:
 
 
 def after(found: CurrentState, desired: DesiredState) -> CurrentState:
-    """What is found when the plan for a wish was done, as far as nothing else changes it."""
+    """Returns the state that follows from making the plan, as far as nothing else changes it."""
     set_now = {sysctl.name: sysctl.value for sysctl in desired.sysctls}
     restored = {name: value for name, value in found.originals.items() if name not in set_now}
     new = set_now.keys() - found.originals.keys() - found.absent

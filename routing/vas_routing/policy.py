@@ -1,4 +1,4 @@
-"""The policy: what a node is to have, from the map, the state of its paths, and measurements.
+"""The policy: decides a node's desired state from the map, the states of paths and measurements.
 
 Same host: virtio; anywhere else: SR-IOV, which is the kernel's own connected route and needs
 nothing. A path that is down is replaced by the other one. Pure: no kernel, no clock, no file.
@@ -48,7 +48,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class NodePlace:
-    """Where a node stands: itself, its devices, and who else is on its host."""
+    """The position of a node: itself, its devices, and the other nodes on its host."""
 
     me: Peer
     peers: tuple[Peer, ...]
@@ -62,7 +62,7 @@ class NodePlace:
 
 
 def place(cluster: Cluster, node: str, links: NodeLinks) -> NodePlace:
-    """Where a host or guest stands, by its name.
+    """Returns the position of a host or guest, by its name.
 
     Raises BadInput if the map has none, has it on another network than the links, or has nodes of
     the links elsewhere.
@@ -98,7 +98,7 @@ def _peers(host: Host) -> Iterator[Peer]:
 def desired_state(
     cluster: Cluster, node: str, links: NodeLinks, choices: Choices, settings: RouteSettings
 ) -> DesiredState | None:
-    """What the node is to have; None when no path is up: then nothing is to be touched.
+    """Returns the desired state of a node; None when no path is up, as nothing may be touched then.
 
     Raises BadInput for a node that the map does not have.
     """

@@ -1,4 +1,4 @@
-"""The numbers of the route switcher that a site may change."""
+"""The settings of the route switcher that a site may change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT_PATH = Path("/etc/vas/route.yaml")
 
 
 class RouteSettings(BaseModel):
-    """Which table, protocol and priorities are VAS's own, and when a path counts as dead."""
+    """The table, protocol and priorities that are VAS's own, and when a path counts as dead."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -48,7 +48,7 @@ class RouteSettings(BaseModel):
 
 
 def read_settings(file: Path) -> RouteSettings:
-    """Reads a YAML file of settings; defaults where the default file is missing.
+    """Returns the settings of a YAML file; defaults where the default file is missing.
 
     Raises BadInput that names file, key and what is wrong.
     """

@@ -1,4 +1,4 @@
-"""How plans and explanations are printed."""
+"""Formats plans and explanations for people."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from vas_routing.plan import Thing, kind_of, row_of
 
 
 def words(thing: Thing) -> tuple[str, str]:
-    """A thing's kind, and the rest of it in words like those of `ip`."""
+    """Returns a thing's kind, and the rest of it in words like those of `ip`."""
     row = {key: value for key, value in row_of(thing).items() if value not in (0, "")}
     return kind_of(thing), " ".join(f"{key} {value}" for key, value in row.items())
 
 
 def lines(found: PathExplanation, *, asked: bool) -> Iterator[str]:
-    """An explanation, a fact a line; `asked`: whether the kernel was."""
+    """Yields an explanation, one fact per line; `asked`: whether the kernel was asked."""
     yield f"{found.destination} ({found.address})"
     path = f"{found.leg or 'local'}" if found.device else "not VAS's"
     by = f" via {found.gateway}" if found.gateway else ""
@@ -32,7 +32,7 @@ def lines(found: PathExplanation, *, asked: bool) -> Iterator[str]:
 
 
 def print_findings(findings: Sequence[RouteFinding]) -> None:
-    """All findings in a table, then the fixes of those that are wrong."""
+    """Prints all findings in a table, followed by the fixes of those that are wrong."""
     marks = {True: "ok", False: "--", None: "?"}
     print_table(
         ("", "CHECK", "WHERE", "WHAT"), [(marks[f.ok], f.check, f.where, f.what) for f in findings]
