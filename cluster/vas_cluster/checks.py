@@ -1,4 +1,4 @@
-"""What the guests of a site's map need of a machine, as `vas doctor` shows it."""
+"""The checks of `vas doctor` for a machine that hosts guests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vas_core.root import Root
 
 
 def check(root: Root) -> Iterator[DoctorFinding]:
-    """Whether this machine can be the host of a guest."""
+    """Yields the finding whether this machine can host a guest."""
     there = root.path("dev/kvm").exists()
     yield DoctorFinding(
         name="KVM",

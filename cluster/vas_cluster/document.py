@@ -28,7 +28,8 @@ _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
 
 
 def parse_document(text: str) -> tuple[Any, list[MapProblem]]:
-    """The value of a YAML document, and what is wrong with its form (then the value is None)."""
+    """Returns the value of a YAML document and its problems of form; the value is None if it has
+    any."""
     try:
         if _is_too_deep(text):
             return None, [MapProblem((), "nested too deeply", "start from one of the examples")]
@@ -75,7 +76,7 @@ def _count(node: yaml.Node, known: dict[int, int]) -> int:
 
 
 def read_text(path: Path) -> tuple[str, list[MapProblem]]:
-    """The file's text, and what kept it from being read."""
+    """Returns the file's text, and the problems that kept it from being read."""
     try:
         return read_limited(path, _MOST_BYTES).decode("utf-8"), []
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What one key of a cluster map demands of another: uniqueness, pairs, references."""
+"""The rules between keys of a cluster map: uniqueness, pairs, references."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Occurrence = tuple[KeyPath, object]
 
 
 def check_rules(cluster: Cluster) -> list[MapProblem]:
-    """Every rule that the map breaks."""
+    """Returns a problem for every rule that the map breaks."""
     return [
         *_duplicates(_names(cluster), "give every host and guest a name of its own"),
         *_duplicates(_addresses(cluster), "give every host and guest an address of its own"),

@@ -1,4 +1,4 @@
-"""pydantic's findings in the words both readers use."""
+"""Builds the model of a map, and words pydantic's errors as the Java reader does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN_CHARS = 80
 
 
 def build(value: dict[str, Any]) -> tuple[Cluster | None, list[MapProblem]]:
-    """The model of a parsed document, or what in its structure is wrong."""
+    """Returns the model of a parsed document, or None and the problems of its structure."""
     try:
         return Cluster.model_validate(value), []
     except ValidationError as wrong:
@@ -50,7 +50,7 @@ def _problem(error: ErrorDetails) -> MapProblem:
 
 
 def show(value: Any) -> str:
-    """A value as the message shows it: JSON, cut to 80 characters."""
+    """Returns a value as a message shows it: JSON, cut to 80 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 3] + "..."
 

@@ -103,7 +103,7 @@ def vas(yes: bool) -> None:
 
 
 class RealRange(click.FloatRange):
-    """click's own range lets `nan` through, which is neither below nor above its ends."""
+    """A range of numbers that refuses `nan`, which click's own range lets through."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -113,7 +113,7 @@ class RealRange(click.FloatRange):
 
 
 class SizeType(click.ParamType[int]):
-    """A click parameter that takes `64M` or `1GiB` and gives bytes, `least` or more."""
+    """A click parameter that takes `64M` or `1GiB` and gives bytes, at least `least`."""
 
     name = "size"
 
@@ -180,10 +180,10 @@ def _is_number(text: str) -> bool:
 
 
 def note(text: str) -> None:
-    """Says something to the user on stderr, so that stdout stays data.
+    """Prints a message to the user on stderr, so that stdout stays data.
 
-    A command in backquotes, `vas COMMAND`, is shown with the program as the user called it.
-    Control characters are escaped, but for the ends of lines.
+    A command in backquotes, `vas COMMAND`, is shown with the program as the user called it. Control
+    characters are escaped, but for line ends.
     """
     click.echo(as_called(shown(text, keep="\n")), err=True)
 

@@ -32,7 +32,10 @@ def read_json(file: Path, model: type[Document], *, kind: str, hint: str) -> Doc
 def parse_json(
     content: bytes, model: type[Document], *, kind: str, where: str, hint: str
 ) -> Document:
-    """The same of what was read already."""
+    """Returns the document in a file's content. `where` names the file in messages.
+
+    Raises BadInput that names the file, the first wrong key, and how to make one (`hint`).
+    """
     try:
         return model.model_validate_json(content)
     except ValidationError as wrong:

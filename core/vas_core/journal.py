@@ -32,7 +32,7 @@ _MOST_BYTES = 16 << 20
 
 
 class JournalEntry(BaseModel):
-    """One remembered value; `original` is None where there was none."""
+    """One recorded value; `original` is None where there was no value before."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,7 +73,10 @@ class Journal:
 
     @staticmethod
     def peek(path: Path) -> list[JournalEntry]:
-        """What a rollback would have to restore now; neither waits nor writes. Raises VasError."""
+        """Returns the entries that a rollback would restore now, without waiting for the lock.
+
+        Raises VasError if the file cannot be used.
+        """
         return Journal(path, _load(path)).pending_rollback()
 
     def remember(self, originals: Mapping[str, str | None]) -> None:
@@ -85,7 +88,8 @@ class Journal:
             self._save()
 
     def confirm(self, targets: Collection[str]) -> None:
-        """Records that changes of remembered values succeeded. KeyError if one is none."""
+        """Records that changes of recorded values succeeded. Raises KeyError for a value never
+        recorded."""
         known = {entry.target: entry for entry in self._document.entries}
         entries = [known[target] for target in targets]
         if not all(entry.confirmed for entry in entries):
@@ -94,7 +98,7 @@ class Journal:
             self._save()
 
     def rename(self, targets: Mapping[str, str]) -> None:
-        """Moves entries to other targets: what they are of has another name now.
+        """Moves entries to other targets, whose names have changed.
 
         An entry that has a new target already gives way: its value was found after the change.
         """
@@ -114,7 +118,7 @@ class Journal:
             self._save()
 
     def pending_rollback(self) -> list[JournalEntry]:
-        """What a rollback has to restore, last change first."""
+        """Returns the entries that a rollback must restore, last change first."""
         return [entry.model_copy() for entry in reversed(self._document.entries)]
 
     def _save(self) -> None:

@@ -1,6 +1,6 @@
-"""The system packages of packages.tsv, and whether this machine has what each brings.
+"""The system packages of packages.tsv, and whether this machine has each.
 
-`./vas` has the same probes in bash: it installs what is missing before there is a Python to ask.
+`./vas` has the same probes in bash: it installs missing packages before there is a Python to ask.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 @dataclass(frozen=True)
 class Package:
-    """A row of packages.tsv: what to install where `probe` fails."""
+    """A row of packages.tsv: the packages to install where `probe` fails."""
 
     probe: str
     scope: str
@@ -51,14 +51,14 @@ class Package:
 
 
 def packages() -> list[Package]:
-    """The system packages VAS uses, with their Debian and Rocky 9 names."""
+    """Returns the system packages that VAS uses, with their Debian and Rocky 9 names."""
     text = resources.files("vas_core").joinpath("packages.tsv").read_text()
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return [Package(*row) for row in csv.reader(lines, delimiter="\t")]
 
 
 def check(_root: Root) -> Iterator[DoctorFinding]:
-    """A finding for each system package."""
+    """Yields a finding for each system package."""
     return (_finding(package) for package in packages())
 
 

@@ -22,7 +22,7 @@ _PLACE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class LeadsOut(FileNotFoundError):
-    """A link of a captured tree leads out of it, and nobody is to follow it."""
+    """A link of a captured tree leads out of the tree, where nobody may follow it."""
 
 
 def read_limited(path: Path, most_bytes: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The file-system root that sysfs and procfs are read under."""
+"""The file-system root below which sysfs and procfs are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Root:
     directory: Path = Path("/")
 
     def path(self, relative: str) -> Path:
-        """The real path of `relative`. Raises ValueError if it is absolute."""
+        """Returns the real path of `relative`. Raises ValueError if it is absolute."""
         if relative.startswith("/"):
             raise ValueError(f"{relative!r} must be relative to the root")
         return self.directory / relative
@@ -36,7 +36,10 @@ class Root:
         return self.directory == Path("/")
 
     def read(self, relative: str) -> str | None:
-        """The text of a file without its last newline, or None if there is no such file."""
+        """Returns the text of a file without its last newline; None if there is no such file.
+
+        Raises BadInput for what a captured tree must not hold, OSError as open() does.
+        """
         path = self.path(relative)
         try:
             if self.is_live:
@@ -47,7 +50,7 @@ class Root:
         return content.decode(errors="surrogateescape").rstrip("\n")
 
     def names(self, relative: str) -> list[str]:
-        """What is in a directory, sorted; empty if there is no such directory."""
+        """Returns the sorted names in a directory; none if there is no such directory."""
         path = self.path(relative)
         try:
             if not self.is_live:
@@ -57,7 +60,7 @@ class Root:
             return []
 
     def link(self, relative: str) -> Path | None:
-        """Where a link points; None if it is no link."""
+        """Returns the target of a symbolic link; None if the path is not a link."""
         path = self.path(relative)
         if not self.is_live:
             return link_inside(self.directory, relative)

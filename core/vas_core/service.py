@@ -1,4 +1,4 @@
-"""What every daemon of VAS does alike: its log, and where Prometheus asks."""
+"""Shared by the daemons: the structured log and the Prometheus endpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IP_FREEBIND = 15
 
 
 def log_json() -> None:
-    """Logs to stderr, a line of JSON an event."""
+    """Logs to stderr, one line of JSON per event."""
     handler = logging.StreamHandler()
     fields = "%(asctime)s %(levelname)s %(message)s"
     handler.setFormatter(JsonFormatter(fields, rename_fields={"levelname": "level"}))
@@ -28,11 +28,10 @@ def log_json() -> None:
 
 
 def serve_metrics(registry: CollectorRegistry, at: str) -> None:
-    """Answers Prometheus at `ADDRESS:PORT` in a thread; at `off` not at all.
+    """Answers Prometheus at `ADDRESS:PORT` in a thread; does nothing at `off`.
 
-    An address that the machine does not have yet is as good: that of a path that is down is no
-    reason for a daemon not to start. Raises BadInput if `at` is neither, VasError if the port is
-    taken.
+    An address that the machine does not have yet is accepted: a path that is down must not keep a
+    daemon from starting. Raises BadInput if `at` is neither, VasError if the port is taken.
     """
     if at == OFF:
         return

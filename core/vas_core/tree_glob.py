@@ -1,8 +1,8 @@
-"""Finds what matches a pattern in a captured tree, with bounds and without leaving the tree.
+"""Finds the paths in a captured tree that match a pattern, with bounds and within the tree.
 
 A path that is returned is opened by its caller as any other path is. So, unlike `reading.py`, which
-reads a link as a machine with the tree as its `/` would, this follows a link only if the kernel
-stays within the tree as well: one that is absolute, or leads above the top, matches nothing.
+follows a link as a machine with the tree as its `/` would, this follows a link only if the kernel
+stays within the tree as well: a link that is absolute, or leads above the top, matches nothing.
 """
 
 from __future__ import annotations
