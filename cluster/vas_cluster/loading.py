@@ -27,7 +27,7 @@ def load_site(hint: str) -> Cluster:
     """
     path = default_path()
     if not path.exists():
-        raise BadInput("there is no map of the site", where=str(path), hint=hint)
+        raise BadInput("the site's map is missing", where=str(path), hint=hint)
     return load_cluster(path)
 
 

@@ -173,7 +173,7 @@ def test_a_fault_in_a_check_keeps_no_other_back(tmp_path: Path) -> None:
 
     findings = list(examine(Root(tmp_path), {"odd": faulty, "cluster": cluster_check}))
     assert [finding.name for finding in findings] == ["KVM", "odd", "KVM"]
-    assert findings[1].found == "not looked at: KeyError: 'MemTotal'"
+    assert findings[1].found == "not checked: KeyError: 'MemTotal'"
     assert not findings[1].ok
 
 

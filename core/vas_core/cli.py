@@ -43,6 +43,7 @@ class RoomGroup(click.Group):
         return sorted(self._by_command())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Returns a room's command; None for an unknown one. Raises TypeError for no command."""
         entry = self._by_command().get(name)
         if entry is None:
             return None
@@ -54,6 +55,7 @@ class RoomGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command of a command line. Raises NoSuchCommand, with the known names."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as unknown:
@@ -109,7 +111,7 @@ class RealRange(click.FloatRange):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         number: float = super().convert(value, param, ctx)
-        return self.fail(f"{value} is no number", param, ctx) if isnan(number) else number
+        return self.fail(f"{value} is not a number", param, ctx) if isnan(number) else number
 
 
 class SizeType(click.ParamType[int]):

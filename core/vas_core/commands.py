@@ -17,7 +17,7 @@ from vas_core.root import Root
 @click.command()
 @json_option
 def doctor(as_json: bool) -> int:
-    """Say what this machine can run, and the fix for what it cannot.
+    """List what this machine can run, and the fix for what it cannot.
 
     Status 0 if nothing is missing, 1 if something is that a command of VAS needs. What only a
     site's own machines need (a Lustre client, KVM) is shown and does not count.
@@ -64,7 +64,7 @@ def build() -> None:
     """Build the YARN plugins and fetch Hadoop, if a source is newer.
 
     The script ./vas builds, here and before demo, bench and lab up. It refuses while a lab
-    runs on the jars that it would replace.
+    runs on the jars that it would replace. Called by anything but ./vas it raises an error.
 
     \b
     Example: ./vas build

@@ -71,7 +71,7 @@ def examine(root: Root, rooms: dict[str, Check]) -> Iterator[DoctorFinding]:
             yield DoctorFinding(
                 name=room,
                 ok=False,
-                found=f"not looked at: {kind}{broken}",
+                found=f"not checked: {kind}{broken}",
                 needed_for=f"{room}'s commands",
-                fix="mend that, then run `vas doctor` again",
+                fix="fix that, then run `vas doctor` again",
             )

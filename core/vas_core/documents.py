@@ -42,4 +42,4 @@ def parse_json(
         first = wrong.errors()[0]
         key = ".".join(map(str, first["loc"]))
         what = f"{key}: {first['msg']}" if key else first["msg"]
-        raise BadInput(f"is no {kind}: {what}", where=where, hint=hint) from None
+        raise BadInput(f"is not a {kind}: {what}", where=where, hint=hint) from None

@@ -32,7 +32,7 @@ class InForceMetrics:
         )
         age = Gauge(
             f"{name}_age_seconds",
-            f"Since the {what} in force was last read from disk; NaN before the first",
+            f"Seconds since the {what} in force was last read from disk; NaN before the first time",
             registry=registry,
         )
         age.set_function(self._age)

@@ -32,7 +32,7 @@ _MOST_BYTES = 16 << 20
 
 
 class JournalEntry(BaseModel):
-    """One recorded value; `original` is None where there was no value before."""
+    """One recorded value; `original` is None where the value did not exist."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -53,7 +53,7 @@ class Steps:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Runs one step of the list; an unknown name is a programming error (KeyError)."""
+        """Runs one step of the list; an unknown name is a programming error (ValueError)."""
         number = self._names.index(name) + 1
         started = time.monotonic()
         title = f"[{number}/{len(self._names)}] {name}"

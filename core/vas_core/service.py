@@ -38,7 +38,7 @@ def serve_metrics(registry: CollectorRegistry, at: str) -> None:
     try:
         server = _Server(_parsed(at), _Quiet)
     except OSError as wrong:
-        what = f"cannot be listened at: {wrong.strerror}"
+        what = f"cannot be bound: {wrong.strerror}"
         raise VasError(what, where=f"--metrics {at}") from wrong
     server.set_app(make_wsgi_app(registry))
     Thread(target=server.serve_forever, daemon=True).start()
@@ -51,7 +51,7 @@ def _parsed(at: str) -> tuple[str, int]:
         return str(ip_address(address)), int(port)
     except ValueError:
         hint = "like 127.0.0.1:9213"
-        raise BadInput("is no ADDRESS:PORT", where=f"--metrics {at}", hint=hint) from None
+        raise BadInput("is not an ADDRESS:PORT", where=f"--metrics {at}", hint=hint) from None
 
 
 class _Server(ThreadingMixIn, WSGIServer):

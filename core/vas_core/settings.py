@@ -53,7 +53,7 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadInput(f"cannot be read: {wrong}", where=str(file)) from wrong
     except yaml.YAMLError as wrong:
-        raise BadInput(f"is no YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
+        raise BadInput(f"is not YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
     except ValidationError as wrong:
         raise BadInput(first_problem(wrong), where=str(file)) from wrong
     except RecursionError:

@@ -31,7 +31,7 @@ def parse_xml(content: str | bytes, *, where: str) -> Element:
     except _Refused:
         raise BadInput("declares XML entities, which are refused", where=where) from None
     except (expat.ExpatError, ValueError) as wrong:
-        raise BadInput(f"is no XML: {wrong}", where=where) from None
+        raise BadInput(f"is not XML: {wrong}", where=where) from None
 
 
 def _refuse(*_: object) -> None:

@@ -87,7 +87,7 @@ def test_the_cases_are_those_of_the_table() -> None:
 
 
 def test_a_host_measures_nothing() -> None:
-    with pytest.raises(BadInput, match="is no guest"):
+    with pytest.raises(BadInput, match="is not a guest"):
         six_cases(site(), "oss1")
 
 
@@ -111,8 +111,8 @@ def test_what_was_received_counts() -> None:
     [
         ((IPERF3 / "refused.json").read_text(), "Connection refused"),
         ("", "no such option"),
-        ("{}", "nothing of what was received"),
-        ('{"end": []}', "nothing of what was received"),
+        ("{}", "does not have the received bytes"),
+        ('{"end": []}', "does not have the received bytes"),
     ],
 )
 def test_what_went_wrong_is_told_with_the_fix(output: str, said: str) -> None:
@@ -196,7 +196,7 @@ def test_the_table_has_the_papers_figures_beside() -> None:
     ]
     assert all(len(row) == len(table.COLUMNS) for row in rows)
     assert table.sentence(found([1.4], [0.7], Leg.SRIOV)) == (
-        "oss1 (own host): goes by SR-IOV; WRONG: virtio is faster"
+        "oss1 (own host): takes SR-IOV; WRONG: virtio is faster"
     )
 
 

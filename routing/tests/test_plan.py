@@ -63,7 +63,7 @@ def test_a_sysctl_that_is_not_wished_any_more_is_as_it_was() -> None:
             "name": name,
             "value": "0",
             "before": "1",
-            "reason": "not desired any more: as it was before VAS",
+            "reason": "no longer desired: restored to the value before VAS",
         }
     ]
 

@@ -51,8 +51,8 @@ def route() -> None:
 def plan_command(context: RouteContext, as_json: bool) -> None:
     """Print what would change, each step with its reason. Changes nothing.
 
-    With --links it is pure: it asks no kernel, works on any machine, and prints all that the
-    node is to have.
+    With --links it is pure: it asks no kernel, works on any machine, and prints the whole desired
+    state of the node.
 
     \b
     Examples: vas route plan
@@ -73,7 +73,7 @@ def plan_command(context: RouteContext, as_json: bool) -> None:
 @dry_run_option
 @json_option
 def apply(context: RouteContext, dry_run: bool, as_json: bool) -> None:
-    """Make it true, read it back, and print what was changed.
+    """Apply the planned routes, verify them and print the changes.
 
     Only what carries VAS's protocol number, and sysctls whose old values are in the journal, is
     ever touched. The daemon does the same whenever a path changes.
@@ -92,7 +92,7 @@ def apply(context: RouteContext, dry_run: bool, as_json: bool) -> None:
 @links_option
 @json_option
 def verify(context: RouteContext, as_json: bool) -> int:
-    """Compare the kernel with what is desired; status 3 if they differ.
+    """Compare the kernel with the desired state; status 3 if they differ.
 
     \b
     Example: vas route verify
@@ -108,24 +108,24 @@ def verify(context: RouteContext, as_json: bool) -> int:
 @dry_run_option
 @json_option
 def rollback(context: RouteContext, dry_run: bool, as_json: bool) -> None:
-    """Take all of VAS's away and give sysctls the values they had.
+    """Remove everything of VAS's from the kernel and restore sysctls.
 
     Works after a crash, as the journal is written before a change. After a reboot nothing of
-    VAS's is in the kernel, and nothing is to be done. Stop the daemon first.
+    VAS's is in the kernel, and there is nothing to do. Stop the daemon first.
 
     \b
     Example: vas route rollback
     """
     switch = context.switch
     changes = switch.plan(DesiredState()) if dry_run else switch.rollback()
-    _print(context, changes, as_json, nothing="nothing of VAS's is there")
+    _print(context, changes, as_json, nothing="the kernel has nothing of VAS's")
 
 
 @route.command()
 @site_options
 @json_option
 def show(context: RouteContext, as_json: bool) -> None:
-    """Show the node's paths, and what of VAS's is in the kernel.
+    """Show the node's paths, and the routes, rules and addresses of VAS's.
 
     \b
     Example: vas route show --json
@@ -154,7 +154,7 @@ def show(context: RouteContext, as_json: bool) -> None:
 @json_option
 @click.argument("destination")
 def explain(context: RouteContext, destination: str, as_json: bool) -> int:
-    """Say which path a destination takes and why, and what the kernel answers.
+    """Explain which path a destination takes, and print the kernel's route for it.
 
     DESTINATION is a host or guest of the map, an address, or a NID. Status 3 if the kernel does
     something else. With --links the kernel is not asked.
@@ -181,11 +181,12 @@ def explain(context: RouteContext, destination: str, as_json: bool) -> int:
 @route.command()
 @site_options
 @click.argument("leg", type=click.Choice([leg.value for leg in Leg]))
-@click.option("--undo", is_flag=True, help="Use it again.")
+@click.option("--undo", is_flag=True, help="Put the leg back into use.")
 def drain(context: RouteContext, leg: str, undo: bool) -> None:
-    """Take a leg out of use, before work on it; the other one carries all.
+    """Take a leg out of use, before work on it; the other leg carries everything.
 
-    The daemon does so at once and tells its peers; without it, `vas route apply` does.
+    The daemon does so at once and tells its peers; without it, `vas route apply` does. Draining
+    the second leg as well raises an error.
 
     \b
     Examples: vas route drain sriov
@@ -208,9 +209,10 @@ def drain(context: RouteContext, leg: str, undo: bool) -> None:
 @site_options
 @json_option
 def doctor(context: RouteContext, as_json: bool) -> int:
-    """Look for what would spoil the switch, each with its fix. Changes nothing.
+    """Find everything that would spoil the switch, each with its fix. Changes nothing.
 
-    Status 3 if something is wrong. What could not be read is said, never taken for good.
+    Status 3 if something is wrong. Things that could not be read are listed as such, never as
+    good.
 
     \b
     Example: vas route doctor --json
@@ -229,7 +231,7 @@ def doctor(context: RouteContext, as_json: bool) -> int:
 @site_options
 @json_option
 def lnet(context: RouteContext, as_json: bool) -> None:
-    """Say what the switch means for LNet here, and print what `lnetctl import` needs.
+    """Print the settings with which LNet follows the switcher, for `lnetctl import`.
 
     For tcp NIDs nothing; for o2ib a second network on virtio with a UDSP priority. That was made
     from the format, and not run on hardware.
@@ -255,7 +257,7 @@ def lnet(context: RouteContext, as_json: bool) -> None:
     default="127.0.0.1:9213",
     show_default=True,
     metavar="ADDRESS:PORT|off",
-    help="Where Prometheus asks.",
+    help="Address that answers Prometheus.",
 )
 def daemon(options: RouteOptions, kept: Path, key: Path, metrics_at: str) -> None:
     """Keep the routes right while paths come and go (`vas-routed`, as systemd starts it).

@@ -22,7 +22,7 @@ def read_drained(state: Path) -> frozenset[Leg]:
     except FileNotFoundError:
         return frozenset()
     except (ValueError, TypeError) as wrong:
-        raise BadInput("is no list of legs", where=str(file), hint="remove it") from wrong
+        raise BadInput("is not a list of legs", where=str(file), hint="remove it") from wrong
 
 
 def write_drained(state: Path, legs: Collection[Leg]) -> None:

@@ -88,7 +88,7 @@ def _dump(kernel: socket.socket, family: int, protocol: int) -> Iterator[tuple[i
 def _check(answer: bytes) -> None:
     (number,) = _ERRNO.unpack_from(answer)
     if number:
-        raise VasError(f"it does not tell its routes: {os.strerror(-number)}", where="the kernel")
+        raise VasError(f"it does not list its routes: {os.strerror(-number)}", where="the kernel")
 
 
 def _route(body: bytes, names: Mapping[int, str]) -> Route:
@@ -99,7 +99,7 @@ def _route(body: bytes, names: Mapping[int, str]) -> Route:
         gateway, source, device = found[RTA_GATEWAY], found[RTA_PREFSRC], _number(found[RTA_OIF])
     except KeyError:
         hint = "ip route del it, or have VAS use another protocol number in its settings"
-        what = "a route has VAS's protocol number and is none of VAS's: no gateway or no source"
+        what = "has VAS's protocol number, but lacks the gateway or the source of VAS's routes"
         raise VasError(what, where=str(destination), hint=hint) from None
     metric = _number(found.get(RTA_PRIORITY, bytes(4)))
     return Route(

@@ -79,7 +79,7 @@ def address_of(cluster: Cluster, destination: str) -> Address:
         return ip_address(destination.partition("@")[0])
     except ValueError:
         hint = "give an address, a NID, or a name of the map"
-        raise BadInput("no host, guest or address", where=destination, hint=hint) from None
+        raise BadInput("not a host, a guest or an address", where=destination, hint=hint) from None
 
 
 def explain(

@@ -48,18 +48,21 @@ class NodeLinks(BaseModel):
         Mapping[str, PathState], Field(description="the virtio path to each peer on the same host")
     ] = {}
     peers_sriov: Annotated[
-        Mapping[str, PathState], Field(description="what each peer says of its own SR-IOV leg")
+        Mapping[str, PathState], Field(description="what each peer reports of its own SR-IOV leg")
     ] = {}
     fabric: Annotated[
         IPvAnyNetwork, Field(description="the data fabric, as the SR-IOV leg's address has it")
     ]
-    sriov_device: Annotated[str | None, Field(description="its name, if not the map's")] = None
+    sriov_device: Annotated[
+        str | None, Field(description="the SR-IOV interface's name, if not the map's")
+    ] = None
     virtio_device: Annotated[
         str | None,
         Field(description="a guest's virtio NIC, or a host's bridge, if not called as usual"),
     ] = None
     drained: Annotated[
-        frozenset[Leg], Field(description="legs that are down because they are not to be used")
+        frozenset[Leg],
+        Field(description="legs that are down because an administrator drained them"),
     ] = frozenset()
     absent: Annotated[
         frozenset[str], Field(description="interfaces of these names are not there, or not now")

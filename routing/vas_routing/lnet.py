@@ -80,7 +80,7 @@ _RULES = (
 )
 _TCP = (
     "Nothing to do: ksocklnd binds to the address of the NID, and routes decide the leg.",
-    "Connections that are open follow the switch; no NID changes, no target is registered anew.",
+    "Connections that are open follow the switch; no NID changes, no target is registered again.",
     *_RULES,
 )
 _NOT_RUN = "Not run on hardware: made from the format that lnetctl reads, for Lustre 2.15 or later."

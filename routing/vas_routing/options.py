@@ -133,20 +133,26 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _SITE_OPTIONS = (
-    click.option("--cluster", "cluster_file", type=_file, help="The map.  [default: $VAS_CLUSTER]"),
-    click.option("--node", help="Which host or guest.  [default: this machine's name]"),
     click.option(
-        "--config", type=_file, default=DEFAULT_PATH, show_default=True, help="Its settings."
+        "--cluster", "cluster_file", type=_file, help="The cluster map.  [default: $VAS_CLUSTER]"
+    ),
+    click.option("--node", help="Name of the host or guest.  [default: this machine's name]"),
+    click.option(
+        "--config",
+        type=_file,
+        default=DEFAULT_PATH,
+        show_default=True,
+        help="Settings of the route switcher, a YAML file.",
     ),
     click.option(
         "--choices",
         type=_file,
         default=DEFAULT_CHOICES,
         show_default=True,
-        help="What `vas route calibrate` measured.",
+        help="Choices that `vas route calibrate` wrote, a JSON file.",
     ),
     click.option(
-        "--state", type=_file, default=STATE, show_default=True, help="Where the journal is."
+        "--state", type=_file, default=STATE, show_default=True, help="Directory of the journal."
     ),
 )
 kept_option = click.option(
@@ -154,15 +160,21 @@ kept_option = click.option(
     type=_file,
     default=KEPT,
     show_default=True,
-    help="Where the last good map is kept, over reboots too.",
+    help="Directory of the last good map, which outlives reboots.",
 )
 key_option = click.option(
-    "--key", type=_file, default=DEFAULT_KEY, show_default=True, help="The key that signs probes."
+    "--key",
+    type=_file,
+    default=DEFAULT_KEY,
+    show_default=True,
+    help="File of the key that signs probes.",
 )
 links_option = click.option(
     "--links",
     "links_file",
     type=_file,
-    help="The state of the paths, as JSON, instead of the kernel's.",
+    help="JSON file with the states of the paths, instead of the kernel's.",
 )
-dry_run_option = click.option("--dry-run", is_flag=True, help="Print the steps; change nothing.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Print the changes; do not make them."
+)

@@ -62,9 +62,9 @@ class RouteChange:
     def reason(self) -> str:
         """The reason for the change, in words."""
         if self.action is ChangeKind.REMOVE:
-            return "not desired any more"
+            return "no longer desired"
         if self.action is ChangeKind.RESTORE:
-            return "not desired any more: as it was before VAS"
+            return "no longer desired: restored to the value before VAS"
         return self.thing.reason
 
     def as_json(self) -> dict[str, Any]:

@@ -141,7 +141,7 @@ class _Policy:
             version=self.here.version,
             priority=self.settings.rule_priority,
             table=self.settings.table,
-            reason="what VAS decided goes before the kernel's own routes",
+            reason="VAS's routes go before the kernel's own",
         )
 
     def routes(self) -> Iterator[Route]:

@@ -47,7 +47,7 @@ def six_cases(cluster: Cluster, source: str) -> list[CalibrationCase]:
     """
     home = cluster.host_by_guest(source)
     if home is None:
-        raise BadInput("is no guest of the map", where=f"--node {source}", hint="run it on one")
+        raise BadInput("is not a guest of the map", where=f"--node {source}", hint="run it on one")
     other = _other(cluster, home)
     destinations = {
         NodeRelation.OWN_HOST: home.name,

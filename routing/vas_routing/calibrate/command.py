@@ -80,25 +80,42 @@ class CalibrationOptions:
 
 
 @click.command()
-@click.option("--lab", "in_lab", is_flag=True, help="In a network of this machine's own.")
-@click.option("--serve", is_flag=True, help="Be the other end of another guest's measurement.")
-@click.option("--for", "for_seconds", type=click.IntRange(1), help="Serve so many seconds.")
-@click.option("--pid-file", type=_file, help="Where the server's process is noted while it serves.")
-@click.option("--cluster", "cluster_file", type=_file, help="The map.  [default: $VAS_CLUSTER]")
-@click.option("--node", help="The guest that measures.  [default: this one; in a lab: the first]")
-@click.option("--config", type=_file, default=DEFAULT_PATH, help="The switcher's settings.")
-@click.option("--choices", type=_file, help="What the switcher goes by now.")
-@click.option("--state", type=_file, default=STATE, help="The switcher's state.")
-@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Of each case.")
+@click.option("--lab", "in_lab", is_flag=True, help="Measure in a network of this machine's own.")
+@click.option("--serve", is_flag=True, help="Run the server for another guest's measurement.")
+@click.option("--for", "for_seconds", type=click.IntRange(1), help="Seconds to serve.")
+@click.option(
+    "--pid-file", type=_file, help="File for the process id of the server while it serves."
+)
+@click.option(
+    "--cluster", "cluster_file", type=_file, help="The cluster map.  [default: $VAS_CLUSTER]"
+)
+@click.option("--node", help="Guest that measures.  [default: this one; in a lab: the first]")
+@click.option(
+    "--config",
+    type=_file,
+    default=DEFAULT_PATH,
+    help="Settings of the route switcher, a YAML file.",
+)
+@click.option("--choices", type=_file, help="Choices that the switcher follows now, a JSON file.")
+@click.option("--state", type=_file, default=STATE, help="State directory of the switcher.")
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Number of measurements of each case.",
+)
 @click.option(
     "--seconds",
     type=click.IntRange(1, 3600),
     default=2,
     show_default=True,
-    help="Of each run, in each direction.",
+    help="Seconds of each measurement, in each direction.",
 )
-@click.option("--output", type=_file, help="Where to write the choices for the switcher.")
-@click.option("--dry-run", is_flag=True, help="Print the commands; measure and change nothing.")
+@click.option("--output", type=_file, help="File to write the choices for the switcher to.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print the commands; do not measure or change anything."
+)
 @click.option(_INSIDE, "inside", is_flag=True, hidden=True)
 @json_option
 def calibrate(
@@ -116,7 +133,8 @@ def calibrate(
     within the spread counts as equal.
 
     On a site, vas-routed runs on them, and `vas route calibrate --serve` on the other three. With
-    --lab nothing is needed but iperf3: links are a tenth as fast as the paper's.
+    --lab nothing is needed but iperf3: links are a tenth as fast as the paper's. Without iperf3 it
+    raises an error (status 77).
 
     \b
     Examples: vas route calibrate --lab

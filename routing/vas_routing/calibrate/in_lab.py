@@ -82,7 +82,7 @@ class InLab:
         if not."""
         for node in (self.home.name, *self.others) if leg else ():
             if self.path(node) is not leg:
-                raise VasError(f"the kernel does not go by {leg}", where=f"{self.source} to {node}")
+                raise VasError(f"the kernel does not take {leg}", where=f"{self.source} to {node}")
 
     def path(self, destination: str) -> Leg | None:
         """Returns the leg that the guest's kernel takes to a node; None without a route."""

@@ -49,7 +49,7 @@ def received_gbps(done: Completed, destination: str) -> float:
     try:
         bits = float(document["end"]["sum_received"]["bits_per_second"])
     except (KeyError, TypeError, ValueError):
-        bits, wrong = 0.0, wrong or "it says nothing of what was received"
+        bits, wrong = 0.0, wrong or "its output does not have the received bytes"
     if wrong:
         hint = f"is `vas route calibrate --serve` running on {destination}?"
         raise VasError(f"iperf3: {wrong}", where=destination, hint=hint)

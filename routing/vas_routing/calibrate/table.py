@@ -34,9 +34,9 @@ def sentence(verdict: CalibrationVerdict) -> str:
     """Returns one line about the faster leg to a destination."""
     taken = LEG_NAMES[verdict.path]
     if verdict.faster is None:
-        what = "both legs are as fast, within the spread"
+        what = "both legs are equally fast, within the spread"
     elif verdict.ok:
         what = f"{taken} is the faster one"
     else:
         what = f"WRONG: {LEG_NAMES[verdict.faster]} is faster"
-    return f"{verdict.destination} ({verdict.kind}): goes by {taken}; {what}"
+    return f"{verdict.destination} ({verdict.kind}): takes {taken}; {what}"

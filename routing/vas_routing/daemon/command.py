@@ -45,7 +45,7 @@ def serve(
     told = InForce(load, (*files, places.key), kept, metrics.map, metrics.reloads, log)
     daemon = RouteDaemon(told, keyring, places.state, _announcer(), metrics)
     if not ask_for_priority():
-        log.info("no real-time priority: on a busy machine switches are late")
+        log.info("no real-time priority: switches are late on a busy machine")
     daemon.run()
 
 
@@ -53,7 +53,7 @@ def _announcer() -> Announcer:
     try:
         packets = open_packet_socket()
     except PermissionError as refused:
-        hint = "start it with CAP_NET_RAW, which it gives up at once"
+        hint = "start it with CAP_NET_RAW, which it drops at once"
         raise VasError("may not announce addresses", hint=hint) from refused
     drop_net_raw()
 

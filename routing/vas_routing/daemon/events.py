@@ -93,7 +93,7 @@ class Events:
         self._socket.close()
 
     def read(self) -> Iterator[Event]:
-        """Yields the notifications since the last call, at most 64 messages of them."""
+        """Yields the notifications since the last call, of at most 64 datagrams."""
         for _ in range(_MOST_AT_ONCE):
             try:
                 data = self._socket.recv(1 << 16)

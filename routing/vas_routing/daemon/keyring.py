@@ -45,6 +45,6 @@ class Keyring:
             wrong = f"{self.file}: is not there"
         if wrong is not None and wrong != self._said:
             message = "the key of before holds" if self.keys else "probes are not signed"
-            believed = "" if self.keys else "; who may use ports below 1024 is believed"
+            believed = "" if self.keys else "; everybody who may use ports below 1024 is believed"
             log.error(message, extra={"what": wrong + believed})
         self._said = wrong

@@ -52,7 +52,7 @@ def _code(key: bytes, message: bytes) -> bytes:
 
 
 def read_keys(file: Path) -> Keys:
-    """Returns the keys of a file; no keys if there is no file.
+    """Returns the keys of a file; none where the file is missing.
 
     Raises BadInput for a file that others than its owner may read or that is another user's, and
     for one that holds something else than keys. No message has any of its content.
@@ -82,7 +82,9 @@ def _must_be_private(file: Path, found: os.stat_result) -> None:
         raise BadInput(what, where=str(file), hint="make a new key, and give the file to root")
     if mode := stat.S_IMODE(found.st_mode) & 0o077:
         what = f"others may use it (mode {stat.S_IMODE(found.st_mode):04o}, {mode:03o} too much)"
-        raise BadInput(what, where=str(file), hint="make a new key, mode 0600: others know this")
+        raise BadInput(
+            what, where=str(file), hint="make a new key, with mode 0600: others know this one"
+        )
 
 
 def _key(file: Path, number: int, line: bytes) -> bytes:
@@ -92,5 +94,5 @@ def _key(file: Path, number: int, line: bytes) -> bytes:
         key = b""
     if len(key) != _KEY_BYTES:
         what = f"word {number} is not a key of {2 * _KEY_BYTES} hexadecimal digits"
-        raise BadInput(what, where=str(file), hint="one made by `openssl rand -hex 32` is")
+        raise BadInput(what, where=str(file), hint="write a key made by `openssl rand -hex 32`")
     return key

@@ -16,11 +16,14 @@ class RouteMetrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.switches = Counter(
-            "vas_route_switches", "Changes of a path", ["path", "to", "cause"], registry=registry
+            "vas_route_switches",
+            "Changes of a path's state",
+            ["path", "to", "cause"],
+            registry=registry,
         )
         self.outage = Histogram(
             "vas_route_outage_seconds",
-            "From the last answer by a path to the switch away from it: an upper bound",
+            "Seconds from the last answer by a path to the switch away from it: an upper bound",
             buckets=_OUTAGES,
             registry=registry,
         )
@@ -29,18 +32,24 @@ class RouteMetrics:
         )
         self.in_use = Gauge(
             "vas_route_path_in_use",
-            "1 for the leg that packets to the peer leave by",
+            "1 for the leg by which packets to the peer leave",
             ["peer", "leg"],
             registry=registry,
         )
         self.rtt = Gauge(
-            "vas_route_probe_rtt_seconds", "Of the last answer", ["leg", "peer"], registry=registry
+            "vas_route_probe_rtt_seconds",
+            "Round-trip time of the last answer",
+            ["leg", "peer"],
+            registry=registry,
         )
         self.resyncs = Counter(
-            "vas_route_resyncs", "Times all was read again", ["cause"], registry=registry
+            "vas_route_resyncs",
+            "Number of times that the kernel was read again",
+            ["cause"],
+            registry=registry,
         )
         self.drift = Counter(
-            "vas_route_drift", "Things that others had changed, put right", registry=registry
+            "vas_route_drift", "Changes by others that were undone", registry=registry
         )
         self.failures = Counter(
             "vas_route_failures", "Changes that the kernel refused", registry=registry
@@ -50,10 +59,12 @@ class RouteMetrics:
         )
         self.map = InForceMetrics(registry, "vas_route_map", "map")
         self._sockets = Gauge(
-            "vas_route_probe_sockets", "Sockets of the probes that are open", registry=registry
+            "vas_route_probe_sockets", "Number of open sockets of the probes", registry=registry
         )
         self._legs = Gauge(
-            "vas_route_probe_sockets_expected", "Legs whose interface is there", registry=registry
+            "vas_route_probe_sockets_expected",
+            "Number of legs whose interface is there",
+            registry=registry,
         )
         self.refused = Counter(
             "vas_route_probes_refused",

@@ -54,7 +54,7 @@ def _owners(who: Subject) -> Iterator[RouteFinding]:
 
 def _spanning_tree(bridge: NicFacts) -> Iterator[RouteFinding]:
     if bridge.bridge is None:
-        what = "is no bridge: guests cannot be attached to it"
+        what = "is not a bridge: guests cannot be attached to it"
         fix = f"ip link add NAME type bridge   # and let the map name it, not {bridge.name}"
         yield bad("bridge-stp", bridge.name, what, fix)
     elif bridge.bridge.stp:

@@ -44,7 +44,7 @@ def _free(who: Subject) -> Iterator[RouteFinding]:
     """A port's packets belong to its master: the routes and addresses on it are not used."""
     for leg in who.legs:
         if leg.master is None:
-            yield good("enslaved", leg.name, "is no port of a bridge, bond or VRF")
+            yield good("enslaved", leg.name, "is not a port of a bridge, bond or VRF")
             continue
         kind = leg.master_kind or "master"
         what = f"is a port of the {kind} {leg.master}, which takes its packets: routes by "
@@ -63,7 +63,7 @@ def _macs(who: Subject) -> Iterator[RouteFinding]:
         if leg.mac == mac:
             yield good("mac", leg.name, f"has the map's MAC {mac}")
         else:
-            what = f"has MAC {leg.mac}, the map says {mac}: it is not found by its MAC, and the "
+            what = f"has MAC {leg.mac}, the map has {mac}: it is not found by its MAC, and the "
             what += "spoof check of its PF drops what it sends"
             yield bad("mac", leg.name, what, f"ip link set dev {leg.name} address {mac}")
 

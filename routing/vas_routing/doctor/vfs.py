@@ -38,7 +38,7 @@ def examine_vfs(who: Subject) -> Iterator[RouteFinding]:
 def _no_vfs(who: Subject, pf: NicFacts) -> RouteFinding:
     wanted = len(who.host.guests)
     if pf.vfs is None:
-        what = "the kernel lists no VFs for it: it is no PF, or its driver does not say"
+        what = "the kernel lists no VFs for it: it is not a PF, or its driver does not report them"
         return unknown("vf-mac", pf.name, what, f"ip -d link show dev {pf.name}")
     what = f"has no VF, and there are guests for {wanted}"
     return bad("vf-mac", pf.name, what, _more_vfs(pf, wanted))
@@ -81,13 +81,13 @@ def _mac(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFind
     if vf.mac == _NO_MAC:
         what = f"has no MAC: {guest.name} gets another one at every start"
         return bad("vf-mac", where, what, fix)
-    what = f"has MAC {vf.mac}, the map says {guest.macs.vf} for {guest.name}"
+    what = f"has MAC {vf.mac}, the map has {guest.macs.vf} for {guest.name}"
     return bad("vf-mac", where, what, fix)
 
 
 def _spoof_check(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFinding:
     if vf.spoof_check is None:
-        what = "the driver does not say whether it checks the sender's MAC"
+        what = "the driver does not report whether it checks the sender's MAC"
         return unknown("vf-spoof-check", where, what, f"ip -d link show dev {where.split()[0]}")
     if vf.spoof_check and vf.mac not in (guest.macs.vf, _NO_MAC):
         what = f"the spoof check drops all that {guest.name} sends from {guest.macs.vf}"
@@ -98,7 +98,7 @@ def _spoof_check(where: str, order: str, vf: VirtualFunction, guest: Guest) -> R
 
 def _vlan(where: str, order: str, vf: VirtualFunction) -> RouteFinding:
     if vf.vlan is None:
-        what = "the driver does not say which VLAN it is in"
+        what = "the driver does not report its VLAN"
         return unknown("vf-vlan", where, what, f"ip -d link show dev {where.split()[0]}")
     if vf.vlan:
         what = f"is in VLAN {vf.vlan}, its PF in none: the two do not reach one another"
@@ -108,7 +108,7 @@ def _vlan(where: str, order: str, vf: VirtualFunction) -> RouteFinding:
 
 def _link_state(where: str, order: str, vf: VirtualFunction) -> RouteFinding:
     if vf.link_state is None:
-        what = "the driver does not say whether the link follows the PF's"
+        what = "the driver does not report whether the link follows the PF's"
         return unknown("vf-link-state", where, what, f"ip -d link show dev {where.split()[0]}")
     if vf.link_state in _LINK_STATES:
         return bad("vf-link-state", where, _LINK_STATES[vf.link_state], f"{order} state auto")
@@ -119,7 +119,7 @@ def _trust(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFi
     """Trust lets a guest change its MAC, and take all packets. With the MAC given it needs
     neither."""
     if vf.trusted is None:
-        what = "the driver does not say whether it trusts the guest"
+        what = "the driver does not report whether it trusts the guest"
         return unknown("vf-trust", where, what, f"ip -d link show dev {where.split()[0]}")
     if vf.trusted or vf.mac == guest.macs.vf:
         state = "trusted" if vf.trusted else "not trusted, and needs no trust: its MAC is given"
