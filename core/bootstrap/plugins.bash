@@ -48,8 +48,8 @@ find_repository() {
     maven=$(dirname -- "$(readlink -f -- "$(command -v mvn)")")
     for file in ~/.m2/settings.xml "$maven/../conf/settings.xml"; do
         repository=$(repository_of "$file")
-        repository=${repository//'${user.home}'/$HOME}
-        [[ $repository != *'${'* ]] ||
+        repository=${repository//"\${user.home}"/$HOME}
+        [[ $repository != *"\${"* ]] ||
             die "$file: localRepository $repository is not understood; set MAVEN_OPTS=-Dmaven.repo.local=DIRECTORY"
         [[ -z $repository ]] || return 0
     done
