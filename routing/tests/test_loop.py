@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import socket
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -136,6 +138,25 @@ def test_H7_the_new_key_is_in_force_once_the_interface_is_back(
     running.take(refused=True)
     assert running.live.keys.keys == (bytes.fromhex(NEW),)
     assert running.key_refused == 0
+    assert len(FakeNode.made) == 2
+
+
+def test_H7_a_reader_that_keeps_its_priority_still_reads(
+    running: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The kernel may refuse the usual priority to the thread that reads the map."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    running.daemon._reader.shutdown()
+    running.daemon._reader = loop.map_reader()
+    with caplog.at_level(logging.WARNING, logger="vas-routed"):
+        running.daemon._read_again()
+        assert running.daemon._reading is not None
+        running.daemon._take(running.daemon._reading)
+    assert [r.message for r in caplog.records] == ["the map is read at real-time priority"]
     assert len(FakeNode.made) == 2
 
 

@@ -34,6 +34,19 @@ _FIRST_CHECK_SECONDS, _CHECK_SECONDS = 1.0, 30.0
 _SETTLE_SECONDS = 0.1
 
 
+def map_reader() -> ThreadPoolExecutor:
+    """Returns the thread that reads and keeps the map, at the usual priority.
+
+    An initializer that raises would break the pool, and the daemon would end at its next reading.
+    """
+
+    def initialize() -> None:
+        if not give_up_priority():
+            log.warning("the map is read at real-time priority")
+
+    return ThreadPoolExecutor(1, "map", initializer=initialize)
+
+
 class RouteDaemon:
     """Runs one node by the inputs that `told` reads, or has kept. Raises what `told.start`
     raises."""
@@ -48,7 +61,7 @@ class RouteDaemon:
     ) -> None:
         self._told, self._keyring, self._state = told, keyring, state
         self._selector = selectors.DefaultSelector()
-        self._reader = ThreadPoolExecutor(1, "map", initializer=give_up_priority)
+        self._reader = map_reader()
         self._reading: Future[Inputs] | None = None
         refusals = Refusals(metrics)
         sockets = LegSockets(self._selector, self._on_probes, metrics)

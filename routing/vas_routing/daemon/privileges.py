@@ -38,9 +38,16 @@ def ask_for_priority() -> bool:
     return True
 
 
-def give_up_priority() -> None:
-    """Gives this thread the usual priority instead of the one that it has inherited."""
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+def give_up_priority() -> bool:
+    """Gives this thread the usual priority instead of the one that it has inherited.
+
+    Returns False where the kernel refuses that (EPERM, seen in a user namespace).
+    """
+    try:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    except PermissionError:
+        return False
+    return True
 
 
 def _check(result: int) -> None:
