@@ -226,7 +226,7 @@ def test_a_clone_that_was_moved_makes_its_environment_anew(debian: Machine) -> N
     assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stdout == ""
     done = debian.vas("doctor")
     assert done.stdout == "ran: doctor, as ./vas\n"
-    assert "the clone has moved: making its Python environment anew" in done.stderr
+    assert "the clone has moved: making its Python environment again" in done.stderr
     assert debian.vas("doctor").stderr == ""
 
 

@@ -34,7 +34,7 @@ refuse_under_a_lab() {
         grep -qsF "$here/yarn-plugins/" "$state/spec.json" || continue
         where=
         [[ ${state%/*} == "${VAS_LABS:-$here/build/lab}" ]] || printf -v where 'VAS_LABS=%q ' "${state%/*}"
-        die "the lab in $state runs on the jars that are to be built anew; end it first: \`${where}$VAS_PROGRAM lab down --name ${state##*/}\`"
+        die "the lab in $state runs on the jars that must be built again; end it first: \`${where}$VAS_PROGRAM lab down --name ${state##*/}\`"
     done
 }
 

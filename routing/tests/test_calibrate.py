@@ -47,7 +47,7 @@ def completed(name: str) -> Completed:
 def found(
     virtio: list[float], sriov: list[float], path: Leg, number: int = 0
 ) -> CalibrationVerdict:
-    """The verdict of a destination (0 the own host) from speeds that are alike both ways."""
+    """The verdict of a destination (0 the own host) from speeds that are equal both ways."""
     cases = [case for case in CASES if case.destination == ("oss1", "oss2", "vm2")[number]]
     samples = {
         case: [

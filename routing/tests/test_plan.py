@@ -10,26 +10,26 @@ from vas_routing.desired import DesiredState
 from vas_routing.plan import ChangeKind, CurrentState, RouteChange, plan
 
 
-def found(wish: DesiredState, **originals: str) -> CurrentState:
-    """A node that has all of a wish."""
-    sysctls = {sysctl.name: sysctl.value for sysctl in wish.sysctls}
+def found(desired: DesiredState, **originals: str) -> CurrentState:
+    """A node that has everything of a desired state."""
+    sysctls = {sysctl.name: sysctl.value for sysctl in desired.sysctls}
     return CurrentState(
-        addresses=wish.addresses,
-        added=wish.addresses,
-        rules=wish.rules,
-        routes=wish.routes,
-        proxies=wish.proxies,
+        addresses=desired.addresses,
+        added=desired.addresses,
+        rules=desired.rules,
+        routes=desired.routes,
+        proxies=desired.proxies,
         sysctls=sysctls,
         originals=originals,
     )
 
 
 def test_what_is_there_stays() -> None:
-    wish = all_up(sriov_vm1=False).desired_state("oss1")
-    assert plan(found(wish), wish) == []
+    desired = all_up(sriov_vm1=False).desired_state("oss1")
+    assert plan(found(desired), desired) == []
 
 
-def test_what_is_wished_is_found_afterwards() -> None:
+def test_what_is_desired_is_found_afterwards() -> None:
     steps = plan(CurrentState(), all_up().desired_state("vm1"))
     kinds = [type(step.thing).__name__ for step in steps]
     # A table that is asked before it is filled would lose packets; so would a strict rp_filter.
@@ -52,7 +52,7 @@ def test_a_way_is_taken_away_after_the_new_one_is_there() -> None:
     ]
 
 
-def test_a_sysctl_that_is_not_wished_any_more_is_as_it_was() -> None:
+def test_a_sysctl_that_is_no_longer_desired_is_as_it_was() -> None:
     name = "net/ipv4/conf/pf0/forwarding"
     has = found(all_up(sriov_vm1=False).desired_state("oss1"), **{name: "0"})
     steps = plan(has, all_up().desired_state("oss1"))

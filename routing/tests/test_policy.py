@@ -1,4 +1,4 @@
-"""The policy: single cases by what they wish, and all of them by walking the routes."""
+"""The policy: single cases by their desired states, and all of them by walking the routes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model of the wires: which way a packet takes through nodes that have what the policy wishes."""
+"""A model of the wires: which way a packet takes through nodes in their desired states."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ class RoutedNet:
         wait(lambda: self.saved_state(node).paths.get(path) == state, f"{node}: {path} {state}")
 
     def wait_until_whole(self) -> None:
-        """Until all daemons have all paths up, and the kernel has what they wish."""
+        """Until all daemons have all paths up, and the kernel has their desired state."""
         wait(self._is_whole, "all paths up")
         for node in self.nodes:
             wait(lambda node=node: self._is_right(node), f"{node}: routes")  # type: ignore[misc]
@@ -320,7 +320,7 @@ class RoutedNet:
 
     @contextmanager
     def flipping(self, node: str, script: str, links: str) -> Iterator[Callable[[int], int]]:
-        """A process on a node that makes the wish of a number, and says how much it changed."""
+        """A process on a node that applies a desired state by its number; it counts the changes."""
         words = ["-c", script, self.map, node, self.state(node), links]
         with self._helper(node, *words) as process:
             assert process.stdin and process.stdout
