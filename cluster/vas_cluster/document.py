@@ -53,7 +53,8 @@ def parse_document(text: str) -> tuple[Any, list[MapProblem]]:
 
 
 def _is_too_deep(text: str) -> bool:
-    """Whether it nests too deeply; found without the recursion that would exhaust the stack."""
+    """Returns whether a text nests too deeply, without the recursion that would exhaust the
+    stack."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):

@@ -61,7 +61,7 @@ class _Mapping(BaseModel):
 
 
 class Flock(StrEnum):
-    """How flock() and fcntl() locks behave on a Lustre mount."""
+    """The behaviour of flock() and fcntl() locks on a Lustre mount."""
 
     FLOCK = "flock"
     LOCALFLOCK = "localflock"

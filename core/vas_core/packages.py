@@ -79,7 +79,7 @@ def _finding(package: Package) -> DoctorFinding:
 
 
 def _look(probe: str) -> _Look:
-    """Of several probes the first that finds something, or the last."""
+    """Tries probes joined by `|`; returns the first that finds something, or the last."""
     for one in probe.split("|"):
         kind, _, name = one.rpartition(":")
         found = _LOOKS[kind](name)

@@ -62,7 +62,8 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__(at, handler)
 
     def server_bind(self) -> None:
-        """As the standard library's, but for the address's DNS name: that may take its time."""
+        """Binds without looking up the address's DNS name, as the standard library would: it may
+        hang."""
         self.socket.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
         TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]

@@ -155,7 +155,7 @@ class _Reader:
 
 
 def _key(thing: Thing) -> str:
-    """What it is called in the journal."""
+    """The name of a thing in the journal."""
     if isinstance(thing, Sysctl):
         return SYSCTL + thing.name
     assert isinstance(thing, OwnAddress)
@@ -163,7 +163,7 @@ def _key(thing: Thing) -> str:
 
 
 def _indices(targets: Iterable[str]) -> dict[str, str | None]:
-    """Which interfaces these are of, for the journal."""
+    """The journal's entries with the indices of these targets' interfaces."""
     return dict(indices(targets, {name: index for index, name in socket.if_nameindex()}))
 
 

@@ -187,13 +187,13 @@ class _Policy:
                 yield Sysctl(name=path, value=value, reason=reason)
 
     def _is_hidden(self) -> bool:
-        """Whether this is a guest whose VF works, but is not to be used."""
+        """Whether this is a guest whose VF works, but is drained."""
         host = next((peer for peer in self.here.peers if peer.is_host), None)
         drained = Leg.SRIOV in self.links.drained
         return drained and host is not None and self.links.reaches(host.name)
 
     def _parameters(self) -> Iterator[tuple[str, str, str]]:
-        """Those of each leg: name, value, reason."""
+        """The sysctls of each leg: name, value, reason."""
         if self.here.version == 4:
             why = "replies may come by the other leg while only one side has switched"
             yield "rp_filter", "2", why

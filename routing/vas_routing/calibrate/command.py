@@ -155,7 +155,7 @@ def calibrate(
 
 
 def _around_lab(options: CalibrationOptions) -> int:
-    """Starts the same inside. A lab is another room's: it is called as a user would."""
+    """Starts this command inside a lab. A lab is another room's: it is called as a user would."""
     vas = [sys.executable, "-m", "vas_core"]
     cluster = ["--cluster", str(options.cluster_file)] if options.cluster_file else []
     inner = [*vas, "route", "calibrate", _INSIDE, *options.words()]
@@ -182,7 +182,7 @@ def _serve(options: CalibrationOptions, for_seconds: int | None, pid_file: Path 
 
 
 def _inside_lab(options: CalibrationOptions, directory: Path) -> int:
-    """In the network of a lab, which nobody has routed."""
+    """Measures in the network of a lab, which nobody has routed."""
     cluster = options.site()
     plan = options.plan(cluster, cluster.name_of(options.node or cluster.guests()[0].name))
     choices = options.choices or directory / "choices.json"
@@ -198,7 +198,7 @@ def _inside_lab(options: CalibrationOptions, directory: Path) -> int:
 
 
 def _on_site(options: CalibrationOptions, directory: Path) -> int:
-    """On the guest itself."""
+    """Measures on the guest itself."""
     cluster = options.site()
     plan = options.plan(cluster, cluster.name_of(options.node or socket.gethostname()))
     commands = options.commands(options.choices or DEFAULT_CHOICES)

@@ -102,8 +102,9 @@ class Detector:
         self._denied_until[peer] = until
 
     def _told_sriov(self, peer: str, sriov: PathState, now: float) -> None:
-        """A leg that is lost is so at once. That it is back is believed after the hold-down alone,
-        which the peer itself waits for: one that flaps is not to have its packets flap."""
+        """A leg that a peer reports lost is lost at once. One that it reports back is believed
+        only after the hold-down, which the peer itself waits for: one that flaps must not
+        make its packets flap."""
         was = self.peers_sriov.get(peer)
         if sriov is PathState.DOWN and was is not PathState.DOWN:
             self._sriov_lost_at[peer] = now
@@ -117,7 +118,7 @@ class Detector:
                 self._answers.setdefault((leg, who), _Answers())
 
     def _counts_for(self, leg: Leg, node: str) -> tuple[str | None, ...]:
-        """For itself, and for the leg as a whole."""
+        """An answer counts for the node itself, and for the leg as a whole."""
         whole = leg is Leg.VIRTIO or node in self.witnesses
         return (node, None) if whole else (node,)
 
@@ -167,7 +168,7 @@ class Detector:
         return found or (SwitchCause.PEER if denied else None)
 
     def _own_trouble(self, leg: Leg, peer: str | None, now: float) -> SwitchCause | None:
-        """What this node itself sees of a path."""
+        """The trouble that this node itself sees on a path."""
         if leg in self.drained:
             return SwitchCause.DRAINED
         if not self.carrier[leg] or peer in self.unplugged:

@@ -140,8 +140,8 @@ class LiveNode:
             log.error("the paths cannot be kept for a restart", extra={"what": str(wrong)})
 
     def _told_sriov(self) -> PathState:
-        """Up only after the network was told whose its address is again: until then the host
-        forwards, and would stop too early."""
+        """The leg is reported up only after the network was told whose its address is again:
+        until then the host forwards, and would stop too early."""
         if self._resources.announcer.is_announcing(self.here.me.address):
             return PathState.DOWN
         return self.detector.path(None).state
@@ -167,7 +167,8 @@ class LiveNode:
         return leg is not None or len(self.legs.indices) < len(Leg)
 
     def _leg_of(self, change: LinkChange) -> Leg | None:
-        """By its index: it may have another name now, and another may have its name."""
+        """The leg is known by its index: it may have another name now, and another may have its
+        name."""
         legs = {index: leg for leg, index in self.legs.indices.items()}
         return legs.get(change.index)
 
@@ -178,7 +179,8 @@ class LiveNode:
                 self.detector.carrier[leg] = self._carriers.has(device.index)
 
     def _learn_ports(self) -> None:
-        """Notes which port of the bridge leads to which guest: to be known when one goes down."""
+        """Notes which port of the bridge leads to which guest, to know it when the port goes
+        down."""
         if self.here.me.is_host:
             learnt = observe.bridge_ports()
             macs = ((peer, learnt.get(mac)) for peer, mac in self.legs.macs.items())

@@ -49,7 +49,7 @@ class HeardProbe:
 
 @dataclass
 class _Sender:
-    """What was heard last of one node's daemon, and the session of the daemon before it."""
+    """The last message of one node's daemon, and the session of the daemon before it."""
 
     last: Challenge = NO_CHALLENGE
     by_leg: dict[Leg, int] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Trust:
         return (time.monotonic_ns() - probe.echo.sent_ns) / 1e9
 
     def _is_new(self, leg: Leg, name: str, probe: RouteProbe) -> bool:
-        """Whether it is an echo of this daemon, and newer than what that leg brought before."""
+        """Whether a probe echoes this daemon, and is newer than the last one by that leg."""
         age = time.monotonic_ns() - probe.echo.sent_ns
         if probe.echo.session != self.session or not 0 <= age <= self.window * 1e9:
             return False

@@ -41,7 +41,8 @@ def _lets_through(who: Subject, chain: ForwardChain) -> bool:
 
 
 def _ways(who: Subject) -> tuple[tuple[str, str], tuple[str, str]]:
-    """What a guest sends, and what is sent to it: enters by, leaves by."""
+    """The directions of a guest's packets through its host: the device that they enter and leave
+    by."""
     return (who.virtio_name, who.sriov_name), (who.sriov_name, who.virtio_name)
 
 

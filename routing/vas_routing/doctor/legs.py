@@ -53,7 +53,7 @@ def _free(who: Subject) -> Iterator[RouteFinding]:
 
 
 def _macs(who: Subject) -> Iterator[RouteFinding]:
-    """On a guest; what the PF says of its VFs is in `vfs.py`."""
+    """Checks MACs on a guest; the PF's settings for its VFs are checked in `vfs.py`."""
     if who.guest is None:
         return
     wanted = ((who.sriov, who.guest.macs.vf), (who.virtio, who.guest.macs.virtio))
@@ -96,7 +96,7 @@ def _ports(who: Subject, bridge: NicFacts) -> list[NicFacts]:
 
 
 def _own_vfs(who: Subject) -> list[NicFacts]:
-    """Of a host: the VFs that no guest has taken yet, by the name and MACs of the map."""
+    """The VFs of a host that no guest has taken yet, by the name and MACs of the map."""
     if who.guest:
         return []
     macs = {guest.macs.vf for guest in who.host.guests}

@@ -64,7 +64,7 @@ def _networkd(device: str, managed: Managed, is_virtio: bool) -> RouteFinding:
 
 
 def _foreign(who: Subject) -> Iterator[RouteFinding]:
-    """It removes those of others when it starts and when it configures a link."""
+    """networkd removes routes and rules of others when it starts and when it configures a link."""
     if who.facts.networkd is None:
         yield good("foreign-routes", "systemd-networkd", "does not run")
         return

@@ -38,7 +38,7 @@ def _path(device: str, name: str, version: int = 4) -> str:
 
 
 def _probe_port(who: Subject) -> RouteFinding:
-    """Of both IP versions, in spite of its name."""
+    """The kernel's setting is for both IP versions, in spite of its name."""
     port, first = who.settings.probe_port, who.facts.sysctls.get(UNPRIVILEGED, "1024")
     if port < int(first):
         return good("probe-port", f"port {port}", "only root may use it")
@@ -88,7 +88,7 @@ def _arp_filter(who: Subject, leg: NicFacts) -> RouteFinding:
 
 
 def _arp_ignore(who: Subject, leg: NicFacts) -> RouteFinding:
-    """With what VAS sets on the device, 1."""
+    """Checks the value together with the 1 that VAS sets on the device."""
     both = _both(who, leg, "arp_ignore")
     if both is None:
         return _unread(leg, "arp_ignore")
@@ -110,7 +110,8 @@ def _lower(both: tuple[int, int], leg: NicFacts) -> str:
 
 
 def _arp_announce(who: Subject, leg: NicFacts) -> RouteFinding:
-    """With what VAS sets on the device, 2. A greater one the kernel takes for 0."""
+    """Checks the value together with the 2 that VAS sets on the device. The kernel takes a
+    greater one for 0."""
     both = _both(who, leg, "arp_announce")
     if both is None:
         return _unread(leg, "arp_announce")

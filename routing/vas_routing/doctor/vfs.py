@@ -53,7 +53,8 @@ def _more_vfs(pf: NicFacts, wanted: int) -> str:
 
 
 def _vf_of(who: Subject, vfs: tuple[VirtualFunction, ...], guest: Guest) -> VirtualFunction | None:
-    """By its MAC; else the guest's in the map's order, unless it is another guest's."""
+    """The VF with the guest's MAC; else the one in the map's order, unless it is another
+    guest's."""
     by_mac = next((vf for vf in vfs if vf.mac == guest.macs.vf), None)
     if by_mac:
         return by_mac
