@@ -46,7 +46,7 @@ Variables = dict[str, object]
 _WITHOUT: Variables = {
     "vas_lustre_client_started": False,
     "vas_hadoop_properties": {"vas.layout.required": "false"} | emulated.properties(),
-    "vas_hostcheck_accepted": ["time"],
+    "vas_hostcheck_accepted": ["time", "links"],
 }
 
 

@@ -36,7 +36,7 @@ Variables = dict[str, object]
 _WITHOUT: Variables = {
     "vas_lustre_client_started": False,
     "vas_hadoop_properties": {"vas.layout.required": "false"},
-    "vas_hostcheck_accepted": ["time"],
+    "vas_hostcheck_accepted": ["time", "links"],
 }
 
 

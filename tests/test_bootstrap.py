@@ -6,13 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from vas_tests.bootstrap import MAVEN, PYTHON, Machine
+from vas_tests.bootstrap import MAVEN, PYTHON, REPOSITORY, Machine
 
 pytestmark = pytest.mark.machine
 
@@ -86,6 +87,39 @@ def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
     assert debian.vas("--yes", "bench", "interference").returncode == 0
     assert debian.installed() == ["fio"]
     assert debian.builds() == 1
+
+
+@pytest.mark.parametrize(
+    ("programs", "packages", "words"),
+    [
+        (
+            ("krb5kdc", "kadmin.local", "kinit"),
+            {
+                "apt-get": ["krb5-kdc", "krb5-admin-server", "krb5-user"],
+                "dnf": ["krb5-server", "krb5-workstation"],
+            },
+            ("test", "--all"),
+        ),
+        (("nft",), {"apt-get": ["nftables"], "dnf": ["nftables"]}, ("test",)),
+    ],
+)
+def test_only_the_tests_that_run_it_need_a_program_of_tests(
+    programs: tuple[str, ...],
+    packages: dict[str, list[str]],
+    words: tuple[str, ...],
+    machine: Machine,
+) -> None:
+    machine.lacks(*programs)
+    names = packages[machine.manager]
+    for name, program in product(names, programs):
+        machine.program(program, "#!/bin/sh\n", package=name)
+    others = [("demo",), ("lab", "status"), ("bench", "arms"), ("route", "plan")]
+    others += [("test", "--fast"), *([("test",), ("test", "--ci")] if "--all" in words else [])]
+    for other in others:
+        assert machine.vas(*other).returncode == 0, other
+    assert machine.installed() == []
+    assert machine.vas("--yes", *words).returncode == 0
+    assert machine.installed() == names
 
 
 def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:
@@ -192,7 +226,7 @@ def test_a_clone_that_was_moved_makes_its_environment_anew(debian: Machine) -> N
     assert debian.vas("doctor", _VAS_COMPLETE="bash_complete").stdout == ""
     done = debian.vas("doctor")
     assert done.stdout == "ran: doctor, as ./vas\n"
-    assert "the clone has moved: making its Python environment anew" in done.stderr
+    assert "the clone has moved: making its Python environment again" in done.stderr
     assert debian.vas("doctor").stderr == ""
 
 
@@ -227,6 +261,65 @@ def test_S6_a_changed_jar_stops_the_build(debian: Machine) -> None:
     assert "vas: a jar is not the recorded one" in done.stderr
     assert not (debian.clone / "build/plugins-built").exists()
     assert debian.vas("build").returncode == 0
+
+
+def in_settings(machine: Machine, place: Path) -> dict[str, str]:
+    file = machine.clone / ".m2/settings.xml"
+    file.parent.mkdir(exist_ok=True)
+    of_comment = "<!-- <localRepository>/not/this</localRepository> -->"
+    text = str(place).replace(str(machine.clone), "${user.home}")
+    file.write_text(
+        f"<settings>{of_comment}\n<localRepository>\n {text}</localRepository></settings>"
+    )
+    return {}
+
+
+def in_options(machine: Machine, place: Path) -> dict[str, str]:
+    in_settings(machine, machine.clone / "another")
+    return {"MAVEN_OPTS": f"-Xmx1g -Dmaven.repo.local={place} -ea"}
+
+
+def in_arguments(machine: Machine, place: Path) -> dict[str, str]:
+    return {"MAVEN_ARGS": f"-Dmaven.repo.local={place}"}
+
+
+@pytest.mark.parametrize("told", [None, in_settings, in_options, in_arguments])
+@pytest.mark.parametrize("command", ["build", "test"])
+def test_S6_a_changed_jar_that_is_here_already_is_never_run(
+    told: Callable[[Machine, Path], dict[str, str]] | None, command: str, debian: Machine
+) -> None:
+    place = debian.clone / ("my jars" if told is in_settings else "jars")
+    if told is None:
+        place = debian.clone / ".m2/repository"
+    variables = told(debian, place) if told else {}
+    jar = place / "org/apache/hadoop/hadoop-common/3/hadoop-common-3.jar"
+    jar.parent.mkdir(parents=True)
+    jar.write_text("changed")
+    done = debian.vas(command, **variables)
+    assert done.returncode == 1
+    assert "hadoop-common/3/hadoop-common-3.jar: FAILED" in done.stderr
+    assert f"vas: {place}: a jar is not the recorded one, so Maven was not started" in done.stderr
+    assert debian.builds() == 0
+    jar.write_text("")
+    assert debian.vas(command, **variables).returncode == 0
+    if command == "build":
+        assert f"-Dmaven.repo.local={place}" in debian.record.read_text()
+
+
+def test_S6_a_repository_that_nobody_can_name_is_not_guessed(debian: Machine) -> None:
+    in_settings(debian, Path("/${env.SITE}/jars"))
+    done = debian.vas("build")
+    assert done.returncode == 1 and debian.builds() == 0
+    assert "settings.xml: localRepository /${env.SITE}/jars is not understood" in done.stderr
+    assert debian.vas("build", MAVEN_OPTS=f"-Dmaven.repo.local={debian.clone}/r").returncode == 0
+
+
+def test_S6_newer_mavens_find_the_record_by_their_own_name_for_it() -> None:
+    config = (REPOSITORY / "yarn-plugins/.mvn/maven.config").read_text()
+    (basedir,) = (li for li in config.splitlines() if ".summaryFile.basedir=" in li)
+    place = basedir.partition("=")[2].replace("${session.rootDirectory}", "yarn-plugins")
+    found = REPOSITORY / place / "checksums.sha256"
+    assert found.read_text() == (REPOSITORY / "core/locks/maven.sha256").read_text()
 
 
 def test_S6_a_jar_that_nobody_recorded_stops_the_build(debian: Machine) -> None:

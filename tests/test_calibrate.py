@@ -77,8 +77,8 @@ def test_a_switcher_that_takes_the_slower_path_is_found(tmp_path: Path) -> None:
     wrong = tmp_path / "choices.json"
     wrong.write_text('{"pairs": [{"nodes": ["vm1", "oss1"], "faster": "sriov"}]}')
     done = calibrate("--choices", str(wrong), "--output", str(wrong), status=3)
-    assert "oss1 (own host): goes by SR-IOV; WRONG: virtio is faster" in done.stdout
-    assert "oss2 (other host): goes by SR-IOV; SR-IOV is the faster one" in done.stdout
+    assert "oss1 (own host): takes SR-IOV; WRONG: virtio is faster" in done.stdout
+    assert "oss2 (other host): takes SR-IOV; SR-IOV is the faster one" in done.stdout
     assert read_choices(wrong) == {PAIR: Leg.VIRTIO}, "the next switch is right"
 
 

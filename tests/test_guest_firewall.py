@@ -15,7 +15,7 @@ import pytest
 
 from vas_cluster import load_cluster
 from vas_core.polling import poll
-from vas_routing.settings import Settings as RouteSettings
+from vas_routing.settings import RouteSettings
 from vas_tests.checks import REPOSITORY
 
 pytestmark = [

@@ -74,7 +74,7 @@ def test_the_guest_has_a_virtual_function_with_the_maps_mac(rig: Rig) -> None:
     assert vf["address"] == guest.macs.vf
 
 
-def wished(rig: Rig, guests_on_it: int) -> str:
+def desired(rig: Rig, guests_on_it: int) -> str:
     """What `vas guest vfs` says of the storage host with so many guests; VasError if it fails."""
     file = f"/run/{guests_on_it}-guests.yaml"
     rig.oss1.write(file, guests.site_with(guests_on_it))
@@ -84,7 +84,7 @@ def wished(rig: Rig, guests_on_it: int) -> str:
 
 def test_a_virtual_function_that_the_guest_has_is_never_taken(rig: Rig) -> None:
     with pytest.raises(VasError, match=f"shut the guests down that have virtfn{VF}, and run it"):
-        wished(rig, 3)
+        desired(rig, 3)
     assert rig.oss1.read(f"{ADAPTER}/sriov_numvfs").strip() == "2"
     assert rig.oss1.target(f"{ADAPTER}/virtfn{VF}/driver") == "vfio-pci"
 
@@ -141,8 +141,8 @@ def test_libvirt_gives_its_guest_a_virtual_function_by_vfio(rig: Rig) -> None:
 @pytest.mark.nightly
 def test_no_other_number_is_made_while_guests_have_them(rig: Rig) -> None:
     with pytest.raises(VasError, match=f"have virtfn{FREE_VF}, virtfn{VF}, and run it again"):
-        wished(rig, 3)
-    assert json.loads(wished(rig, 1))["steps"] == []
+        desired(rig, 3)
+    assert json.loads(desired(rig, 1))["steps"] == []
     assert rig.oss1.read(f"{ADAPTER}/sriov_numvfs").strip() == "2"
     assert guests.virsh(rig.oss1, "domstate", guests.NAME).strip() == "running"
 

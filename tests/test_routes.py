@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -16,8 +17,8 @@ import yaml
 from vas_cluster import parse_cluster
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
-from vas_routing.daemon.memory import SRIOV
-from vas_routing.links import Leg, State
+from vas_routing.daemon.saved_state import SRIOV
+from vas_routing.links import Leg, PathState
 from vas_tests.breaking import (
     tap_admin,
     tap_silent,
@@ -107,17 +108,17 @@ def test_both_paths_in_turn(site: RoutedNet) -> None:
     with site.streamed("vm1", "oss1"), site.streamed("vm2", "vm1"):
         for break_it, path in ((vf_carrier, SRIOV), (tap_admin, "oss1")) * 2:
             break_it(site, False)
-            site.wait_for("vm1", path, State.DOWN)
+            site.wait_for("vm1", path, PathState.DOWN)
             break_it(site, True)
             site.wait_until_whole()
 
 
 def test_without_any_path_nothing_is_touched(site: RoutedNet) -> None:
     vf_carrier(site, False)
-    site.wait_for("vm1", SRIOV, State.DOWN)
+    site.wait_for("vm1", SRIOV, PathState.DOWN)
     before = site.ip("vm1", "route", "show", "table", "213")
     virtio_admin(site, False)
-    site.wait_for("vm1", "oss1", State.DOWN)
+    site.wait_for("vm1", "oss1", PathState.DOWN)
     kept = site.ip("vm1", "rule"), site.ip("vm1", "addr", "show", "dev", "lo")
     assert "lookup 213" in kept[0] and site.address("vm1") in kept[1]
     vf_carrier(site, True)
@@ -145,7 +146,7 @@ def _starts(site: RoutedNet) -> list[str]:
 
 def test_a_dead_path_stays_dead_over_a_restart(site: RoutedNet) -> None:
     tap_silent(site, False)
-    site.wait_for("vm1", "oss1", State.DOWN)
+    site.wait_for("vm1", "oss1", PathState.DOWN)
     with site.probed("vm1", "oss1") as account:
         site.signal("vm1", signal.SIGKILL)
         started = len(_starts(site))
@@ -168,19 +169,19 @@ with IPRoute() as netlink:
 
 def test_flapping_is_switched_away_from_once(site: RoutedNet) -> None:
     """20 times at 10 Hz: at most one switch away in a hold-down, and one back at the end."""
-    before = len(switched(site, State.DOWN)), len(switched(site, State.UP))
+    before = len(switched(site, PathState.DOWN)), len(switched(site, PathState.UP))
     with site.streamed("vm1", "oss1"):
         site.python("vm1", FLAP)
         site.wait_until_whole()
-    downs = switched(site, State.DOWN)[before[0] :]
+    downs = switched(site, PathState.DOWN)[before[0] :]
     assert {line["path"] for line in downs} == {"virtio to oss1", "virtio to vm4"}
-    assert len(switched(site, State.UP)) - before[1] == len(downs)
+    assert len(switched(site, PathState.UP)) - before[1] == len(downs)
     for path in ("virtio to oss1", "virtio to vm4"):
         times = [stamp(line) for line in downs if line["path"] == path]
         assert all(later - earlier >= HOLD_DOWN_MS for earlier, later in pairwise(times)), downs
 
 
-def switched(site: RoutedNet, state: State) -> list[dict[str, Any]]:
+def switched(site: RoutedNet, state: PathState) -> list[dict[str, Any]]:
     """vm1's switches to a state, as its log has them."""
     lines = (line for line in site.log("vm1") if line["message"] == "path")
     return [line for line in lines if line["state"] == state]
@@ -200,7 +201,7 @@ def test_one_side_that_switches_alone_is_no_black_hole(
     with site.probed("vm1", "oss1") as account:
         with site.paused(other):
             site.route(node, "drain", leg)
-            site.wait_for(node, path, State.DOWN)
+            site.wait_for(node, path, PathState.DOWN)
         site.route(node, "drain", leg, "--undo")
         site.wait_until_whole()
     assert account[0].lost == 0
@@ -240,19 +241,43 @@ def map_text(site: RoutedNet) -> Iterator[str]:
 
 
 def test_a_guest_that_moved(site: RoutedNet, map_text: str) -> None:
-    """The map says that vm4 is on oss2 now: its routes on oss1's nodes go, without a restart."""
+    """The map says that vm4 is on oss2 now: its routes on oss1's nodes go, without a restart.
+
+    Daemons read a map at their own times. One that kept the moved map would not answer vm1 by
+    virtio, so each map is changed only after every daemon has it in force.
+    """
     moved = yaml.safe_load(map_text)
     guests = {host["name"]: host["guests"] for host in moved["hosts"]}
     guests["oss2"].append(guests["oss1"].pop())
     site.map.write_text(yaml.safe_dump(moved))
+    wait_until_all_have_vm4_on(site, "oss2")
     address = site.address("vm4")
     wait(lambda: address not in site.ip("vm1", "route", "show", "table", "213"), "vm4's route gone")
     wait(lambda: address in site.ip("oss2", "route", "show", "table", "213"), "oss2 has vm4's")
     site.map.write_text(map_text)
+    wait_until_all_have_vm4_on(site, "oss1")
+    site.wait_until_whole()
     wait(lambda: address in site.ip("vm1", "route", "show", "table", "213"), "it is back")
+    seen = len(site.log("vm1"))
     site.map.write_text("site: [")
-    wait(lambda: any("not taken" in line["message"] for line in site.log("vm1")), "refused")
+    wait(lambda: any("not taken" in li["message"] for li in site.log("vm1")[seen:]), "refused")
     assert address in site.ip("vm1", "route", "show", "table", "213")
+
+
+def wait_until_all_have_vm4_on(site: RoutedNet, host: str) -> None:
+    """Until the map that each daemon has in force, and has kept, has vm4 on a host."""
+    for node in site.nodes:
+        what = f"{node}: a map with vm4 on {host}"
+        wait(lambda node=node: has_vm4_on(site, node, host), what)  # type: ignore[misc]
+
+
+def has_vm4_on(site: RoutedNet, node: str, host: str) -> bool:
+    file = site.kept(node) / "last-good.json"
+    if not file.exists():
+        return False
+    kept = json.loads(file.read_text())["told"]["cluster"]
+    (found,) = (h["name"] for h in kept["hosts"] for g in h["guests"] if g["name"] == "vm4")
+    return bool(found == host)
 
 
 def test_commands_on_a_node(site: RoutedNet) -> None:

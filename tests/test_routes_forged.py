@@ -14,8 +14,8 @@ from vas_cluster import parse_cluster
 from vas_core.process import run
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
-from vas_routing.daemon.memory import FILE, SRIOV
-from vas_routing.links import State
+from vas_routing.daemon.saved_state import FILE, SRIOV
+from vas_routing.links import PathState
 from vas_tests.breaking import vf_carrier
 from vas_tests.routes import RoutedNet, wait
 
@@ -88,7 +88,7 @@ def test_S2_root_without_the_key_changes_no_path_and_is_counted(site: RoutedNet)
 
 def test_S2_what_was_recorded_is_worth_nothing_later(site: RoutedNet) -> None:
     vf_carrier(site, False)
-    site.wait_for("vm1", SRIOV, State.DOWN)
+    site.wait_for("vm1", SRIOV, PathState.DOWN)
     wait(lambda: "10.77.0.21" in carried(site), "oss1 answers for vm1")
     told_down = forge(site, "record", "virtio0", "20").split()
     vf_carrier(site, True)
@@ -106,9 +106,9 @@ from vas_routing.daemon import legsocket, trust
 from vas_routing.daemon.wire import decode
 def believe(self, leg, sender, data):
     found = decode(data)
-    return trust.Heard(found[0], believed=True) if found else trust.Refusal.FORMAT
+    return trust.HeardProbe(found[0], believed=True) if found else trust.Refusal.FORMAT
 legsocket.LegSocket._take_only = lambda self, port: None
-trust.Trust.judge = believe
+trust.Trust.verify = believe
 trust.Trust.is_newest = lambda self, sender, probe: True
 """
 
@@ -155,7 +155,7 @@ def test_S2_half_of_the_nodes_still_old_takes_no_leg_down(site: RoutedNet) -> No
     """oss1 is upgraded first: its neighbours, which answered the old one, are silent for it."""
     for node in ("oss1", "oss2", "oss3"):
         site.signal(node, signal.SIGTERM)
-    memory = site.memory("oss1")
+    memory = site.saved_state("oss1")
     assert {name for _, name in memory.heard} >= {"oss2", "oss3", "vm1"}
     old = memory.model_copy(update={"trusted": frozenset()})
     (site.state("oss1") / FILE).write_text(old.model_dump_json())
@@ -166,7 +166,7 @@ def test_S2_half_of_the_nodes_still_old_takes_no_leg_down(site: RoutedNet) -> No
     with site.probed("vm1", "oss1") as account:
         sent = site.sent_by("vm1", "virtio0")
         wait(lambda: site.sent_by("vm1", "virtio0") > sent + 2000, "two seconds")
-    assert site.memory("oss1").paths[SRIOV] is State.UP
+    assert site.saved_state("oss1").paths[SRIOV] is PathState.UP
     assert (site.switches("oss1"), account[0].lost) == (before, 0)
     for node in ("oss2", "oss3"):
         site.start(node)

@@ -17,7 +17,7 @@ from vas_cluster import Cluster, parse_cluster
 from vas_core.process import run
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
-from vas_routing.daemon.memory import SRIOV
+from vas_routing.daemon.saved_state import SRIOV
 from vas_routing.links import Leg
 from vas_tests.routes import RoutedNet, wait
 
@@ -96,7 +96,7 @@ def test_what_is_of_others_stays_to_the_byte(site: RoutedNet) -> None:
     assert dump(site, "vm1") != before
     site.route("vm1", "rollback")
     assert dump(site, "vm1") == before
-    assert "nothing of VAS's is there" in site.route("vm1", "rollback").stderr
+    assert "the kernel has nothing of VAS's" in site.route("vm1", "rollback").stderr
 
 
 def test_a_dry_run_changes_nothing(site: RoutedNet) -> None:
@@ -155,7 +155,7 @@ def test_rollback_after_kill_9_in_the_middle(site: RoutedNet, when: str) -> None
 def test_after_a_reboot_nothing_is_left_to_roll_back(site: RoutedNet) -> None:
     """/run is empty then, and so is the kernel: what the journal held is in force."""
     before = dump(site, "vm2")
-    assert "nothing of VAS's is there" in site.route("vm2", "rollback").stderr
+    assert "the kernel has nothing of VAS's" in site.route("vm2", "rollback").stderr
     assert dump(site, "vm2") == before and not site.state("vm2").exists()
 
 
@@ -163,17 +163,18 @@ FLIP = """
 import sys
 from pathlib import Path
 from vas_cluster import load_cluster
-from vas_routing.kernel import Kernel
+from vas_routing.kernel import RouteKernel
 from vas_routing.links import Leg, read_links
-from vas_routing.node import Node
-from vas_routing.settings import Settings
+from vas_routing.node import RoutedNode
+from vas_routing.settings import RouteSettings
 cluster, name, state, links = sys.argv[1:]
-node = Node(load_cluster(Path(cluster)), name, Kernel(Settings()), Path(state))
+node = RoutedNode(load_cluster(Path(cluster)), name, RouteKernel(RouteSettings()), Path(state))
 paths = read_links(Path(links))
-wishes = [node.wish(paths, {frozenset((name, p)): leg for p in paths.virtio}) for leg in Leg]
+choices = [{frozenset((name, p)): leg for p in paths.virtio} for leg in Leg]
+states = [node.desired_state(paths, choice) for choice in choices]
 print("ready", flush=True)
 for line in sys.stdin:
-    print(len(node.apply(wishes[int(line)])), flush=True)
+    print(len(node.apply(states[int(line)])), flush=True)
 """
 
 
@@ -207,20 +208,20 @@ import sys, time
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from vas_core.journal import Journal
-from vas_routing.kernel import Kernel
+from vas_routing.kernel import RouteKernel
 from vas_routing.plan import plan
-from vas_routing.settings import Settings
-from vas_routing.wish import Route, Wish
+from vas_routing.settings import RouteSettings
+from vas_routing.desired import DesiredState, Route
 routes = frozenset(
     Route(destination=ip_network(f"10.99.{n >> 8}.{n & 255}/32"), gateway=ip_address("10.77.0.11"),
           device="vf0", source=ip_address("10.77.0.22"), table=213) for n in range(10_000))
-kernel = Kernel(Settings())
-for wished in (Wish(routes=routes), Wish()):
+kernel = RouteKernel(RouteSettings())
+for desired in (DesiredState(routes=routes), DesiredState()):
     with Journal.open(Path(sys.argv[1])) as journal:
         began = time.monotonic()
-        changes = plan(kernel.found((), ()), wished)
+        changes = plan(kernel.found((), ()), desired)
         kernel.apply(changes, journal)
-        left = plan(kernel.found((), ()), wished)
+        left = plan(kernel.found((), ()), desired)
     print(len(changes), len(left), round(time.monotonic() - began, 2))
 """
 

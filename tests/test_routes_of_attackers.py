@@ -17,8 +17,8 @@ import yaml
 from vas_cluster import parse_cluster
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
-from vas_routing.daemon.memory import SRIOV
-from vas_routing.links import State
+from vas_routing.daemon.saved_state import SRIOV
+from vas_routing.links import PathState
 from vas_tests.adversary.planted import TERABYTE, YAML_BOMB
 from vas_tests.breaking import vf_silent
 from vas_tests.routes import RoutedNet, wait
@@ -96,7 +96,7 @@ def test_H7_a_hostile_map_leaves_the_last_good_one_in_force(
         assert site.metric("vm1", "vas_route_map_current") == 0
         assert not site.map.with_name(f"{site.map.name}.owned").exists()
         vf_silent(site, False)
-        site.wait_for("vm1", SRIOV, State.DOWN)
+        site.wait_for("vm1", SRIOV, PathState.DOWN)
     finally:
         vf_silent(site, True)
         site.map.rmdir() if site.map.is_dir() else site.map.unlink()

@@ -15,8 +15,8 @@ import yaml
 from vas_cluster import parse_cluster
 from vas_lab.netlab import NetLab
 from vas_lab.sites import net_site
-from vas_routing.daemon.memory import SRIOV
-from vas_routing.links import State
+from vas_routing.daemon.saved_state import SRIOV
+from vas_routing.links import PathState
 from vas_tests.breaking import vf_silent
 from vas_tests.routes import RoutedNet, wait
 
@@ -102,7 +102,7 @@ def test_H1_a_map_that_cannot_be_live_leaves_the_sockets_as_they_are(site: Route
     assert has_all_sockets(site)
     assert not has_its_map(site, "vm1")
     vf_silent(site, False)
-    site.wait_for("vm1", SRIOV, State.DOWN)
+    site.wait_for("vm1", SRIOV, PathState.DOWN)
 
 
 def bad(site: RoutedNet) -> None:
@@ -134,7 +134,7 @@ def test_H7_a_restart_with_a_bad_map_goes_on_with_the_last_good_one(
     assert site.metric("vm1", "vas_route_map_age_seconds") > 0
     assert any("not taken" in line["message"] for line in site.log("vm1"))
     vf_silent(site, False)
-    site.wait_for("vm1", SRIOV, State.DOWN)
+    site.wait_for("vm1", SRIOV, PathState.DOWN)
 
 
 def good_map(site: RoutedNet) -> Path:
@@ -145,14 +145,14 @@ def good_map(site: RoutedNet) -> Path:
 
 
 RAISES = """
-from vas_routing.options import Asked
+from vas_routing.options import RouteOptions
 from pathlib import Path
-read = Asked.read
+read = RouteOptions.read
 def sometimes(self):
     if "strange" in self.files.cluster.read_text():
         raise RuntimeError("a bug in a reader")
     return read(self)
-Asked.read = sometimes
+RouteOptions.read = sometimes
 """
 
 
@@ -197,7 +197,7 @@ def test_H9_a_renamed_interface_stays_the_leg(site: RoutedNet, node: str, leg: s
     wait(lambda: has_all_sockets(site, node), "open again")
     if leg == "vf0":
         vf_silent(site, False, device="leg9")
-        site.wait_for("vm1", SRIOV, State.DOWN)
+        site.wait_for("vm1", SRIOV, PathState.DOWN)
         vf_silent(site, True, device="leg9")
     site.wait_until_whole()
     assert site.route(node, "verify", check=False).status == 0

@@ -7,26 +7,14 @@ from typing import Any
 
 from vas_ansible.checks import MachineFacts, examine_machine
 from vas_cluster import load_cluster
-from vas_routing.settings import Settings as RouteSettings
+from vas_routing.settings import RouteSettings
 
 ROOT = Path(__file__).parents[2]
-
-
 EXAMPLE = ROOT / "cluster/examples/four-oss.yaml"
-
-
 SITE = load_cluster(EXAMPLE)
-
-
 OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
-
-
 MANAGER = "yarn-rm.hpc.example"
-
-
 GIB = 1 << 30
-
-
 NEEDED = ["900-1000/tcp", f"{RouteSettings().probe_port}/udp"]
 
 
@@ -50,6 +38,7 @@ def host(**changed: Any) -> MachineFacts:
         "names": {},
         "synchronised": True,
         "clock": 0.0,
+        "link_protection": {"fs.protected_hardlinks": 1, "fs.protected_symlinks": 1},
         "lustre": None,
         "ofed": None,
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from machines import GIB, MANAGER, OSS, ROOT, SITE, checks, host, manager
+from machines import GIB, GUEST, MANAGER, OSS, ROOT, SITE, checks, guest, host, manager
 
 from vas_ansible.checks import examine_machine
 
@@ -88,3 +88,15 @@ def test_what_a_lab_does_without_is_not_asked_for() -> None:
     assert checks(bare) == ["pf", "kvm", "iommu", "vfs"]
     assert checks(bare, **lab) == ["pf"]
     assert checks(bare, **lab, vas_hostcheck_accepted=["pf"]) == []
+
+
+@pytest.mark.parametrize("setting", ["fs.protected_hardlinks", "fs.protected_symlinks"])
+@pytest.mark.parametrize("value", [0, None])
+def test_a_kernel_that_follows_planted_links_is_named(setting: str, value: int | None) -> None:
+    """S4: on a server and on a guest, each setting for itself, with its fix."""
+    both = host().link_protection | {setting: value}
+    assert checks(guest(link_protection=both), GUEST) == ["links"]
+    (found,) = examine_machine(SITE, OSS, host(link_protection=both), {})
+    assert found.check == "links" and not found.warns
+    assert found.what.startswith(f"{setting} is {'not readable' if value is None else '0'}, ")
+    assert found.fix == f"write `{setting} = 1` to /etc/sysctl.d/60-vas-links.conf; sysctl --system"

@@ -9,7 +9,7 @@ from machines import GIB, GUEST, MANAGER, NEEDED, OSS, SITE, chain, checks, gues
 
 from vas_ansible.checks import MachineFacts, examine_machine, fabric_mtus
 from vas_ansible.checks.network import fabric
-from vas_routing.settings import Settings as RouteSettings
+from vas_routing.settings import RouteSettings
 
 
 def test_legs_on_the_data_fabric_take_packets_of_one_length() -> None:

@@ -54,6 +54,15 @@ def test_the_same_of_iptables() -> None:
     }
 
 
+def test_what_the_kernel_does_with_planted_links_is_read(tmp_path: Path) -> None:
+    (tmp_path / "protected_hardlinks").write_text("1\n")
+    (tmp_path / "protected_symlinks").write_text("0\n")
+    read = facts._link_protection(tmp_path)
+    assert read == {"fs.protected_hardlinks": 1, "fs.protected_symlinks": 0}
+    (tmp_path / "protected_symlinks").unlink()
+    assert facts._link_protection(tmp_path)["fs.protected_symlinks"] is None
+
+
 def test_a_file_that_is_not_there_is_its_directory_s(tmp_path: Path) -> None:
     there = facts._place(tmp_path)
     missing = facts._place(tmp_path / "a" / "b.qcow2")

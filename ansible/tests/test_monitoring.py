@@ -20,7 +20,7 @@ from vas_ansible.monitoring import (
 )
 from vas_cluster import load_cluster
 from vas_core.process import run
-from vas_routing.daemon.metrics import Metrics as RouteMetrics
+from vas_routing.daemon.metrics import RouteMetrics
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster/examples/four-oss.yaml")
 _FUNCTIONS = {"increase", "rate", "sum", "by", "le", "instance", "histogram_quantile", "or", "up"}

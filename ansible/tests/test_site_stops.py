@@ -27,7 +27,10 @@ vas_guest_image: /nowhere
 vas_storage_host_interrupt: perhaps
 vas_lustre_client_repository: {url: "https://repo/el{{ ansible_facts.distribution_major_version }}"}
 """
-CHECKS = "name, time, pf, mtu, dns, subnet, firewall, kvm, iommu, vfs, memory, cpus, disk, headers"
+CHECKS = (
+    "name, time, links, pf, mtu, dns, subnet, firewall, kvm, iommu, vfs, memory, cpus, disk, "
+    "headers"
+)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""IP addresses as text: one value however it is written."""
+"""Compares IP addresses as text: one value, however it is written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 def one_spelling(text: str) -> str:
-    """`ADDRESS` or `ADDRESS@NETWORK`, the same for every spelling of the address; else the text."""
+    """Returns one spelling of `ADDRESS` or `ADDRESS@NETWORK`; any other text unchanged."""
     address, at, network = text.partition("@")
     try:
         ip = ipaddress.ip_address(address)

@@ -1,17 +1,17 @@
-"""What the guests of a site's map need of a machine, as `vas doctor` shows it."""
+"""The checks of `vas doctor` for a machine that hosts guests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vas_core.doctor import Finding
+from vas_core.doctor import DoctorFinding
 from vas_core.root import Root
 
 
-def check(root: Root) -> Iterator[Finding]:
-    """Whether this machine can be the host of a guest."""
+def check(root: Root) -> Iterator[DoctorFinding]:
+    """Yields the finding whether this machine can host a guest."""
     there = root.path("dev/kvm").exists()
-    yield Finding(
+    yield DoctorFinding(
         name="KVM",
         ok=there,
         found="/dev/kvm (present; whether it boots a guest is not tried)" if there else "no",

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from vas_cluster.problem import KeyPath, Problem
+from vas_cluster.problem import KeyPath, MapProblem
 from vas_core.errors import BadInput
 from vas_core.reading import read_limited
 
@@ -27,30 +27,34 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
 
 
-def parse_document(text: str) -> tuple[Any, list[Problem]]:
-    """The value of a YAML document, and what is wrong with its form (then the value is None)."""
+def parse_document(text: str) -> tuple[Any, list[MapProblem]]:
+    """Returns the value of a YAML document and its problems of form; the value is None if it has
+    any."""
     try:
         if _is_too_deep(text):
-            return None, [Problem((), "nested too deeply", "start from one of the examples")]
+            return None, [MapProblem((), "nested too deeply", "start from one of the examples")]
         node = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as wrong:
         line = wrong.problem_mark.line + 1 if wrong.problem_mark else 1
         return None, [
-            Problem((), f"line {line}: not valid YAML", "check the indentation and quotes there")
+            MapProblem((), f"line {line}: not valid YAML", "check the indentation and quotes there")
         ]
     except (yaml.YAMLError, RecursionError):
-        return None, [Problem((), "not valid YAML", "check that it is a UTF-8 text file")]
+        return None, [MapProblem((), "not valid YAML", "check that it is a UTF-8 text file")]
     if node and _count(node, {}) > _MAX_NODES:
-        return None, [Problem((), "too large when its aliases are expanded", "remove the aliases")]
-    problems: list[Problem] = []
+        return None, [
+            MapProblem((), "too large when its aliases are expanded", "remove the aliases")
+        ]
+    problems: list[MapProblem] = []
     value = _construct(node, (), problems) if node else None
     if not problems and not isinstance(value, dict):
-        problems.append(Problem((), "not a mapping", "start from one of the examples"))
+        problems.append(MapProblem((), "not a mapping", "start from one of the examples"))
     return (None, problems) if problems else (value, [])
 
 
 def _is_too_deep(text: str) -> bool:
-    """Whether it nests too deeply; found without the recursion that would exhaust the stack."""
+    """Returns whether a text nests too deeply, without the recursion that would exhaust the
+    stack."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -72,23 +76,25 @@ def _count(node: yaml.Node, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
-def read_text(path: Path) -> tuple[str, list[Problem]]:
-    """The file's text, and what kept it from being read."""
+def read_text(path: Path) -> tuple[str, list[MapProblem]]:
+    """Returns the file's text, and the problems that kept it from being read."""
     try:
         return read_limited(path, _MOST_BYTES).decode("utf-8"), []
     except FileNotFoundError:
-        return "", [Problem((), "no such file", "name the map's file by --cluster or VAS_CLUSTER")]
+        return "", [
+            MapProblem((), "no such file", "name the map's file by --cluster or VAS_CLUSTER")
+        ]
     except IsADirectoryError:
-        return "", [Problem((), "is a directory", "name the map's file")]
+        return "", [MapProblem((), "is a directory", "name the map's file")]
     except UnicodeDecodeError:
-        return "", [Problem((), "not valid YAML", "check that it is a UTF-8 text file")]
+        return "", [MapProblem((), "not valid YAML", "check that it is a UTF-8 text file")]
     except BadInput as refused:
-        return "", [Problem((), refused.what, "name the map's file")]
+        return "", [MapProblem((), refused.what, "name the map's file")]
     except OSError as wrong:
-        return "", [Problem((), f"cannot be read: {wrong.strerror}", "check its permissions")]
+        return "", [MapProblem((), f"cannot be read: {wrong.strerror}", "check its permissions")]
 
 
-def _construct(node: yaml.Node, path: KeyPath, problems: list[Problem]) -> Any:
+def _construct(node: yaml.Node, path: KeyPath, problems: list[MapProblem]) -> Any:
     if isinstance(node, yaml.MappingNode):
         return _mapping(node, path, problems)
     if isinstance(node, yaml.SequenceNode):
@@ -97,18 +103,20 @@ def _construct(node: yaml.Node, path: KeyPath, problems: list[Problem]) -> Any:
     return _scalar(node.value) if plain else node.value
 
 
-def _mapping(node: yaml.MappingNode, path: KeyPath, problems: list[Problem]) -> dict[str, Any]:
+def _mapping(node: yaml.MappingNode, path: KeyPath, problems: list[MapProblem]) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
-            problems.append(Problem(path, "has a key that is not a word", "write KEY: VALUE"))
+            problems.append(MapProblem(path, "has a key that is not a word", "write KEY: VALUE"))
             continue
         key = str(key_node.value)
         if key in mapping:
-            problems.append(Problem((*path, key), "key is given twice", "remove one of them"))
+            problems.append(MapProblem((*path, key), "key is given twice", "remove one of them"))
         value = _construct(value_node, (*path, key), problems)
         if value is None:
-            problems.append(Problem((*path, key), "has no value", "give it one or remove the key"))
+            problems.append(
+                MapProblem((*path, key), "has no value", "give it one or remove the key")
+            )
         mapping[key] = value
     return mapping
 

@@ -1,7 +1,7 @@
-"""The Hadoop configuration that a site's map implies: what points YARN at VAS.
+"""Derives the Hadoop configuration that points YARN at VAS from a site's map.
 
-Sizes, timeouts and JVM flags are a cluster's own business; only what follows from the
-map stands here. The keys are documented in docs/configuration.md.
+Sizes, timeouts and JVM flags are a cluster's own business; only what follows from the map stands
+here. The keys are documented in docs/configuration.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _QUEUES_HAVE_USERS = {
 
 
 def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
-    """Hadoop property -> value, for core-site, yarn-site and capacity-scheduler together."""
+    """Returns Hadoop's properties, for core-site, yarn-site and capacity-scheduler together."""
     queues = {queue.name: queue for queue in cluster.yarn.queues}
     properties = {
         "fs.defaultFS": "lustre:///",
@@ -60,7 +60,7 @@ def hadoop_properties(cluster: Cluster, cluster_file: Path) -> dict[str, str]:
 
 
 def by_file(properties: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Sorts properties into the files that Hadoop's daemons read them from."""
+    """Returns the properties by the file that Hadoop's daemons read them from."""
     files: dict[str, dict[str, str]] = {name: {} for name in (*_FILES, "core-site.xml")}
     for key, value in properties.items():
         name = next((n for n, prefixes in _FILES.items() if key.startswith(prefixes)), None)
@@ -69,7 +69,7 @@ def by_file(properties: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def configuration_xml(properties: Mapping[str, str]) -> str:
-    """A Hadoop `<configuration>` document."""
+    """Returns properties as a Hadoop `<configuration>` document."""
     root = ElementTree.Element("configuration")
     for name, value in properties.items():
         entry = ElementTree.SubElement(root, "property")

@@ -1,4 +1,4 @@
-"""Reading a cluster map from a file."""
+"""Reads a cluster map from a file."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ DEFAULT_PATH = Path("/etc/vas/cluster.yaml")
 
 
 def default_path() -> Path:
-    """`$VAS_CLUSTER`, else /etc/vas/cluster.yaml."""
+    """Returns the map's default place: `$VAS_CLUSTER`, else /etc/vas/cluster.yaml."""
     return Path(os.environ.get("VAS_CLUSTER") or DEFAULT_PATH)
 
 
 def load_site(hint: str) -> Cluster:
-    """The map at its default place. Raises BadInput, with the hint, where there is none."""
+    """Returns the map at its default place.
+
+    Raises BadInput with the hint where there is none, ClusterProblems if it is wrong.
+    """
     path = default_path()
     if not path.exists():
-        raise BadInput("there is no map of the site", where=str(path), hint=hint)
+        raise BadInput("the site's map is missing", where=str(path), hint=hint)
     return load_cluster(path)
 
 
 def load_cluster(path: Path) -> Cluster:
-    """Reads and checks a cluster map. Raises ClusterProblems with a line per problem."""
+    """Returns the map of a file. Raises ClusterProblems with one line per problem."""
     text, problems = read_text(path)
     if not problems:
         return parse_cluster(text, path)
@@ -37,7 +40,10 @@ def load_cluster(path: Path) -> Cluster:
 
 
 def parse_cluster(text: str, name: Path | str) -> Cluster:
-    """The same for a text; `name` stands where the file's name would."""
+    """Returns the map of a YAML text; messages have `name` in the place of the file's name.
+
+    Raises ClusterProblems with one line per problem.
+    """
     value, problems = parse_document(text)
     if problems:
         raise ClusterProblems(name, problems)

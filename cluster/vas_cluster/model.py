@@ -61,7 +61,7 @@ class _Mapping(BaseModel):
 
 
 class Flock(StrEnum):
-    """How flock() and fcntl() locks behave on a Lustre mount."""
+    """The behaviour of flock() and fcntl() locks on a Lustre mount."""
 
     FLOCK = "flock"
     LOCALFLOCK = "localflock"
@@ -69,7 +69,7 @@ class Flock(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What the mount option really does, in one line."""
+        """Describes the effect of the mount option in one line."""
         return _FLOCK_MEANING[self]
 
 
@@ -81,7 +81,7 @@ _FLOCK_MEANING = {
 
 
 class Lustre(_Mapping):
-    """The file system that the storage hosts serve."""
+    """The Lustre file system that the storage hosts serve."""
 
     fsname: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,8}$")] = Field(
         description="the file system's name, 1 to 8 letters, digits or _"
@@ -160,12 +160,15 @@ class Host(_Mapping):
     )
 
     def guest_for(self, ost: int) -> Guest | None:
-        """The guest that maps of an OST's stripes run in: a host's guests share its OSTs."""
+        """Returns the guest that maps of an OST's stripes run in: a host's guests share its OSTs.
+
+        None if the host has no guests.
+        """
         return self.guests[ost % len(self.guests)] if self.guests else None
 
 
 class ResourceManager(_Mapping):
-    """Where YARN's ResourceManager and the JobHistoryServer run."""
+    """The machine that runs YARN's ResourceManager and the JobHistoryServer."""
 
     name: NodeName = Field(description="the host name of the ResourceManager")
     address: Ip | None = Field(
@@ -201,7 +204,7 @@ class Yarn(_Mapping):
 
 
 class Cluster(_Mapping):
-    """A site: the PM-to-VM map. Read it with `vas_cluster.load_cluster`."""
+    """A site: the PM-to-VM map. `vas_cluster.load_cluster` reads one."""
 
     site: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")] = Field(
         description="the site's name, letters, digits, _, . or -"
@@ -213,33 +216,34 @@ class Cluster(_Mapping):
     yarn: Yarn = Field(description="the YARN cluster")
 
     def host(self, name: str) -> Host | None:
-        """The host of that name."""
+        """Returns the host of that name; None if there is none."""
         return self._hosts_by_name.get(name)
 
     def host_by_nid(self, nid: str) -> Host | None:
-        """The host that owns an LNet NID."""
+        """Returns the host that owns an LNet NID; None if none does."""
         return self._hosts_by_nid.get(one_spelling(nid))
 
     def host_by_ost(self, index: int) -> Host | None:
-        """The host that serves an OST when nothing has failed over."""
+        """Returns the host that serves an OST when nothing has failed over; None for an unknown
+        OST."""
         return self._hosts_by_ost.get(index)
 
     def host_by_guest(self, name: str) -> Host | None:
-        """The host that runs the guest of that name."""
+        """Returns the host that runs the guest of that name; None if none does."""
         return self._hosts_by_guest.get(name)
 
     def guest(self, name: str) -> Guest:
-        """The guest of that name. KeyError if there is none."""
+        """Returns the guest of that name. Raises KeyError if there is none."""
         return next(g for g in self._hosts_by_guest[name].guests if g.name == name)
 
     def guests(self) -> list[Guest]:
-        """All guests, in the order of their hosts."""
+        """Returns all guests, in the order of their hosts."""
         return [guest for host in self.hosts for guest in host.guests]
 
     def name_of(self, called: str) -> str:
-        """The map's name of a host or guest that is called so, with its domain or without.
+        """Returns the map's name of a host or guest, given with its domain or without.
 
-        `called` itself where the map has none, or more than one.
+        Returns `called` itself where the map has no such name, or more than one.
         """
         names = [*self._hosts_by_name, *self._hosts_by_guest]
         if called in names:
@@ -250,7 +254,7 @@ class Cluster(_Mapping):
 
     @property
     def resourcemanager_address(self) -> str:
-        """The ResourceManager's IP address, also when only its name is given."""
+        """The ResourceManager's IP address, also when the map gives only its name."""
         manager = self.yarn.resourcemanager
         if manager.address:
             return manager.address

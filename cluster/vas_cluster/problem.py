@@ -1,4 +1,4 @@
-"""What is wrong with a cluster map: one problem, one line.
+"""A problem of a cluster map, as one line of a message.
 
 The Java reader prints the same lines; `examples/bad/*.expected` holds both to it.
 """
@@ -15,21 +15,21 @@ KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A key, what is wrong with its value, and the fix."""
+class MapProblem:
+    """A problem of a cluster map: the key, what is wrong with its value, and the fix."""
 
     path: KeyPath
     what: str
     fix: str
 
     def line(self, file: Path | str) -> str:
-        """`FILE: hosts[1].address: WHAT; FIX`."""
+        """Returns `FILE: hosts[1].address: WHAT; FIX`."""
         where = f"{file}: {key_text(self.path)}" if self.path else str(file)
         return f"{where}: {self.what}; {self.fix}"
 
 
 def key_text(path: KeyPath) -> str:
-    """`("hosts", 1, "address")` -> `hosts[1].address`."""
+    """Returns a key path as text: `("hosts", 1, "address")` is `hosts[1].address`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -37,8 +37,8 @@ def key_text(path: KeyPath) -> str:
 
 
 class ClusterProblems(BadInput):
-    """A cluster map with one or more problems, a line each."""
+    """A cluster map has one or more problems, one line each."""
 
-    def __init__(self, file: Path | str, problems: Iterable[Problem]) -> None:
+    def __init__(self, file: Path | str, problems: Iterable[MapProblem]) -> None:
         self.problems = sorted(problems, key=lambda p: [(isinstance(k, str), k) for k in p.path])
         super().__init__("\n".join(problem.line(file) for problem in self.problems))

@@ -23,7 +23,7 @@ class _AbsentNotNull(GenerateJsonSchema):
 
 
 def schema_text() -> str:
-    """The schema as it is stored in cluster/cluster.schema.json."""
+    """Returns the schema as it is stored in cluster/cluster.schema.json."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Cluster.model_json_schema(schema_generator=_AbsentNotNull),

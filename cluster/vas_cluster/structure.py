@@ -1,4 +1,4 @@
-"""pydantic's findings in the words both readers use."""
+"""Builds the model of a map, and words pydantic's errors as the Java reader does."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from vas_cluster.model import Cluster
-from vas_cluster.problem import KeyPath, Problem
+from vas_cluster.problem import KeyPath, MapProblem
 from vas_core.suggest import suggestion
 
 _TYPE_NAMES = {
@@ -23,34 +23,34 @@ _TYPE_NAMES = {
 _SHOWN_CHARS = 80
 
 
-def build(value: dict[str, Any]) -> tuple[Cluster | None, list[Problem]]:
-    """The model of a parsed document, or what in its structure is wrong."""
+def build(value: dict[str, Any]) -> tuple[Cluster | None, list[MapProblem]]:
+    """Returns the model of a parsed document, or None and the problems of its structure."""
     try:
         return Cluster.model_validate(value), []
     except ValidationError as wrong:
         return None, [_problem(error) for error in wrong.errors(include_url=False)]
 
 
-def _problem(error: ErrorDetails) -> Problem:
+def _problem(error: ErrorDetails) -> MapProblem:
     path, kind, context = error["loc"], error["type"], error.get("ctx", {})
     shown = show(error["input"])
     if kind == "extra_forbidden":
-        return Problem(path, "unknown key", _suggestion(path))
+        return MapProblem(path, "unknown key", _suggestion(path))
     if kind == "missing":
-        return Problem(path, "is missing", f"add {_description(path)}")
+        return MapProblem(path, "is missing", f"add {_description(path)}")
     expected = f"expected {_description(path)}"
     if kind in _TYPE_NAMES:
-        return Problem(path, f"{shown} is not {_TYPE_NAMES[kind]}", expected)
+        return MapProblem(path, f"{shown} is not {_TYPE_NAMES[kind]}", expected)
     if kind in ("greater_than_equal", "less_than_equal"):
         word, bound = ("less", context.get("ge")) if "ge" in context else ("more", context["le"])
-        return Problem(path, f"{shown} is {word} than {bound}", expected)
+        return MapProblem(path, f"{shown} is {word} than {bound}", expected)
     if kind == "too_short":
-        return Problem(path, "is empty", expected)
-    return Problem(path, f"{shown} is not valid", expected)
+        return MapProblem(path, "is empty", expected)
+    return MapProblem(path, f"{shown} is not valid", expected)
 
 
 def show(value: Any) -> str:
-    """A value as the message shows it: JSON, cut to 80 characters."""
+    """Returns a value as a message shows it: JSON, cut to 80 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 3] + "..."
 

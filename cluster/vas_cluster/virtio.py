@@ -1,7 +1,8 @@
-"""The addresses on a host-only virtio bridge: the same on every host, as no packet leaves it.
+"""Derives the addresses on a host-only virtio bridge from a site's map.
 
-The host is the first address of the network, its guests follow in the map's order. Service
-addresses stay on the data fabric; these are next hops alone.
+They are the same on every host, as no packet leaves the bridge. The host has the first address of
+the network, its guests follow in the map's order. Service addresses stay on the data fabric; these
+are next hops alone.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ Interface = IPv4Interface | IPv6Interface
 
 
 def host_interface(version: int = 4) -> Interface:
-    """The host's address on its bridge, with the network's prefix; IP version 4 or 6."""
+    """Returns the host's address on its bridge, with the network's prefix, for IP version 4 or
+    6."""
     return ip_interface(_FIRST[version])
 
 
 def guest_interface(host: Host, guest: Guest, version: int = 4) -> Interface:
-    """A guest's address on its host's bridge. ValueError if the guest is not the host's."""
+    """Returns a guest's address on its host's bridge, with the network's prefix.
+
+    Raises ValueError if the guest is not on the host.
+    """
     first = host_interface(version)
     return ip_interface(f"{first.ip + 1 + host.guests.index(guest)}/{first.network.prefixlen}")

@@ -34,8 +34,53 @@ refuse_under_a_lab() {
         grep -qsF "$here/yarn-plugins/" "$state/spec.json" || continue
         where=
         [[ ${state%/*} == "${VAS_LABS:-$here/build/lab}" ]] || printf -v where 'VAS_LABS=%q ' "${state%/*}"
-        die "the lab in $state runs on the jars that are to be built anew; end it first: \`${where}$VAS_PROGRAM lab down --name ${state##*/}\`"
+        die "the lab in $state runs on the jars that must be built again; end it first: \`${where}$VAS_PROGRAM lab down --name ${state##*/}\`"
     done
+}
+
+# Sets `repository` to Maven's local repository, by the rules that Maven itself goes by.
+find_repository() {
+    local file maven
+    [[ ! " ${MAVEN_ARGS-} ${MAVEN_OPTS-} " =~ \ -Dmaven\.repo\.local=([^\ ]+) ]] || {
+        repository=${BASH_REMATCH[1]}
+        return
+    }
+    maven=$(dirname -- "$(readlink -f -- "$(command -v mvn)")")
+    for file in ~/.m2/settings.xml "$maven/../conf/settings.xml"; do
+        repository=$(repository_of "$file")
+        repository=${repository//"\${user.home}"/$HOME}
+        [[ $repository != *"\${"* ]] ||
+            die "$file: localRepository $repository is not understood; set MAVEN_OPTS=-Dmaven.repo.local=DIRECTORY"
+        [[ -z $repository ]] || return 0
+    done
+    repository=~/.m2/repository
+}
+
+# Prints the local repository that a file of Maven's settings names, if it names one.
+repository_of() {
+    local text rest
+    [[ -f $1 ]] || return 0
+    text=$(<"$1")
+    while [[ $text == *'<!--'* ]]; do
+        rest=${text#*'<!--'}
+        text=${text%%'<!--'*}${rest#*'-->'}
+    done
+    [[ ! $text =~ \<localRepository\>[[:space:]]*([^<]*[^<[:space:]])[[:space:]]*\</localRepository\> ]] ||
+        printf '%s\n' "${BASH_REMATCH[1]}"
+}
+
+# Refuses a local repository with a recorded jar that differs: Maven would run it, if it is one of its
+# plugins, before anything could be compared. Sets `repository`, for Maven to be told that one and no other.
+check_repository() {
+    local here_already=() sum path
+    find_repository
+    [[ $repository == /* ]] || repository=$here/$repository
+    while read -r sum path; do
+        [[ ! -e $repository/$path ]] || here_already+=("$sum  $path")
+    done <"$here/core/locks/maven.sha256"
+    [[ ${#here_already[@]} -gt 0 ]] || return 0
+    (cd -- "$repository" && printf '%s\n' "${here_already[@]}" | sha256sum --check --quiet >&2) ||
+        die "$repository: a jar is not the recorded one, so Maven was not started; remove it, and it is fetched again (where a version was changed on purpose: core/locks/record)"
 }
 
 # Whether every jar is the recorded one: those of the local repository that the lock names, and that
@@ -51,15 +96,16 @@ are_jars_recorded() {
 }
 
 build_plugins() {
-    local stamp=$build/plugins-built log=$build/maven.log why
+    local stamp=$build/plugins-built log=$build/maven.log why repository
     is_stale "$stamp" || return 0
     refuse_under_a_lab
+    check_repository
     say "$why"
     SECONDS=0
     : >"$stamp.new"
     # Classes whose source is gone would stay in the jars, and jars that are left out now in the directory.
     rm -rf -- "$here"/yarn-plugins/*/target/{classes,test-classes} "$here/yarn-plugins/hadoop/target/lib"
-    (cd "$here" && mvn -q -B -f yarn-plugins/pom.xml package -Dmaven.test.skip=true) >"$log" 2>&1 || {
+    (cd "$here" && mvn -q -B -f yarn-plugins/pom.xml "-Dmaven.repo.local=$repository" package -Dmaven.test.skip=true) >"$log" 2>&1 || {
         tail -n 30 "$log" >&2
         die "the build failed; the whole log is $log"
     }

@@ -12,7 +12,7 @@ import pytest
 from vas_cluster.checks import check as cluster_check
 from vas_core import packages
 from vas_core.cli import run_command
-from vas_core.doctor import Finding, checks, examine
+from vas_core.doctor import DoctorFinding, checks, examine
 from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.checks import check as lab_check
@@ -40,11 +40,11 @@ def _jdk(directory: Path, version: str) -> None:
     _program(directory / "javac", "exit 0")
 
 
-def _by_name(findings: Iterator[Finding]) -> dict[str, Finding]:
+def _by_name(findings: Iterator[DoctorFinding]) -> dict[str, DoctorFinding]:
     return {finding.name: finding for finding in findings}
 
 
-def _jdk_finding(tmp_path: Path) -> Finding:
+def _jdk_finding(tmp_path: Path) -> DoctorFinding:
     return _by_name(packages.check(Root(tmp_path)))["jdk 17"]
 
 
@@ -68,7 +68,8 @@ def test_an_empty_machine_lacks_everything_and_each_has_a_fix(
     of_guests = {"virsh", "libvirtd", "virt-qemu-run", "qemu-system-x86_64", "xmllint"}
     firmware = "file /usr/share/OVMF/OVMF_CODE_4M.fd"
     of_images = {"mmdebstrap", "qemu-img", "debugfs", "mkosi", firmware}
-    of_tests = {"iperf3", "fio", "chromium"} | of_guests | of_images
+    of_networks = {"nft", "krb5kdc", "kadmin.local", "kinit"}
+    of_tests = {"iperf3", "fio", "chromium"} | of_guests | of_images | of_networks
     optional = {f.name for f in found if f.optional}
     assert optional == {"Lustre client", "KVM", "git", "module ensurepip"} | of_tests
 
@@ -156,7 +157,7 @@ def test_what_is_mounted_and_present_is_found(tmp_path: Path) -> None:
 
 
 def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(tmp_path: Path) -> None:
-    def broken(_root: Root) -> Iterator[Finding]:
+    def broken(_root: Root) -> Iterator[DoctorFinding]:
         raise VasError("no such luck", where="/proc/x")
         yield
 
@@ -166,13 +167,13 @@ def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(tmp_path: Path) -
 
 
 def test_a_fault_in_a_check_keeps_no_other_back(tmp_path: Path) -> None:
-    def faulty(_root: Root) -> Iterator[Finding]:
+    def faulty(_root: Root) -> Iterator[DoctorFinding]:
         yield from cluster_check(_root)
         raise KeyError("MemTotal")
 
     findings = list(examine(Root(tmp_path), {"odd": faulty, "cluster": cluster_check}))
     assert [finding.name for finding in findings] == ["KVM", "odd", "KVM"]
-    assert findings[1].found == "not looked at: KeyError: 'MemTotal'"
+    assert findings[1].found == "not checked: KeyError: 'MemTotal'"
     assert not findings[1].ok
 
 
@@ -191,7 +192,7 @@ def test_what_a_site_needs_does_not_fail_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def lacking(*, optional: bool) -> dict[str, object]:
-        finding = Finding(
+        finding = DoctorFinding(
             name="x", ok=False, found="no", needed_for="y", fix="z", optional=optional
         )
         return {"room": lambda _root: [finding]}

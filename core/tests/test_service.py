@@ -57,13 +57,13 @@ def test_a_port_that_is_taken_is_an_error() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         at = f"127.0.0.1:{other.getsockname()[1]}"
-        with pytest.raises(VasError, match="cannot be listened at: Address already in use"):
+        with pytest.raises(VasError, match="cannot be bound: Address already in use"):
             serve_metrics(registry(), at)
 
 
 @pytest.mark.parametrize("at", ["9213", "127.0.0.1", ":9213", "here:9213", "::1", "127.0.0.1:x"])
 def test_what_is_no_address_is_bad_input(at: str) -> None:
-    with pytest.raises(BadInput, match=r"is no ADDRESS:PORT"):
+    with pytest.raises(BadInput, match=r"is not an ADDRESS:PORT"):
         serve_metrics(registry(), at)
 
 

@@ -1,1 +1,1 @@
-"""What every room of VAS shares: errors, subprocesses, the journal, the command-line frame."""
+"""The parts that every room of VAS shares: errors, subprocesses, the journal, the command line."""

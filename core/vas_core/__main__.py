@@ -1,4 +1,4 @@
-"""`python -m vas_core` is `vas`."""
+"""Runs `vas` by `python -m vas_core`."""
 
 from vas_core.cli import main
 

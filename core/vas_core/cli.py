@@ -43,6 +43,7 @@ class RoomGroup(click.Group):
         return sorted(self._by_command())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Returns a room's command; None for an unknown one. Raises TypeError for no command."""
         entry = self._by_command().get(name)
         if entry is None:
             return None
@@ -54,6 +55,7 @@ class RoomGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command of a command line. Raises NoSuchCommand, with the known names."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as unknown:
@@ -103,17 +105,17 @@ def vas(yes: bool) -> None:
 
 
 class RealRange(click.FloatRange):
-    """click's own range lets `nan` through, which is neither below nor above its ends."""
+    """A range of numbers that refuses `nan`, which click's own range lets through."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         number: float = super().convert(value, param, ctx)
-        return self.fail(f"{value} is no number", param, ctx) if isnan(number) else number
+        return self.fail(f"{value} is not a number", param, ctx) if isnan(number) else number
 
 
 class SizeType(click.ParamType[int]):
-    """A click parameter that takes `64M` or `1GiB` and gives bytes, `least` or more."""
+    """A click parameter that takes `64M` or `1GiB` and gives bytes, at least `least`."""
 
     name = "size"
 
@@ -180,10 +182,10 @@ def _is_number(text: str) -> bool:
 
 
 def note(text: str) -> None:
-    """Says something to the user on stderr, so that stdout stays data.
+    """Prints a message to the user on stderr, so that stdout stays data.
 
-    A command in backquotes, `vas COMMAND`, is shown with the program as the user called it.
-    Control characters are escaped, but for the ends of lines.
+    A command in backquotes, `vas COMMAND`, is shown with the program as the user called it. Control
+    characters are escaped, but for line ends.
     """
     click.echo(as_called(shown(text, keep="\n")), err=True)
 

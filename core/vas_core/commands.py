@@ -9,7 +9,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from vas_core.cli import json_option, note, print_json, print_table, vas
-from vas_core.doctor import Finding, checks, examine
+from vas_core.doctor import DoctorFinding, checks, examine
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
 
@@ -17,7 +17,7 @@ from vas_core.root import Root
 @click.command()
 @json_option
 def doctor(as_json: bool) -> int:
-    """Say what this machine can run, and the fix for what it cannot.
+    """List what this machine can run, and the fix for what it cannot.
 
     Status 0 if nothing is missing, 1 if something is that a command of VAS needs. What only a
     site's own machines need (a Lustre client, KVM) is shown and does not count.
@@ -36,7 +36,7 @@ def doctor(as_json: bool) -> int:
     return ExitStatus.FAILED if lacking else ExitStatus.DONE
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: DoctorFinding) -> tuple[str, ...]:
     mark = "ok" if finding.ok else "no" if finding.optional else "--"
     fix = "" if finding.ok else finding.fix
     return (mark, finding.name, finding.found, finding.needed_for, fix)
@@ -64,7 +64,7 @@ def build() -> None:
     """Build the YARN plugins and fetch Hadoop, if a source is newer.
 
     The script ./vas builds, here and before demo, bench and lab up. It refuses while a lab
-    runs on the jars that it would replace.
+    runs on the jars that it would replace. Called by anything but ./vas it raises an error.
 
     \b
     Example: ./vas build

@@ -8,7 +8,7 @@ from vas_core.errors import NotHere
 
 
 def c_compiler(*, where: str, hint: str = "install gcc") -> str:
-    """Its name on PATH. Raises NotHere, with a `hint`, where there is none."""
+    """Returns the name of the C compiler on PATH. Raises NotHere, with a `hint`, without one."""
     found = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
     if found is None:
         raise NotHere("no C compiler on PATH", where=where, hint=hint)

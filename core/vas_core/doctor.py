@@ -1,7 +1,7 @@
-"""What this machine can run: the checks that every room declares, run one after another.
+"""Runs the checks that every room declares: what this machine can run, and what it lacks.
 
-A room declares its checks as it declares its commands, by an entry point: a function of the
-group `vas.checks` that takes the file-system root and gives a `Finding` per thing that it
+A room declares its checks as it declares its commands, by an entry point: a function of the group
+`vas.checks` that takes the file-system root and yields a `DoctorFinding` for each thing that it
 looked at.
 """
 
@@ -18,10 +18,10 @@ ENTRY_POINT_GROUP = "vas.checks"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One thing a machine has or lacks. `needed_for` names what needs it.
+class DoctorFinding:
+    """A thing that a machine has or lacks. `needed_for` names the commands that need it.
 
-    What is lacking has a `fix`, and makes `vas doctor` fail unless it is `optional`.
+    A missing thing has a `fix`, and makes `vas doctor` fail unless it is `optional`.
     """
 
     name: str
@@ -32,17 +32,18 @@ class Finding:
     optional: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """The finding as `vas doctor --json` prints it: no fix where none is needed."""
+        """Returns the finding as `vas doctor --json` prints it, without a fix where none is
+        needed."""
         return {**vars(self), "fix": "" if self.ok else self.fix}
 
 
-Check = Callable[[Root], Iterable[Finding]]
+Check = Callable[[Root], Iterable[DoctorFinding]]
 
 
 def checks() -> dict[str, Check]:
-    """Every room's checks, by the room's name; core's own first.
+    """Returns every room's checks, by the room's name; core's own first.
 
-    One that cannot be loaded is there too: it raises why when it is called.
+    A check that cannot be loaded is there too: it raises the reason when it is called.
     """
     found = {entry.name: _loaded(entry) for entry in entry_points(group=ENTRY_POINT_GROUP)}
     return dict(sorted(found.items(), key=lambda item: (item[0] != "core", item[0])))
@@ -54,23 +55,23 @@ def _loaded(entry: EntryPoint) -> Check:
     except Exception as error:
         broken = error
 
-        def check(_root: Root) -> Iterable[Finding]:
+        def check(_root: Root) -> Iterable[DoctorFinding]:
             raise broken
 
     return check
 
 
-def examine(root: Root, rooms: dict[str, Check]) -> Iterator[Finding]:
-    """All findings. A check that breaks is a finding too, and does not keep the others back."""
+def examine(root: Root, rooms: dict[str, Check]) -> Iterator[DoctorFinding]:
+    """Yields all findings. A check that fails is a finding too, and does not stop the others."""
     for room, check in rooms.items():
         try:
             yield from check(root)
         except Exception as broken:
             kind = "" if isinstance(broken, VasError | OSError) else f"{type(broken).__name__}: "
-            yield Finding(
+            yield DoctorFinding(
                 name=room,
                 ok=False,
-                found=f"not looked at: {kind}{broken}",
+                found=f"not checked: {kind}{broken}",
                 needed_for=f"{room}'s commands",
-                fix="mend that, then run `vas doctor` again",
+                fix="fix that, then run `vas doctor` again",
             )

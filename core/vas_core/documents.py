@@ -32,11 +32,14 @@ def read_json(file: Path, model: type[Document], *, kind: str, hint: str) -> Doc
 def parse_json(
     content: bytes, model: type[Document], *, kind: str, where: str, hint: str
 ) -> Document:
-    """The same of what was read already."""
+    """Returns the document in a file's content. `where` names the file in messages.
+
+    Raises BadInput that names the file, the first wrong key, and how to make one (`hint`).
+    """
     try:
         return model.model_validate_json(content)
     except ValidationError as wrong:
         first = wrong.errors()[0]
         key = ".".join(map(str, first["loc"]))
         what = f"{key}: {first['msg']}" if key else first["msg"]
-        raise BadInput(f"is no {kind}: {what}", where=where, hint=hint) from None
+        raise BadInput(f"is not a {kind}: {what}", where=where, hint=hint) from None

@@ -11,7 +11,7 @@ _DURATION = re.compile(r"(\d+)\s*([smh])")
 
 
 def parse_duration(text: str) -> int:
-    """Seconds of `90s`, `20m` or `2h`. Raises BadInput for anything else, and for none."""
+    """Returns the seconds of `90s`, `20m` or `2h`. Raises BadInput for anything else, and for 0."""
     match = _DURATION.fullmatch(text.strip())
     seconds = int(match[1]) * _SECONDS[match[2]] if match else 0
     if not seconds:
@@ -20,5 +20,5 @@ def parse_duration(text: str) -> int:
 
 
 def format_duration(seconds: float) -> str:
-    """`45 s`, or from two minutes on `12 min`."""
+    """Returns seconds as text: `45 s`, or from two minutes on `12 min`."""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -23,7 +23,7 @@ class ExitStatus(IntEnum):
 
 
 class VasError(Exception):
-    """Something failed. `where` is a path, key or host; `hint` is the fix."""
+    """An operation failed. `where` is a path, key or host; `hint` is the fix."""
 
     exit_status = ExitStatus.FAILED
 

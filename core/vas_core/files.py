@@ -1,4 +1,4 @@
-"""Writing a file so that a reader sees the old content or the new; directories for it."""
+"""Writes a file so that a reader sees the old content or the new; makes directories for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
-    """Replaces `path` by write, fsync, rename, fsync of the directory. OSError names `path`."""
+    """Replaces `path` by write, fsync, rename, and fsync of the directory.
+
+    Raises OSError with `path` as its file name.
+    """
     data = content.encode() if isinstance(content, str) else content
     try:
         _replace(path, data, mode)
@@ -59,10 +62,11 @@ def fsync_directory(directory: Path) -> None:
 
 
 def stamp_of(path: Path) -> tuple[int, int, int] | None:
-    """What changes when a file is written: time, size and inode; None if there is no file.
+    """Returns time, size and inode of a file, which differ once it was written; None without a
+    file.
 
-    The time alone is not enough: a file that is emptied and written within one tick of the
-    kernel's clock (4 ms at HZ=250) has one time for both.
+    The time alone is not enough: a file that is emptied and written within one tick of the kernel's
+    clock (4 ms at HZ=250) has one time for both.
     """
     try:
         found = path.stat()

@@ -1,7 +1,7 @@
-"""What a daemon is told by files: what is right is taken and kept, what is not is held off.
+"""Keeps a daemon's inputs in force: good files are taken and kept, bad ones are held off.
 
 A daemon that ends because of a bad file is worse than one that goes on with yesterday's: it goes
-on, says so in its log and its metrics, and tries again.
+on, reports it in its log and its metrics, and tries again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AGAIN_SECONDS = 30.0
 
 
 class InForceMetrics:
-    """Gauges `NAME_current` and `NAME_age_seconds`; `what` is what the files hold, in a word."""
+    """The gauges `NAME_current` and `NAME_age_seconds`; `what` is a word for the files' content."""
 
     def __init__(self, registry: CollectorRegistry, name: str, what: str) -> None:
         self.what = what
@@ -32,18 +32,19 @@ class InForceMetrics:
         )
         age = Gauge(
             f"{name}_age_seconds",
-            f"Since the {what} in force was last read from disk; NaN before the first",
+            f"Seconds since the {what} in force was last read from disk; NaN before the first time",
             registry=registry,
         )
         age.set_function(self._age)
 
     def took(self, read_at: float | None = None) -> None:
-        """Something is in force: what was read now, or what was kept at that time (epoch)."""
+        """Records that inputs are in force: those read now, or those kept at a time (epoch
+        seconds)."""
         self._current.set(read_at is None)
         self._read_at = time.time() if read_at is None else read_at
 
     def refused(self) -> None:
-        """What is on disk is not what is in force."""
+        """Records that the inputs on disk are not in force."""
         self._current.set(0)
 
     def _age(self) -> float:
@@ -51,7 +52,7 @@ class InForceMetrics:
 
 
 class InForce(Generic[Told]):
-    """What was read of `files` by `load`, and `kept` for the next start.
+    """The inputs of a daemon: `load` reads them from `files`, `kept` has them for the next start.
 
     `reloads` counts by the label `result`: done, refused, kept.
     """
@@ -74,9 +75,9 @@ class InForce(Generic[Told]):
         self._again_at = float("inf")
 
     def start(self, use: Callable[[Told], None]) -> Told:
-        """Reads the files and gives `use` what they say; if either fails, what was kept.
+        """Reads the files and gives their content to `use`; if either fails, the kept inputs.
 
-        Returns what was used. Raises whatever the first failed with, if nothing kept can be used.
+        Returns the inputs that were used. Raises the first failure if no kept inputs can be used.
         """
         self.note_reading()
         try:
@@ -104,21 +105,21 @@ class InForce(Generic[Told]):
         return kept[0]
 
     def is_due(self, now: float) -> bool:
-        """Whether the files are to be read again: they changed, or were refused some time ago."""
+        """Returns whether to read the files again: they changed, or were refused some time ago."""
         return now >= self._again_at or self._stamps != self._stamps_now()
 
     def note_reading(self) -> None:
-        """Called before each reading: what changes from now on is read the next time."""
+        """Must be called before each reading: later changes of the files are read the next time."""
         self._stamps, self._again_at = self._stamps_now(), float("inf")
 
     def took(self) -> None:
-        """What was read is in force. `keep` it then."""
+        """Records that the inputs that were read are in force; call `keep` afterwards."""
         self._refusal, self.is_current = None, True
         self._metrics.took()
         self._reloads.labels("done").inc()
 
     def keep(self, told: Told) -> None:
-        """Writes what is in force to disk, which may take its time; a failure is logged."""
+        """Writes the inputs in force to disk, which may take a while; logs a failure."""
         try:
             self._kept.write(told)
         except OSError as wrong:
@@ -126,7 +127,8 @@ class InForce(Generic[Told]):
             self._log.error(f"the {self._metrics.what} cannot be kept for a restart", extra=extra)
 
     def refused(self, wrong: Exception) -> None:
-        """What was read is not taken, whatever the reason; the old one holds. Logged once."""
+        """Records that the inputs that were read are refused; those before stay. Logs a reason
+        once."""
         self.is_current = False
         self._metrics.refused()
         self._reloads.labels("refused").inc()

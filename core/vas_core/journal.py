@@ -31,8 +31,8 @@ from vas_core.safe_open import open_own, read_own
 _MOST_BYTES = 16 << 20
 
 
-class Entry(BaseModel):
-    """One remembered value; `original` is None where there was none."""
+class JournalEntry(BaseModel):
+    """One recorded value; `original` is None where the value did not exist."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,7 +45,7 @@ class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Literal[1] = 1
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
 
 
 class Journal:
@@ -72,20 +72,24 @@ class Journal:
             os.close(lock)
 
     @staticmethod
-    def peek(path: Path) -> list[Entry]:
-        """What a rollback would have to restore now; neither waits nor writes. Raises VasError."""
+    def peek(path: Path) -> list[JournalEntry]:
+        """Returns the entries that a rollback would restore now, without waiting for the lock.
+
+        Raises VasError if the file cannot be used.
+        """
         return Journal(path, _load(path)).pending_rollback()
 
     def remember(self, originals: Mapping[str, str | None]) -> None:
         """Records values before their first change. Later calls keep the first value."""
         known = {entry.target for entry in self._document.entries}
-        new = [Entry(target=t, original=o) for t, o in originals.items() if t not in known]
+        new = [JournalEntry(target=t, original=o) for t, o in originals.items() if t not in known]
         if new:
             self._document.entries += new
             self._save()
 
     def confirm(self, targets: Collection[str]) -> None:
-        """Records that changes of remembered values succeeded. KeyError if one is none."""
+        """Records that changes of recorded values succeeded. Raises KeyError for a value never
+        recorded."""
         known = {entry.target: entry for entry in self._document.entries}
         entries = [known[target] for target in targets]
         if not all(entry.confirmed for entry in entries):
@@ -94,7 +98,7 @@ class Journal:
             self._save()
 
     def rename(self, targets: Mapping[str, str]) -> None:
-        """Moves entries to other targets: what they are of has another name now.
+        """Moves entries to other targets, whose names have changed.
 
         An entry that has a new target already gives way: its value was found after the change.
         """
@@ -113,8 +117,8 @@ class Journal:
             self._document.entries = kept
             self._save()
 
-    def pending_rollback(self) -> list[Entry]:
-        """What a rollback has to restore, last change first."""
+    def pending_rollback(self) -> list[JournalEntry]:
+        """Returns the entries that a rollback must restore, last change first."""
         return [entry.model_copy() for entry in reversed(self._document.entries)]
 
     def _save(self) -> None:

@@ -1,4 +1,4 @@
-"""What a daemon was last told that was right, kept on disk for a start without a usable file."""
+"""Keeps a daemon's last good inputs on disk, for a start without a usable file."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ class _Document(BaseModel, Generic[Told]):
 
 @dataclass(frozen=True)
 class LastGood(Generic[Told]):
-    """The file in `directory`, which root alone may read. A write is durable, or did not happen."""
+    """A file of inputs in `directory`, which only root may read. A write is durable or has no
+    effect."""
 
     directory: Path
     model: type[Told]
 
     def write(self, told: Told) -> None:
-        """Replaces what is kept. Raises OSError."""
+        """Replaces the kept inputs. Raises OSError."""
         make_directories(self.directory, mode=0o700)
         document = _Document[Told](saved_at=time.time(), told=told)
         write_atomically(self.directory / FILE, document.model_dump_json() + "\n", mode=0o600)
 
     def read(self) -> tuple[Told, float] | None:
-        """What is kept, and when it was (seconds since the epoch); None if nothing is.
+        """Returns the kept inputs and the time of their writing (epoch seconds); None without any.
 
-        Raises VasError if it cannot be used.
+        Raises VasError if the file cannot be used.
         """
         file = self.directory / FILE
         try:

@@ -12,7 +12,7 @@ import click
 
 @dataclass(frozen=True)
 class Later:
-    """A command not imported yet: `module:attribute`, and its line in the group's help."""
+    """A command that is not imported yet: `module:attribute`, and its line in the group's help."""
 
     target: str
     help: str
@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(self.help_lines()))
 
     def help_lines(self) -> list[tuple[str, str]]:
-        """Each command's name and its line, none of `_later` imported."""
+        """Returns each command's name and help line, without importing the commands of `_later`."""
         here = {name: c.get_short_help_str(_LINE_CHARS) for name, c in self.commands.items()}
         return sorted((here | {name: late.help for name, late in self._later.items()}).items())
 

@@ -1,4 +1,4 @@
-"""Talking to systemd, if it started this process: sd_notify(3)."""
+"""Notifies systemd, if it started this process: sd_notify(3)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The system packages of packages.tsv, and whether this machine has what each brings.
+"""The system packages of packages.tsv, and whether this machine has each.
 
-`./vas` has the same probes in bash: it installs what is missing before there is a Python to ask.
+`./vas` has the same probes in bash: it installs missing packages before there is a Python to ask.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from vas_core.doctor import Finding
+from vas_core.doctor import DoctorFinding
 from vas_core.process import run
 from vas_core.root import Root
 
@@ -32,14 +32,16 @@ _NEEDED_FOR = {
     "image": "image, test",
     "disk": "image build",
     "uefi": "image check",
+    "firewall": "test",
+    "kerberos": "test --all",
 }
-_OPTIONAL = ("source", "venv", "paths", "bench", "browser", "guests", "image", "disk", "uefi")
+_ALWAYS = ("base", "lab")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 
 
 @dataclass(frozen=True)
 class Package:
-    """A row of packages.tsv: what to install where `probe` fails."""
+    """A row of packages.tsv: the packages to install where `probe` fails."""
 
     probe: str
     scope: str
@@ -49,35 +51,35 @@ class Package:
 
 
 def packages() -> list[Package]:
-    """The system packages VAS uses, with their Debian and Rocky 9 names."""
+    """Returns the system packages that VAS uses, with their Debian and Rocky 9 names."""
     text = resources.files("vas_core").joinpath("packages.tsv").read_text()
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return [Package(*row) for row in csv.reader(lines, delimiter="\t")]
 
 
-def check(_root: Root) -> Iterator[Finding]:
-    """A finding for each system package."""
+def check(_root: Root) -> Iterator[DoctorFinding]:
+    """Yields a finding for each system package."""
     return (_finding(package) for package in packages())
 
 
-def _finding(package: Package) -> Finding:
+def _finding(package: Package) -> DoctorFinding:
     kind, _, name = package.probe.rpartition(":")
     found = _look(package.probe)
     install = f"apt-get install {package.debian} (Rocky 9: dnf install {package.rocky})"
     if kind == "jdk" and "JAVA_HOME" in os.environ:
         install = f"set JAVA_HOME to a JDK {name} or newer, or unset it"
-    return Finding(
+    return DoctorFinding(
         name=package.probe.partition("|")[0].replace(":", " "),
         ok=found.ok,
         found=found.text if found.ok else f"{found.text}: {package.why}",
         needed_for=_NEEDED_FOR[package.scope],
         fix=install,
-        optional=package.scope in _OPTIONAL,
+        optional=package.scope not in _ALWAYS,
     )
 
 
 def _look(probe: str) -> _Look:
-    """Of several probes the first that finds something, or the last."""
+    """Tries probes joined by `|`; returns the first that finds something, or the last."""
     for one in probe.split("|"):
         kind, _, name = one.rpartition(":")
         found = _LOOKS[kind](name)

@@ -1,4 +1,4 @@
-"""Waiting for a state by looking at it."""
+"""Waits for a state by polling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INTERVAL_SECONDS = 0.1
 def poll(
     look: Callable[[], Seen], wanted: Callable[[Seen], bool], timeout_seconds: float, what: str
 ) -> Seen:
-    """Looks until it sees what is wanted, and returns that.
+    """Calls `look` until it returns what is wanted, and returns that.
 
     Raises VasError with the last thing seen when that takes longer than `timeout_seconds`.
     """

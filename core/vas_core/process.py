@@ -1,4 +1,4 @@
-"""The one way VAS starts another program."""
+"""Runs other programs: the one place where VAS starts one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Completed:
 
     @property
     def command(self) -> str:
-        """The command as one would type it."""
+        """The command line as one would type it."""
         return shlex.join(self.argv)
 
 

@@ -1,7 +1,7 @@
-"""The program as the user called it, in every command that a hint or a help text tells to run.
+"""Names the program as the user called it, in every command that a message tells to run.
 
 Texts name a command in one form, `vas COMMAND`; what is printed has the program in its place:
-`./vas` in a clone, `vas` where it is on PATH. The script `./vas` says which, by VAS_PROGRAM.
+`./vas` in a clone, `vas` where it is on PATH. The script `./vas` passes the name on in VAS_PROGRAM.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ _IN_HELP = re.compile(r"(?<![\w./-])(?<!--system )(?<!--base )(?:\./)?vas (?=[a-
 
 
 def program() -> str:
-    """What to type to run VAS."""
+    """Returns the word to type to run VAS."""
     return os.environ.get("VAS_PROGRAM") or "vas"
 
 
 def as_called(text: str) -> str:
-    """A message, with the program as called in the commands that stand in backquotes."""
+    """Returns a message whose commands in backquotes have the program as the user called it."""
     return _IN_HINT.sub(lambda _: f"`{program()} ", text)
 
 
 def help_as_called(text: str) -> str:
-    """The same for a help text, whose examples stand without backquotes."""
+    """Returns a help text whose examples, without backquotes, have the program as the user
+    called it."""
     return _IN_HELP.sub(lambda _: f"{program()} ", text)

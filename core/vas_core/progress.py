@@ -1,7 +1,7 @@
-"""Progress of a sequence of steps: what is happening, and how long is left.
+"""Shows the progress of a sequence of steps: the step that runs, and the time that is left.
 
-How long is learned: each run stores its steps' seconds and the next one counts down from them.
-On a terminal one line is kept up to date; elsewhere each step is one line.
+How long a step takes is learned: each run stores its steps' seconds and the next one counts down
+from them. On a terminal one line is kept up to date; elsewhere each step is one line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TICK_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Step:
-    """One step and the seconds it takes where nothing has been learned yet."""
+    """A step and the seconds that it takes where nothing has been learned yet."""
 
     name: str
     expected_seconds: float
@@ -45,7 +45,7 @@ class Steps:
     @classmethod
     @contextmanager
     def show(cls, steps: Sequence[Step], learned: Path) -> Iterator[Steps]:
-        """Shows progress on stderr. `learned` is the file the steps' seconds are kept in."""
+        """Shows progress on stderr. `learned` is the file that keeps the steps' seconds."""
         display = cls(steps, learned, Console(file=sys.stderr, highlight=False))
         yield display
         learned.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ class Steps:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Runs one step of the list; unknown names are a programming error."""
+        """Runs one step of the list; an unknown name is a programming error (ValueError)."""
         number = self._names.index(name) + 1
         started = time.monotonic()
         title = f"[{number}/{len(self._names)}] {name}"
@@ -68,7 +68,7 @@ class Steps:
             self._console.print(f"{title} {self._taken[name]:.0f} s", markup=False)
 
     def expect(self, seconds: Mapping[str, float]) -> None:
-        """What steps that are still to come are now thought to take."""
+        """Replaces the expected seconds of steps that are still to come."""
         self._expected |= seconds
 
     def say(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The words of QEMU's command line that guests have in common. Pure but for `find_qemu`."""
+"""Builds the parts of QEMU's command line that guests have in common. Pure but for `find_qemu`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUIET = "mitigations=off tsc=reliable no_timer_check random.trust_cpu=on panic=
 
 
 def find_qemu() -> str:
-    """Debian's QEMU, or Rocky's. Raises NotHere without one."""
+    """Returns the QEMU program, under Debian's name or Rocky's. Raises NotHere without one."""
     found = next((name for name in QEMU if shutil.which(name)), None)
     if found is None:
         hint = "install qemu-system-x86 (Rocky 9: qemu-kvm)"
@@ -23,10 +23,10 @@ def find_qemu() -> str:
 
 
 def machine(*, kvm: bool, memory_mib: int, cpus: int, translations_mib: int = 512) -> list[str]:
-    """A PC that has nothing but processors and memory, and ends instead of starting again.
+    """Returns the words of a PC with processors and memory only, which ends instead of restarting.
 
-    Without KVM its processors are emulated; what is translated of its programs takes so much of
-    the host's memory at most.
+    Without KVM its processors are emulated; `translations_mib` limits the host's memory for
+    translated code.
     """
     accelerator = "kvm" if kvm else f"tcg,thread=multi,tb-size={translations_mib}"
     return [
@@ -37,24 +37,25 @@ def machine(*, kvm: bool, memory_mib: int, cpus: int, translations_mib: int = 51
 
 
 def kernel(image: Path, initrd: Path, command_line: str) -> list[str]:
-    """What it boots, without a boot loader."""
+    """Returns the words that boot a kernel without a boot loader."""
     files = ("-kernel", str(image), "-initrd", str(initrd))
     return [*files, "-append", f"{command_line} {_QUIET}"]
 
 
 def disk(name: str, file: Path, options: str) -> Iterator[str]:
-    """A virtio disk."""
+    """Yields the words of a virtio disk."""
     yield from ("-drive", f"if=none,id={name},{options},file={escaped(file)}")
     yield from ("-device", f"virtio-blk-pci,drive={name}")
 
 
 def port(name: str, identity: str, backend: str) -> Iterator[str]:
-    """A port of the virtio console, by which programs in the guest speak; `backend`: where to."""
+    """Yields the words of a virtio console port, by which programs in the guest speak to
+    `backend`."""
     kind, _, rest = backend.partition(",")
     yield from ("-chardev", f"{kind},id={identity},{rest}")
     yield from ("-device", f"virtserialport,chardev={identity},name={name}")
 
 
 def escaped(path: Path) -> str:
-    """A path within an option, where a comma ends a value."""
+    """Returns a path within an option, where a comma would end the value."""
     return str(path).replace(",", ",,")

@@ -21,6 +21,10 @@ _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _PLACE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+class LeadsOut(FileNotFoundError):
+    """A link of a captured tree leads out of the tree, where nobody may follow it."""
+
+
 def read_limited(path: Path, most_bytes: int) -> bytes:
     """Returns the content of a file that a user named; links and pipes (`<(...)`) are followed.
 
@@ -58,7 +62,7 @@ def read_inside(top: Path, relative: str, most_bytes: int) -> bytes:
     OSError as open() does where there is no such file.
     """
     path = top / relative
-    place = _place(top, relative)
+    place = open_place(top, relative)
     try:
         status = os.fstat(place)
         if stat.S_ISDIR(status.st_mode):
@@ -74,7 +78,7 @@ def read_inside(top: Path, relative: str, most_bytes: int) -> bytes:
 
 def names_inside(top: Path, relative: str) -> list[str]:
     """Returns what is in a directory of a captured tree, sorted. Raises as `read_inside` does."""
-    place = _place(top, relative)
+    place = open_place(top, relative)
     try:
         descriptor = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     finally:
@@ -89,7 +93,7 @@ def link_inside(top: Path, relative: str) -> Path | None:
     """Returns where a link of a captured tree points; None if it is not a link or not there."""
     parent, _, name = relative.rpartition("/")
     try:
-        place = _place(top, parent)
+        place = open_place(top, parent)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
@@ -114,22 +118,34 @@ def _refuse_larger(path: Path, size: int, most_bytes: int) -> None:
         raise BadInput(what, where=str(path))
 
 
-def _place(top: Path, relative: str) -> int:
-    """An O_PATH descriptor of what a path leads to within the tree; nothing is read on the way."""
+def open_place(top: Path, relative: str, *, within: bool = False) -> int:
+    """Returns an O_PATH descriptor of what a path leads to in a captured tree; reads nothing.
+
+    An absolute link starts at the top, and `..` does not lead above it; `within`: both raise
+    LeadsOut instead, as the kernel would leave the tree there.
+    Raises BadInput for links in a circle, OSError as open() does.
+    """
     stack = [os.open(top, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)]
     left, followed = relative.split("/")[::-1], 0
     try:
         while left:
-            target = _step(stack, left.pop())
+            part = left.pop()
+            if within and part == ".." and len(stack) == 1:
+                raise LeadsOut(errno.ENOENT, "leads out of the tree")
+            target = _step(stack, part)
             if target is None:
                 continue
             followed += 1
             if followed > _MOST_LINKS:
                 raise BadInput("symbolic links lead in a circle", where=str(top / relative))
             if target.startswith("/"):
+                if within:
+                    raise LeadsOut(errno.ENOENT, "leads out of the tree")
                 _shorten(stack, 1)
             left += target.split("/")[::-1]
         return stack.pop()
+    except LeadsOut:
+        raise
     except OSError as wrong:
         raise OSError(wrong.errno, wrong.strerror, str(top / relative)) from wrong
     finally:

@@ -1,4 +1,4 @@
-"""The file-system root that sysfs and procfs are read under."""
+"""The file-system root below which sysfs and procfs are read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.reading import link_inside, names_inside, read_inside
+from vas_core.tree_glob import glob_inside
 
 # More than /proc/interrupts of any machine has (11 bytes for each CPU and interrupt).
 MOST_BYTES = 32 << 20
@@ -24,7 +25,7 @@ class Root:
     directory: Path = Path("/")
 
     def path(self, relative: str) -> Path:
-        """The real path of `relative`. Raises ValueError if it is absolute."""
+        """Returns the real path of `relative`. Raises ValueError if it is absolute."""
         if relative.startswith("/"):
             raise ValueError(f"{relative!r} must be relative to the root")
         return self.directory / relative
@@ -35,7 +36,10 @@ class Root:
         return self.directory == Path("/")
 
     def read(self, relative: str) -> str | None:
-        """The text of a file without its last newline, or None if there is no such file."""
+        """Returns the text of a file without its last newline; None if there is no such file.
+
+        Raises BadInput for what a captured tree must not hold, OSError as open() does.
+        """
         path = self.path(relative)
         try:
             if self.is_live:
@@ -46,7 +50,7 @@ class Root:
         return content.decode(errors="surrogateescape").rstrip("\n")
 
     def names(self, relative: str) -> list[str]:
-        """What is in a directory, sorted; empty if there is no such directory."""
+        """Returns the sorted names in a directory; none if there is no such directory."""
         path = self.path(relative)
         try:
             if not self.is_live:
@@ -56,17 +60,18 @@ class Root:
             return []
 
     def link(self, relative: str) -> Path | None:
-        """Where a link points; None if it is no link."""
+        """Returns the target of a symbolic link; None if the path is not a link."""
         path = self.path(relative)
         if not self.is_live:
             return link_inside(self.directory, relative)
         return path.readlink() if path.is_symlink() else None
 
     def glob(self, pattern: str) -> Iterator[Path]:
-        """The files that match `pattern`, sorted; of a captured tree those within it."""
-        found = sorted(self.directory.glob(pattern))
+        """Yields the files that match `pattern`, sorted; of a captured tree those within it.
+
+        Raises BadInput for links in a circle and for a tree too large to search (`glob_inside`).
+        """
         if self.is_live:
-            yield from found
-            return
-        top = self.directory.resolve()
-        yield from (path for path in found if path.resolve().is_relative_to(top))
+            yield from sorted(self.directory.glob(pattern))
+        else:
+            yield from glob_inside(self.directory, pattern)

@@ -31,7 +31,10 @@ _KINDS = {
 
 
 class Planted(VasError):
-    """A name of ours holds what VAS did not put there; `where` is the path. Nothing was touched."""
+    """A file name of ours holds something that VAS did not put there; `where` is the path.
+
+    Nothing was touched.
+    """
 
 
 def open_own(
@@ -42,11 +45,12 @@ def open_own(
     dir_fd: int | None = None,
     also_of: tuple[int, ...] | None = (),
 ) -> int:
-    """Opens a regular file of this user under a name that others can foresee; gives a descriptor.
+    """Opens a regular file of this user under a foreseeable name; returns a descriptor.
 
     `flags` are those of `os.open`; with O_TRUNC the file is emptied after it was checked. `also_of`
     lists further user ids that may own the file; None allows any. With `dir_fd` the last part of
     `path` is opened in that directory, and the whole `path` stands in messages.
+
     Raises Planted for a link, a file with a second name, a stranger's file, a FIFO, a socket, a
     device or a directory; OSError, with the path, for everything else.
     """
@@ -99,7 +103,10 @@ def open_own_directory(path: Path, *, dir_fd: int | None = None) -> int:
 def read_own(
     path: Path, most_bytes: int, *, dir_fd: int | None = None, also_of: tuple[int, ...] | None = ()
 ) -> bytes:
-    """The content of a file that `open_own` opens. Raises VasError if it is longer than allowed."""
+    """Returns the content of a file that `open_own` opens.
+
+    Raises VasError if it is longer than `most_bytes`, and as `open_own` does.
+    """
     descriptor = open_own(path, os.O_RDONLY, dir_fd=dir_fd, also_of=also_of)
     with os.fdopen(descriptor, "rb") as stream:
         content = stream.read(most_bytes + 1)
@@ -109,7 +116,7 @@ def read_own(
 
 
 def unlink_file(path: Path) -> None:
-    """Removes a name that `open_own` uses, if it is there; a link goes, what it leads to stays.
+    """Removes a name that `open_own` uses, if it exists; of a link only the link itself.
 
     Raises Planted for a directory.
     """
@@ -122,7 +129,7 @@ def unlink_file(path: Path) -> None:
 
 
 def what_is(status: os.stat_result) -> str:
-    """What a directory entry is, in words: `a FIFO`."""
+    """Returns the kind of a directory entry in words: `a FIFO`."""
     return _KINDS.get(stat.S_IFMT(status.st_mode), "a regular file")
 
 

@@ -1,4 +1,4 @@
-"""Bills of materials of images and archives, as CycloneDX 1.6 (cyclonedx.org/docs/1.6/json)."""
+"""Writes bills of materials of images and archives: CycloneDX 1.6 (cyclonedx.org/docs/1.6/json)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-.*\.whl")
 
 @dataclass(frozen=True, order=True)
 class Component:
-    """One library or package; `kind` is its package URL's type: deb, rpm, maven or pypi."""
+    """A library or package; `kind` is the type of its package URL: deb, rpm, maven or pypi."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""A cloud-init seed of the kind NoCloud: a small CD with the label `cidata`."""
+"""Writes and reads a cloud-init seed of the kind NoCloud: a small CD with the label `cidata`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LABEL = "cidata"
 
 
 def write_seed(path: Path, files: Mapping[str, str]) -> None:
-    """Writes the CD, for its owner alone: `user-data`, `meta-data`, perhaps `network-config`."""
+    """Writes the CD for its owner alone: `user-data`, `meta-data`, perhaps `network-config`."""
     disc = PyCdlib()
     disc.new(interchange_level=3, vol_ident=_LABEL, rock_ridge="1.09", joliet=3)
     for number, (name, text) in enumerate(sorted(files.items())):
@@ -33,7 +33,7 @@ def write_seed(path: Path, files: Mapping[str, str]) -> None:
 
 
 def read_seed(path: Path) -> dict[str, str]:
-    """The files of a CD that `write_seed` wrote."""
+    """Returns the files of a CD that `write_seed` wrote."""
     disc = PyCdlib()
     disc.open(str(path))
     try:

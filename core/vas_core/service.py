@@ -1,4 +1,4 @@
-"""What every daemon of VAS does alike: its log, and where Prometheus asks."""
+"""Shared by the daemons: the structured log and the Prometheus endpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IP_FREEBIND = 15
 
 
 def log_json() -> None:
-    """Logs to stderr, a line of JSON an event."""
+    """Logs to stderr, one line of JSON per event."""
     handler = logging.StreamHandler()
     fields = "%(asctime)s %(levelname)s %(message)s"
     handler.setFormatter(JsonFormatter(fields, rename_fields={"levelname": "level"}))
@@ -28,18 +28,17 @@ def log_json() -> None:
 
 
 def serve_metrics(registry: CollectorRegistry, at: str) -> None:
-    """Answers Prometheus at `ADDRESS:PORT` in a thread; at `off` not at all.
+    """Answers Prometheus at `ADDRESS:PORT` in a thread; does nothing at `off`.
 
-    An address that the machine does not have yet is as good: that of a path that is down is no
-    reason for a daemon not to start. Raises BadInput if `at` is neither, VasError if the port is
-    taken.
+    An address that the machine does not have yet is accepted: a path that is down must not keep a
+    daemon from starting. Raises BadInput if `at` is neither, VasError if the port is taken.
     """
     if at == OFF:
         return
     try:
         server = _Server(_parsed(at), _Quiet)
     except OSError as wrong:
-        what = f"cannot be listened at: {wrong.strerror}"
+        what = f"cannot be bound: {wrong.strerror}"
         raise VasError(what, where=f"--metrics {at}") from wrong
     server.set_app(make_wsgi_app(registry))
     Thread(target=server.serve_forever, daemon=True).start()
@@ -52,7 +51,7 @@ def _parsed(at: str) -> tuple[str, int]:
         return str(ip_address(address)), int(port)
     except ValueError:
         hint = "like 127.0.0.1:9213"
-        raise BadInput("is no ADDRESS:PORT", where=f"--metrics {at}", hint=hint) from None
+        raise BadInput("is not an ADDRESS:PORT", where=f"--metrics {at}", hint=hint) from None
 
 
 class _Server(ThreadingMixIn, WSGIServer):
@@ -63,7 +62,8 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__(at, handler)
 
     def server_bind(self) -> None:
-        """As the standard library's, but for the address's DNS name: that may take its time."""
+        """Binds without looking up the address's DNS name, as the standard library would: it may
+        hang."""
         self.socket.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
         TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Settings that a site may change: one YAML file for each room."""
+"""Reads the settings that a site may change: one YAML file for each room."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None) -> Settings:
-    """Reads a file of settings; the model's defaults where the default file, if any, is missing.
+    """Returns the settings of a file; the model's defaults where the default file is missing.
 
     Raises BadInput that names file, key and what is wrong.
     """
@@ -53,7 +53,7 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadInput(f"cannot be read: {wrong}", where=str(file)) from wrong
     except yaml.YAMLError as wrong:
-        raise BadInput(f"is no YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
+        raise BadInput(f"is not YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
     except ValidationError as wrong:
         raise BadInput(first_problem(wrong), where=str(file)) from wrong
     except RecursionError:
@@ -63,11 +63,11 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
 
 
 def first_problem(wrong: ValidationError) -> str:
-    """The first thing that is wrong with a document: `key: what`."""
+    """Returns the first problem of a document: `key: what`."""
     return problems(wrong)[0]
 
 
 def problems(wrong: ValidationError) -> list[str]:
-    """Everything that is wrong with a document, as `key: what`."""
+    """Returns every problem of a document, each as `key: what`."""
     found = [(".".join(map(str, one["loc"])) or "the whole", one["msg"]) for one in wrong.errors()]
     return [f"{key}: {what[:1].lower()}{what[1:]}" for key, what in found]

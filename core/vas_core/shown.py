@@ -1,4 +1,4 @@
-"""Texts from outside, fit for a terminal."""
+"""Makes texts from outside fit for a terminal."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class Signals:
-    """Notes what came, and wakes the selector; its registered data is a callable."""
+    """Notes signals, and wakes the selector; its registered data is a callable."""
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
         self.stop = False
@@ -23,7 +23,7 @@ class Signals:
         signal.signal(signal.SIGHUP, self._on_reload)
 
     def take_reload(self) -> bool:
-        """Whether SIGHUP came since this was last asked."""
+        """Returns whether SIGHUP came since the last call."""
         asked, self._reload = self._reload, False
         return asked
 

@@ -1,4 +1,4 @@
-"""Sizes in bytes, written the way Lustre and Hadoop write them: binary units."""
+"""Parses and prints sizes in bytes the way Lustre and Hadoop write them: in binary units."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:i?B)?", re.IGNORECASE)
 
 
 def parse_size(text: str) -> int:
-    """Bytes of `64M`, `64MiB`, `64MB`, `1.5g` or `65536`: every unit is a power of 1024.
+    """Returns the bytes of `64M`, `64MiB`, `64MB`, `1.5g` or `65536`; units are powers of 1024.
 
     Raises BadInput for anything else, a negative or a fractional number of bytes included.
     """
@@ -28,7 +28,7 @@ def parse_size(text: str) -> int:
 
 
 def format_size(size_bytes: int) -> str:
-    """The shortest exact or one-decimal form: 67108864 -> `64 MiB`."""
+    """Returns the shortest exact form of a size, or one with one decimal: 67108864 -> `64 MiB`."""
     value = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(value) < 1024:

@@ -1,4 +1,4 @@
-"""The known name that somebody meant."""
+"""Suggests the closest known name for a misspelled one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = 20
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known name that is a typing error of up to two letters away, if any."""
+    """Returns the known name that is up to two letters away from a word; None if there is none."""
     found = process.extractOne(
         word, list(known), scorer=Levenshtein.distance, score_cutoff=_TYPO_EDITS
     )
@@ -20,7 +20,7 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(word: str, known: Iterable[str], what: str) -> str:
-    """`did you mean X?`, else the first 20 known ones."""
+    """Returns `did you mean X?`, or the first 20 known names."""
     names = list(known)
     close = closest(word, names)
     if close:

@@ -1,4 +1,4 @@
-"""Asking libvirt by `virsh`: its Python library has no wheels."""
+"""Calls libvirt by `virsh`, as libvirt's Python library has no wheels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _TIMEOUT_SECONDS = 120.0
 
 
 def virsh(uri: str | None, *words: str, stdin: str | None = None) -> str:
-    """Runs one of virsh's commands at a connection URI; None is virsh's own default.
+    """Runs a command of virsh at a connection URI and returns its output; None is virsh's default.
 
-    Raises VasError with what virsh said, NotHere.
+    Raises VasError with what virsh printed, NotHere without virsh.
     """
     # Its messages are shown beside ours: in one language.
     env = {**os.environ, "LC_ALL": "C"}

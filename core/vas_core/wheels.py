@@ -1,4 +1,4 @@
-"""VAS and the libraries that it pins, as wheels: what machines install that ask no index."""
+"""Builds VAS and the libraries that it pins as wheels, for machines that reach no package index."""
 
 from __future__ import annotations
 

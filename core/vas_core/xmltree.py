@@ -1,4 +1,4 @@
-"""XML from outside, parsed into a tree: entities are refused, nothing is fetched."""
+"""Parses XML from outside into a tree: entities are refused, nothing is fetched."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class _Refused(Exception):
 
 
 def parse_xml(content: str | bytes, *, where: str) -> Element:
-    """The root element. A DOCTYPE may stand there and is not read.
+    """Returns the root element. A DOCTYPE may stand there and is not read.
 
-    Raises BadInput for what is no XML, and for a declared entity: a few lines of them can grow
-    to gigabytes, or name a file of this machine.
+    Raises BadInput for a text that is not XML, and for a declared entity: a few lines of them can
+    grow to gigabytes, or name a file of this machine.
     """
     builder = TreeBuilder()
     parser = expat.ParserCreate()
@@ -31,7 +31,7 @@ def parse_xml(content: str | bytes, *, where: str) -> Element:
     except _Refused:
         raise BadInput("declares XML entities, which are refused", where=where) from None
     except (expat.ExpatError, ValueError) as wrong:
-        raise BadInput(f"is no XML: {wrong}", where=where) from None
+        raise BadInput(f"is not XML: {wrong}", where=where) from None
 
 
 def _refuse(*_: object) -> None:

@@ -13,7 +13,7 @@ from vas_core.seed import read_seed, write_seed
 from vas_guest.domain import guest_uuid
 from vas_guest.seed import More, hosts_file, seed_files
 from vas_guest.settings import Accelerator, GuestSettings
-from vas_routing.settings import Settings
+from vas_routing.settings import RouteSettings
 
 SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
 
@@ -49,7 +49,7 @@ def test_an_emulated_guest_probes_at_its_own_pace() -> None:
     assert "/etc/vas/route.yaml" not in written
     emulated = user_data(made(GuestSettings(accelerator=Accelerator.TCG)))["write_files"]
     route = next(one for one in emulated if one["path"] == "/etc/vas/route.yaml")
-    assert Settings.model_validate(yaml.safe_load(route["content"])).probe_interval_ms == 2000
+    assert RouteSettings.model_validate(yaml.safe_load(route["content"])).probe_interval_ms == 2000
     # The daemon starts with the map: it must find them.
     assert emulated[0] == route
 

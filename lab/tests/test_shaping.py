@@ -11,7 +11,7 @@ from vas_cluster import parse_cluster
 from vas_lab.shaping import rate_mbps, shaping
 from vas_lab.sites import net_site
 from vas_lab.topology import plan_topology
-from vas_routing.calibrate.paper import Kind, kind_of
+from vas_routing.calibrate.paper import NodeRelation, relation_of
 from vas_routing.links import Leg
 
 CLUSTER = parse_cluster(yaml.safe_dump(net_site()), "net")
@@ -39,15 +39,15 @@ def shaped() -> dict[tuple[str, str, str, str], int]:
 @pytest.mark.parametrize(
     ("kind", "leg", "mbps"),
     [
-        (Kind.OWN_HOST, Leg.VIRTIO, 1520),
-        (Kind.OWN_HOST, Leg.SRIOV, 710),
-        (Kind.OTHER_HOST, Leg.VIRTIO, 430),
-        (Kind.OTHER_HOST, Leg.SRIOV, 610),
-        (Kind.OTHER_VM, Leg.VIRTIO, 720),
-        (Kind.OTHER_VM, Leg.SRIOV, 920),
+        (NodeRelation.OWN_HOST, Leg.VIRTIO, 1520),
+        (NodeRelation.OWN_HOST, Leg.SRIOV, 710),
+        (NodeRelation.OTHER_HOST, Leg.VIRTIO, 430),
+        (NodeRelation.OTHER_HOST, Leg.SRIOV, 610),
+        (NodeRelation.OTHER_VM, Leg.VIRTIO, 720),
+        (NodeRelation.OTHER_VM, Leg.SRIOV, 920),
     ],
 )
-def test_the_rates_are_a_tenth_of_the_papers(kind: Kind, leg: Leg, mbps: int) -> None:
+def test_the_rates_are_a_tenth_of_the_papers(kind: NodeRelation, leg: Leg, mbps: int) -> None:
     assert rate_mbps(kind, leg) == mbps
 
 
@@ -83,5 +83,9 @@ def test_the_switch_and_the_resourcemanager_are_as_fast_as_they_are() -> None:
 
 
 def test_two_guests_of_a_host_are_as_a_guest_and_its_host() -> None:
-    assert kind_of(CLUSTER, "vm1", "vm4") is Kind.OWN_HOST is kind_of(CLUSTER, "oss1", "vm4")
-    assert kind_of(CLUSTER, "oss1", "oss2") is None is kind_of(CLUSTER, "rm", "vm1")
+    assert (
+        relation_of(CLUSTER, "vm1", "vm4")
+        is NodeRelation.OWN_HOST
+        is relation_of(CLUSTER, "oss1", "vm4")
+    )
+    assert relation_of(CLUSTER, "oss1", "oss2") is None is relation_of(CLUSTER, "rm", "vm1")

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from vas_core.doctor import Finding
+from vas_core.doctor import DoctorFinding
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
@@ -21,7 +21,7 @@ _HOSTS = 4
 _DISK_BYTES = 6 << 30
 
 
-def check(root: Root) -> Iterator[Finding]:
+def check(root: Root) -> Iterator[DoctorFinding]:
     """Findings for a lab of four hosts."""
     wished = labs_directory()
     directory = next(path for path in (wished, *wished.parents) if path.exists())
@@ -31,7 +31,7 @@ def check(root: Root) -> Iterator[Finding]:
     yield _memory(root)
 
 
-def _namespaces() -> Finding:
+def _namespaces() -> DoctorFinding:
     fix = "sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=1000, or run as root"
     try:
         rootless = run(["unshare", "-Urmpnf", "true"], check=False)
@@ -43,7 +43,7 @@ def _namespaces() -> Finding:
     return _finding("namespaces", as_root, "root only" if as_root else rootless.stderr.strip(), fix)
 
 
-def _state(directory: Path) -> Finding:
+def _state(directory: Path) -> DoctorFinding:
     """Whether the lab can keep its files there, with stripe layouts in user xattrs."""
     try:
         with tempfile.NamedTemporaryFile(dir=directory) as probe:
@@ -58,17 +58,19 @@ def _state(directory: Path) -> Finding:
     return _finding("lab files", True, f"{directory}: writable, with user xattrs")
 
 
-def _disk(directory: Path) -> Finding:
+def _disk(directory: Path) -> DoctorFinding:
     fix = f"free disk space: jars, logs and data want {format_size(_DISK_BYTES)}"
     free = free_bytes(directory)
     return _finding("disk", free >= _DISK_BYTES, f"{format_size(free)} free at {directory}", fix)
 
 
-def _memory(root: Root) -> Finding:
+def _memory(root: Root) -> DoctorFinding:
     available, wanted = available_memory(root), memory_needed(_HOSTS)
     fix = f"free memory: a lab of {_HOSTS} hosts wants {format_size(wanted)}, or give --hosts 2"
     return _finding("memory", available >= wanted, f"{format_size(available)} available", fix)
 
 
-def _finding(name: str, ok: bool, found: str, fix: str = "") -> Finding:
-    return Finding(name=name, ok=ok, found=found, needed_for="demo, test, lab, bench", fix=fix)
+def _finding(name: str, ok: bool, found: str, fix: str = "") -> DoctorFinding:
+    return DoctorFinding(
+        name=name, ok=ok, found=found, needed_for="demo, test, lab, bench", fix=fix
+    )

@@ -15,11 +15,11 @@ from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_lab.mounts import route_state
-from vas_routing.kernel import Kernel
+from vas_routing.kernel import RouteKernel
 from vas_routing.links import Leg
-from vas_routing.node import Node
+from vas_routing.node import RoutedNode
 from vas_routing.observe import Legs, devices, legs, links
-from vas_routing.settings import Settings
+from vas_routing.settings import RouteSettings
 
 _CLONE_NEWNET = 0x40000000
 _CARRIER_SECONDS = 20.0
@@ -38,8 +38,8 @@ def route_node(cluster: Cluster, node: str) -> None:
     found = poll(
         lambda: legs(cluster, node, devices()), _all_up, _CARRIER_SECONDS, f"the links of {node}"
     )
-    switch = Node(cluster, node, Kernel(Settings()), route_state(node))
-    switch.apply(switch.wish(links(found), {}))
+    switch = RoutedNode(cluster, node, RouteKernel(RouteSettings()), route_state(node))
+    switch.apply(switch.desired_state(links(found), {}))
 
 
 def _all_up(found: Legs) -> bool:

@@ -23,11 +23,11 @@ from operator import itemgetter
 from vas_cluster import Cluster, Host
 from vas_core.process import run
 from vas_lab.topology import VIRTIO_NIC, Topology
-from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind, kind_of
+from vas_routing.calibrate.paper import TABLE_4_1_GBPS, NodeRelation, relation_of
 from vas_routing.links import Leg
 
 SCALE = 10
-_CLASSES = {kind: number for number, kind in enumerate(Kind, 1)}
+_CLASSES = {kind: number for number, kind in enumerate(NodeRelation, 1)}
 _PROTOCOLS = {4: ("ip", "ip", 32), 6: ("ipv6", "ip6", 128)}
 
 
@@ -50,7 +50,7 @@ def shaping(cluster: Cluster, topology: Topology) -> Iterator[tuple[str, str]]:
                     yield guest.name, line
 
 
-def rate_mbps(kind: Kind, leg: Leg) -> int:
+def rate_mbps(kind: NodeRelation, leg: Leg) -> int:
     """How fast packets of a kind are by a leg, in Mbit/s."""
     return round(TABLE_4_1_GBPS[kind, leg] * 1000 / SCALE)
 
@@ -88,7 +88,7 @@ def _device(
             f"htb rate {rate_mbps(kind, leg)}mbit quantum 60000"
         )
     for source, destination in pairs:
-        if source != destination and (kind_ := kind_of(cluster, source, destination)):
+        if source != destination and (kind_ := relation_of(cluster, source, destination)):
             ends = addresses[source], addresses[destination]
             yield _filter(device, *ends, _CLASSES[kind_])
 

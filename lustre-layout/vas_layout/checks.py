@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vas_core.doctor import Finding
+from vas_core.doctor import DoctorFinding
 from vas_core.root import Root
 
 
-def check(root: Root) -> Iterator[Finding]:
+def check(root: Root) -> Iterator[DoctorFinding]:
     """Yields the finding whether a Lustre client runs on this machine."""
     version = root.read("sys/fs/lustre/version")
-    yield Finding(
+    yield DoctorFinding(
         name="Lustre client",
         ok=version is not None,
         found=version or "no",

@@ -12,8 +12,8 @@ from site_map import site
 
 from vas_core.root import Root
 from vas_routing.doctor import examine, read_facts
-from vas_routing.settings import Settings
+from vas_routing.settings import RouteSettings
 
-settings = Settings(rule_priority=int(sys.argv[1]))
+settings = RouteSettings(rule_priority=int(sys.argv[1]))
 found = examine(site(), "oss1", read_facts(Root(), settings), settings)
 print(json.dumps([finding.as_json() for finding in found]))

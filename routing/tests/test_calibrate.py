@@ -25,9 +25,16 @@ from vas_routing.calibrate.command import calibrate
 from vas_routing.calibrate.in_lab import InLab
 from vas_routing.calibrate.measure import share_of
 from vas_routing.calibrate.paper import TABLE_4_1_GBPS
-from vas_routing.calibrate.result import Measured, Sample, Verdict, chosen, measured, verdicts
+from vas_routing.calibrate.result import (
+    CalibrationVerdict,
+    Measured,
+    ThroughputSample,
+    chosen,
+    measured,
+    verdicts,
+)
 from vas_routing.calibrate.steering import RouteCommands, leg_of
-from vas_routing.links import Leg, Links
+from vas_routing.links import Leg, NodeLinks
 
 IPERF3 = Path(__file__).parent / "iperf3"
 CASES = six_cases(site(), "vm1")
@@ -37,11 +44,15 @@ def completed(name: str) -> Completed:
     return Completed(("iperf3",), 0, (IPERF3 / name).read_text(), "")
 
 
-def found(virtio: list[float], sriov: list[float], path: Leg, number: int = 0) -> Verdict:
-    """The verdict of a destination (0 the own host) from speeds that are alike both ways."""
+def found(
+    virtio: list[float], sriov: list[float], path: Leg, number: int = 0
+) -> CalibrationVerdict:
+    """The verdict of a destination (0 the own host) from speeds that are equal both ways."""
     cases = [case for case in CASES if case.destination == ("oss1", "oss2", "vm2")[number]]
     samples = {
-        case: [Sample(gbps, gbps) for gbps in (virtio if case.leg is Leg.VIRTIO else sriov)]
+        case: [
+            ThroughputSample(gbps, gbps) for gbps in (virtio if case.leg is Leg.VIRTIO else sriov)
+        ]
         for case in cases
     }
     (verdict,) = verdicts(measured(samples), {cases[0].destination: path})
@@ -53,14 +64,14 @@ def found(virtio: list[float], sriov: list[float], path: Leg, number: int = 0) -
 def test_forced_links_are_written_and_read_without_a_warning(
     tmp_path: Path, leg: Leg, node: str
 ) -> None:
-    paths = Links.model_validate(
+    paths = NodeLinks.model_validate(
         {"sriov": "up", "virtio": {"oss1": "up"}, "fabric": "10.77.0.0/24"}
     )
     commands = RouteCommands(tmp_path, tmp_path, tmp_path)
     lab = InLab(site(), "vm1", site().hosts[0], {}, {node: paths}, "", tmp_path, commands)
     forced = lab._forced(node, leg)
     with catch_warnings(action="error"):
-        assert Links.model_validate_json(forced.model_dump_json()) == forced
+        assert NodeLinks.model_validate_json(forced.model_dump_json()) == forced
 
 
 def test_the_cases_are_those_of_the_table() -> None:
@@ -76,7 +87,7 @@ def test_the_cases_are_those_of_the_table() -> None:
 
 
 def test_a_host_measures_nothing() -> None:
-    with pytest.raises(BadInput, match="is no guest"):
+    with pytest.raises(BadInput, match="is not a guest"):
         six_cases(site(), "oss1")
 
 
@@ -100,8 +111,8 @@ def test_what_was_received_counts() -> None:
     [
         ((IPERF3 / "refused.json").read_text(), "Connection refused"),
         ("", "no such option"),
-        ("{}", "nothing of what was received"),
-        ('{"end": []}', "nothing of what was received"),
+        ("{}", "does not have the received bytes"),
+        ('{"end": []}', "does not have the received bytes"),
     ],
 )
 def test_what_went_wrong_is_told_with_the_fix(output: str, said: str) -> None:
@@ -117,7 +128,10 @@ def test_a_stream_that_stood_still_is_no_error_of_iperf3() -> None:
 
 
 def test_the_median_of_both_directions_and_half_the_range() -> None:
-    row = Measured(CASES[0], (Sample(1.0, 2.0), Sample(4.0, 4.0), Sample(2.0, 2.0)))
+    row = Measured(
+        CASES[0],
+        (ThroughputSample(1.0, 2.0), ThroughputSample(4.0, 4.0), ThroughputSample(2.0, 2.0)),
+    )
     assert (row.gbps, row.spread) == (2.0, 1.25)
     assert row.as_json() == {
         "case": "VM to own host",
@@ -152,7 +166,10 @@ def test_a_difference_within_the_spread_is_none(
 
 
 def test_the_papers_own_figures_agree_with_the_policy() -> None:
-    rows = [Measured(case, (Sample(*2 * [TABLE_4_1_GBPS[case.kind, case.leg]]),)) for case in CASES]
+    rows = [
+        Measured(case, (ThroughputSample(*2 * [TABLE_4_1_GBPS[case.kind, case.leg]]),))
+        for case in CASES
+    ]
     paths = {"oss1": Leg.VIRTIO, "oss2": Leg.SRIOV, "vm2": Leg.SRIOV}
     judged = verdicts(rows, paths)
     assert all(verdict.ok for verdict in judged)
@@ -179,7 +196,7 @@ def test_the_table_has_the_papers_figures_beside() -> None:
     ]
     assert all(len(row) == len(table.COLUMNS) for row in rows)
     assert table.sentence(found([1.4], [0.7], Leg.SRIOV)) == (
-        "oss1 (own host): goes by SR-IOV; WRONG: virtio is faster"
+        "oss1 (own host): takes SR-IOV; WRONG: virtio is faster"
     )
 
 

@@ -20,8 +20,8 @@ from doctor_facts import (
 from site_map import site
 
 from vas_core.errors import BadInput
-from vas_routing.doctor import Facts, examine
-from vas_routing.doctor.facts import Bridge, Neighbour
+from vas_routing.doctor import NetworkFacts, examine
+from vas_routing.doctor.facts import BridgeFacts, Neighbour
 
 VM1, VM4 = "52:54:00:77:01:01", "52:54:00:77:04:01"
 
@@ -44,7 +44,7 @@ def test_every_check_of_a_host_says_something_also_when_all_is_well() -> None:
 
 def test_a_node_that_the_map_does_not_have() -> None:
     with pytest.raises(BadInput, match="no host or guest is named vm9"):
-        examine(site(), "vm9", Facts())
+        examine(site(), "vm9", NetworkFacts())
 
 
 def test_a_finding_as_json() -> None:
@@ -59,7 +59,7 @@ def test_a_finding_as_json() -> None:
 
 
 def test_without_its_legs() -> None:
-    found = findings(Facts(), "vm1", "leg")
+    found = findings(NetworkFacts(), "vm1", "leg")
     assert [(f.where, f.ok) for f in found] == [("vf0", False), ("virtio0", False)]
     assert "virsh attach-interface vm1 bridge br0" in found[1].fix
 
@@ -159,7 +159,7 @@ def test_another_mac_answers_for_a_guest_on_the_bridge() -> None:
 
 
 def test_a_bridge_with_a_spanning_tree() -> None:
-    bridge = Bridge(stp=True, forward_delay_seconds=15.0)
+    bridge = BridgeFacts(stp=True, forward_delay_seconds=15.0)
     found = one_bad(with_nic(healthy("oss1"), "br0", bridge=bridge), "oss1", "bridge-stp")
     assert "cut off for 30 s" in found.what
     assert "stp_state 0\n" in found.fix
@@ -175,7 +175,9 @@ def test_bridge_netfilter(version: int, word: str) -> None:
     facts = with_sysctl(healthy("oss1", version), **{name: "1"})
     found = one_bad(facts, "oss1", "bridge-netfilter", version)
     assert found.fix.startswith(f"sysctl -w net/bridge/bridge-nf-call-{word}=0\n#")
-    bridge = Bridge(stp=False, forward_delay_seconds=0, calls_iptables=True, calls_ip6tables=True)
+    bridge = BridgeFacts(
+        stp=False, forward_delay_seconds=0, calls_iptables=True, calls_ip6tables=True
+    )
     facts = with_nic(healthy("oss1", version), "br0", bridge=bridge)
     order = f"ip link set dev br0 type bridge nf_call_{word} 0\n#"
     assert one_bad(facts, "oss1", "bridge-netfilter", version).fix.startswith(order)
@@ -291,5 +293,5 @@ def test_a_host_without_guests_needs_no_bridge() -> None:
     alone = cluster.hosts[0].model_copy(update={"guests": []})
     cluster = cluster.model_copy(update={"hosts": [alone, *cluster.hosts[1:]]})
     pf = nic(2, "pf0", "10.77.0.11/24")
-    facts = Facts(nics={"pf0": pf}, sysctls=healthy("oss1").sysctls)
+    facts = NetworkFacts(nics={"pf0": pf}, sysctls=healthy("oss1").sysctls)
     assert [f for f in examine(cluster, "oss1", facts) if not f.ok] == []

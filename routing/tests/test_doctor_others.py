@@ -11,13 +11,13 @@ from site_map import site
 
 from vas_routing.doctor import examine
 from vas_routing.doctor.facts import (
-    Firewall,
+    FirewallFacts,
     ForwardChain,
     Managed,
     SeenRoute,
     SeenRule,
 )
-from vas_routing.settings import Settings
+from vas_routing.settings import RouteSettings
 
 LOCAL = SeenRule(version=4, priority=0, table=255, protocol=2)
 OURS = SeenRule(version=4, priority=0, table=213, protocol=213)
@@ -67,7 +67,7 @@ CHAIN = ForwardChain(family="ip", table="filter", name="FORWARD", policy="drop")
 
 
 def test_a_firewall_that_drops_what_is_forwarded() -> None:
-    facts = replace(healthy("oss1"), firewall=Firewall(chains=(CHAIN,)))
+    facts = replace(healthy("oss1"), firewall=FirewallFacts(chains=(CHAIN,)))
     assert one_bad(facts, "oss1", "firewall").fix.splitlines() == [
         'nft insert rule ip filter FORWARD iifname "br0" oifname "pf0" accept',
         'nft insert rule ip filter FORWARD iifname "pf0" oifname "br0" accept',
@@ -78,14 +78,14 @@ def test_a_firewall_that_drops_what_is_forwarded() -> None:
 def test_a_firewall_that_lets_both_legs_through_or_is_of_the_other_ip() -> None:
     through = replace(CHAIN, accepts=frozenset({("br0", "pf0"), ("pf0", None)}))
     other = replace(CHAIN, family="ip6")
-    facts = replace(healthy("oss1"), firewall=Firewall(chains=(through, other)))
+    facts = replace(healthy("oss1"), firewall=FirewallFacts(chains=(through, other)))
     assert findings(facts, "oss1", "firewall")[0].ok
     one_way = replace(CHAIN, accepts=frozenset({("br0", None), ("eth1", "br0")}))
-    one_bad(replace(facts, firewall=Firewall(chains=(one_way,))), "oss1", "firewall")
+    one_bad(replace(facts, firewall=FirewallFacts(chains=(one_way,))), "oss1", "firewall")
 
 
 def test_a_firewall_that_could_not_be_read() -> None:
-    firewall = Firewall(unread=("nft: not permitted", "iptables: not permitted"))
+    firewall = FirewallFacts(unread=("nft: not permitted", "iptables: not permitted"))
     found = findings(replace(healthy("oss1"), firewall=firewall), "oss1", "firewall")
     assert [(f.ok, f.fix) for f in found] == [
         (None, "nft list ruleset"),
@@ -146,7 +146,7 @@ def test_networkd_and_routes_of_others(settings: dict[str, str], ok: bool) -> No
 )
 def test_rules_that_lustre_adds(value: str | None, priority: int, ok: bool) -> None:
     facts = replace(healthy("vm1"), skip_mr_route_setup=value)
-    settings = Settings(rule_priority=priority)
+    settings = RouteSettings(rule_priority=priority)
     (found,) = (f for f in examine(site(), "vm1", facts, settings) if f.check == "lnet-rules")
     assert found.ok is ok
     assert ok or "\noptions ksocklnd skip_mr_route_setup=1\n" in found.fix

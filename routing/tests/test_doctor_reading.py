@@ -14,12 +14,12 @@ from pyroute2.netlink.rtnl.ifinfmsg import ifinfmsg
 
 from vas_core.process import run
 from vas_core.root import Root
-from vas_routing.doctor.facts import Managed, Nic, VirtualFunction
+from vas_routing.doctor.facts import Managed, NicFacts, VirtualFunction
 from vas_routing.doctor.others import forward_chains, read_managed, read_networkd
 from vas_routing.doctor.reading import nic
 
 HERE = Path(__file__).parent
-VF0 = Nic(index=5, name="vf0", mac="", mtu=1500)
+VF0 = NicFacts(index=5, name="vf0", mac="", mtu=1500)
 
 
 def write(root: Path, files: dict[str, str]) -> Root:

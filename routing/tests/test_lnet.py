@@ -13,7 +13,7 @@ from site_map import site
 
 from vas_cluster import Cluster
 from vas_core.errors import BadInput
-from vas_routing.lnet import Kind, lnet_plan
+from vas_routing.lnet import NidKind, lnet_plan
 
 HERE = Path(__file__).parent / "lnet"
 SCHEMA = json.loads((HERE / "import.schema.json").read_text())
@@ -63,7 +63,7 @@ def test_the_schema_takes_what_lnetctl_prints_and_what_we_make(name: str) -> Non
 @pytest.mark.parametrize("node", ["vm1", "oss1"])
 def test_the_plan_of_o2ib_is_the_golden_one(node: str) -> None:
     made = lnet_plan(with_nids("o2ib"), node)
-    assert made.kind is Kind.O2IB
+    assert made.kind is NidKind.O2IB
     assert made.yaml == (HERE / f"{node}.yaml").read_text()
     assert made.explanation[0].startswith("Not run on hardware")
 
@@ -118,20 +118,20 @@ def test_the_rule_prefers_the_virtio_network() -> None:
 
 def test_tcp_needs_nothing_imported() -> None:
     made = lnet_plan(site(), "vm1")
-    assert (made.kind, made.yaml) == (Kind.TCP, None)
+    assert (made.kind, made.yaml) == (NidKind.TCP, None)
     assert "skip_mr_route_setup=1" in made.explanation[-1]
 
 
 @pytest.mark.parametrize(
     ("cluster", "kind", "why"),
     [
-        (with_nids("gni"), Kind.OTHER, "a network of its own"),
-        (with_nids("tcp", "10.9.0.1@o2ib"), Kind.O2IB, "No o2ib NID of oss1"),
-        (with_nids("o2ib", version=6), Kind.O2IB, "needs an IPv4 address"),
-        (with_nids("o2ib", guests=False), Kind.O2IB, "has no guest"),
+        (with_nids("gni"), NidKind.OTHER, "a network of its own"),
+        (with_nids("tcp", "10.9.0.1@o2ib"), NidKind.O2IB, "No o2ib NID of oss1"),
+        (with_nids("o2ib", version=6), NidKind.O2IB, "needs an IPv4 address"),
+        (with_nids("o2ib", guests=False), NidKind.O2IB, "has no guest"),
     ],
 )
-def test_where_there_is_nothing_to_make(cluster: Cluster, kind: Kind, why: str) -> None:
+def test_where_there_is_nothing_to_make(cluster: Cluster, kind: NidKind, why: str) -> None:
     made = lnet_plan(cluster, "oss1")
     assert (made.kind, made.yaml) == (kind, None)
     assert why in made.explanation[0]

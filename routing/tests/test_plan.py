@@ -6,63 +6,70 @@ import json
 
 from walk import all_up
 
-from vas_routing.plan import Action, Change, Found, plan
-from vas_routing.wish import Wish
+from vas_routing.desired import DesiredState
+from vas_routing.plan import ChangeKind, CurrentState, RouteChange, plan
 
 
-def found(wish: Wish, **originals: str) -> Found:
-    """A node that has all of a wish."""
-    sysctls = {sysctl.name: sysctl.value for sysctl in wish.sysctls}
-    return Found(
-        addresses=wish.addresses,
-        added=wish.addresses,
-        rules=wish.rules,
-        routes=wish.routes,
-        proxies=wish.proxies,
+def found(desired: DesiredState, **originals: str) -> CurrentState:
+    """A node that has everything of a desired state."""
+    sysctls = {sysctl.name: sysctl.value for sysctl in desired.sysctls}
+    return CurrentState(
+        addresses=desired.addresses,
+        added=desired.addresses,
+        rules=desired.rules,
+        routes=desired.routes,
+        proxies=desired.proxies,
         sysctls=sysctls,
         originals=originals,
     )
 
 
 def test_what_is_there_stays() -> None:
-    wish = all_up(sriov_vm1=False).wish("oss1")
-    assert plan(found(wish), wish) == []
+    desired = all_up(sriov_vm1=False).desired_state("oss1")
+    assert plan(found(desired), desired) == []
 
 
-def test_what_is_wished_is_found_afterwards() -> None:
-    steps = plan(Found(), all_up().wish("vm1"))
+def test_what_is_desired_is_found_afterwards() -> None:
+    steps = plan(CurrentState(), all_up().desired_state("vm1"))
     kinds = [type(step.thing).__name__ for step in steps]
     # A table that is asked before it is filled would lose packets; so would a strict rp_filter.
     assert kinds.index("Sysctl") < kinds.index("OwnAddress") < kinds.index("Route")
-    assert kinds.index("Route") < kinds.index("Rule")
-    assert {step.action for step in steps} == {Action.SET, Action.ADD}
+    assert kinds.index("Route") < kinds.index("PolicyRule")
+    assert {step.action for step in steps} == {ChangeKind.SET, ChangeKind.ADD}
 
 
 def test_a_way_is_taken_away_after_the_new_one_is_there() -> None:
-    steps = plan(found(all_up(sriov_vm1=False).wish("vm1")), all_up(virtio_vm1=False).wish("vm1"))
-    assert {step.action for step in steps} == {Action.REMOVE}
-    both = plan(found(all_up(sriov_vm1=False).wish("oss1")), all_up().wish("oss1"))
-    assert [(step.action, type(step.thing).__name__) for step in both] == [(Action.REMOVE, "Proxy")]
+    steps = plan(
+        found(all_up(sriov_vm1=False).desired_state("vm1")),
+        all_up(virtio_vm1=False).desired_state("vm1"),
+    )
+    assert {step.action for step in steps} == {ChangeKind.REMOVE}
+    both = plan(
+        found(all_up(sriov_vm1=False).desired_state("oss1")), all_up().desired_state("oss1")
+    )
+    assert [(step.action, type(step.thing).__name__) for step in both] == [
+        (ChangeKind.REMOVE, "Proxy")
+    ]
 
 
-def test_a_sysctl_that_is_not_wished_any_more_is_as_it_was() -> None:
+def test_a_sysctl_that_is_no_longer_desired_is_as_it_was() -> None:
     name = "net/ipv4/conf/pf0/forwarding"
-    has = found(all_up(sriov_vm1=False).wish("oss1"), **{name: "0"})
-    steps = plan(has, all_up().wish("oss1"))
-    assert [step.as_json() for step in steps if step.action is Action.RESTORE] == [
+    has = found(all_up(sriov_vm1=False).desired_state("oss1"), **{name: "0"})
+    steps = plan(has, all_up().desired_state("oss1"))
+    assert [step.as_json() for step in steps if step.action is ChangeKind.RESTORE] == [
         {
             "action": "restore",
             "kind": "sysctl",
             "name": name,
             "value": "0",
             "before": "1",
-            "reason": "not wished any more: as it was before VAS",
+            "reason": "no longer desired: restored to the value before VAS",
         }
     ]
 
 
 def test_steps_are_json() -> None:
-    steps: list[Change] = plan(Found(), all_up().wish("vm1"))
+    steps: list[RouteChange] = plan(CurrentState(), all_up().desired_state("vm1"))
     rows = json.loads(json.dumps([step.as_json() for step in steps]))
     assert {row["kind"] for row in rows} == {"sysctl", "address", "route", "rule"}
     assert all(row["reason"] for row in rows)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vas_core.journal import Entry, Journal
+from vas_core.journal import Journal, JournalEntry
 from vas_routing.renames import follow, followed, indices, orphans
 
 
-def entry(target: str, original: str | None) -> Entry:
-    return Entry(target=target, original=original)
+def entry(target: str, original: str | None) -> JournalEntry:
+    return JournalEntry(target=target, original=original)
 
 
 PF = [entry("device:pf0", "7"), entry("sysctl:net/ipv4/conf/pf0/rp_filter", "1")]

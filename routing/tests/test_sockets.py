@@ -9,7 +9,7 @@ from ipaddress import ip_address
 import pytest
 
 from vas_routing.daemon.legsocket import Endpoint
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.sockets import LegSockets
 from vas_routing.links import Leg
 
@@ -27,12 +27,12 @@ def endpoint(port: int, address: str = "127.0.0.1") -> Endpoint:
     return Endpoint(LO, ip_address(address), port, "lo")
 
 
-def sockets() -> tuple[LegSockets, Metrics, selectors.BaseSelector]:
-    metrics, selector = Metrics(), selectors.DefaultSelector()
+def sockets() -> tuple[LegSockets, RouteMetrics, selectors.BaseSelector]:
+    metrics, selector = RouteMetrics(), selectors.DefaultSelector()
     return LegSockets(selector, lambda leg: None, metrics), metrics, selector
 
 
-def counted(metrics: Metrics) -> tuple[float | None, float | None]:
+def counted(metrics: RouteMetrics) -> tuple[float | None, float | None]:
     names = ("vas_route_probe_sockets", "vas_route_probe_sockets_expected")
     first, second = (metrics.registry.get_sample_value(name) for name in names)
     return first, second

@@ -10,43 +10,43 @@ import pytest
 
 from vas_core.errors import BadInput
 from vas_routing.daemon.keys import Keys, read_keys
-from vas_routing.daemon.memory import SRIOV, Memory
-from vas_routing.daemon.trust import Heard, Refusal, Trust, trusted
-from vas_routing.links import Leg, State
+from vas_routing.daemon.saved_state import SRIOV, SavedState
+from vas_routing.daemon.trust import HeardProbe, Refusal, Trust, trusted
+from vas_routing.links import Leg, PathState
 
 OLD, NEW = bytes(range(32)), bytes(32)
-UP = {"sriov": State.UP, "virtio": State.UP}
-DOWN = {"sriov": State.DOWN, "virtio": State.DOWN}
+UP = {"sriov": PathState.UP, "virtio": PathState.UP}
+DOWN = {"sriov": PathState.DOWN, "virtio": PathState.DOWN}
 
 
 def pair(a: Keys, b: Keys) -> tuple[Trust, Trust]:
     return Trust("oss1", a, 1.0), Trust("vm1", b, 1.0)
 
 
-def believed(found: Heard | Refusal) -> bool:
-    return isinstance(found, Heard) and found.believed
+def believed(found: HeardProbe | Refusal) -> bool:
+    return isinstance(found, HeardProbe) and found.believed
 
 
 def met(host: Trust, guest: Trust, leg: Leg = Leg.VIRTIO) -> bytes:
     """The host asks, the guest answers, and is believed; returns the answer."""
-    asked = guest.judge(leg, "oss1", host.ask(leg, "vm1", **UP))
-    assert isinstance(asked, Heard)
+    asked = guest.verify(leg, "oss1", host.ask(leg, "vm1", **UP))
+    assert isinstance(asked, HeardProbe)
     answer = guest.answer(leg, "oss1", asked.probe, **UP)
-    assert believed(host.judge(leg, "vm1", answer))
+    assert believed(host.verify(leg, "vm1", answer))
     return answer
 
 
 def test_S2_an_answer_is_believed_once_and_by_its_leg_alone() -> None:
     host, guest = pair(Keys((OLD,)), Keys((OLD,)))
-    asked = guest.judge(Leg.VIRTIO, "oss1", host.ask(Leg.VIRTIO, "vm1", **UP))
-    assert isinstance(asked, Heard)
+    asked = guest.verify(Leg.VIRTIO, "oss1", host.ask(Leg.VIRTIO, "vm1", **UP))
+    assert isinstance(asked, HeardProbe)
     answer = guest.answer(Leg.VIRTIO, "oss1", asked.probe, **UP)
-    assert host.judge(Leg.SRIOV, "vm1", answer) is Refusal.SIGNATURE
-    assert host.judge(Leg.VIRTIO, "vm4", answer) is Refusal.SIGNATURE
-    assert guest.judge(Leg.VIRTIO, "oss1", answer) is Refusal.SIGNATURE, "sent back"
-    assert believed(host.judge(Leg.VIRTIO, "vm1", answer))
-    again = host.judge(Leg.VIRTIO, "vm1", answer)
-    assert isinstance(again, Heard) and again.refusal is Refusal.STALE
+    assert host.verify(Leg.SRIOV, "vm1", answer) is Refusal.SIGNATURE
+    assert host.verify(Leg.VIRTIO, "vm4", answer) is Refusal.SIGNATURE
+    assert guest.verify(Leg.VIRTIO, "oss1", answer) is Refusal.SIGNATURE, "sent back"
+    assert believed(host.verify(Leg.VIRTIO, "vm1", answer))
+    again = host.verify(Leg.VIRTIO, "vm1", answer)
+    assert isinstance(again, HeardProbe) and again.refusal is Refusal.STALE
 
 
 @pytest.mark.parametrize("at", range(56))
@@ -54,31 +54,31 @@ def test_S2_one_flipped_bit_is_refused(at: int) -> None:
     host, guest = pair(Keys((OLD,)), Keys((OLD,)))
     data = bytearray(met(host, guest))
     data[at] ^= 0x04
-    assert not believed(host.judge(Leg.VIRTIO, "vm1", bytes(data)))
+    assert not believed(host.verify(Leg.VIRTIO, "vm1", bytes(data)))
 
 
 def test_S2_what_is_told_needs_an_echo_of_this_daemon() -> None:
     """A guest's word counts as soon as it has heard this host; not what it said to the last one."""
     host, guest = pair(Keys((OLD,)), Keys((OLD,)))
     first = guest.ask(Leg.VIRTIO, "oss1", **DOWN)
-    assert not believed(host.judge(Leg.VIRTIO, "vm1", first))
+    assert not believed(host.verify(Leg.VIRTIO, "vm1", first))
     met(host, guest)
     asked = host.ask(Leg.VIRTIO, "vm1", **UP)
-    assert believed(guest.judge(Leg.VIRTIO, "oss1", asked)), "the host has heard the guest"
+    assert believed(guest.verify(Leg.VIRTIO, "oss1", asked)), "the host has heard the guest"
     told = guest.ask(Leg.VIRTIO, "oss1", **DOWN)
     restarted = Trust("oss1", host.keys, 1.0)
-    assert not believed(restarted.judge(Leg.VIRTIO, "vm1", told))
-    assert believed(host.judge(Leg.VIRTIO, "vm1", told))
+    assert not believed(restarted.verify(Leg.VIRTIO, "vm1", told))
+    assert believed(host.verify(Leg.VIRTIO, "vm1", told))
 
 
 def test_S2_an_older_word_by_the_other_leg_is_not_taken() -> None:
     host, guest = pair(Keys((OLD,)), Keys((OLD,)))
     met(host, guest)
-    guest.judge(Leg.VIRTIO, "oss1", host.ask(Leg.VIRTIO, "vm1", **UP))
+    guest.verify(Leg.VIRTIO, "oss1", host.ask(Leg.VIRTIO, "vm1", **UP))
     slow, fast = guest.ask(Leg.SRIOV, "oss1", **DOWN), guest.ask(Leg.VIRTIO, "oss1", **UP)
-    newer = host.judge(Leg.VIRTIO, "vm1", fast)
-    older = host.judge(Leg.SRIOV, "vm1", slow)
-    assert isinstance(newer, Heard) and isinstance(older, Heard)
+    newer = host.verify(Leg.VIRTIO, "vm1", fast)
+    older = host.verify(Leg.SRIOV, "vm1", slow)
+    assert isinstance(newer, HeardProbe) and isinstance(older, HeardProbe)
     assert older.believed, "it is no replay: that leg works"
     assert not host.is_newest("vm1", older.probe) and host.is_newest("vm1", newer.probe)
 
@@ -94,21 +94,21 @@ def test_S2_a_key_is_brought_to_every_node_before_it_is_used() -> None:
 
 def test_S2_without_a_key_one_is_answered_and_not_believed() -> None:
     host, guest = pair(Keys((OLD,)), Keys())
-    asked = host.judge(Leg.VIRTIO, "vm1", guest.ask(Leg.VIRTIO, "oss1", **UP))
-    assert isinstance(asked, Heard) and asked.refusal is Refusal.UNSIGNED
+    asked = host.verify(Leg.VIRTIO, "vm1", guest.ask(Leg.VIRTIO, "oss1", **UP))
+    assert isinstance(asked, HeardProbe) and asked.refusal is Refusal.UNSIGNED
     answer = host.answer(Leg.VIRTIO, "vm1", asked.probe, **UP)
-    assert believed(guest.judge(Leg.VIRTIO, "oss1", answer)), "who has no key takes any"
-    asked = guest.judge(Leg.VIRTIO, "oss1", host.ask(Leg.VIRTIO, "vm1", **UP))
-    assert isinstance(asked, Heard)
+    assert believed(guest.verify(Leg.VIRTIO, "oss1", answer)), "who has no key takes any"
+    asked = guest.verify(Leg.VIRTIO, "oss1", host.ask(Leg.VIRTIO, "vm1", **UP))
+    assert isinstance(asked, HeardProbe)
     unsigned = guest.answer(Leg.VIRTIO, "oss1", asked.probe, **UP)
-    assert host.judge(Leg.VIRTIO, "vm1", unsigned) is Refusal.UNSIGNED
+    assert host.verify(Leg.VIRTIO, "vm1", unsigned) is Refusal.UNSIGNED
 
 
 def test_S2_who_answered_by_another_wire_or_key_is_not_missed() -> None:
     """But a path that is dead is not trusted until somebody answers by it."""
     pairs = frozenset({(Leg.SRIOV, "oss2"), (Leg.VIRTIO, "vm1"), (Leg.VIRTIO, "vm4")})
-    paths = {SRIOV: State.UP, "vm1": State.DOWN, "vm4": State.UP}
-    memory = Memory(heard=pairs, paths=paths)
+    paths = {SRIOV: PathState.UP, "vm1": PathState.DOWN, "vm4": PathState.UP}
+    memory = SavedState(heard=pairs, paths=paths)
     assert memory.heard_by(trusted(Keys((OLD,)))) == {(Leg.VIRTIO, "vm1")}
     known = memory.model_copy(update={"trusted": trusted(Keys((OLD,)))})
     assert known.heard_by(trusted(Keys((NEW, OLD)))) == pairs

@@ -1,4 +1,4 @@
-"""A model of the wires: which way a packet takes through nodes that have what the policy wishes."""
+"""A model of the wires: which way a packet takes through nodes in their desired states."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ipaddress import ip_network
 from site_map import FABRIC, site
 
 from vas_cluster import Cluster
-from vas_routing.links import Leg, Links, State
-from vas_routing.policy import place, wish
-from vas_routing.settings import MAIN_TABLE, Settings
-from vas_routing.wish import Address, Route, Wish
+from vas_routing.desired import Address, DesiredState, Route
+from vas_routing.links import Leg, NodeLinks, PathState
+from vas_routing.policy import desired_state, place
+from vas_routing.settings import MAIN_TABLE, RouteSettings
 
 NODES = {
     "oss1": "oss1",
@@ -47,10 +47,10 @@ class World:
     silent: bool = False
     choices: Mapping[frozenset[str], Leg] = field(default_factory=dict)
 
-    def links(self, node: str) -> Links:
+    def links(self, node: str) -> NodeLinks:
         """What a node knows."""
         peers = [peer for peer, host in NODES.items() if host == NODES[node] and peer != node]
-        return Links.model_validate(
+        return NodeLinks.model_validate(
             {
                 "sriov": _state(self.sriov[node]),
                 "virtio": {peer: _state(self.joined(node, peer)) for peer in peers},
@@ -64,10 +64,13 @@ class World:
         ends = (self.virtio[node] for node in (one, other) if node in GUESTS)
         return NODES[one] == NODES[other] and all(ends)
 
-    def wish(self, node: str) -> Wish:
+    def desired_state(self, node: str) -> DesiredState:
         """What a node has: of one without any path, nothing."""
         cluster = the_site(self.version)
-        return wish(cluster, node, self.links(node), self.choices, Settings()) or Wish()
+        return (
+            desired_state(cluster, node, self.links(node), self.choices, RouteSettings())
+            or DesiredState()
+        )
 
     def address(self, node: str) -> Address:
         """The service address."""
@@ -101,7 +104,7 @@ class World:
 
     def _route(self, here: str, to: Address) -> Route | None:
         """As the kernel: our table by the longest prefix, then main, where SR-IOV comes first."""
-        mine = [r for r in self.wish(here).routes if to in ip_network(str(r.destination))]
+        mine = [r for r in self.desired_state(here).routes if to in ip_network(str(r.destination))]
         ours = [r for r in mine if r.table != MAIN_TABLE]
         if ours:
             return max(ours, key=lambda route: route.destination.prefixlen)
@@ -121,7 +124,7 @@ class World:
         proxies = (
             node
             for node in NODES
-            if self.sriov[node] and any(p.address == to for p in self.wish(node).proxies)
+            if self.sriov[node] and any(p.address == to for p in self.desired_state(node).proxies)
         )
         return next(proxies, None)
 
@@ -146,5 +149,5 @@ def all_up(**down: bool) -> World:
     return World(sriov, virtio)
 
 
-def _state(up: bool) -> State:
-    return State.UP if up else State.DOWN
+def _state(up: bool) -> PathState:
+    return PathState.UP if up else PathState.DOWN

@@ -1,1 +1,1 @@
-"""Which path a packet between nodes of the site takes: virtio on one host, SR-IOV elsewhere."""
+"""Chooses the path of packets between nodes of the site: virtio on one host, SR-IOV elsewhere."""

@@ -1,4 +1,5 @@
-"""Which leg was measured to be faster between two nodes of one host: `vas route calibrate`'s word.
+"""Reads and writes the choices of `vas route calibrate`: the faster leg between two nodes of a
+host.
 
 The file is JSON: `{"pairs": [{"nodes": ["oss1", "vm1"], "faster": "virtio"}]}`.
 """
@@ -23,7 +24,7 @@ DEFAULT_CHOICES = Path("/var/lib/vas/route-choices.json")
 _MOST_BYTES = 64 << 20
 
 
-class Pair(BaseModel):
+class MeasuredPair(BaseModel):
     """Two nodes of one host, and the leg that was measured to be the faster one between them."""
 
     model_config = ConfigDict(extra="forbid")
@@ -35,11 +36,11 @@ class Pair(BaseModel):
 class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    pairs: list[Pair]
+    pairs: list[MeasuredPair]
 
 
 def read_choices(file: Path) -> Choices:
-    """Reads what was measured; nothing was where the default file is missing.
+    """Returns the measured choices of a file; none where the default file is missing.
 
     Raises BadInput that names file and key.
     """
@@ -57,6 +58,6 @@ def read_choices(file: Path) -> Choices:
 
 
 def write_choices(file: Path, choices: Choices) -> None:
-    """Replaces the file."""
-    pairs = [Pair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items()]
+    """Replaces the file of choices. Raises OSError."""
+    pairs = [MeasuredPair(nodes=sorted(nodes), faster=leg) for nodes, leg in choices.items()]
     write_atomically(file, _Document(pairs=pairs).model_dump_json(indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""What the interfaces of a network namespace have carried, from /proc/PID/net/dev."""
+"""Reads how much the interfaces of a network namespace have carried, from /proc/PID/net/dev."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _COLUMNS = {"rx_bytes": 0, "rx_packets": 1, "tx_bytes": 8, "tx_packets": 9}
 
 
 def parse_counters(text: str) -> dict[str, dict[str, int]]:
-    """Device -> rx_bytes, rx_packets, tx_bytes, tx_packets (proc(5))."""
+    """Returns rx_bytes, rx_packets, tx_bytes and tx_packets of each device (proc(5))."""
     lines = (line.partition(":") for line in text.splitlines())
     return {name.strip(): _counters(rest.split()) for name, colon, rest in lines if colon}
 

@@ -1,4 +1,4 @@
-"""Legs that an administrator took out of use: a file in the runtime directory."""
+"""Reads and writes the file of drained legs, which an administrator took out of use."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ FILE = "drained.json"
 
 
 def read_drained(state: Path) -> frozenset[Leg]:
-    """The legs not to be used. Raises BadInput if the file is not what `drain` wrote."""
+    """Returns the legs that are out of use. Raises BadInput if the file is not what `drain`
+    wrote."""
     file = state / FILE
     try:
         return frozenset(Leg(name) for name in json.loads(file.read_text()))
     except FileNotFoundError:
         return frozenset()
     except (ValueError, TypeError) as wrong:
-        raise BadInput("is no list of legs", where=str(file), hint="remove it") from wrong
+        raise BadInput("is not a list of legs", where=str(file), hint="remove it") from wrong
 
 
 def write_drained(state: Path, legs: Collection[Leg]) -> None:
-    """Replaces the legs not to be used."""
+    """Replaces the file of drained legs. Raises OSError."""
     make_directories(state)
     write_atomically(state / FILE, json.dumps(sorted(legs)) + "\n")

@@ -17,6 +17,7 @@ from pyroute2.netlink import NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR
 from pyroute2.netlink.rtnl import RTM_GETROUTE
 
 from vas_core.errors import VasError
+from vas_routing.desired import Address, Network, Route
 from vas_routing.netlink import (
     ATTRIBUTE,
     HEADER,
@@ -29,7 +30,6 @@ from vas_routing.netlink import (
     RTMSG,
     U32,
 )
-from vas_routing.wish import Address, Network, Route
 
 _SOL_NETLINK, _NETLINK_GET_STRICT_CHK = 270, 12
 _NLM_F_DUMP_INTR = 0x10  # it changed while it was read: what was read may never have been
@@ -45,8 +45,11 @@ _NO_METRIC = {socket.AF_INET: 0, socket.AF_INET6: 1024}
 
 
 def routes(protocol: int, names: Mapping[int, str]) -> frozenset[Route]:
-    """All routes that carry the number, in any table; `names`: of interfaces, by their index.
-    Raises VasError for one that VAS cannot have made."""
+    """Returns all routes that carry the protocol number, in any table.
+
+    `names` has the names of interfaces by their index. Raises VasError for a route that VAS cannot
+    have made.
+    """
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.setsockopt(_SOL_NETLINK, _NETLINK_GET_STRICT_CHK, 1)
         bodies = [body for family in _NETWORKS for body in _steady(kernel, family, protocol)]
@@ -85,7 +88,7 @@ def _dump(kernel: socket.socket, family: int, protocol: int) -> Iterator[tuple[i
 def _check(answer: bytes) -> None:
     (number,) = _ERRNO.unpack_from(answer)
     if number:
-        raise VasError(f"it does not tell its routes: {os.strerror(-number)}", where="the kernel")
+        raise VasError(f"it does not list its routes: {os.strerror(-number)}", where="the kernel")
 
 
 def _route(body: bytes, names: Mapping[int, str]) -> Route:
@@ -96,7 +99,7 @@ def _route(body: bytes, names: Mapping[int, str]) -> Route:
         gateway, source, device = found[RTA_GATEWAY], found[RTA_PREFSRC], _number(found[RTA_OIF])
     except KeyError:
         hint = "ip route del it, or have VAS use another protocol number in its settings"
-        what = "a route has VAS's protocol number and is none of VAS's: no gateway or no source"
+        what = "has VAS's protocol number, but lacks the gateway or the source of VAS's routes"
         raise VasError(what, where=str(destination), hint=hint) from None
     metric = _number(found.get(RTA_PRIORITY, bytes(4)))
     return Route(

@@ -1,4 +1,4 @@
-"""Which path a destination takes, why, and what the kernel answers."""
+"""Explains which path a destination takes and why, and what route the kernel has for it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from vas_cluster import Cluster
 from vas_core.errors import BadInput
-from vas_routing.links import Leg, Links, State
-from vas_routing.policy import Place
+from vas_routing.desired import Address, DesiredState, Route
+from vas_routing.links import Leg, NodeLinks, PathState
+from vas_routing.policy import NodePlace
 from vas_routing.settings import MAIN_TABLE
-from vas_routing.wish import Address, Route, Wish
 
 _LOOKUP_TABLE = 0x1000  # RTM_F_LOOKUP_TABLE: else the kernel says 254 whatever the table
 
 
 @dataclass(frozen=True)
-class Answer:
+class RouteAnswer:
     """The kernel's route: `device`, and `gateway` and `source` where it names them."""
 
     device: str
@@ -30,8 +30,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """A destination's path. `leg` is None for the node itself, or where no path is up.
+class PathExplanation:
+    """The path of a destination. `leg` is None for the node itself, or where no path is up.
 
     `kernel` is None where the kernel was not asked, or has no route.
     """
@@ -42,18 +42,18 @@ class Explanation:
     device: str | None
     gateway: str | None
     reason: str
-    kernel: Answer | None = None
+    kernel: RouteAnswer | None = None
 
     @property
     def agrees(self) -> bool:
-        """Whether the kernel does what is wished; what is not VAS's is always right."""
+        """Whether the kernel takes the desired path; a path that is not VAS's always agrees."""
         if self.device is None:
             return True
         mine = (self.device, self.gateway)
         return self.kernel is not None and (self.kernel.device, self.kernel.gateway) == mine
 
     def as_json(self) -> dict[str, Any]:
-        """As `vas route explain --json` prints it."""
+        """Returns the explanation as `vas route explain --json` prints it."""
         row = {
             "destination": self.destination,
             "address": self.address,
@@ -66,9 +66,9 @@ class Explanation:
 
 
 def address_of(cluster: Cluster, destination: str) -> Address:
-    """The address of a host or guest by its name, of a NID, or the address itself.
+    """Returns the address of a host or guest by its name, of a NID, or the address itself.
 
-    Raises BadInput for what is none of them.
+    Raises BadInput for a text that is none of them.
     """
     name = cluster.name_of(destination)
     if host := cluster.host(name):
@@ -79,22 +79,22 @@ def address_of(cluster: Cluster, destination: str) -> Address:
         return ip_address(destination.partition("@")[0])
     except ValueError:
         hint = "give an address, a NID, or a name of the map"
-        raise BadInput("no host, guest or address", where=destination, hint=hint) from None
+        raise BadInput("not a host, a guest or an address", where=destination, hint=hint) from None
 
 
 def explain(
-    here: Place, links: Links, wished: Wish | None, destination: str, to: Address
-) -> Explanation:
-    """The path that the policy has for an address. Pure."""
+    here: NodePlace, links: NodeLinks, desired: DesiredState | None, destination: str, to: Address
+) -> PathExplanation:
+    """Returns the path that the policy has for an address. Pure."""
 
-    def path(leg: Leg | None, device: str | None, gateway: str | None, why: str) -> Explanation:
-        return Explanation(destination, str(to), leg, device, gateway, why)
+    def path(leg: Leg | None, device: str | None, gateway: str | None, why: str) -> PathExplanation:
+        return PathExplanation(destination, str(to), leg, device, gateway, why)
 
     if to == here.me.address:
         return path(None, "lo", None, "the node itself")
-    if wished is None:
+    if desired is None:
         return path(None, None, None, "no path is up: nothing is touched")
-    route = _longest(wished, to)
+    route = _longest(desired, to)
     if route:
         return path(Leg.VIRTIO, route.device, str(route.gateway), route.reason)
     if to not in links.fabric:
@@ -105,25 +105,26 @@ def explain(
         why = f"{peer.name} is on this host, but virtio is down: {why}"
     elif peer:
         why = f"{peer.name} is on this host, but SR-IOV was measured to be faster: {why}"
-    elif links.sriov is State.DOWN:
+    elif links.sriov is PathState.DOWN:
         why = f"the SR-IOV leg is down, and no host is reached over virtio: {why}"
     return path(Leg.SRIOV, here.sriov, None, why)
 
 
-def _longest(wished: Wish, to: Address) -> Route | None:
-    ours = (r for r in wished.routes if r.table != MAIN_TABLE and to in r.destination)
+def _longest(desired: DesiredState, to: Address) -> Route | None:
+    ours = (r for r in desired.routes if r.table != MAIN_TABLE and to in r.destination)
     return max(ours, key=lambda route: route.destination.prefixlen, default=None)
 
 
-def ask(to: Address) -> Answer | None:
-    """What the kernel of this network namespace answers (`ip route get`); None without a route."""
+def ask(to: Address) -> RouteAnswer | None:
+    """Returns the route of this network namespace's kernel (`ip route get`); None without a
+    route."""
     with IPRoute() as netlink:
         try:
             (message,) = netlink.route("get", dst=str(to), flags=_LOOKUP_TABLE)
         except NetlinkError:
             return None
         names = {link["index"]: link.get("ifname") for link in netlink.get_links()}
-        return Answer(
+        return RouteAnswer(
             names[message.get("oif")],
             message.get("gateway"),
             message.get("prefsrc"),

@@ -1,7 +1,8 @@
-"""The edge: what a node's kernel has of VAS's, and changing it. Changing needs CAP_NET_ADMIN.
+"""Reads and changes what a node's kernel has of VAS's. Changing needs CAP_NET_ADMIN.
 
-Routes, rules and proxies carry VAS's protocol number, so that what is VAS's is known without any
-record. Sysctls and addresses cannot: their originals are in the journal before they change.
+Routes, rules and proxies carry VAS's protocol number, so that they are known as VAS's without any
+record. Sysctls and addresses cannot carry it: their originals are in the journal before they
+change.
 """
 
 from __future__ import annotations
@@ -18,28 +19,29 @@ from pyroute2.netlink.rtnl import RTM_GETNEIGH
 from pyroute2.netlink.rtnl.ndmsg import ndmsg
 
 from vas_core.errors import VasError
-from vas_core.journal import Entry, Journal
+from vas_core.journal import Journal, JournalEntry
 from vas_core.root import Root
 from vas_routing import dump
-from vas_routing.netlink import Refused, Request, add, remove, send, up
-from vas_routing.plan import Action, Change, Found, Thing
+from vas_routing.desired import OwnAddress, PolicyRule, Proxy, Route, Sysctl
+from vas_routing.netlink import NetlinkRefused, NetlinkRequest, add, remove, send, up
+from vas_routing.plan import ChangeKind, CurrentState, RouteChange, Thing
 from vas_routing.renames import ADDRESS, SYSCTL, indices, orphans
-from vas_routing.settings import Settings
-from vas_routing.wish import OwnAddress, Proxy, Route, Rule, Sysctl
+from vas_routing.settings import RouteSettings
 
 _NTF_PROXY = 8
 _VERSIONS = {socket.AF_INET: 4, socket.AF_INET6: 6}
 
 
 @dataclass(frozen=True)
-class Kernel:
+class RouteKernel:
     """The kernel of this network namespace."""
 
-    settings: Settings
+    settings: RouteSettings
     root: Root = field(default_factory=Root)
 
-    def found(self, sysctls: Iterable[str], changed: Iterable[Entry]) -> Found:
-        """All that is VAS's, with the values of these sysctls and of those changed before."""
+    def found(self, sysctls: Iterable[str], changed: Iterable[JournalEntry]) -> CurrentState:
+        """Returns everything that is VAS's, with the values of these sysctls and of those
+        changed before."""
         record = {entry.target: entry.original for entry in changed}
         originals = {
             target.removeprefix(SYSCTL): original
@@ -51,7 +53,7 @@ class Kernel:
         with IPRoute() as netlink:
             reader = _Reader(netlink, self.settings.protocol)
             addresses = frozenset(reader.addresses())
-            return Found(
+            return CurrentState(
                 addresses=addresses,
                 added=frozenset(a for a in addresses if _key(a) in record),
                 rules=frozenset(reader.rules()),
@@ -62,53 +64,57 @@ class Kernel:
                 absent=frozenset(wanted - values.keys()),
             )
 
-    def apply(self, changes: Sequence[Change], journal: Journal) -> None:
-        """Makes the changes in their order. Raises VasError at the first that the kernel refuses;
-        what was changed until then is VAS's, and is found again."""
+    def apply(self, changes: Sequence[RouteChange], journal: Journal) -> None:
+        """Makes the changes in their order. Raises VasError at the first that the kernel refuses.
+
+        The changes made until then are VAS's, and are found by the next reading.
+        """
         for are_sysctls, group in groupby(changes, lambda change: isinstance(change.thing, Sysctl)):
             (self._set if are_sysctls else self._send)(list(group), journal)
 
-    def _send(self, changes: Sequence[Change], journal: Journal) -> None:
+    def _send(self, changes: Sequence[RouteChange], journal: Journal) -> None:
         index = cache(_index)
         sent = [(change, r) for change in changes for r in self._requests(change, index)]
-        new = _addresses(changes, Action.ADD)
+        new = _addresses(changes, ChangeKind.ADD)
         journal.remember(dict.fromkeys(new) | _indices(new))
         try:
             send([request for _, request in sent])
-        except Refused as refused:
+        except NetlinkRefused as refused:
             raise VasError(
                 f"the kernel refuses it: {refused}", where=str(sent[refused.index][0].thing)
             ) from None
         journal.confirm(new)
-        _forget(journal, _addresses(changes, Action.REMOVE))
+        _forget(journal, _addresses(changes, ChangeKind.REMOVE))
 
-    def _requests(self, change: Change, index: Callable[[str], int]) -> Iterator[Request]:
+    def _requests(
+        self, change: RouteChange, index: Callable[[str], int]
+    ) -> Iterator[NetlinkRequest]:
         thing = change.thing
         assert not isinstance(thing, Sysctl)
-        device = 0 if isinstance(thing, Rule) else index(thing.device)
-        make = add if change.action is Action.ADD else remove
+        device = 0 if isinstance(thing, PolicyRule) else index(thing.device)
+        make = add if change.action is ChangeKind.ADD else remove
         yield make(thing, device, self.settings.protocol)
         # A guest's virtio leg is nobody else's to set up. Later on, who sets it down has a reason.
-        if isinstance(thing, OwnAddress) and change.action is Action.ADD:
+        if isinstance(thing, OwnAddress) and change.action is ChangeKind.ADD:
             yield up(device)
 
-    def _set(self, changes: Sequence[Change], journal: Journal) -> None:
-        new = {_key(c.thing): c.before for c in changes if c.action is Action.SET}
+    def _set(self, changes: Sequence[RouteChange], journal: Journal) -> None:
+        new = {_key(c.thing): c.before for c in changes if c.action is ChangeKind.SET}
         journal.remember(new | _indices(new))
         for change in changes:
             self._write(change)
         journal.confirm(new)
-        _forget(journal, [_key(c.thing) for c in changes if c.action is Action.RESTORE])
+        _forget(journal, [_key(c.thing) for c in changes if c.action is ChangeKind.RESTORE])
 
-    def _write(self, change: Change) -> None:
+    def _write(self, change: RouteChange) -> None:
         assert isinstance(change.thing, Sysctl)
         path = self.root.path(f"proc/sys/{change.thing.name}")
         # A NIC that is gone has taken its parameters with it; nothing is left to restore.
-        if change.action is Action.SET or path.exists():
+        if change.action is ChangeKind.SET or path.exists():
             path.write_text(change.thing.value)
 
     def sysctls(self, names: Iterable[str]) -> dict[str, str]:
-        """The values of those sysctls that are there."""
+        """Returns the values of those sysctls that exist."""
         read = ((name, self.root.read(f"proc/sys/{name}")) for name in names)
         return {name: value for name, value in read if value is not None}
 
@@ -126,12 +132,12 @@ class _Reader:
             interface = ip_interface(f"{address}/{message['prefixlen']}")
             yield OwnAddress(interface=interface, device=self._names[message["index"]])
 
-    def rules(self) -> Iterator[Rule]:
+    def rules(self) -> Iterator[PolicyRule]:
         for family, version in _VERSIONS.items():
             for message in self._netlink.get_rules(family=family):
                 if message.get("protocol") == self._protocol:
                     priority, table = message.get("priority") or 0, message.get("table")
-                    yield Rule(version=version, priority=priority, table=table)
+                    yield PolicyRule(version=version, priority=priority, table=table)
 
     def routes(self) -> frozenset[Route]:
         return dump.routes(self._protocol, self._names)
@@ -149,7 +155,7 @@ class _Reader:
 
 
 def _key(thing: Thing) -> str:
-    """What it is called in the journal."""
+    """The name of a thing in the journal."""
     if isinstance(thing, Sysctl):
         return SYSCTL + thing.name
     assert isinstance(thing, OwnAddress)
@@ -157,7 +163,7 @@ def _key(thing: Thing) -> str:
 
 
 def _indices(targets: Iterable[str]) -> dict[str, str | None]:
-    """Which interfaces these are of, for the journal."""
+    """The journal's entries with the indices of these targets' interfaces."""
     return dict(indices(targets, {name: index for index, name in socket.if_nameindex()}))
 
 
@@ -167,7 +173,7 @@ def _forget(journal: Journal, targets: Sequence[str]) -> None:
         journal.forget(orphans(journal.pending_rollback()))
 
 
-def _addresses(changes: Iterable[Change], action: Action) -> list[str]:
+def _addresses(changes: Iterable[RouteChange], action: ChangeKind) -> list[str]:
     return [
         _key(c.thing) for c in changes if c.action is action and isinstance(c.thing, OwnAddress)
     ]

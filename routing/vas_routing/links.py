@@ -1,4 +1,4 @@
-"""What a node knows of its paths: the input of the policy, besides the site's map."""
+"""The states of a node's paths: the input of the policy, besides the site's map."""
 
 from __future__ import annotations
 
@@ -19,65 +19,68 @@ VIRTIO_NIC = "virtio0"
 _MOST_BYTES = 64 << 20
 
 
-class State(StrEnum):
-    """Whether a path carries packets, as its carrier and its probes say."""
+class PathState(StrEnum):
+    """Whether a path carries packets, by its carrier and its probes."""
 
     UP = "up"
     DOWN = "down"
 
 
 class Leg(StrEnum):
-    """One of a node's two ways to another."""
+    """One of a node's two ways to another node."""
 
     VIRTIO = "virtio"
     SRIOV = "sriov"
 
 
-class Links(BaseModel):
-    """The paths of one node. Peers are the other nodes on its host, by name.
+class NodeLinks(BaseModel):
+    """The states of one node's paths. Peers are the other nodes on its host, by name.
 
-    Peers that are not named: their virtio path is down, their SR-IOV leg up.
+    Of peers that are not named the virtio path is down and the SR-IOV leg up.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     sriov: Annotated[
-        State, Field(description="the node's own SR-IOV leg: PF of a host, VF of a guest")
+        PathState, Field(description="the node's own SR-IOV leg: PF of a host, VF of a guest")
     ]
     virtio: Annotated[
-        Mapping[str, State], Field(description="the virtio path to each peer on the same host")
+        Mapping[str, PathState], Field(description="the virtio path to each peer on the same host")
     ] = {}
     peers_sriov: Annotated[
-        Mapping[str, State], Field(description="what each peer says of its own SR-IOV leg")
+        Mapping[str, PathState], Field(description="what each peer reports of its own SR-IOV leg")
     ] = {}
     fabric: Annotated[
         IPvAnyNetwork, Field(description="the data fabric, as the SR-IOV leg's address has it")
     ]
-    sriov_device: Annotated[str | None, Field(description="its name, if not the map's")] = None
+    sriov_device: Annotated[
+        str | None, Field(description="the SR-IOV interface's name, if not the map's")
+    ] = None
     virtio_device: Annotated[
         str | None,
         Field(description="a guest's virtio NIC, or a host's bridge, if not called as usual"),
     ] = None
     drained: Annotated[
-        frozenset[Leg], Field(description="legs that are down because they are not to be used")
+        frozenset[Leg],
+        Field(description="legs that are down because an administrator drained them"),
     ] = frozenset()
     absent: Annotated[
         frozenset[str], Field(description="interfaces of these names are not there, or not now")
     ] = frozenset()
 
     def reaches(self, peer: str) -> bool:
-        """Whether the virtio path to a peer is up."""
-        return self.virtio.get(peer) is State.UP
+        """Returns whether the virtio path to a peer is up."""
+        return self.virtio.get(peer) is PathState.UP
 
-    def sriov_of(self, peer: str) -> State:
-        """A peer's SR-IOV leg."""
-        return self.peers_sriov.get(peer, State.UP)
+    def sriov_of(self, peer: str) -> PathState:
+        """Returns the state of a peer's SR-IOV leg."""
+        return self.peers_sriov.get(peer, PathState.UP)
 
 
-def read_links(file: Path) -> Links:
+def read_links(file: Path) -> NodeLinks:
     """Reads the JSON of a links file. Raises BadInput that names file and key."""
     try:
-        return Links.model_validate_json(read_limited(file, _MOST_BYTES))
+        return NodeLinks.model_validate_json(read_limited(file, _MOST_BYTES))
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
     except ValidationError as wrong:

@@ -1,4 +1,4 @@
-"""What the switch means for LNet, Lustre's own network layer.
+"""Plans what LNet, Lustre's own network layer, needs to follow the route switcher.
 
 A tcp NID is an address: ksocklnd binds to it, and the kernel's routes decide the leg. An o2ib NID
 is a device: no route moves it. There the same policy is a second LNet network on the virtio leg,
@@ -26,8 +26,8 @@ _LAST_NET = 65535
 _HIGHEST = 0  # of UDSP priorities; what has no rule comes last
 
 
-class Kind(StrEnum):
-    """What carries a node's NIDs."""
+class NidKind(StrEnum):
+    """The network driver that carries a node's NIDs."""
 
     TCP = "tcp"
     O2IB = "o2ib"
@@ -36,40 +36,41 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class LnetPlan:
-    """What a node's LNet needs. `yaml` is for `lnetctl import`; None where nothing is to import."""
+    """The settings that a node's LNet needs. `yaml` is for `lnetctl import`; None if none are
+    needed."""
 
-    kind: Kind
+    kind: NidKind
     explanation: tuple[str, ...]
     yaml: str | None = None
 
     def as_file(self) -> str:
-        """The explanation as comments, then the YAML."""
+        """Returns the explanation as comments, followed by the YAML."""
         return "".join(f"# {line}\n" for line in self.explanation) + (self.yaml or "")
 
     def as_json(self) -> dict[str, Any]:
-        """The plan as `vas route lnet --json` prints it."""
+        """Returns the plan as `vas route lnet --json` prints it."""
         return {"kind": self.kind, "explanation": list(self.explanation), "yaml": self.yaml}
 
 
 def lnet_plan(cluster: Cluster, node: str) -> LnetPlan:
-    """What LNet of a host or guest needs to go where the switch goes.
+    """Returns what LNet of a host or guest needs to take the same paths as the switcher.
 
     Raises BadInput for a node that the map does not have, or when no LNet network is free.
     """
     host = host_of(cluster, node)
     kind = _kind(host)
-    if kind is Kind.TCP:
+    if kind is NidKind.TCP:
         return LnetPlan(kind, _TCP)
-    if kind is Kind.OTHER:
+    if kind is NidKind.OTHER:
         return LnetPlan(kind, (f"{host.nids[0]} is on a network of its own, not on the PF's.",))
     return _o2ib(cluster, host, None if host.name == node else cluster.guest(node))
 
 
-def _kind(host: Host) -> Kind:
+def _kind(host: Host) -> NidKind:
     types = [nid.partition("@")[2].rstrip("0123456789") for nid in host.nids]
     if "o2ib" in types:
-        return Kind.O2IB
-    return Kind.TCP if set(types) == {"tcp"} else Kind.OTHER
+        return NidKind.O2IB
+    return NidKind.TCP if set(types) == {"tcp"} else NidKind.OTHER
 
 
 _RULES = (
@@ -79,7 +80,7 @@ _RULES = (
 )
 _TCP = (
     "Nothing to do: ksocklnd binds to the address of the NID, and routes decide the leg.",
-    "Connections that are open follow the switch; no NID changes, no target is registered anew.",
+    "Connections that are open follow the switch; no NID changes, no target is registered again.",
     *_RULES,
 )
 _NOT_RUN = "Not run on hardware: made from the format that lnetctl reads, for Lustre 2.15 or later."
@@ -89,12 +90,12 @@ def _o2ib(cluster: Cluster, host: Host, guest: Guest | None) -> LnetPlan:
     nid = _fabric_nid(host)
     if nid is None:
         why = f"No o2ib NID of {host.name} has the PF's address {host.address}: the map does not "
-        return LnetPlan(Kind.O2IB, (why + "say which device carries it.",))
+        return LnetPlan(NidKind.O2IB, (why + "say which device carries it.",))
     if ip_address(host.address).version == 6:
         why = "LNet on the virtio leg needs an IPv4 address there; VAS gives it an IPv6 one."
-        return LnetPlan(Kind.O2IB, (why,))
+        return LnetPlan(NidKind.O2IB, (why,))
     if not host.guests:
-        return LnetPlan(Kind.O2IB, (f"Nothing to do: {host.name} has no guest.",))
+        return LnetPlan(NidKind.O2IB, (f"Nothing to do: {host.name} has no guest.",))
     net = _virtio_net(cluster, host)
     document = {
         "net": _nets(host, guest, nid.partition("@")[2], net),
@@ -103,7 +104,7 @@ def _o2ib(cluster: Cluster, host: Host, guest: Guest | None) -> LnetPlan:
         "udsp": [{"src": net, "action": {"priority": _HIGHEST}}],
     }
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=False)
-    return LnetPlan(Kind.O2IB, tuple(_explanation(host, nid, net)), text)
+    return LnetPlan(NidKind.O2IB, tuple(_explanation(host, nid, net)), text)
 
 
 def _fabric_nid(host: Host) -> str | None:

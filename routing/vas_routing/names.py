@@ -1,4 +1,4 @@
-"""The nodes that the map names."""
+"""Finds nodes of the map by their names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from vas_core.suggest import suggestion
 
 
 def host_of(cluster: Cluster, node: str) -> Host:
-    """The host that a node is, or that a guest is on. Raises BadInput if the map has none."""
+    """Returns the host that a node is, or that a guest is on. Raises BadInput if the map has
+    none."""
     host = cluster.host(node) or cluster.host_by_guest(node)
     if host is None:
         known = (name for host in cluster.hosts for name in (host.name, *_guests(host)))

@@ -1,8 +1,8 @@
-"""rtnetlink requests as bytes, so that any number of changes is one write.
+"""Encodes rtnetlink requests as bytes, so that any number of changes is one write.
 
 `pyroute2` reads the kernel and listens to it; to encode 10,000 routes it takes seconds, and these
 few messages, always of the same shape, a tenth of one. Layouts: linux/rtnetlink.h,
-linux/fib_rules.h, linux/neighbour.h, linux/if_addr.h. Numbers are in the machine's order.
+linux/fib_rules.h, linux/neighbour.h, linux/if_addr.h. Numbers are in the machine's byte order.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pyroute2.netlink.rtnl import (
     RTM_NEWRULE,
 )
 
-from vas_routing.wish import Address, OwnAddress, Proxy, Route, Rule
+from vas_routing.desired import Address, OwnAddress, PolicyRule, Proxy, Route
 
 HEADER = struct.Struct("=IHHII")
 ATTRIBUTE = struct.Struct("=HH")
@@ -59,8 +59,8 @@ _GONE = {errno.ESRCH, errno.ENOENT, errno.EADDRNOTAVAIL}
 
 
 @dataclass(frozen=True)
-class Refused(Exception):
-    """The kernel's word on the request at `index` of a batch."""
+class NetlinkRefused(Exception):
+    """The kernel refused the request at `index` of a batch."""
 
     index: int
     number: int
@@ -70,8 +70,11 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Request:
-    """One message without its header. `removes`: that it is gone already is no error."""
+class NetlinkRequest:
+    """One message without its header.
+
+    `removes`: the request removes a thing, and one that is gone already is not an error.
+    """
 
     kind: int
     flags: int
@@ -79,39 +82,46 @@ class Request:
     removes: bool = False
 
 
-def add(thing: Route | Rule | Proxy | OwnAddress, device: int, protocol: int) -> Request:
-    """The request that makes a thing, whether it is there or not; `device` is an index."""
+def add(
+    thing: Route | PolicyRule | Proxy | OwnAddress, device: int, protocol: int
+) -> NetlinkRequest:
+    """Returns the request that makes a thing, whether it exists or not; `device` is an index."""
     if isinstance(thing, Route):
         body = _route(thing, device, protocol)
-        return Request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, body)
-    if isinstance(thing, Rule):
-        return Request(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, _rule(thing, protocol))
+        return NetlinkRequest(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, body)
+    if isinstance(thing, PolicyRule):
+        return NetlinkRequest(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, _rule(thing, protocol))
     if isinstance(thing, Proxy):
         body = _proxy(thing, device, protocol)
-        return Request(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, body)
-    return Request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, _address(thing, device))
+        return NetlinkRequest(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, body)
+    return NetlinkRequest(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, _address(thing, device))
 
 
-def remove(thing: Route | Rule | Proxy | OwnAddress, device: int, protocol: int) -> Request:
-    """The request that takes a thing away."""
+def remove(
+    thing: Route | PolicyRule | Proxy | OwnAddress, device: int, protocol: int
+) -> NetlinkRequest:
+    """Returns the request that removes a thing; `device` is an index."""
     if isinstance(thing, Route):
-        return Request(RTM_DELROUTE, 0, _route(thing, device, protocol), removes=True)
-    if isinstance(thing, Rule):
-        return Request(RTM_DELRULE, 0, _rule(thing, protocol), removes=True)
+        return NetlinkRequest(RTM_DELROUTE, 0, _route(thing, device, protocol), removes=True)
+    if isinstance(thing, PolicyRule):
+        return NetlinkRequest(RTM_DELRULE, 0, _rule(thing, protocol), removes=True)
     if isinstance(thing, Proxy):
-        return Request(RTM_DELNEIGH, 0, _proxy(thing, device, protocol), removes=True)
-    return Request(RTM_DELADDR, 0, _address(thing, device), removes=True)
+        return NetlinkRequest(RTM_DELNEIGH, 0, _proxy(thing, device, protocol), removes=True)
+    return NetlinkRequest(RTM_DELADDR, 0, _address(thing, device), removes=True)
 
 
-def up(device: int) -> Request:
-    """The request that sets an interface up, whether it is up or not."""
+def up(device: int) -> NetlinkRequest:
+    """Returns the request that sets an interface up, whether it is up or not."""
     body = _IFINFOMSG.pack(socket.AF_UNSPEC, 0, device, _IFF_UP, _IFF_UP)
-    return Request(RTM_NEWLINK, 0, body)
+    return NetlinkRequest(RTM_NEWLINK, 0, body)
 
 
-def send(requests: Sequence[Request]) -> None:
-    """Sends all in order and waits for every answer. Raises Refused for the first that fails:
-    those after it in the same 8 KiB were tried, later ones were not."""
+def send(requests: Sequence[NetlinkRequest]) -> None:
+    """Sends all requests in order and waits for every answer.
+
+    Raises NetlinkRefused for the first that fails: those after it in the same 8 KiB were tried,
+    later ones were not.
+    """
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.bind((0, 0))
         batch, first = bytearray(), 0
@@ -123,13 +133,15 @@ def send(requests: Sequence[Request]) -> None:
                 batch, first = bytearray(), index + 1
 
 
-def _message(request: Request, index: int) -> bytes:
+def _message(request: NetlinkRequest, index: int) -> bytes:
     flags = request.flags | NLM_F_REQUEST | NLM_F_ACK
     length = HEADER.size + len(request.body)
     return HEADER.pack(length, request.kind, flags, index, 0) + request.body
 
 
-def _answers(kernel: socket.socket, requests: Sequence[Request], first: int, end: int) -> None:
+def _answers(
+    kernel: socket.socket, requests: Sequence[NetlinkRequest], first: int, end: int
+) -> None:
     missing, refused = end - first, None
     while missing:
         data = kernel.recv(1 << 16)
@@ -140,13 +152,13 @@ def _answers(kernel: socket.socket, requests: Sequence[Request], first: int, end
                 missing -= 1
                 number = -ERROR.unpack_from(data, at + HEADER.size)[0]
                 if number and not _is_there_or_gone(requests[index], number):
-                    refused = refused or Refused(index, number)
+                    refused = refused or NetlinkRefused(index, number)
             at += (length + 3) & ~3
     if refused:
         raise refused
 
 
-def _is_there_or_gone(request: Request, number: int) -> bool:
+def _is_there_or_gone(request: NetlinkRequest, number: int) -> bool:
     if request.removes:
         return number in _GONE
     return number == errno.EEXIST and request.kind == RTM_NEWRULE
@@ -168,7 +180,7 @@ def _route(route: Route, device: int, protocol: int) -> bytes:
     )
 
 
-def _rule(rule: Rule, protocol: int) -> bytes:
+def _rule(rule: PolicyRule, protocol: int) -> bytes:
     family = socket.AF_INET if rule.version == 4 else socket.AF_INET6
     small = rule.table if rule.table < 256 else 0
     head = RTMSG.pack(family, 0, 0, 0, small, 0, 0, _TO_TABLE, 0)

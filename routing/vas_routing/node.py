@@ -1,4 +1,4 @@
-"""One node's route switcher: what it should have, what it has, and making the two the same."""
+"""The route switcher of one node: compares its desired state with the kernel and applies it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from vas_cluster import Cluster
 from vas_core.errors import FoundDifferent
-from vas_core.journal import Entry, Journal
-from vas_routing.kernel import Kernel
-from vas_routing.links import Links
-from vas_routing.plan import Change, Found, kind_of, plan, row_of
-from vas_routing.policy import Choices, wish
+from vas_core.journal import Journal, JournalEntry
+from vas_routing.desired import DesiredState
+from vas_routing.kernel import RouteKernel
+from vas_routing.links import NodeLinks
+from vas_routing.plan import CurrentState, RouteChange, kind_of, plan, row_of
+from vas_routing.policy import Choices, desired_state
 from vas_routing.renames import follow, followed
-from vas_routing.wish import Wish
 
 
 @dataclass(frozen=True)
-class Node:
+class RoutedNode:
     """A host or guest of the map, in the kernel of this network namespace.
 
     `state` is a directory that outlives reboots: it holds what sysctls were before VAS.
@@ -28,43 +28,46 @@ class Node:
 
     cluster: Cluster
     name: str
-    kernel: Kernel
+    kernel: RouteKernel
     state: Path
 
     @property
     def journal(self) -> Path:
-        """The file of what was there before."""
+        """The file with the values that the kernel had before VAS changed them."""
         return self.state / "journal.json"
 
-    def wish(self, links: Links, choices: Choices) -> Wish | None:
-        """What it is to have; None if no path is up. Raises BadInput if the map lacks the node."""
-        return wish(self.cluster, self.name, links, choices, self.kernel.settings)
+    def desired_state(self, links: NodeLinks, choices: Choices) -> DesiredState | None:
+        """Returns the node's desired state; None if no path is up.
 
-    def plan(self, wished: Wish | None) -> list[Change]:
-        """What has to change for it; nothing for None. Changes nothing."""
-        return self._plan(wished, self.changed())
+        Raises BadInput if the map lacks the node.
+        """
+        return desired_state(self.cluster, self.name, links, choices, self.kernel.settings)
 
-    def changed(self) -> list[Entry]:
-        """What was there before, by the names that interfaces have now. Changes nothing."""
+    def plan(self, desired: DesiredState | None) -> list[RouteChange]:
+        """Returns the changes that lead to a desired state; none for None. Changes nothing."""
+        return self._plan(desired, self.changed())
+
+    def changed(self) -> list[JournalEntry]:
+        """Returns the journal's entries, by the names that interfaces have now. Changes nothing."""
         return followed(Journal.peek(self.journal), dict(socket.if_nameindex()))
 
     @contextmanager
     def opened_journal(self) -> Iterator[Journal]:
-        """The journal, to be written, by the names that interfaces have now."""
+        """Opens the journal for writing, with the names that interfaces have now."""
         with Journal.open(self.journal) as journal:
             follow(journal, dict(socket.if_nameindex()))
             yield journal
 
-    def apply(self, wished: Wish | None) -> list[Change]:
-        """Makes it true, reads it back, and returns what was changed.
+    def apply(self, desired: DesiredState | None) -> list[RouteChange]:
+        """Makes the kernel as desired, reads it back, and returns the changes.
 
-        Raises VasError where the kernel refuses, FoundDifferent where it took a change and does
-        not have it.
+        Raises VasError where the kernel refuses, FoundDifferent where it took a change and does not
+        have it.
         """
         with self.opened_journal() as journal:
-            changes = self._plan(wished, journal.pending_rollback())
+            changes = self._plan(desired, journal.pending_rollback())
             self.kernel.apply(changes, journal)
-            left = self._plan(wished, journal.pending_rollback()) if changes else []
+            left = self._plan(desired, journal.pending_rollback()) if changes else []
         if left:
             raise FoundDifferent(
                 f"the kernel does not have it: {describe(left[0])}",
@@ -73,23 +76,26 @@ class Node:
             )
         return changes
 
-    def rollback(self) -> list[Change]:
-        """Takes all of VAS's away and gives sysctls what they were; returns what was changed."""
-        return self.apply(Wish()) if self.plan(Wish()) else []
+    def rollback(self) -> list[RouteChange]:
+        """Removes everything of VAS's and restores sysctls; returns the changes."""
+        return self.apply(DesiredState()) if self.plan(DesiredState()) else []
 
-    def found(self) -> Found:
-        """What it has of VAS's."""
+    def found(self) -> CurrentState:
+        """Returns what the kernel has of VAS's."""
         return self.kernel.found((), self.changed())
 
-    def _plan(self, wished: Wish | None, changed: Iterable[Entry]) -> list[Change]:
-        if wished is None:
+    def _plan(
+        self, desired: DesiredState | None, changed: Iterable[JournalEntry]
+    ) -> list[RouteChange]:
+        if desired is None:
             return []
-        names = (sysctl.name for sysctl in wished.sysctls)
-        return plan(self.kernel.found(names, changed), wished)
+        names = (sysctl.name for sysctl in desired.sysctls)
+        return plan(self.kernel.found(names, changed), desired)
 
 
-def describe(change: Change) -> str:
-    """A step in a line: `add route destination 10.0.0.11/32 gateway 169.254.213.1 ...`."""
+def describe(change: RouteChange) -> str:
+    """Returns a change as one line: `add route destination 10.0.0.11/32 gateway 169.254.213.1
+    ...`."""
     row = row_of(change.thing).items()
     words = (f"{key} {value}" for key, value in row)
     return " ".join([change.action, kind_of(change.thing), *words])

@@ -1,4 +1,5 @@
-"""What the kernel says of a node's paths, where nobody has probed them: carriers and addresses."""
+"""Reads a node's interfaces from the kernel: carriers and addresses, where nobody has probed
+paths."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ from pyroute2 import IPRoute
 
 from vas_cluster import Cluster, Guest, Host
 from vas_core.errors import VasError
-from vas_routing.links import VIRTIO_NIC, Leg, Links, State
+from vas_routing.desired import Address, Interface
+from vas_routing.links import VIRTIO_NIC, Leg, NodeLinks, PathState
 from vas_routing.names import host_of
-from vas_routing.wish import Address, Interface
 
 _IFF_UP = 1
 _SIOCETHTOOL, _ETHTOOL_GLINK = 0x8946, 0x0A
@@ -26,7 +27,7 @@ _REQUEST = struct.Struct("@16sP16x")  # struct ifreq
 
 
 @dataclass(frozen=True)
-class Device:
+class NetDevice:
     """A network interface: name, index, MAC, whether it has a carrier, and its addresses."""
 
     name: str
@@ -38,20 +39,20 @@ class Device:
 
 @dataclass(frozen=True)
 class Legs:
-    """A node's two interfaces, None for one that is not there, and who else is on its host.
+    """A node's two interfaces, None for a missing one, and the other nodes on its host.
 
-    `macs`: those nodes, each with the MAC of its virtio NIC, empty for the host.
+    `macs` has these nodes, each with the MAC of its virtio NIC, empty for the host.
     """
 
-    sriov: Device | None
-    virtio: Device | None
+    sriov: NetDevice | None
+    virtio: NetDevice | None
     sriov_name: str
     virtio_name: str
     address: Address
     macs: Mapping[str, str]
 
     def has_carrier(self, leg: Leg) -> bool:
-        """Whether a leg is there and has a carrier."""
+        """Returns whether a leg is there and has a carrier."""
         device = self.sriov if leg is Leg.SRIOV else self.virtio
         return device is not None and device.carrier
 
@@ -64,7 +65,7 @@ class Legs:
 
     @property
     def indices(self) -> dict[Leg, int]:
-        """The indices of the interfaces that are there."""
+        """The indices of the legs whose interfaces are there."""
         both = ((Leg.SRIOV, self.sriov), (Leg.VIRTIO, self.virtio))
         return {leg: device.index for leg, device in both if device}
 
@@ -75,7 +76,7 @@ class Legs:
 
     @property
     def absent(self) -> frozenset[str]:
-        """The names of the interfaces that are not there."""
+        """The names of the legs whose interfaces are missing."""
         both = ((self.sriov_name, self.sriov), (self.virtio_name, self.virtio))
         return frozenset(name for name, device in both if device is None)
 
@@ -88,15 +89,15 @@ class Legs:
         return str(own.network) if own else None
 
 
-def devices() -> dict[str, Device]:
-    """The interfaces of this network namespace, by name."""
+def devices() -> dict[str, NetDevice]:
+    """Returns the interfaces of this network namespace by name."""
     with IPRoute() as netlink:
         addresses: dict[int, list[Interface]] = {}
         for message in netlink.get_addr():
             text = f"{message.get('local') or message.get('address')}/{message['prefixlen']}"
             addresses.setdefault(message["index"], []).append(ip_interface(text))
         return {
-            link.get("ifname"): Device(
+            link.get("ifname"): NetDevice(
                 link.get("ifname"),
                 link["index"],
                 (link.get("address") or "").lower(),
@@ -108,19 +109,19 @@ def devices() -> dict[str, Device]:
 
 
 def has_carrier(link: Any) -> bool:
-    """Whether a link message tells of an interface that is up and has a carrier."""
+    """Returns whether a link message is of an interface that is up and has a carrier."""
     down = link.get("operstate") in ("DOWN", "LOWERLAYERDOWN", "NOTPRESENT")
     return bool(link["flags"] & _IFF_UP) and bool(link.get("carrier")) and not down
 
 
 class Carriers:
-    """Asks drivers for carriers: the kernel may tell of one that is lost a second late."""
+    """Asks drivers for carriers, as the kernel may report a lost one a second late."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
     def has(self, index: int) -> bool:
-        """Whether an interface has a carrier now; not if it is not there."""
+        """Returns whether an interface has a carrier now; False if it is not there."""
         while name := _name_of(index):
             found = self._ask(name)
             if found is not None or _name_of(index) == name:
@@ -128,7 +129,7 @@ class Carriers:
         return False
 
     def _ask(self, device: str) -> bool | None:
-        """None where there is no interface of that name (any more)."""
+        """None where no interface has that name (any more)."""
         value = ctypes.create_string_buffer(_VALUE.pack(_ETHTOOL_GLINK, 0))
         request = _REQUEST.pack(device.encode(), ctypes.addressof(value))
         try:
@@ -146,7 +147,8 @@ def _name_of(index: int) -> str | None:
 
 
 def bridge_ports() -> dict[str, int]:
-    """MAC -> the index of the port behind which the bridges of this network namespace learnt it."""
+    """Returns the MACs that the bridges of this network namespace have learnt, with the port's
+    index."""
     with IPRoute() as netlink:
         return {
             entry.get("lladdr"): entry["ifindex"]
@@ -158,13 +160,13 @@ def bridge_ports() -> dict[str, int]:
 def legs(
     cluster: Cluster,
     node: str,
-    found: Mapping[str, Device],
+    found: Mapping[str, NetDevice],
     known: Mapping[Leg, int] | None = None,
 ) -> Legs:
-    """The legs of a node. Raises BadInput for a node that the map does not have.
+    """Returns the legs of a node. Raises BadInput for a node that the map does not have.
 
-    `known` are the indices that they had: an interface that was renamed meanwhile is still the
-    leg, unless another one has the name, or the MAC, of the map now.
+    `known` are the indices that they had: an interface that was renamed meanwhile is still the leg,
+    unless another one has the name, or the MAC, of the map now.
     """
     host = host_of(cluster, node)
     by_index = {device.index: device for device in found.values()}
@@ -174,7 +176,9 @@ def legs(
     return _of_guest(host, cluster.guest(node), found, was)
 
 
-def _of_host(host: Host, found: Mapping[str, Device], was: Mapping[Leg, Device | None]) -> Legs:
+def _of_host(
+    host: Host, found: Mapping[str, NetDevice], was: Mapping[Leg, NetDevice | None]
+) -> Legs:
     sriov = found.get(host.nics.pf) or was.get(Leg.SRIOV)
     virtio = found.get(host.nics.bridge) or was.get(Leg.VIRTIO)
     return Legs(
@@ -188,7 +192,7 @@ def _of_host(host: Host, found: Mapping[str, Device], was: Mapping[Leg, Device |
 
 
 def _of_guest(
-    host: Host, me: Guest, found: Mapping[str, Device], was: Mapping[Leg, Device | None]
+    host: Host, me: Guest, found: Mapping[str, NetDevice], was: Mapping[Leg, NetDevice | None]
 ) -> Legs:
     sriov = _by_mac(found, me.macs.vf) or found.get(host.nics.vf) or was.get(Leg.SRIOV)
     virtio = _by_mac(found, me.macs.virtio) or found.get(VIRTIO_NIC) or was.get(Leg.VIRTIO)
@@ -209,12 +213,11 @@ def links(
     *,
     fabric: str | None = None,
     **known: Any,
-) -> Links:
-    """The paths as their carriers have them, or as `known` (fields of Links) has them.
+) -> NodeLinks:
+    """Returns the states of the paths, by their carriers, or by `known` (fields of NodeLinks).
 
-    A drained one is down. `fabric` is the data fabric's network where the SR-IOV leg's address
-    does not tell it.
-    Raises VasError where neither does.
+    A drained path is down. `fabric` is the data fabric's network, used where the SR-IOV leg's
+    address does not tell it. Raises VasError where neither does.
     """
     fabric = found.fabric or fabric
     if fabric is None:
@@ -225,7 +228,7 @@ def links(
             hint="the service address of a node is on its PF or VF, and the map names that",
         )
     state = {
-        leg: State.UP if found.has_carrier(leg) and leg not in drained else State.DOWN
+        leg: PathState.UP if found.has_carrier(leg) and leg not in drained else PathState.DOWN
         for leg in Leg
     }
     seen = {
@@ -237,8 +240,8 @@ def links(
         "drained": frozenset(drained),
         "absent": found.absent,
     }
-    return Links.model_validate(seen | known)
+    return NodeLinks.model_validate(seen | known)
 
 
-def _by_mac(found: Mapping[str, Device], mac: str) -> Device | None:
+def _by_mac(found: Mapping[str, NetDevice], mac: str) -> NetDevice | None:
     return next((device for device in found.values() if device.mac == mac), None)

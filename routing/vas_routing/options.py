@@ -1,4 +1,4 @@
-"""The options of `vas route` that say which site and node, read into one value."""
+"""The options of `vas route` that name the site and the node, read into one value."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vas_cluster import Cluster, default_path, load_cluster, load_site
 from vas_routing import observe
 from vas_routing.choices import DEFAULT_CHOICES, read_choices
 from vas_routing.daemon.keys import DEFAULT_KEY
-from vas_routing.daemon.memory import read_memory
+from vas_routing.daemon.saved_state import read_saved_state
+from vas_routing.desired import DesiredState
 from vas_routing.drained import read_drained
-from vas_routing.kernel import Kernel
-from vas_routing.links import Links, read_links
-from vas_routing.node import Node
-from vas_routing.policy import Choices, wish
-from vas_routing.settings import DEFAULT_PATH, Settings, read_settings
-from vas_routing.wish import Wish
+from vas_routing.kernel import RouteKernel
+from vas_routing.links import NodeLinks, read_links
+from vas_routing.node import RoutedNode
+from vas_routing.policy import Choices, desired_state
+from vas_routing.settings import DEFAULT_PATH, RouteSettings, read_settings
 
 STATE = Path("/run/vas/route")
 KEPT = Path("/var/lib/vas/route")
@@ -29,33 +29,35 @@ _file = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True)
-class Files:
-    """Where a site's description is; `cluster` None is the default place."""
+class RouteFiles:
+    """The files that describe a site; `cluster` None is the map's default place."""
 
     cluster: Path | None
     config: Path
     choices: Path
 
     def paths(self) -> tuple[Path, ...]:
-        """All of them."""
+        """Returns the paths of all files, for a daemon that watches them."""
         return (self.cluster or default_path(), self.config, self.choices)
 
 
 @dataclass(frozen=True)
-class Given:
-    """What the options say."""
+class RouteContext:
+    """The site, the node and the settings that a command works with."""
 
-    files: Files
+    files: RouteFiles
     node: str
     state: Path
     links_file: Path | None
     cluster: Cluster
-    settings: Settings
+    settings: RouteSettings
     choices: Choices
 
     @classmethod
-    def read(cls, files: Files, node: str | None, state: Path, links_file: Path | None) -> Given:
-        """Reads map, settings and choices. Without a node it is this machine.
+    def read(
+        cls, files: RouteFiles, node: str | None, state: Path, links_file: Path | None
+    ) -> RouteContext:
+        """Reads map, settings and choices. `node` None is this machine.
 
         Raises BadInput, ClusterProblems.
         """
@@ -65,50 +67,51 @@ class Given:
         return cls(files, me, state, links_file, site, settings, choices)
 
     @property
-    def switch(self) -> Node:
-        """The node in this kernel."""
-        return Node(self.cluster, self.node, Kernel(self.settings), self.state)
+    def switch(self) -> RoutedNode:
+        """The node's route switcher, in the kernel of this network namespace."""
+        return RoutedNode(self.cluster, self.node, RouteKernel(self.settings), self.state)
 
-    def links(self) -> Links:
-        """The paths: of the file, or as their carriers have them."""
+    def links(self) -> NodeLinks:
+        """Returns the states of the paths: from the links file, or by their carriers."""
         if self.links_file:
             return read_links(self.links_file)
-        known = read_memory(self.state).devices
+        known = read_saved_state(self.state).devices
         found = observe.legs(self.cluster, self.node, observe.devices(), known)
         return observe.links(found, read_drained(self.state))
 
-    def wish(self, links: Links) -> Wish | None:
-        """What the node is to have."""
-        return wish(self.cluster, self.node, links, self.choices, self.settings)
+    def desired_state(self, links: NodeLinks) -> DesiredState | None:
+        """Returns the desired state of the node; None if no path is up."""
+        return desired_state(self.cluster, self.node, links, self.choices, self.settings)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The options as they are, for a command that reads the files itself."""
+class RouteOptions:
+    """The options as the user gave them, for a command that reads the files itself."""
 
-    files: Files
+    files: RouteFiles
     node: str | None
     state: Path
     links_file: Path | None
 
-    def read(self) -> Given:
-        """What the files say now. Raises BadInput, ClusterProblems."""
-        return Given.read(self.files, self.node, self.state, self.links_file)
+    def read(self) -> RouteContext:
+        """Reads the files again and returns a new context. Raises BadInput, ClusterProblems."""
+        return RouteContext.read(self.files, self.node, self.state, self.links_file)
 
 
 def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that say which site, node and state; the command gets one `Given`."""
+    """Adds the options for site, node and state; the command gets one RouteContext."""
 
-    def call(asked: Asked, **rest: Any) -> Any:
-        return command(asked.read(), **rest)
+    def call(options: RouteOptions, **rest: Any) -> Any:
+        return command(options.read(), **rest)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    return asked_options(call)
+    return file_options(call)
 
 
-def asked_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of `site_options`; the command gets one `Asked`, and reads no file yet."""
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of `site_options`; the command gets one RouteOptions, with no file read
+    yet."""
 
     def call(
         cluster_file: Path | None,
@@ -119,8 +122,8 @@ def asked_options(command: Callable[..., Any]) -> Callable[..., Any]:
         links_file: Path | None = None,
         **rest: Any,
     ) -> Any:
-        files = Files(cluster_file, config, choices)
-        return command(Asked(files, node, state, links_file), **rest)
+        files = RouteFiles(cluster_file, config, choices)
+        return command(RouteOptions(files, node, state, links_file), **rest)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
@@ -130,20 +133,26 @@ def asked_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _SITE_OPTIONS = (
-    click.option("--cluster", "cluster_file", type=_file, help="The map.  [default: $VAS_CLUSTER]"),
-    click.option("--node", help="Which host or guest.  [default: this machine's name]"),
     click.option(
-        "--config", type=_file, default=DEFAULT_PATH, show_default=True, help="Its settings."
+        "--cluster", "cluster_file", type=_file, help="The cluster map.  [default: $VAS_CLUSTER]"
+    ),
+    click.option("--node", help="Name of the host or guest.  [default: this machine's name]"),
+    click.option(
+        "--config",
+        type=_file,
+        default=DEFAULT_PATH,
+        show_default=True,
+        help="Settings of the route switcher, a YAML file.",
     ),
     click.option(
         "--choices",
         type=_file,
         default=DEFAULT_CHOICES,
         show_default=True,
-        help="What `vas route calibrate` measured.",
+        help="Choices that `vas route calibrate` wrote, a JSON file.",
     ),
     click.option(
-        "--state", type=_file, default=STATE, show_default=True, help="Where the journal is."
+        "--state", type=_file, default=STATE, show_default=True, help="Directory of the journal."
     ),
 )
 kept_option = click.option(
@@ -151,15 +160,21 @@ kept_option = click.option(
     type=_file,
     default=KEPT,
     show_default=True,
-    help="Where the last good map is kept, over reboots too.",
+    help="Directory of the last good map, which outlives reboots.",
 )
 key_option = click.option(
-    "--key", type=_file, default=DEFAULT_KEY, show_default=True, help="The key that signs probes."
+    "--key",
+    type=_file,
+    default=DEFAULT_KEY,
+    show_default=True,
+    help="File of the key that signs probes.",
 )
 links_option = click.option(
     "--links",
     "links_file",
     type=_file,
-    help="The state of the paths, as JSON, instead of the kernel's.",
+    help="JSON file with the states of the paths, instead of the kernel's.",
 )
-dry_run_option = click.option("--dry-run", is_flag=True, help="Print the steps; change nothing.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Print the changes; do not make them."
+)

@@ -1,4 +1,7 @@
-"""What has to change for a node to have what is wished. Pure; `kernel.py` does it."""
+"""Plans the changes that lead from a node's current state to the desired one. Pure.
+
+`kernel.py` makes the changes.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from vas_routing.wish import OwnAddress, Proxy, Route, Rule, Sysctl, Wish
+from vas_routing.desired import DesiredState, OwnAddress, PolicyRule, Proxy, Route, Sysctl
 
-Thing = OwnAddress | Rule | Route | Proxy | Sysctl
+Thing = OwnAddress | PolicyRule | Route | Proxy | Sysctl
+_KINDS = {
+    OwnAddress: "address",
+    PolicyRule: "rule",
+    Route: "route",
+    Proxy: "proxy",
+    Sysctl: "sysctl",
+}
 
 
-class Action(StrEnum):
-    """What is done with a thing."""
+class ChangeKind(StrEnum):
+    """The kinds of change to a thing."""
 
     ADD = "add"
     REMOVE = "remove"
@@ -22,16 +32,17 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a node has: VAS's routes, rules and proxies, all addresses, and the values of sysctls.
+class CurrentState:
+    """The current state of a node: VAS's routes, rules and proxies, all addresses, sysctls' values.
 
-    `added`: the addresses that VAS added; `originals`: what sysctls were before VAS changed them;
-    `absent`: wished sysctls that the kernel does not have, as a NIC's that is unplugged.
+    `added`: the addresses that VAS added; `originals`: the values of sysctls before VAS changed
+    them; `absent`: desired sysctls that the kernel does not have, as those of a NIC that is
+    unplugged.
     """
 
     addresses: frozenset[OwnAddress] = frozenset()
     added: frozenset[OwnAddress] = frozenset()
-    rules: frozenset[Rule] = frozenset()
+    rules: frozenset[PolicyRule] = frozenset()
     routes: frozenset[Route] = frozenset()
     proxies: frozenset[Proxy] = frozenset()
     sysctls: Mapping[str, str] = field(default_factory=dict)
@@ -40,35 +51,35 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Change:
-    """One step. `before` is a sysctl's value as found."""
+class RouteChange:
+    """One change. `before` is the value that a sysctl has now."""
 
-    action: Action
+    action: ChangeKind
     thing: Thing
     before: str | None = None
 
     @property
     def reason(self) -> str:
-        """Why, in words."""
-        if self.action is Action.REMOVE:
-            return "not wished any more"
-        if self.action is Action.RESTORE:
-            return "not wished any more: as it was before VAS"
+        """The reason for the change, in words."""
+        if self.action is ChangeKind.REMOVE:
+            return "no longer desired"
+        if self.action is ChangeKind.RESTORE:
+            return "no longer desired: restored to the value before VAS"
         return self.thing.reason
 
     def as_json(self) -> dict[str, Any]:
-        """The step as `vas route plan --json` prints it."""
+        """Returns the change as `vas route plan --json` prints it."""
         row = {"action": self.action, "kind": kind_of(self.thing), **row_of(self.thing)}
         return row | ({"before": self.before} if self.before else {}) | {"reason": self.reason}
 
 
 def kind_of(thing: Thing) -> str:
-    """What it is, in a word."""
-    return "address" if isinstance(thing, OwnAddress) else type(thing).__name__.lower()
+    """Returns what tables and JSON call a thing: address, rule, route, proxy or sysctl."""
+    return _KINDS[type(thing)]
 
 
 def row_of(thing: Thing) -> dict[str, str | int]:
-    """Its fields but the reason, as JSON has them."""
+    """Returns the fields of a thing, but for the reason, as JSON has them."""
     fields = ((name, getattr(thing, name)) for name in thing.__dataclass_fields__)
     return {
         name: value if isinstance(value, int) else str(value)
@@ -77,61 +88,65 @@ def row_of(thing: Thing) -> dict[str, str | int]:
     }
 
 
-def plan(found: Found, wished: Wish) -> list[Change]:
-    """The steps in an order in which no packet is lost: what is new is whole before it is used,
-    and used before the old is taken away."""
+def plan(found: CurrentState, desired: DesiredState) -> list[RouteChange]:
+    """Returns the changes in an order in which no packet is lost.
+
+    New things are whole before they are used, and used before old ones are removed.
+    """
     return [
-        *_sysctls(found, wished.sysctls),
-        *_added(wished.addresses, found.addresses),
-        *_added(wished.routes, found.routes),
-        *_added(wished.rules, found.rules),
-        *_added(wished.proxies, found.proxies),
-        *_removed(found.proxies, wished.proxies),
-        *_removed(found.rules, wished.rules),
-        *_removed(found.routes, wished.routes),
-        *_removed(found.added, wished.addresses),
-        *_restored(found, wished.sysctls),
+        *_sysctls(found, desired.sysctls),
+        *_added(desired.addresses, found.addresses),
+        *_added(desired.routes, found.routes),
+        *_added(desired.rules, found.rules),
+        *_added(desired.proxies, found.proxies),
+        *_removed(found.proxies, desired.proxies),
+        *_removed(found.rules, desired.rules),
+        *_removed(found.routes, desired.routes),
+        *_removed(found.added, desired.addresses),
+        *_restored(found, desired.sysctls),
     ]
 
 
-def after(found: Found, wished: Wish) -> Found:
-    """What is found when the plan for a wish was done, as far as nothing else changes it."""
-    set_now = {sysctl.name: sysctl.value for sysctl in wished.sysctls}
+def after(found: CurrentState, desired: DesiredState) -> CurrentState:
+    """Returns the state that follows from making the plan, as far as nothing else changes it."""
+    set_now = {sysctl.name: sysctl.value for sysctl in desired.sysctls}
     restored = {name: value for name, value in found.originals.items() if name not in set_now}
     new = set_now.keys() - found.originals.keys() - found.absent
     before = {name: found.sysctls[name] for name in new if found.sysctls.get(name) != set_now[name]}
-    added = (found.added & wished.addresses) | (wished.addresses - found.addresses)
-    return Found(
+    added = (found.added & desired.addresses) | (desired.addresses - found.addresses)
+    return CurrentState(
         addresses=(found.addresses - found.added) | added,
         added=added,
-        rules=wished.rules,
-        routes=wished.routes,
-        proxies=wished.proxies,
+        rules=desired.rules,
+        routes=desired.routes,
+        proxies=desired.proxies,
         sysctls={**found.sysctls, **restored, **set_now},
         originals={**{n: v for n, v in found.originals.items() if n in set_now}, **before},
         absent=found.absent,
     )
 
 
-def _added(wished: frozenset[Any], found: frozenset[Any]) -> Iterator[Change]:
-    for thing in sorted(wished - found, key=repr):
-        yield Change(Action.ADD, thing)
+def _added(desired: frozenset[Any], found: frozenset[Any]) -> Iterator[RouteChange]:
+    for thing in sorted(desired - found, key=repr):
+        yield RouteChange(ChangeKind.ADD, thing)
 
 
-def _removed(found: frozenset[Any], wished: frozenset[Any]) -> Iterator[Change]:
-    for thing in sorted(found - wished, key=repr):
-        yield Change(Action.REMOVE, thing)
+def _removed(found: frozenset[Any], desired: frozenset[Any]) -> Iterator[RouteChange]:
+    for thing in sorted(found - desired, key=repr):
+        yield RouteChange(ChangeKind.REMOVE, thing)
 
 
-def _sysctls(found: Found, wished: Iterable[Sysctl]) -> Iterator[Change]:
-    for sysctl in sorted(wished, key=repr):
+def _sysctls(found: CurrentState, desired: Iterable[Sysctl]) -> Iterator[RouteChange]:
+    for sysctl in sorted(desired, key=repr):
         before = found.sysctls.get(sysctl.name)
         if before != sysctl.value and sysctl.name not in found.absent:
-            yield Change(Action.SET, sysctl, before)
+            yield RouteChange(ChangeKind.SET, sysctl, before)
 
 
-def _restored(found: Found, wished: Iterable[Sysctl]) -> Iterator[Change]:
-    kept = {sysctl.name for sysctl in wished}
+def _restored(found: CurrentState, desired: Iterable[Sysctl]) -> Iterator[RouteChange]:
+    kept = {sysctl.name for sysctl in desired}
     for name, original in sorted(found.originals.items()):
         if name not in kept:
-            yield Change(Action.RESTORE, Sysctl(name=name, value=original), found.sysctls.get(name))
+            yield RouteChange(
+                ChangeKind.RESTORE, Sysctl(name=name, value=original), found.sysctls.get(name)
+            )

@@ -1,4 +1,4 @@
-"""The policy: what a node is to have, from the map, the state of its paths, and measurements.
+"""The policy: decides a node's desired state from the map, the states of paths and measurements.
 
 Same host: virtio; anywhere else: SR-IOV, which is the kernel's own connected route and needs
 nothing. A path that is down is replaced by the other one. Pure: no kernel, no clock, no file.
@@ -13,20 +13,20 @@ from ipaddress import ip_address, ip_interface, ip_network
 from vas_cluster import Cluster, Host
 from vas_cluster.virtio import guest_interface, host_interface
 from vas_core.errors import BadInput
-from vas_routing.links import VIRTIO_NIC, Leg, Links, State
-from vas_routing.names import host_of
-from vas_routing.settings import MAIN_TABLE, Settings
-from vas_routing.wish import (
+from vas_routing.desired import (
     Address,
+    DesiredState,
     Interface,
     Network,
     OwnAddress,
+    PolicyRule,
     Proxy,
     Route,
-    Rule,
     Sysctl,
-    Wish,
 )
+from vas_routing.links import VIRTIO_NIC, Leg, NodeLinks, PathState
+from vas_routing.names import host_of
+from vas_routing.settings import MAIN_TABLE, RouteSettings
 
 # IPv6 has forwarding for all devices or none, and switches off more with it; since Linux 6.17 it
 # has this, for one.
@@ -47,8 +47,8 @@ class Peer:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a node stands: itself, its devices, and who else is on its host."""
+class NodePlace:
+    """The position of a node: itself, its devices, and the other nodes on its host."""
 
     me: Peer
     peers: tuple[Peer, ...]
@@ -61,8 +61,8 @@ class Place:
         return self.me.address.version
 
 
-def place(cluster: Cluster, node: str, links: Links) -> Place:
-    """Where a host or guest stands, by its name.
+def place(cluster: Cluster, node: str, links: NodeLinks) -> NodePlace:
+    """Returns the position of a host or guest, by its name.
 
     Raises BadInput if the map has none, has it on another network than the links, or has nodes of
     the links elsewhere.
@@ -78,7 +78,7 @@ def place(cluster: Cluster, node: str, links: Links) -> Place:
         hint = "take the network from the PF's or VF's address"
         what = f"fabric: {links.fabric} does not hold {node}'s address {me.address}"
         raise BadInput(what, where="links", hint=hint)
-    return Place(
+    return NodePlace(
         me=me,
         peers=tuple(everyone.values()),
         sriov=links.sriov_device or (host.nics.pf if is_host else host.nics.vf),
@@ -95,18 +95,18 @@ def _peers(host: Host) -> Iterator[Peer]:
         yield Peer(guest.name, address, hop, is_host=False)
 
 
-def wish(
-    cluster: Cluster, node: str, links: Links, choices: Choices, settings: Settings
-) -> Wish | None:
-    """What the node is to have; None when no path is up: then nothing is to be touched.
+def desired_state(
+    cluster: Cluster, node: str, links: NodeLinks, choices: Choices, settings: RouteSettings
+) -> DesiredState | None:
+    """Returns the desired state of a node; None when no path is up, as nothing may be touched then.
 
     Raises BadInput for a node that the map does not have.
     """
     here = place(cluster, node, links)
-    if links.sriov is State.DOWN and not any(links.reaches(peer.name) for peer in here.peers):
+    if links.sriov is PathState.DOWN and not any(links.reaches(peer.name) for peer in here.peers):
         return None
     policy = _Policy(here, links, choices, settings)
-    return Wish(
+    return DesiredState(
         addresses=frozenset(policy.addresses()),
         rules=frozenset(policy.rules()),
         routes=frozenset(policy.routes()),
@@ -117,10 +117,10 @@ def wish(
 
 @dataclass(frozen=True)
 class _Policy:
-    here: Place
-    links: Links
+    here: NodePlace
+    links: NodeLinks
     choices: Choices
-    settings: Settings
+    settings: RouteSettings
 
     def addresses(self) -> Iterator[OwnAddress]:
         # An interface that is set down takes its local routes with it, and so the address.
@@ -136,12 +136,12 @@ class _Policy:
                 reason="next hop for the nodes on this host",
             )
 
-    def rules(self) -> Iterator[Rule]:
-        yield Rule(
+    def rules(self) -> Iterator[PolicyRule]:
+        yield PolicyRule(
             version=self.here.version,
             priority=self.settings.rule_priority,
             table=self.settings.table,
-            reason="what VAS decided goes before the kernel's own routes",
+            reason="VAS's routes go before the kernel's own",
         )
 
     def routes(self) -> Iterator[Route]:
@@ -159,7 +159,7 @@ class _Policy:
         metric = self.settings.fallback_metric
         why = "if the VF loses its carrier, the kernel goes by the host at once"
         yield self._route(fabric, host, MAIN_TABLE, metric, why)
-        if self.links.sriov is State.DOWN:
+        if self.links.sriov is PathState.DOWN:
             why = "the VF is down: all of the fabric by the host"
             yield self._route(fabric, host, self.settings.table, 0, why)
 
@@ -170,12 +170,12 @@ class _Policy:
 
     def _carried(self) -> list[Peer]:
         """The guests that this host forwards for."""
-        if not self.here.me.is_host or self.links.sriov is State.DOWN:
+        if not self.here.me.is_host or self.links.sriov is PathState.DOWN:
             return []
         return [
             peer
             for peer in self.here.peers
-            if self.links.reaches(peer.name) and self.links.sriov_of(peer.name) is State.DOWN
+            if self.links.reaches(peer.name) and self.links.sriov_of(peer.name) is PathState.DOWN
         ]
 
     def sysctls(self) -> Iterator[Sysctl]:
@@ -187,13 +187,13 @@ class _Policy:
                 yield Sysctl(name=path, value=value, reason=reason)
 
     def _is_hidden(self) -> bool:
-        """Whether this is a guest whose VF works, but is not to be used."""
+        """Whether this is a guest whose VF works, but is drained."""
         host = next((peer for peer in self.here.peers if peer.is_host), None)
         drained = Leg.SRIOV in self.links.drained
         return drained and host is not None and self.links.reaches(host.name)
 
     def _parameters(self) -> Iterator[tuple[str, str, str]]:
-        """Those of each leg: name, value, reason."""
+        """The sysctls of each leg: name, value, reason."""
         if self.here.version == 4:
             why = "replies may come by the other leg while only one side has switched"
             yield "rp_filter", "2", why
@@ -210,7 +210,9 @@ class _Policy:
 
     def _prefers_sriov(self, peer: Peer) -> bool:
         measured = self.choices.get(frozenset((self.here.me.name, peer.name)))
-        both_up = self.links.sriov is State.UP and self.links.sriov_of(peer.name) is State.UP
+        both_up = (
+            self.links.sriov is PathState.UP and self.links.sriov_of(peer.name) is PathState.UP
+        )
         return measured is Leg.SRIOV and both_up
 
     def _why_virtio(self, peer: Peer) -> str:

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from vas_core.journal import Entry, Journal
+from vas_core.journal import Journal, JournalEntry
 
 SYSCTL, ADDRESS, _DEVICE = "sysctl:", "address:", "device:"
 _DEVICE_AT = 3  # net/ipv4/conf/DEVICE/rp_filter
 
 
 def indices(targets: Iterable[str], index_of: Mapping[str, int]) -> dict[str, str]:
-    """The entries that say which interfaces these targets are of; none of one that is gone."""
+    """Returns journal entries with the index of each interface that these targets belong to.
+
+    A target of an interface that is gone has none.
+    """
     names = {_device(target) for target in targets}
     return {_DEVICE + name: str(index_of[name]) for name in names if name in index_of}
 
 
-def moved(entries: Iterable[Entry], name_of: Mapping[int, str]) -> dict[str, str]:
-    """Target -> what it is now, of entries whose interface has another name than theirs."""
+def moved(entries: Iterable[JournalEntry], name_of: Mapping[int, str]) -> dict[str, str]:
+    """Returns the new target of each entry whose interface has another name now."""
     entries = list(entries)
     new = {}
     for entry in entries:
@@ -34,12 +37,12 @@ def moved(entries: Iterable[Entry], name_of: Mapping[int, str]) -> dict[str, str
 
 
 def follow(journal: Journal, name_of: Mapping[int, str]) -> None:
-    """Brings a journal up to date, before anything is changed by it."""
+    """Updates a journal to the names that interfaces have now, before anything is changed by it."""
     journal.rename(moved(journal.pending_rollback(), name_of))
 
 
-def followed(entries: Iterable[Entry], name_of: Mapping[int, str]) -> list[Entry]:
-    """The entries as `follow` would have them; the journal stays as it is."""
+def followed(entries: Iterable[JournalEntry], name_of: Mapping[int, str]) -> list[JournalEntry]:
+    """Returns the entries as `follow` would have them; the journal stays as it is."""
     entries = list(entries)
     new = moved(entries, name_of)
     arrived = set(new.values())
@@ -47,8 +50,8 @@ def followed(entries: Iterable[Entry], name_of: Mapping[int, str]) -> list[Entry
     return [e.model_copy(update={"target": new.get(e.target, e.target)}) for e in kept]
 
 
-def orphans(entries: Iterable[Entry]) -> list[str]:
-    """The entries of interfaces that no other entry is of any more."""
+def orphans(entries: Iterable[JournalEntry]) -> list[str]:
+    """Returns the entries with indices of interfaces that no other entry belongs to any more."""
     targets = [entry.target for entry in entries]
     used = {_device(target) for target in targets if not target.startswith(_DEVICE)}
     return [t for t in targets if t.startswith(_DEVICE) and _device(t) not in used]

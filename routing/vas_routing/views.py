@@ -1,4 +1,4 @@
-"""How plans and explanations are printed."""
+"""Formats plans and explanations for people."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import click
 
 from vas_core.cli import print_table
 from vas_core.program import as_called
-from vas_routing.doctor import Finding
-from vas_routing.explain import Explanation
+from vas_routing.doctor import RouteFinding
+from vas_routing.explain import PathExplanation
 from vas_routing.plan import Thing, kind_of, row_of
 
 
 def words(thing: Thing) -> tuple[str, str]:
-    """A thing's kind, and the rest of it in words like those of `ip`."""
+    """Returns a thing's kind, and the rest of it in words like those of `ip`."""
     row = {key: value for key, value in row_of(thing).items() if value not in (0, "")}
     return kind_of(thing), " ".join(f"{key} {value}" for key, value in row.items())
 
 
-def lines(found: Explanation, *, asked: bool) -> Iterator[str]:
-    """An explanation, a fact a line; `asked`: whether the kernel was."""
+def lines(found: PathExplanation, *, asked: bool) -> Iterator[str]:
+    """Yields an explanation, one fact per line; `asked`: whether the kernel was asked."""
     yield f"{found.destination} ({found.address})"
     path = f"{found.leg or 'local'}" if found.device else "not VAS's"
     by = f" via {found.gateway}" if found.gateway else ""
@@ -31,8 +31,8 @@ def lines(found: Explanation, *, asked: bool) -> Iterator[str]:
         yield f"  kernel  {_answer(found)}"
 
 
-def print_findings(findings: Sequence[Finding]) -> None:
-    """All findings in a table, then the fixes of those that are wrong."""
+def print_findings(findings: Sequence[RouteFinding]) -> None:
+    """Prints all findings in a table, followed by the fixes of those that are wrong."""
     marks = {True: "ok", False: "--", None: "?"}
     print_table(
         ("", "CHECK", "WHERE", "WHAT"), [(marks[f.ok], f.check, f.where, f.what) for f in findings]
@@ -43,7 +43,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
             click.echo(as_called(textwrap.indent(finding.fix, "    ")))
 
 
-def _answer(found: Explanation) -> str:
+def _answer(found: PathExplanation) -> str:
     kernel = found.kernel
     if kernel is None:
         return "has no route"

@@ -15,11 +15,11 @@ import struct
 import sys
 
 from vas_routing.daemon.keys import MAC_BYTES
-from vas_routing.daemon.wire import SIZE, Challenge, Probe
-from vas_routing.links import State
-from vas_routing.settings import Settings
+from vas_routing.daemon.wire import SIZE, Challenge, RouteProbe
+from vas_routing.links import PathState
+from vas_routing.settings import RouteSettings
 
-PORT = Settings().probe_port
+PORT = RouteSettings().probe_port
 _UDP_AT = 20
 _MAC = 0x0003
 
@@ -27,8 +27,8 @@ _MAC = 0x0003
 def lies(signed: bool) -> list[bytes]:
     """That the sender's VF is down, and so is its virtio path; asked and answered; of version 1."""
     code = os.urandom(MAC_BYTES) if signed else bytes(MAC_BYTES)
-    down = (State.DOWN, State.DOWN, Challenge(1, 1), Challenge(2, 2))
-    new = [Probe(answer, *down).encode() + code for answer in (False, True)]
+    down = (PathState.DOWN, PathState.DOWN, Challenge(1, 1), Challenge(2, 2))
+    new = [RouteProbe(answer, *down).encode() + code for answer in (False, True)]
     return [*new, struct.pack("!4sBBxxQ", b"VASR", 1, 0, 1), b"x" * SIZE, b""]
 
 

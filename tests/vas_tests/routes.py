@@ -21,8 +21,8 @@ from vas_core.process import Completed, run
 from vas_core.root import Root
 from vas_lab.netlab import NetLab
 from vas_lab.procfs import children
-from vas_routing.daemon.memory import SRIOV, Memory, read_memory
-from vas_routing.links import State
+from vas_routing.daemon.saved_state import SRIOV, SavedState, read_saved_state
+from vas_routing.links import PathState
 from vas_tests.promptly import may_be_prompt, promptly
 
 _DEADLINE_SECONDS = 60.0
@@ -240,16 +240,16 @@ class RoutedNet:
         """How often a daemon switched a path."""
         return sum(line["message"] == "path" for line in self.log(node))
 
-    def memory(self, node: str) -> Memory:
+    def saved_state(self, node: str) -> SavedState:
         """A daemon's view of the paths."""
-        return read_memory(self.state(node))
+        return read_saved_state(self.state(node))
 
     def wait_for(self, node: str, path: str, state: str) -> None:
         """Until a daemon has a path (SRIOV, or a peer's name) in a state."""
-        wait(lambda: self.memory(node).paths.get(path) == state, f"{node}: {path} {state}")
+        wait(lambda: self.saved_state(node).paths.get(path) == state, f"{node}: {path} {state}")
 
     def wait_until_whole(self) -> None:
-        """Until all daemons have all paths up, and the kernel has what they wish."""
+        """Until all daemons have all paths up, and the kernel has their desired state."""
         wait(self._is_whole, "all paths up")
         for node in self.nodes:
             wait(lambda node=node: self._is_right(node), f"{node}: routes")  # type: ignore[misc]
@@ -257,13 +257,13 @@ class RoutedNet:
     def _is_whole(self) -> bool:
         ended = [node for node, process in self.daemons.items() if process.poll() is not None]
         assert not ended, f"{ended[0]}: {(self.directory / f'{ended[0]}.log').read_text()[-2000:]}"
-        memories = [self.memory(node) for node in self.nodes]
-        up = (all(s is State.UP for s in m.paths.values()) and SRIOV in m.paths for m in memories)
+        states = [self.saved_state(node) for node in self.nodes]
+        up = (all(s is PathState.UP for s in m.paths.values()) and SRIOV in m.paths for m in states)
         return all(up)
 
     def _is_right(self, node: str) -> bool:
         """Whether it goes by virtio to all on its host, and answers for nobody any more."""
-        peers = self.memory(node).paths.keys() - {SRIOV}
+        peers = self.saved_state(node).paths.keys() - {SRIOV}
         version = "-6" if ":" in self.address(node) else "-4"
         rows = self.ip_json(node, version, "route", "show", "table", "213")
         right = {row["dst"] for row in rows} == {self.address(peer) for peer in peers}
@@ -312,7 +312,7 @@ class RoutedNet:
         ):
             before = self.waited_ms(*both)
             break_it(self, False)
-            self.wait_for("vm1", path, State.DOWN)
+            self.wait_for("vm1", path, PathState.DOWN)
             waited_ms = self.waited_ms(*both) - before
             break_it(self, True)
             self.wait_until_whole()
@@ -320,7 +320,7 @@ class RoutedNet:
 
     @contextmanager
     def flipping(self, node: str, script: str, links: str) -> Iterator[Callable[[int], int]]:
-        """A process on a node that makes the wish of a number, and says how much it changed."""
+        """A process on a node that applies a desired state by its number; it counts the changes."""
         words = ["-c", script, self.map, node, self.state(node), links]
         with self._helper(node, *words) as process:
             assert process.stdin and process.stdout

@@ -13,7 +13,7 @@ from vas_affinity.apply.outcome import Outcome, Verdict
 from vas_affinity.cpulist import format_cpulist
 from vas_affinity.placement import Pin, Placement
 from vas_core.errors import VasError
-from vas_core.journal import Entry, Journal
+from vas_core.journal import Journal, JournalEntry
 from vas_core.predictable_names import HOST_JOURNAL
 
 
@@ -68,7 +68,7 @@ class Host:
         return self.apply(Placement(host="")) if Journal.peek(self.journal) else []
 
     def _tasks(
-        self, placement: Placement, entries: Iterable[Entry]
+        self, placement: Placement, entries: Iterable[JournalEntry]
     ) -> tuple[list[Task], list[Outcome]]:
         tasks: list[Task] = []
         skipped: list[Outcome] = []
@@ -84,7 +84,7 @@ class Host:
         left = (entry for entry in entries if entry.target not in planned)
         return [*(self._undo(entry) for entry in left), *tasks], skipped
 
-    def _undo(self, entry: Entry) -> Task:
+    def _undo(self, entry: JournalEntry) -> Task:
         knob = self.knobs.of_key(entry.target)
         return Task(knob, entry.original, "not in the plan any more", restore=True)
 

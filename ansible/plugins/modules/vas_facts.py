@@ -119,6 +119,7 @@ def main() -> None:
         "users": {name: _uid(name) for name in module.params["users"]},
         "synchronised": _synchronised(module),
         "clock": time.time(),
+        "link_protection": _link_protection(Path("/proc/sys/fs")),
         "files": {path: _place(Path(path)) for path in module.params["paths"]},
         "listening": sorted({port for _, port in _listening(module)}),
         "exposed": exposed(_listening(module)),
@@ -142,6 +143,12 @@ def _text(path: Path) -> str | None:
 def _number(path: Path) -> int | None:
     text = _text(path)
     return int(text) if text and text.isdigit() else None
+
+
+def _link_protection(directory: Path) -> dict[str, int | None]:
+    """The kernel's settings against planted links, by the names that sysctl gives them."""
+    names = ("protected_hardlinks", "protected_symlinks")
+    return {f"fs.{name}": _number(directory / name) for name in names}
 
 
 def _memory() -> dict[str, int]:

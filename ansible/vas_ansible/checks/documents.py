@@ -10,7 +10,7 @@ from vas_affinity.daemon.settings import Settings as AffinitySettings
 from vas_ansible.checks.finding import CheckFinding
 from vas_core.settings import problems
 from vas_guest.settings import GuestSettings
-from vas_routing.settings import Settings as RouteSettings
+from vas_routing.settings import RouteSettings
 
 _MODELS: Mapping[str, tuple[type[BaseModel], str]] = {
     "vas_guest_settings": (GuestSettings, "docs/guests.md"),

@@ -109,7 +109,8 @@ class MachineFacts(_FrozenFacts):
     than a loopback address; `units` are those of VAS that are there; `server` is of Lustre's;
     `users` are numbers of the queues' users, None where nobody knows one;
     `available_bytes` are without what programs have; `running` are libvirt's domains, `guests`
-    those that VAS defined.
+    those that VAS defined. `link_protection`: fs.protected_hardlinks and fs.protected_symlinks,
+    None for one that could not be read.
     """
 
     hostname: str
@@ -130,6 +131,7 @@ class MachineFacts(_FrozenFacts):
     users: dict[str, int | None] = {}
     synchronised: bool | None
     clock: float
+    link_protection: dict[str, int | None]
     files: dict[str, FilePlace] = {}
     listening: list[int] = []
     exposed: list[int] = []

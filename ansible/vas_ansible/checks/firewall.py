@@ -14,7 +14,7 @@ from typing import Any
 from vas_ansible.checks.facts import Chain, MachineFacts
 from vas_ansible.checks.finding import CheckFinding
 from vas_cluster import Cluster, Host
-from vas_routing.settings import Settings as RouteSettings
+from vas_routing.settings import RouteSettings
 
 # firewalld's word for a zone that takes everything.
 _OPEN = "ACCEPT"

@@ -36,6 +36,11 @@ _VIRTIO = "virtio0"
 _OWN_GROUP = 213
 # What two clocks may differ by; Kerberos allows for 300 s.
 _CLOCKS_SECONDS = 60
+# What a user who may write into a directory could do there while the kernel setting is 0.
+_PLANTED_LINKS = {
+    "fs.protected_hardlinks": "link another user's file to a name that root writes to",
+    "fs.protected_symlinks": "lead root elsewhere by a symbolic link in a directory like /tmp",
+}
 # libvirt's word for a guest whose processor is not the machine's.
 _EMULATED = "qemu"
 
@@ -87,6 +92,19 @@ def _everywhere(
         side = "ahead of" if ahead > 0 else "behind"
         what = f"the clock is {abs(ahead):.0f} s {side} this machine's"
         yield CheckFinding(node, "time", what, "set it, and start chronyd on both")
+    yield from _links(node, facts)
+
+
+def _links(node: str, facts: MachineFacts) -> Iterator[CheckFinding]:
+    """The kernel's protection against planted links, which most distributions switch on."""
+    for setting, harm in _PLANTED_LINKS.items():
+        value = facts.link_protection.get(setting)
+        if value != 1:
+            what = (
+                f"{setting} is {'not readable' if value is None else value}, so a user may {harm}"
+            )
+            fix = f"write `{setting} = 1` to /etc/sysctl.d/60-vas-links.conf; sysctl --system"
+            yield CheckFinding(node, "links", what, fix)
 
 
 def _host(host: Host, facts: MachineFacts, settings: Mapping[str, Any]) -> Iterator[CheckFinding]:

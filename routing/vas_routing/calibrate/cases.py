@@ -1,4 +1,4 @@
-"""What is measured, and in which order. Pure."""
+"""The cases to measure and their order. Pure."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 from vas_cluster import Cluster, Host
 from vas_core.errors import BadInput
-from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind
+from vas_routing.calibrate.paper import TABLE_4_1_GBPS, NodeRelation
 from vas_routing.links import Leg
 
 
 @dataclass(frozen=True)
-class Case:
+class CalibrationCase:
     """A row of Table 4.1, between two nodes of the map."""
 
-    kind: Kind
+    kind: NodeRelation
     leg: Leg
     source: str
     destination: str
 
     @property
     def name(self) -> str:
-        """As the paper's table has it."""
+        """The name of the case in the paper's table."""
         return f"VM to {self.kind}"
 
 
@@ -32,29 +32,29 @@ class Round:
 
     number: int
     leg: Leg
-    cases: tuple[Case, ...]
+    cases: tuple[CalibrationCase, ...]
 
     @property
     def name(self) -> str:
-        """For the display of progress."""
+        """The name of the round, for the display of progress."""
         return f"round {self.number}, {self.leg}"
 
 
-def six_cases(cluster: Cluster, source: str) -> list[Case]:
-    """The six cases from a guest; the other host is the next one of the map that has a guest.
+def six_cases(cluster: Cluster, source: str) -> list[CalibrationCase]:
+    """Returns the six cases from a guest; the other host is the map's next one that has a guest.
 
     Raises BadInput where there is no such guest or host.
     """
     home = cluster.host_by_guest(source)
     if home is None:
-        raise BadInput("is no guest of the map", where=f"--node {source}", hint="run it on one")
+        raise BadInput("is not a guest of the map", where=f"--node {source}", hint="run it on one")
     other = _other(cluster, home)
     destinations = {
-        Kind.OWN_HOST: home.name,
-        Kind.OTHER_HOST: other.name,
-        Kind.OTHER_VM: other.guests[0].name,
+        NodeRelation.OWN_HOST: home.name,
+        NodeRelation.OTHER_HOST: other.name,
+        NodeRelation.OTHER_VM: other.guests[0].name,
     }
-    return [Case(kind, leg, source, destinations[kind]) for kind, leg in TABLE_4_1_GBPS]
+    return [CalibrationCase(kind, leg, source, destinations[kind]) for kind, leg in TABLE_4_1_GBPS]
 
 
 def _other(cluster: Cluster, home: Host) -> Host:
@@ -65,12 +65,13 @@ def _other(cluster: Cluster, home: Host) -> Host:
     raise BadInput("no other host has a guest", where="hosts", hint="two of the cases need one")
 
 
-def rounds(cases: Sequence[Case], runs: int) -> Iterator[Round]:
-    """Each case once a run. The order turns round with each run, so that what drifts meanwhile
-    (the machine's heat, its other work) favours no leg.
+def rounds(cases: Sequence[CalibrationCase], runs: int) -> Iterator[Round]:
+    """Yields rounds with each case once per run.
 
-    SR-IOV is the first: then the other ends know the guest's address when its host announces it.
-    A node that asks for it while the guest's VF is out of use, but not down, is answered by both.
+    The order is reversed with each run, so that what drifts meanwhile (the machine's heat, its
+    other work) favours no leg. SR-IOV is the first: then the other ends know the guest's address
+    when its host announces it. A node that asks for it while the guest's VF is out of use, but not
+    down, is answered by both.
     """
     for number in range(1, runs + 1):
         step = -1 if number % 2 else 1

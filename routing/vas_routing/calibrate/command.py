@@ -22,9 +22,9 @@ from vas_core.process import run
 from vas_routing.calibrate import iperf, table
 from vas_routing.calibrate.cases import six_cases
 from vas_routing.calibrate.in_lab import InLab
-from vas_routing.calibrate.measure import Plan, measure, script
+from vas_routing.calibrate.measure import CalibrationPlan, measure, script
 from vas_routing.calibrate.on_site import OnSite
-from vas_routing.calibrate.result import Verdict, chosen
+from vas_routing.calibrate.result import CalibrationVerdict, chosen
 from vas_routing.calibrate.steering import RouteCommands, address_of
 from vas_routing.choices import DEFAULT_CHOICES, read_choices, write_choices
 from vas_routing.options import STATE
@@ -35,8 +35,8 @@ _file = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """What the user chose."""
+class CalibrationOptions:
+    """The options that the user gave to `vas route calibrate`."""
 
     cluster_file: Path | None
     node: str | None
@@ -50,17 +50,18 @@ class Options:
     dry_run: bool
 
     def site(self) -> Cluster:
-        """The map."""
+        """Returns the cluster map. Raises BadInput, ClusterProblems."""
         if self.cluster_file:
             return load_cluster(self.cluster_file)
         return load_site("name it by --cluster")
 
-    def plan(self, cluster: Cluster, node: str) -> Plan:
-        """What is measured from a guest. Raises BadInput where the map has not what it needs."""
-        return Plan(cluster, six_cases(cluster, node), self.runs, self.seconds)
+    def plan(self, cluster: Cluster, node: str) -> CalibrationPlan:
+        """Returns what to measure from a guest. Raises BadInput where the map lacks what it
+        needs."""
+        return CalibrationPlan(cluster, six_cases(cluster, node), self.runs, self.seconds)
 
     def words(self) -> list[str]:
-        """What of them also holds inside a lab, as words of a command line."""
+        """Returns the options that also hold inside a lab, as words of a command line."""
         pairs = {
             "--node": self.node,
             "--config": self.config,
@@ -71,33 +72,50 @@ class Options:
         }
         flags = {"--json": self.as_json, "--dry-run": self.dry_run}
         words = [str(word) for pair in pairs.items() if pair[1] is not None for word in pair]
-        return [*words, *(name for name, given in flags.items() if given)]
+        return [*words, *(name for name, context in flags.items() if context)]
 
     def commands(self, choices: Path) -> RouteCommands:
-        """How `vas route` is called about it."""
+        """Returns how `vas route` is called for the measurement."""
         return RouteCommands(self.cluster_file or default_path(), self.config, choices)
 
 
 @click.command()
-@click.option("--lab", "in_lab", is_flag=True, help="In a network of this machine's own.")
-@click.option("--serve", is_flag=True, help="Be the other end of another guest's measurement.")
-@click.option("--for", "for_seconds", type=click.IntRange(1), help="Serve so many seconds.")
-@click.option("--pid-file", type=_file, help="Where the server's process is noted while it serves.")
-@click.option("--cluster", "cluster_file", type=_file, help="The map.  [default: $VAS_CLUSTER]")
-@click.option("--node", help="The guest that measures.  [default: this one; in a lab: the first]")
-@click.option("--config", type=_file, default=DEFAULT_PATH, help="The switcher's settings.")
-@click.option("--choices", type=_file, help="What the switcher goes by now.")
-@click.option("--state", type=_file, default=STATE, help="The switcher's state.")
-@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Of each case.")
+@click.option("--lab", "in_lab", is_flag=True, help="Measure in a network of this machine's own.")
+@click.option("--serve", is_flag=True, help="Run the server for another guest's measurement.")
+@click.option("--for", "for_seconds", type=click.IntRange(1), help="Seconds to serve.")
+@click.option(
+    "--pid-file", type=_file, help="File for the process id of the server while it serves."
+)
+@click.option(
+    "--cluster", "cluster_file", type=_file, help="The cluster map.  [default: $VAS_CLUSTER]"
+)
+@click.option("--node", help="Guest that measures.  [default: this one; in a lab: the first]")
+@click.option(
+    "--config",
+    type=_file,
+    default=DEFAULT_PATH,
+    help="Settings of the route switcher, a YAML file.",
+)
+@click.option("--choices", type=_file, help="Choices that the switcher follows now, a JSON file.")
+@click.option("--state", type=_file, default=STATE, help="State directory of the switcher.")
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Number of measurements of each case.",
+)
 @click.option(
     "--seconds",
     type=click.IntRange(1, 3600),
     default=2,
     show_default=True,
-    help="Of each run, in each direction.",
+    help="Seconds of each measurement, in each direction.",
 )
-@click.option("--output", type=_file, help="Where to write the choices for the switcher.")
-@click.option("--dry-run", is_flag=True, help="Print the commands; measure and change nothing.")
+@click.option("--output", type=_file, help="File to write the choices for the switcher to.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print the commands; do not measure or change anything."
+)
 @click.option(_INSIDE, "inside", is_flag=True, hidden=True)
 @json_option
 def calibrate(
@@ -106,7 +124,7 @@ def calibrate(
     inside: bool,
     for_seconds: int | None,
     pid_file: Path | None,
-    **given: Any,
+    **context: Any,
 ) -> int:
     """Measure the six cases of the paper's Table 4.1 with iperf3, and judge the switcher by them.
 
@@ -115,7 +133,8 @@ def calibrate(
     within the spread counts as equal.
 
     On a site, vas-routed runs on them, and `vas route calibrate --serve` on the other three. With
-    --lab nothing is needed but iperf3: links are a tenth as fast as the paper's.
+    --lab nothing is needed but iperf3: links are a tenth as fast as the paper's. Without iperf3 it
+    raises an error (status 77).
 
     \b
     Examples: vas route calibrate --lab
@@ -124,7 +143,7 @@ def calibrate(
     """
     if shutil.which(iperf.PROGRAM) is None:
         raise NotHere("iperf3 is not installed", hint="run `vas doctor` for the package")
-    options = Options(**given)
+    options = CalibrationOptions(**context)
     if in_lab:
         return _around_lab(options)
     if serve:
@@ -135,8 +154,8 @@ def calibrate(
         return (_inside_lab if inside else _on_site)(options, Path(directory))
 
 
-def _around_lab(options: Options) -> int:
-    """Starts the same inside. A lab is another room's: it is called as a user would."""
+def _around_lab(options: CalibrationOptions) -> int:
+    """Starts this command inside a lab. A lab is another room's: it is called as a user would."""
     vas = [sys.executable, "-m", "vas_core"]
     cluster = ["--cluster", str(options.cluster_file)] if options.cluster_file else []
     inner = [*vas, "route", "calibrate", _INSIDE, *options.words()]
@@ -146,7 +165,7 @@ def _around_lab(options: Options) -> int:
     return subprocess.run(argv, check=False).returncode
 
 
-def _serve(options: Options, for_seconds: int | None, pid_file: Path | None) -> int:
+def _serve(options: CalibrationOptions, for_seconds: int | None, pid_file: Path | None) -> int:
     cluster = options.site()
     node = cluster.name_of(options.node or socket.gethostname())
     argv = iperf.server(address_of(cluster, node), pid_file)
@@ -162,8 +181,8 @@ def _serve(options: Options, for_seconds: int | None, pid_file: Path | None) -> 
             pid_file.unlink(missing_ok=True)
 
 
-def _inside_lab(options: Options, directory: Path) -> int:
-    """In the network of a lab, which nobody has routed."""
+def _inside_lab(options: CalibrationOptions, directory: Path) -> int:
+    """Measures in the network of a lab, which nobody has routed."""
     cluster = options.site()
     plan = options.plan(cluster, cluster.name_of(options.node or cluster.guests()[0].name))
     choices = options.choices or directory / "choices.json"
@@ -178,8 +197,8 @@ def _inside_lab(options: Options, directory: Path) -> int:
         return _report(measure(plan, lab, directory), options)
 
 
-def _on_site(options: Options, directory: Path) -> int:
-    """On the guest itself."""
+def _on_site(options: CalibrationOptions, directory: Path) -> int:
+    """Measures on the guest itself."""
     cluster = options.site()
     plan = options.plan(cluster, cluster.name_of(options.node or socket.gethostname()))
     commands = options.commands(options.choices or DEFAULT_CHOICES)
@@ -196,7 +215,7 @@ def _print_script(commands: Iterable[Sequence[str]]) -> int:
     return ExitStatus.DONE
 
 
-def _report(found: Sequence[Verdict], options: Options) -> int:
+def _report(found: Sequence[CalibrationVerdict], options: CalibrationOptions) -> int:
     if options.output:
         known = read_choices(options.output) if options.output.exists() else {}
         write_choices(options.output, chosen(known, found))

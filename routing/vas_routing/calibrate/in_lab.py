@@ -19,9 +19,9 @@ from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_routing.calibrate import iperf
-from vas_routing.calibrate.cases import Case
+from vas_routing.calibrate.cases import CalibrationCase
 from vas_routing.calibrate.steering import RouteCommands, address_of
-from vas_routing.links import VIRTIO_NIC, Leg, Links, State
+from vas_routing.links import VIRTIO_NIC, Leg, NodeLinks, PathState
 
 _LISTEN_SECONDS = 10.0
 _UP_SECONDS = 10.0
@@ -39,14 +39,14 @@ class InLab:
     source: str
     home: Host
     others: dict[str, str]
-    links: dict[str, Links]
+    links: dict[str, NodeLinks]
     mac: str
     directory: Path
     vas: RouteCommands
 
     @classmethod
     def prepare(
-        cls, cluster: Cluster, cases: Sequence[Case], directory: Path, vas: RouteCommands
+        cls, cluster: Cluster, cases: Sequence[CalibrationCase], directory: Path, vas: RouteCommands
     ) -> InLab:
         """Reads what is needed and writes the links files to `directory`."""
         source = cases[0].source
@@ -61,15 +61,16 @@ class InLab:
         return lab
 
     def reach(self, argv: Sequence[str]) -> list[str]:
-        """On the guest."""
+        """Returns the command line that runs a program on the guest."""
         return _on(self.source, argv)
 
     def start(self) -> list[list[str]]:
-        """The commands that give all nodes the routes of the switcher."""
+        """Returns the commands that give all nodes the routes of the switcher."""
         return [self._apply(node) for node in (*self.links, *self.others)]
 
     def commands(self, leg: Leg | None) -> list[list[str]]:
-        """`vas route apply` on the guest and its host, then the neighbours' caches."""
+        """Returns `vas route apply` for the guest and its host, then the updates of neighbours'
+        caches."""
         forced = [
             self._apply(node, *(["--links", str(self._file(node, leg))] if leg else []))
             for node in self.links
@@ -77,13 +78,14 @@ class InLab:
         return [*forced, *self._neighbours(leg)]
 
     def settle(self, leg: Leg | None) -> None:
-        """Nothing is waited for: `vas route apply` has. Raises VasError if it is not so."""
+        """Checks that the leg is in use; `vas route apply` has waited already. Raises VasError
+        if not."""
         for node in (self.home.name, *self.others) if leg else ():
             if self.path(node) is not leg:
-                raise VasError(f"the kernel does not go by {leg}", where=f"{self.source} to {node}")
+                raise VasError(f"the kernel does not take {leg}", where=f"{self.source} to {node}")
 
     def path(self, destination: str) -> Leg | None:
-        """As its kernel answers."""
+        """Returns the leg that the guest's kernel takes to a node; None without a route."""
         get = ["ip", "-j", "route", "get", address_of(self.cluster, destination)]
         done = run(self.reach(get), check=False)
         if done.status != 0:
@@ -92,13 +94,13 @@ class InLab:
         return Leg.VIRTIO if by == self.devices()[Leg.VIRTIO] else Leg.SRIOV
 
     def devices(self) -> dict[Leg, str]:
-        """Those of the map."""
+        """Returns the guest's interfaces by the names of the map."""
         virtio = self.links[self.source].virtio_device or VIRTIO_NIC
         return {Leg.VIRTIO: virtio, Leg.SRIOV: self.home.nics.vf}
 
     @contextmanager
     def servers(self, destinations: Sequence[str]) -> Iterator[None]:
-        """An iperf3 server on each of these nodes, for the body."""
+        """Runs an iperf3 server on each of these nodes while the body runs."""
         running = []
         try:
             for node in destinations:
@@ -123,16 +125,16 @@ class InLab:
             else:
                 yield [*neigh, "flush", "to", address, "dev", device]
 
-    def _forced(self, node: str, leg: Leg) -> Links:
+    def _forced(self, node: str, leg: Leg) -> NodeLinks:
         """The paths of the guest or its host, with the guest's other leg down."""
         links = self.links[node]
         if leg is Leg.SRIOV:
-            down = {peer: State.DOWN for peer in links.virtio if self._joins(node, peer)}
+            down = {peer: PathState.DOWN for peer in links.virtio if self._joins(node, peer)}
             return links.model_copy(update={"virtio": {**links.virtio, **down}})
         if node == self.source:
-            drained = {"sriov": State.DOWN, "drained": frozenset({Leg.SRIOV})}
+            drained = {"sriov": PathState.DOWN, "drained": frozenset({Leg.SRIOV})}
             return links.model_copy(update=drained)
-        told = {**links.peers_sriov, self.source: State.DOWN}
+        told = {**links.peers_sriov, self.source: PathState.DOWN}
         return links.model_copy(update={"peers_sriov": told})
 
     def _joins(self, node: str, peer: str) -> bool:
@@ -150,7 +152,7 @@ def _on(node: str, argv: Sequence[str]) -> list[str]:
     return ["ip", "netns", "exec", node, *argv]
 
 
-def _others(cluster: Cluster, home: Host, cases: Sequence[Case]) -> dict[str, str]:
+def _others(cluster: Cluster, home: Host, cases: Sequence[CalibrationCase]) -> dict[str, str]:
     found = {}
     for node in dict.fromkeys(case.destination for case in cases):
         host = cluster.host(node)
@@ -163,15 +165,15 @@ def _others(cluster: Cluster, home: Host, cases: Sequence[Case]) -> dict[str, st
     return found
 
 
-def _links(vas: RouteCommands, node: str, directory: Path) -> Links:
+def _links(vas: RouteCommands, node: str, directory: Path) -> NodeLinks:
     """The paths of a node, when all of them are up: the kernel takes up to a second to say so."""
 
-    def shown() -> Links:
+    def shown() -> NodeLinks:
         argv = _on(node, vas.line(["show", "--json"], node, directory / node))
-        return Links.model_validate(json.loads(run(argv).stdout)["links"])
+        return NodeLinks.model_validate(json.loads(run(argv).stdout)["links"])
 
-    def are_up(links: Links) -> bool:
-        return {links.sriov, *links.virtio.values()} == {State.UP}
+    def are_up(links: NodeLinks) -> bool:
+        return {links.sriov, *links.virtio.values()} == {PathState.UP}
 
     return poll(shown, are_up, _UP_SECONDS, f"the links of {node} to be up")
 

@@ -1,4 +1,4 @@
-"""iperf3: its command lines, and what its JSON says. Pure."""
+"""Builds the command lines of iperf3, and reads its JSON. Pure."""
 
 from __future__ import annotations
 
@@ -14,27 +14,31 @@ _WARM_UP_SECONDS = 1
 
 
 def server(address: str, pid_file: Path | None = None) -> list[str]:
-    """A server on one address of a node; `pid_file` tells who is to be ended."""
+    """Returns the command line of a server on one address; `pid_file` names the process to end."""
     told = ["--pidfile", str(pid_file)] if pid_file else []
     return [PROGRAM, "--server", "--bind", address, *told]
 
 
 def client(address: str, seconds: int, *, back: bool) -> list[str]:
-    """One TCP stream to a server, or back from it; JSON. A warm-up before it is left out."""
+    """Returns the command line of one TCP stream to a server, or `back` from it, that prints JSON.
+
+    A warm-up before the measured seconds is left out.
+    """
     times = ["--omit", str(_WARM_UP_SECONDS), "--time", str(seconds), "--interval", "0"]
     way = ["--reverse"] if back else []
     return [PROGRAM, "--json", "--client", address, *times, *way]
 
 
 def limit_seconds(seconds: int) -> float:
-    """When a client that measures for `seconds` hangs."""
+    """Returns after how many seconds a client that measures for `seconds` counts as hanging."""
     return _WARM_UP_SECONDS + seconds + 20.0
 
 
 def received_gbps(done: Completed, destination: str) -> float:
-    """What the receiver got, in Gbit/s of payload; 0 where the stream stood still all the time.
+    """Returns what the receiver got, in Gbit/s of payload; 0 where the stream stood still all the
+    time.
 
-    Raises VasError where it says nothing of that.
+    Raises VasError where the output does not have it.
     """
     try:
         document = json.loads(done.stdout)
@@ -45,7 +49,7 @@ def received_gbps(done: Completed, destination: str) -> float:
     try:
         bits = float(document["end"]["sum_received"]["bits_per_second"])
     except (KeyError, TypeError, ValueError):
-        bits, wrong = 0.0, wrong or "it says nothing of what was received"
+        bits, wrong = 0.0, wrong or "its output does not have the received bytes"
     if wrong:
         hint = f"is `vas route calibrate --serve` running on {destination}?"
         raise VasError(f"iperf3: {wrong}", where=destination, hint=hint)

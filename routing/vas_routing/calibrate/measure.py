@@ -1,4 +1,4 @@
-"""The measurement: round by round, each case there and back."""
+"""Runs the measurement: round by round, each case there and back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.progress import Step, Steps
 from vas_routing.calibrate import iperf
-from vas_routing.calibrate.cases import Case, Round, rounds
-from vas_routing.calibrate.result import Sample, Verdict, measured, verdicts
+from vas_routing.calibrate.cases import CalibrationCase, Round, rounds
+from vas_routing.calibrate.result import CalibrationVerdict, ThroughputSample, measured, verdicts
 from vas_routing.calibrate.steering import Steering, address_of, carried_bytes, switch
 from vas_routing.links import Leg
 
@@ -23,17 +23,17 @@ _TRIES = 4
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is to be measured: each case `runs` times, `seconds` long in each direction."""
+class CalibrationPlan:
+    """The cases to measure: each `runs` times, for `seconds` seconds in each direction."""
 
     cluster: Cluster
-    cases: Sequence[Case]
+    cases: Sequence[CalibrationCase]
     runs: int
     seconds: int
 
     @property
     def rounds(self) -> list[Round]:
-        """In their order."""
+        """Returns the rounds of the measurement in their order."""
         return list(rounds(self.cases, self.runs))
 
     @property
@@ -46,18 +46,18 @@ class Plan:
         """The nodes that are measured to."""
         return tuple(dict.fromkeys(case.destination for case in self.cases))
 
-    def client(self, case: Case, *, back: bool) -> list[str]:
-        """The program that measures a case."""
+    def client(self, case: CalibrationCase, *, back: bool) -> list[str]:
+        """Returns the command line that measures a case."""
         return iperf.client(address_of(self.cluster, case.destination), self.seconds, back=back)
 
     def steps(self) -> list[Step]:
-        """The rounds, for the display of progress."""
+        """Returns the rounds as steps, for the display of progress."""
         each = 2 * (self.seconds + 1)
         return [Step(r.name, len(r.cases) * each + _SWITCH_SECONDS) for r in self.rounds]
 
 
-def script(plan: Plan, steering: Steering) -> Iterator[list[str]]:
-    """All commands of a measurement, in their order."""
+def script(plan: CalibrationPlan, steering: Steering) -> Iterator[list[str]]:
+    """Yields all commands of a measurement in their order."""
     for each in plan.rounds:
         yield from steering.commands(each.leg)
         for case in each.cases:
@@ -66,12 +66,12 @@ def script(plan: Plan, steering: Steering) -> Iterator[list[str]]:
     yield from steering.commands(None)
 
 
-def measure(plan: Plan, steering: Steering, directory: Path) -> list[Verdict]:
-    """Measures; however that ends, the guest has its own paths again.
+def measure(plan: CalibrationPlan, steering: Steering, directory: Path) -> list[CalibrationVerdict]:
+    """Measures all cases; gives the guest its own paths back, however the measurement ends.
 
-    `directory` is for the display's file. Raises VasError where a path does not carry.
+    `directory` is for the display's file. Raises VasError where a path does not carry packets.
     """
-    samples: dict[Case, list[Sample]] = {case: [] for case in plan.cases}
+    samples: dict[CalibrationCase, list[ThroughputSample]] = {case: [] for case in plan.cases}
     try:
         with Steps.show(plan.steps(), directory / "step-seconds.json") as progress:
             for each in plan.rounds:
@@ -84,12 +84,12 @@ def measure(plan: Plan, steering: Steering, directory: Path) -> list[Verdict]:
     return verdicts(measured(samples), {to: _path(steering, to) for to in plan.destinations})
 
 
-def _sample(plan: Plan, steering: Steering, case: Case) -> Sample:
+def _sample(plan: CalibrationPlan, steering: Steering, case: CalibrationCase) -> ThroughputSample:
     there, back = (_gbps(plan, steering, case, back=back) for back in (False, True))
-    return Sample(there, back)
+    return ThroughputSample(there, back)
 
 
-def _gbps(plan: Plan, steering: Steering, case: Case, *, back: bool) -> float:
+def _gbps(plan: CalibrationPlan, steering: Steering, case: CalibrationCase, *, back: bool) -> float:
     """Measured again where another leg carried some of it, or nothing came: after a switch, nodes
     far away go on for a moment as their neighbour caches have it."""
     gbps = share = 0.0
@@ -107,7 +107,7 @@ def _gbps(plan: Plan, steering: Steering, case: Case, *, back: bool) -> float:
     raise _unmeasured(case, gbps, share)
 
 
-def _unmeasured(case: Case, gbps: float, share: float) -> VasError:
+def _unmeasured(case: CalibrationCase, gbps: float, share: float) -> VasError:
     where = f"{case.source} to {case.destination}"
     if gbps <= 0:
         hint = "ask both with `vas route explain`"
@@ -118,7 +118,8 @@ def _unmeasured(case: Case, gbps: float, share: float) -> VasError:
 
 
 def share_of(leg: Leg, before: Mapping[Leg, int], after: Mapping[Leg, int]) -> float:
-    """How much of what both legs carried meanwhile went by one, 0 to 1."""
+    """Returns the part of what both legs carried between two readings that went by one leg, 0 to
+    1."""
     carried = {each: after[each] - before[each] for each in after}
     return carried[leg] / max(1, sum(carried.values()))
 

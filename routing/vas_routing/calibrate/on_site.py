@@ -1,4 +1,5 @@
-"""Steering on a site: `vas-routed` runs, and takes the other leg out of use when it is drained."""
+"""Steers packets on a site: `vas-routed` runs, and takes the other leg out of use when it is
+drained."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _SETTLE_SECONDS = 60.0  # longer than a path is held down after it is back
 
 @dataclass(frozen=True)
 class OnSite:
-    """The guest that this is, and the nodes that it measures to."""
+    """The guest that this machine is, and the nodes that it measures to."""
 
     cluster: Cluster
     source: str
@@ -29,25 +30,27 @@ class OnSite:
     vas: RouteCommands
 
     def check(self) -> None:
-        """Raises VasError where a leg is out of use: it would be put back afterwards."""
+        """Raises VasError where a leg is drained already: the measurement would put it back into
+        use."""
         drained = read_drained(self.state)
         if drained:
             hint = " and ".join(f"`vas route drain {leg} --undo`" for leg in sorted(drained))
             raise VasError("a leg is drained", where=self.source, hint=f"{hint} first")
 
     def reach(self, argv: Sequence[str]) -> list[str]:
-        """Here."""
+        """Returns the command line unchanged, as the guest is this machine."""
         return list(argv)
 
     def commands(self, leg: Leg | None) -> list[list[str]]:
-        """`vas route drain` of the other leg; that of this leg is undone before."""
+        """Returns `vas route drain` for the other leg, after the undo of this one's."""
         if leg is None:
             return [self._drain(other, "--undo") for other in Leg]
         other = Leg.SRIOV if leg is Leg.VIRTIO else Leg.VIRTIO
         return [self._drain(leg, "--undo"), self._drain(other)]
 
     def settle(self, leg: Leg | None) -> None:
-        """Until the kernel takes the leg, or what is wished, to every destination."""
+        """Waits until the kernel takes the leg to every destination, or the desired ones for
+        None."""
 
         def seen() -> dict[str, Leg | None]:
             return {to: self.path(to) for to in self.destinations}
@@ -61,16 +64,16 @@ class OnSite:
             poll(self._differ, lambda wrong: not wrong, _SETTLE_SECONDS, "vas-routed to be back")
 
     def path(self, destination: str) -> Leg | None:
-        """As the kernel answers."""
+        """Returns the leg that the kernel takes to a node; None without a route."""
         return ask(self._explain(destination))
 
     def devices(self) -> dict[Leg, str]:
-        """Those with the map's MACs."""
+        """Returns the interfaces that have the MACs of the map."""
         mine = legs(self.cluster, self.source, devices())
         return {Leg.VIRTIO: mine.virtio_name, Leg.SRIOV: mine.sriov_name}
 
     def _differ(self) -> list[str]:
-        """The destinations where the kernel does not do what is wished."""
+        """The destinations where the kernel does not take the desired leg."""
         return [to for to in self.destinations if run(self._explain(to), check=False).status]
 
     def _explain(self, destination: str) -> list[str]:

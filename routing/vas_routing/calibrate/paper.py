@@ -1,4 +1,4 @@
-"""The paper's measurement: what goes where, by which leg, how fast."""
+"""The paper's measurement: the cases, the legs and the measured speeds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from vas_cluster import Cluster, Host
 from vas_routing.links import Leg
 
 
-class Kind(StrEnum):
-    """Where a guest's packets go."""
+class NodeRelation(StrEnum):
+    """The relation of a guest to the node that its packets go to."""
 
     OWN_HOST = "own host"
     OTHER_HOST = "other host"
@@ -18,29 +18,29 @@ class Kind(StrEnum):
 
 
 # The VAS dissertation, Table 4.1: iperf, 10 Gbit/s Ethernet, ConnectX-2, in Gbit/s.
-TABLE_4_1_GBPS: Mapping[tuple[Kind, Leg], float] = {
-    (Kind.OWN_HOST, Leg.VIRTIO): 15.2,
-    (Kind.OWN_HOST, Leg.SRIOV): 7.1,
-    (Kind.OTHER_HOST, Leg.VIRTIO): 4.3,
-    (Kind.OTHER_HOST, Leg.SRIOV): 6.1,
-    (Kind.OTHER_VM, Leg.VIRTIO): 7.2,
-    (Kind.OTHER_VM, Leg.SRIOV): 9.2,
+TABLE_4_1_GBPS: Mapping[tuple[NodeRelation, Leg], float] = {
+    (NodeRelation.OWN_HOST, Leg.VIRTIO): 15.2,
+    (NodeRelation.OWN_HOST, Leg.SRIOV): 7.1,
+    (NodeRelation.OTHER_HOST, Leg.VIRTIO): 4.3,
+    (NodeRelation.OTHER_HOST, Leg.SRIOV): 6.1,
+    (NodeRelation.OTHER_VM, Leg.VIRTIO): 7.2,
+    (NodeRelation.OTHER_VM, Leg.SRIOV): 9.2,
 }
 
 
-def kind_of(cluster: Cluster, a: str, b: str) -> Kind | None:
-    """What two nodes are to one another, whichever sends. None where the table has no such case.
+def relation_of(cluster: Cluster, a: str, b: str) -> NodeRelation | None:
+    """Returns the relation of two nodes, whichever sends; None where the table has no such case.
 
-    Two guests of one host are as a guest and its own host: the table, with one guest a host, has
-    them not, and their packets go the same ways.
+    Two guests of one host are as a guest and its own host: the table, with one guest per host, does
+    not have them, and their packets go the same ways.
     """
     home_a, home_b = _home(cluster, a), _home(cluster, b)
     hosts = [name for name in (a, b) if cluster.host(name)]
     if home_a is None or home_b is None or len(hosts) == 2:
         return None
     if home_a is home_b:
-        return Kind.OWN_HOST
-    return Kind.OTHER_HOST if hosts else Kind.OTHER_VM
+        return NodeRelation.OWN_HOST
+    return NodeRelation.OTHER_HOST if hosts else NodeRelation.OTHER_VM
 
 
 def _home(cluster: Cluster, node: str) -> Host | None:

@@ -1,4 +1,4 @@
-"""From measured speeds to verdicts: which leg is faster, and does the switcher take it? Pure."""
+"""Judges measured speeds: which leg is faster, and whether the switcher takes it. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from vas_routing.calibrate.cases import Case
-from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind
+from vas_routing.calibrate.cases import CalibrationCase
+from vas_routing.calibrate.paper import TABLE_4_1_GBPS, NodeRelation
 from vas_routing.links import Leg
 from vas_routing.policy import Choices
 
 
 @dataclass(frozen=True)
-class Sample:
+class ThroughputSample:
     """One measurement of a case, there and back, in Gbit/s of payload."""
 
     there_gbps: float
@@ -28,10 +28,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Measured:
-    """A case, with a sample or more."""
+    """A case with one or more samples."""
 
-    case: Case
-    samples: tuple[Sample, ...]
+    case: CalibrationCase
+    samples: tuple[ThroughputSample, ...]
 
     @property
     def gbps(self) -> float:
@@ -45,7 +45,7 @@ class Measured:
         return (max(found) - min(found)) / 2
 
     def as_json(self) -> dict[str, Any]:
-        """A row of `cases`."""
+        """Returns a row of `cases`, as `vas route calibrate --json` prints it."""
         return {
             "case": self.case.name,
             "source": self.case.source,
@@ -61,31 +61,31 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A destination: how fast it is by each leg, and by which leg the switcher goes."""
+class CalibrationVerdict:
+    """The speeds of a destination by each leg, and the leg that the switcher takes."""
 
     virtio: Measured
     sriov: Measured
     path: Leg
 
     @property
-    def kind(self) -> Kind:
-        """What the destination is to the guest."""
+    def kind(self) -> NodeRelation:
+        """The relation of the destination to the guest."""
         return self.virtio.case.kind
 
     @property
     def destination(self) -> str:
-        """Its name."""
+        """The name of the destination."""
         return self.virtio.case.destination
 
     @property
     def ratio(self) -> float:
-        """How many times as fast virtio is."""
+        """The speed by virtio divided by the speed by SR-IOV."""
         return self.virtio.gbps / self.sriov.gbps
 
     @property
     def paper_ratio(self) -> float:
-        """The same in Table 4.1."""
+        """The ratio that Table 4.1 of the paper has for this relation."""
         return TABLE_4_1_GBPS[self.kind, Leg.VIRTIO] / TABLE_4_1_GBPS[self.kind, Leg.SRIOV]
 
     @property
@@ -98,11 +98,11 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether the switcher takes the faster leg, or either is as good."""
+        """Whether the switcher takes the faster leg, or both are equally fast."""
         return self.faster in (None, self.path)
 
     def as_json(self) -> dict[str, Any]:
-        """A row of `choices`; `faster` is "equal" where none is."""
+        """Returns a row of `choices`; `faster` is "equal" where neither leg is faster."""
         return {
             "source": self.virtio.case.source,
             "destination": self.destination,
@@ -114,30 +114,33 @@ class Verdict:
         }
 
 
-def measured(samples: Mapping[Case, Sequence[Sample]]) -> list[Measured]:
-    """The cases that have samples, in the order of Table 4.1."""
+def measured(samples: Mapping[CalibrationCase, Sequence[ThroughputSample]]) -> list[Measured]:
+    """Returns the cases that have samples, in the order of Table 4.1."""
     order = list(TABLE_4_1_GBPS)
     found = [Measured(case, tuple(of_case)) for case, of_case in samples.items() if of_case]
     return sorted(found, key=lambda row: order.index((row.case.kind, row.case.leg)))
 
 
-def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[Verdict]:
-    """One for each destination. `paths`: destination -> the leg that the switcher takes."""
+def verdicts(rows: Iterable[Measured], paths: Mapping[str, Leg]) -> list[CalibrationVerdict]:
+    """Returns a verdict for each destination. `paths`: destination -> leg that the switcher
+    takes."""
     by_case = {(row.case.destination, row.case.leg): row for row in rows}
     destinations = dict.fromkeys(destination for destination, _ in by_case)
     return [
-        Verdict(by_case[to, Leg.VIRTIO], by_case[to, Leg.SRIOV], paths[to]) for to in destinations
+        CalibrationVerdict(by_case[to, Leg.VIRTIO], by_case[to, Leg.SRIOV], paths[to])
+        for to in destinations
     ]
 
 
-def chosen(known: Choices, found: Iterable[Verdict]) -> Choices:
-    """What the policy is to read: what is known, with what was found of nodes on one host.
+def chosen(known: Choices, found: Iterable[CalibrationVerdict]) -> Choices:
+    """Returns the choices for the policy: the known ones, updated by what was measured on one host.
 
-    Where none is faster there is no entry: virtio then, which leaves the adapter to others.
+    A pair of equally fast legs has no entry: virtio is taken then, which leaves the adapter to
+    others.
     """
     choices = dict(known)
     for verdict in found:
-        if verdict.kind is Kind.OWN_HOST:
+        if verdict.kind is NodeRelation.OWN_HOST:
             pair = frozenset((verdict.virtio.case.source, verdict.destination))
             choices.pop(pair, None)
             if verdict.faster:

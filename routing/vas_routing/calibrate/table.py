@@ -1,11 +1,11 @@
-"""What `vas route calibrate` prints for people: Table 4.1, measured here."""
+"""Prints the result of `vas route calibrate` for people: Table 4.1, measured here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from vas_routing.calibrate.paper import TABLE_4_1_GBPS
-from vas_routing.calibrate.result import Measured, Verdict
+from vas_routing.calibrate.result import CalibrationVerdict, Measured
 from vas_routing.links import Leg
 
 COLUMNS = (
@@ -15,8 +15,8 @@ COLUMNS = (
 LEG_NAMES: Mapping[Leg, str] = {Leg.VIRTIO: "virtio", Leg.SRIOV: "SR-IOV"}
 
 
-def rows(found: Iterable[Verdict]) -> Iterator[tuple[object, ...]]:
-    """The six rows; the ratios stand in the first one of each destination."""
+def rows(found: Iterable[CalibrationVerdict]) -> Iterator[tuple[object, ...]]:
+    """Yields the six rows; the ratios stand in the first one of each destination."""
     for verdict in found:
         ratios = (f"{verdict.ratio:.2f}", f"{verdict.paper_ratio:.2f}")
         yield _row(verdict.virtio, ratios)
@@ -30,13 +30,13 @@ def _row(row: Measured, ratios: tuple[str, str]) -> tuple[object, ...]:
     return (*names, *speeds, ratios[0], TABLE_4_1_GBPS[case.kind, case.leg], ratios[1])
 
 
-def sentence(verdict: Verdict) -> str:
-    """What was found of a destination, in a line."""
+def sentence(verdict: CalibrationVerdict) -> str:
+    """Returns one line about the faster leg to a destination."""
     taken = LEG_NAMES[verdict.path]
     if verdict.faster is None:
-        what = "both legs are as fast, within the spread"
+        what = "both legs are equally fast, within the spread"
     elif verdict.ok:
         what = f"{taken} is the faster one"
     else:
         what = f"WRONG: {LEG_NAMES[verdict.faster]} is faster"
-    return f"{verdict.destination} ({verdict.kind}): goes by {taken}; {what}"
+    return f"{verdict.destination} ({verdict.kind}): takes {taken}; {what}"

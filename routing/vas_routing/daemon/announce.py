@@ -1,6 +1,6 @@
-"""Telling a network whose MAC an address has now: gratuitous ARP, unsolicited neighbour adverts.
+"""Tells a network which MAC an address has now: gratuitous ARP, unsolicited neighbour adverts.
 
-Both kinds of ARP are sent, as caches differ in which they believe, and each several times, as
+Both kinds of ARP are sent, as caches differ in which they believe. Each is sent several times, as
 nobody confirms one (RFC 5227 section 2.3, RFC 4861 section 7.2.6).
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
-from vas_routing.wish import Address
+from vas_routing.desired import Address
 
 AFTER_SECONDS = (0.0, 0.05, 0.2, 0.5, 1.5)
 """When an address is announced."""
@@ -27,7 +27,7 @@ _ADVERT, _OVERRIDE, _TARGET_MAC = 136, 0x20000000, b"\x02\x01"
 
 
 def frames(address: Address, mac: bytes) -> list[bytes]:
-    """The Ethernet frames that say that an address has a MAC."""
+    """Returns the Ethernet frames that tell a network that an address has a MAC."""
     if address.version == 4:
         return [_arp(kind, address.packed, mac) for kind in (_REQUEST, _REPLY)]
     return [_advert(address.packed, mac)]
@@ -56,35 +56,38 @@ def _checksum(data: bytes) -> int:
 
 @dataclass
 class Announcer:
-    """Sends announcements when they are due. `send` gives a frame to an interface; it and `mac_of`
-    raise OSError where that is not there."""
+    """Sends announcements of addresses when they are due.
+
+    `send` gives a frame to an interface and `mac_of` returns an interface's MAC; both raise OSError
+    where the interface is not there.
+    """
 
     send: Callable[[str, bytes], None]
     mac_of: Callable[[str], bytes]
     _due: list[tuple[float, str, Address]] = field(default_factory=list)
 
     def announce(self, address: Address, device: str, now: float) -> None:
-        """Plans all announcements of an address as the interface's; those planned are replaced."""
+        """Plans all announcements of an address on an interface; replaces those planned before."""
         self.forget(address)
         for after in AFTER_SECONDS:
             heapq.heappush(self._due, (now + after, device, address))
 
     def forget(self, address: Address) -> None:
-        """Plans no more of an address."""
+        """Drops the planned announcements of an address."""
         self._due = [due for due in self._due if due[2] != address]
         heapq.heapify(self._due)
 
     def rename(self, device: str, new: str) -> None:
-        """Plans what is planned by an interface by its new name."""
+        """Moves the planned announcements of an interface to the interface's new name."""
         self._due = [(when, new if by == device else by, what) for when, by, what in self._due]
         heapq.heapify(self._due)
 
     def is_announcing(self, address: Address) -> bool:
-        """Whether more of an address are to come."""
+        """Returns whether announcements of an address are still planned."""
         return any(due[2] == address for due in self._due)
 
     def run(self, now: float) -> None:
-        """Sends what is due."""
+        """Sends the announcements that are due; `now` is in seconds."""
         while self._due and self._due[0][0] <= now:
             _, device, address = heapq.heappop(self._due)
             try:
@@ -96,5 +99,8 @@ class Announcer:
 
 
 def open_packet_socket() -> socket.socket:
-    """A socket that sends frames and receives none. Needs CAP_NET_RAW, but not to use it later."""
+    """Opens a socket that sends frames and receives none.
+
+    Raises PermissionError without CAP_NET_RAW, which is needed here and not to use the socket.
+    """
     return socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_CLOEXEC, 0)

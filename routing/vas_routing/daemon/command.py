@@ -1,4 +1,4 @@
-"""Starting `vas-routed`: its log, its metrics, the privileges that it keeps."""
+"""Starts `vas-routed`: its log, its metrics, the privileges that it keeps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from vas_core.service import log_json, serve_metrics
 from vas_routing.daemon.announce import Announcer, open_packet_socket
 from vas_routing.daemon.inputs import Inputs
 from vas_routing.daemon.keyring import Keyring
-from vas_routing.daemon.loop import Daemon
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.loop import RouteDaemon
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.privileges import ask_for_priority, drop_net_raw
 from vas_routing.observe import devices
 
@@ -26,7 +26,7 @@ log = logging.getLogger("vas-routed")
 
 @dataclass(frozen=True)
 class Places:
-    """Where the daemon keeps what. `state` is emptied by a reboot; `kept` outlives it."""
+    """The directories and the key file of the daemon. A reboot empties `state`, not `kept`."""
 
     state: Path
     kept: Path
@@ -38,14 +38,14 @@ def serve(
 ) -> None:
     """Runs the daemon until SIGTERM. Raises VasError where it cannot start."""
     log_json()
-    metrics = Metrics()
+    metrics = RouteMetrics()
     serve_metrics(metrics.registry, metrics_at)
     keyring = Keyring(places.key, metrics)
     kept = LastGood(places.kept, Inputs)
     told = InForce(load, (*files, places.key), kept, metrics.map, metrics.reloads, log)
-    daemon = Daemon(told, keyring, places.state, _announcer(), metrics)
+    daemon = RouteDaemon(told, keyring, places.state, _announcer(), metrics)
     if not ask_for_priority():
-        log.info("no real-time priority: on a busy machine switches are late")
+        log.info("no real-time priority: switches are late on a busy machine")
     daemon.run()
 
 
@@ -53,7 +53,7 @@ def _announcer() -> Announcer:
     try:
         packets = open_packet_socket()
     except PermissionError as refused:
-        hint = "start it with CAP_NET_RAW, which it gives up at once"
+        hint = "start it with CAP_NET_RAW, which it drops at once"
         raise VasError("may not announce addresses", hint=hint) from refused
     drop_net_raw()
 
@@ -64,7 +64,7 @@ def _announcer() -> Announcer:
 
 
 def mac_of(device: str) -> bytes:
-    """The MAC of an interface. Raises OSError where it is gone, or has another name."""
+    """Returns the MAC of an interface. Raises OSError where it is gone, or has another name."""
     found = devices().get(device)
     if found is None:
         raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), device)

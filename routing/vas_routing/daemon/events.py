@@ -1,4 +1,4 @@
-"""What the kernel tells unasked: interfaces that change, and routes and rules that others touch."""
+"""Reads the kernel's notifications: interfaces that change, routes and rules that others touch."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _LOSSES = {RTM_DELRULE, RTM_DELADDR}
 
 @dataclass(frozen=True)
 class LinkChange:
-    """An interface as it is now; without carrier, too, when it is gone.
+    """An interface as it is now. One that is gone is reported as one without a carrier.
 
-    `index` stays its own when it is renamed. `master`: the index of the bridge that it is a port
-    of.
+    `index` stays the same when an interface is renamed. `master` is the index of the bridge that it
+    is a port of.
     """
 
     index: int
@@ -57,19 +57,22 @@ class LinkChange:
 
 @dataclass(frozen=True)
 class Disturbed:
-    """Something may have been taken away that is VAS's."""
+    """Somebody may have removed a route, rule or address that is VAS's."""
 
 
 @dataclass(frozen=True)
 class Overflow:
-    """The kernel had more to tell than was read: all has to be looked at again."""
+    """The kernel dropped notifications: everything must be read again."""
 
 
 Event = LinkChange | Disturbed | Overflow
 
 
 class Events:
-    """A subscription in this network namespace. `protocol` is the mark of VAS's routes."""
+    """A subscription to notifications in this network namespace.
+
+    `protocol` is the protocol number that VAS's routes carry.
+    """
 
     def __init__(self, protocol: int = 0, buffer_bytes: int | None = None) -> None:
         self.protocol, self._parser = protocol, MarshalRtnl()
@@ -82,15 +85,15 @@ class Events:
         self._socket.setsockopt(_SOL_NETLINK, _NETLINK_ADD_MEMBERSHIP, _RTNLGRP_IPV6_RULE)
 
     def fileno(self) -> int:
-        """For `select`."""
+        """Returns the file descriptor, for `select`."""
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the subscription and closes its socket."""
         self._socket.close()
 
     def read(self) -> Iterator[Event]:
-        """What was told since the last time."""
+        """Yields the notifications since the last call, of at most 64 datagrams."""
         for _ in range(_MOST_AT_ONCE):
             try:
                 data = self._socket.recv(1 << 16)

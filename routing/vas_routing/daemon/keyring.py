@@ -1,27 +1,28 @@
-"""The keys in force: read with the map, never given up for a file that is worse."""
+"""Keeps the keys in force: read together with the map, and never replaced by an unusable file."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
 
-from vas_core.errors import BadInput
+from vas_core.errors import BadInput, VasError
 from vas_routing.daemon.keys import Keys, read_keys
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 
 log = logging.getLogger("vas-routed")
 
 
 class Keyring:
-    """Without a file that can be used the keys of before hold; at the start there are none."""
+    """The keys in force. While the file cannot be used the last keys stay; at the start there
+    are none."""
 
-    def __init__(self, file: Path, metrics: Metrics) -> None:
+    def __init__(self, file: Path, metrics: RouteMetrics) -> None:
         self.file, self._metrics = file, metrics
         self.keys = Keys()
         self._said: str | None = None
 
     def read(self) -> Keys:
-        """Reads the file again; returns the keys in force from now on."""
+        """Reads the key file again; returns the keys in force from now on."""
         try:
             found = read_keys(self.file)
             wrong = f"{self.file}: is gone" if self.keys and not found else None
@@ -33,11 +34,17 @@ class Keyring:
         self._say(wrong)
         return self.keys
 
+    def hold_off(self, wrong: Exception) -> None:
+        """Reports that the keys that were read are not in force, as no node could use them."""
+        what = str(wrong) if isinstance(wrong, VasError) else f"{type(wrong).__name__}: {wrong}"
+        self._metrics.key_refused.set(True)
+        log.error("the key of before holds", extra={"what": f"{self.file}: not in force: {what}"})
+
     def _say(self, wrong: str | None) -> None:
         if wrong is None and not self.keys:
             wrong = f"{self.file}: is not there"
         if wrong is not None and wrong != self._said:
             message = "the key of before holds" if self.keys else "probes are not signed"
-            believed = "" if self.keys else "; who may use ports below 1024 is believed"
+            believed = "" if self.keys else "; everybody who may use ports below 1024 is believed"
             log.error(message, extra={"what": wrong + believed})
         self._said = wrong

@@ -1,7 +1,7 @@
-"""The site's keys, by which probes prove who sent them.
+"""Reads and uses the site's keys, by which probes prove who sent them.
 
-The file has a key a line, 64 hexadecimal digits (256 bits) each, and is root's alone. The first
-key signs; all are accepted, so that a new key can be brought to every node before it is used.
+The file has one key per line, 64 hexadecimal digits (256 bits) each, and only root may read it. The
+first key signs; all are accepted, so that a new key can be brought to every node before it is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FINGERPRINT = b"vas-routed: which key is this"
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of a site, newest use first. Without any, nothing is signed."""
+    """The keys of a site; the first one signs. Without any, nothing is signed."""
 
     keys: tuple[bytes, ...] = field(default=(), repr=False)
 
@@ -33,15 +33,16 @@ class Keys:
         return bool(self.keys)
 
     def sign(self, message: bytes) -> bytes:
-        """The code of a message by the first key; zeros without a key."""
+        """Returns the authentication code of a message by the first key; zeros without a key."""
         return _code(self.keys[0], message) if self.keys else bytes(MAC_BYTES)
 
     def is_signed(self, message: bytes, code: bytes) -> bool:
-        """Whether a code is that of the message by one of the keys."""
+        """Returns whether a code is that of the message by one of the keys."""
         return any(hmac.compare_digest(_code(key, message), code) for key in self.keys)
 
     def fingerprints(self) -> frozenset[str]:
-        """What tells keys apart and gives none away; "unsigned" without any."""
+        """Returns a fingerprint of each key, which does not reveal the key; "unsigned" without
+        any."""
         codes = (_code(key, _FINGERPRINT)[:4].hex() for key in self.keys)
         return frozenset(codes) or frozenset({"unsigned"})
 
@@ -51,7 +52,7 @@ def _code(key: bytes, message: bytes) -> bytes:
 
 
 def read_keys(file: Path) -> Keys:
-    """The keys in a file; none if there is no file.
+    """Returns the keys of a file; none where the file is missing.
 
     Raises BadInput for a file that others than its owner may read or that is another user's, and
     for one that holds something else than keys. No message has any of its content.
@@ -81,7 +82,9 @@ def _must_be_private(file: Path, found: os.stat_result) -> None:
         raise BadInput(what, where=str(file), hint="make a new key, and give the file to root")
     if mode := stat.S_IMODE(found.st_mode) & 0o077:
         what = f"others may use it (mode {stat.S_IMODE(found.st_mode):04o}, {mode:03o} too much)"
-        raise BadInput(what, where=str(file), hint="make a new key, mode 0600: others know this")
+        raise BadInput(
+            what, where=str(file), hint="make a new key, with mode 0600: others know this one"
+        )
 
 
 def _key(file: Path, number: int, line: bytes) -> bytes:
@@ -91,5 +94,5 @@ def _key(file: Path, number: int, line: bytes) -> bytes:
         key = b""
     if len(key) != _KEY_BYTES:
         what = f"word {number} is not a key of {2 * _KEY_BYTES} hexadecimal digits"
-        raise BadInput(what, where=str(file), hint="one made by `openssl rand -hex 32` is")
+        raise BadInput(what, where=str(file), hint="write a key made by `openssl rand -hex 32`")
     return key

@@ -1,4 +1,4 @@
-"""The UDP socket of one leg: its packets leave by its interface, whatever the routes say."""
+"""The UDP socket of one leg: its packets leave by its interface, whatever the routes are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from vas_routing.wish import Address
+from vas_routing.desired import Address
 
 # Nobody but a neighbour can send a packet that arrives with this (RFC 5082).
 _TTL = 255
@@ -24,7 +24,7 @@ _MOST_BYTES = 128
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a socket is to be: an interface, by its index, and the node's address on it."""
+    """The interface, by its index, and the node's address on it, that a socket is bound to."""
 
     index: int
     address: Address
@@ -33,8 +33,10 @@ class Endpoint:
 
 
 class LegSocket:
-    """A bound socket. It takes datagrams of the probes' own port alone, which is below 1024: only
-    root can send from there. Others do not even reach its buffer, so that none can fill it.
+    """A UDP socket that is bound to one leg.
+
+    It takes datagrams from the probes' own port alone, which is below 1024: only root can send from
+    there. Others do not even reach its buffer, so that nobody can fill it.
 
     Raises OSError where the interface is gone or the port is taken.
     """
@@ -77,23 +79,26 @@ class LegSocket:
         self._socket.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
 
     def fileno(self) -> int:
-        """For `select`."""
+        """Returns the file descriptor, for `select`."""
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Closes the socket."""
+        """Closes the socket of the leg."""
         self._socket.close()
 
     def send(self, data: bytes, to: Address) -> None:
-        """Sends, or not: a leg that is down loses it, which is what probes are for."""
+        """Sends a datagram; does nothing where the leg is down, as probes exist to find that
+        out."""
         try:
             self._socket.sendto(data, self._to(to))
         except OSError:
             return
 
     def received(self) -> Iterator[tuple[str, bytes | None]]:
-        """What has arrived: the sender's address, and the payload; None for it if the sender is no
-        neighbour."""
+        """Yields each datagram that arrived: the sender's address and the payload.
+
+        The payload is None if the sender is not a neighbour (its TTL was lowered by a router).
+        """
         for _ in range(_MOST_AT_ONCE):
             try:
                 data, control, _, source = self._socket.recvmsg(_MOST_BYTES, 64)
@@ -102,8 +107,10 @@ class LegSocket:
             yield source[0].partition("%")[0], data if _ttl(control) == _TTL else None
 
     def dropped(self) -> int:
-        """Datagrams that the kernel dropped since this was last asked: by the filter, or because
-        the buffer was full."""
+        """Returns how many datagrams the kernel dropped since the last call.
+
+        The filter drops some, a full buffer others.
+        """
         try:
             raw = self._socket.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size)
         except OSError:

@@ -1,4 +1,4 @@
-"""The daemon's one thread: the kernel's events, probes, timers, signals, changed files."""
+"""Runs the daemon's one thread: kernel events, probes, timers, signals, changed files."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.events import Disturbed, Events, LinkChange, Overflow
 from vas_routing.daemon.inputs import Inputs
 from vas_routing.daemon.keyring import Keyring
-from vas_routing.daemon.keys import Keys
-from vas_routing.daemon.memory import Memory, read_memory
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.node import LiveNode
 from vas_routing.daemon.privileges import give_up_priority
 from vas_routing.daemon.refusals import Refusals
+from vas_routing.daemon.resources import DaemonResources
+from vas_routing.daemon.saved_state import SavedState, read_saved_state
 from vas_routing.daemon.sockets import LegSockets
-from vas_routing.daemon.tools import Tools
 from vas_routing.daemon.trust import Refusal
 from vas_routing.drained import read_drained
 from vas_routing.links import Leg
@@ -35,8 +34,22 @@ _FIRST_CHECK_SECONDS, _CHECK_SECONDS = 1.0, 30.0
 _SETTLE_SECONDS = 0.1
 
 
-class Daemon:
-    """Runs one node by what `told` reads, or kept. Raises what its `start` raises."""
+def map_reader() -> ThreadPoolExecutor:
+    """Returns the thread that reads and keeps the map, at the usual priority.
+
+    An initializer that raises would break the pool, and the daemon would end at its next reading.
+    """
+
+    def initialize() -> None:
+        if not give_up_priority():
+            log.warning("the map is read at real-time priority")
+
+    return ThreadPoolExecutor(1, "map", initializer=initialize)
+
+
+class RouteDaemon:
+    """Runs one node by the inputs that `told` reads, or has kept. Raises what `told.start`
+    raises."""
 
     def __init__(
         self,
@@ -44,28 +57,28 @@ class Daemon:
         keyring: Keyring,
         state: Path,
         announcer: Announcer,
-        metrics: Metrics,
+        metrics: RouteMetrics,
     ) -> None:
         self._told, self._keyring, self._state = told, keyring, state
         self._selector = selectors.DefaultSelector()
-        self._reader = ThreadPoolExecutor(1, "map", initializer=give_up_priority)
+        self._reader = map_reader()
         self._reading: Future[Inputs] | None = None
         refusals = Refusals(metrics)
         sockets = LegSockets(self._selector, self._on_probes, metrics)
-        self._tools = Tools(announcer, metrics, sockets, refusals)
+        self._resources = DaemonResources(announcer, metrics, sockets, refusals)
         make_directories(self._state)
         self._events = Events()
         self._selector.register(self._events, selectors.EVENT_READ, self._on_events)
         keyring.read()
-        remembered = read_memory(self._state)
-        self._inputs = told.start(lambda read: self._start(read, remembered))
+        saved = read_saved_state(self._state)
+        self._inputs = told.start(lambda read: self._start(read, saved))
         if told.is_current:
             self._reader.submit(told.keep, self._inputs)
         self._check_at = time.monotonic() + _FIRST_CHECK_SECONDS
         self._files_at = 0.0
 
     def run(self) -> None:
-        """Returns at SIGTERM or SIGINT; routes stay as they are."""
+        """Watches the node's paths until SIGTERM or SIGINT; routes stay as they are afterwards."""
         signals = Signals(self._selector)
         next_ask = time.monotonic()
         notify("READY=1")
@@ -81,20 +94,20 @@ class Daemon:
                 self._live.prober.ask(now)
                 next_ask = max(next_ask + self._live.interval, now)
                 self._on_tick(now)
-            self._live.judge(now)
+            self._live.evaluate(now)
         notify("STOPPING=1")
-        self._live.remember()
+        self._live.save()
         self._reader.shutdown()
 
-    def _start(self, told: Inputs, memory: Memory) -> None:
-        """Makes what was told live. Until the sockets are taken over, the one before is whole."""
+    def _start(self, told: Inputs, saved: SavedState) -> None:
+        """Puts new inputs in force. Until the sockets are taken over, the node before is whole."""
         node = told.node(self._state)
-        live = LiveNode(node, told.choices, self._keyring.keys, self._tools, memory)
-        live.detector.drained = self._drained(memory.drained)
+        live = LiveNode(node, told.choices, self._keyring.keys, self._resources, saved)
+        live.detector.drained = self._drained(saved.drained)
         live.open()
         self._live, self._events.protocol = live, told.settings.protocol
         now = time.monotonic()
-        live.detector.judge(now)
+        live.detector.evaluate(now)
         live.apply(now)
         log.info("routes are right", extra={"node": node.name, "peers": len(live.here.peers)})
 
@@ -104,18 +117,18 @@ class Daemon:
     def _on_events(self) -> None:
         for event in self._events.read():
             if isinstance(event, LinkChange):
-                mine = self._live.heed(event)
-                self._live.judge(time.monotonic())
+                mine = self._live.on_link_change(event)
+                self._live.evaluate(time.monotonic())
                 if mine:
-                    self._look("interface")
+                    self._refresh("interface")
             elif isinstance(event, Overflow):
-                self._look("overflow")
+                self._refresh("overflow")
             elif isinstance(event, Disturbed):
                 self._check_soon()
 
-    def _look(self, cause: str) -> None:
-        self._tools.metrics.resyncs.labels(cause).inc()
-        self._live.look()
+    def _refresh(self, cause: str) -> None:
+        self._resources.metrics.resyncs.labels(cause).inc()
+        self._live.refresh()
         self._check_soon()
 
     def _check_soon(self) -> None:
@@ -123,7 +136,7 @@ class Daemon:
 
     def _on_tick(self, now: float) -> None:
         self._live.watch_carriers()
-        self._tools.announcer.run(now)
+        self._resources.announcer.run(now)
         notify("WATCHDOG=1")
         if now >= self._check_at:
             self._check_at = now + _CHECK_SECONDS
@@ -134,7 +147,7 @@ class Daemon:
 
     def _now_and_then(self, now: float) -> None:
         self._live.drain(self._drained(self._live.detector.drained), now)
-        sockets, refusals = self._tools.sockets, self._tools.refusals
+        sockets, refusals = self._resources.sockets, self._resources.refusals
         sockets.retry()
         refusals.note(Refusal.DROPPED, times=sockets.dropped())
         refusals.report(now)
@@ -142,33 +155,43 @@ class Daemon:
             self._read_again()
 
     def _read_again(self) -> None:
-        """Has the map read by a thread: a large one takes seconds, and peers are to be answered."""
+        """Lets another thread read the map: a large one takes seconds, and peers wait for
+        answers."""
         self._told.note_reading()
         notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
         self._reading = self._reader.submit(self._told.load)
 
     def _take(self, reading: Future[Inputs]) -> None:
         self._reading = None
-        before, keys = self._live, self._keyring.keys
+        before = self._live
         try:
             self._keyring.read()
             inputs = reading.result()
-            self._start(inputs, before.memory())
+            self._start(inputs, before.saved_state())
         except Exception as wrong:  # whatever it is: without this daemon no path is watched
             self._told.refused(wrong)
-            self._hold(before, keys)
+            self._hold(before)
         else:
             self._inputs = inputs
             self._told.took()
             self._reader.submit(self._told.keep, inputs)
         notify("READY=1")
 
-    def _hold(self, before: LiveNode, keys: Keys) -> None:
-        """Goes on as before; with new keys, if the reading brought some."""
+    def _hold(self, before: LiveNode) -> None:
+        """Goes on as before; with new keys, if there are some and the node can be made with them.
+
+        Where it cannot (an interface is gone), the keys of before hold too, which is an alarm; the
+        next reading of the files tries again.
+        """
+        if self._keyring.keys != before.keys:
+            try:
+                self._start(self._inputs, before.saved_state())
+            except Exception as wrong:  # whatever it is, as above
+                self._keyring.hold_off(wrong)
+            else:
+                return
         self._live = before
         before.open()
-        if self._keyring.keys != keys:
-            self._start(self._inputs, before.memory())
 
     def _drained(self, held: frozenset[Leg]) -> frozenset[Leg]:
         try:

@@ -1,26 +1,29 @@
-"""The daemon's metrics, for Prometheus."""
+"""The metrics of `vas-routed`, for Prometheus."""
 
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from vas_core.inforce import InForceMetrics
-from vas_routing.links import Leg, State
+from vas_routing.links import Leg, PathState
 
 _OUTAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 
 
-class Metrics:
-    """All of them, in a registry of their own."""
+class RouteMetrics:
+    """All metrics of one daemon, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.switches = Counter(
-            "vas_route_switches", "Changes of a path", ["path", "to", "cause"], registry=registry
+            "vas_route_switches",
+            "Changes of a path's state",
+            ["path", "to", "cause"],
+            registry=registry,
         )
         self.outage = Histogram(
             "vas_route_outage_seconds",
-            "From the last answer by a path to the switch away from it: an upper bound",
+            "Seconds from the last answer by a path to the switch away from it: an upper bound",
             buckets=_OUTAGES,
             registry=registry,
         )
@@ -29,18 +32,24 @@ class Metrics:
         )
         self.in_use = Gauge(
             "vas_route_path_in_use",
-            "1 for the leg that packets to the peer leave by",
+            "1 for the leg by which packets to the peer leave",
             ["peer", "leg"],
             registry=registry,
         )
         self.rtt = Gauge(
-            "vas_route_probe_rtt_seconds", "Of the last answer", ["leg", "peer"], registry=registry
+            "vas_route_probe_rtt_seconds",
+            "Round-trip time of the last answer",
+            ["leg", "peer"],
+            registry=registry,
         )
         self.resyncs = Counter(
-            "vas_route_resyncs", "Times all was read again", ["cause"], registry=registry
+            "vas_route_resyncs",
+            "Number of times that the kernel was read again",
+            ["cause"],
+            registry=registry,
         )
         self.drift = Counter(
-            "vas_route_drift", "Things that others had changed, put right", registry=registry
+            "vas_route_drift", "Changes by others that were undone", registry=registry
         )
         self.failures = Counter(
             "vas_route_failures", "Changes that the kernel refused", registry=registry
@@ -50,10 +59,12 @@ class Metrics:
         )
         self.map = InForceMetrics(registry, "vas_route_map", "map")
         self._sockets = Gauge(
-            "vas_route_probe_sockets", "Sockets of the probes that are open", registry=registry
+            "vas_route_probe_sockets", "Number of open sockets of the probes", registry=registry
         )
         self._legs = Gauge(
-            "vas_route_probe_sockets_expected", "Legs whose interface is there", registry=registry
+            "vas_route_probe_sockets_expected",
+            "Number of legs whose interface is there",
+            registry=registry,
         )
         self.refused = Counter(
             "vas_route_probes_refused",
@@ -66,24 +77,25 @@ class Metrics:
         )
         self.key_refused = Gauge(
             "vas_route_key_refused",
-            "1 if the file of the key cannot be used, or is gone while its key is in force",
+            "1 if the file of the key cannot be used, is gone while its key is in force, or holds "
+            "a new key that could not be put in force",
             registry=registry,
         )
 
     def observe_sockets(self, opened: int, expected: int) -> None:
-        """How many of the probes' sockets are open, of how many."""
+        """Records how many of the probes' sockets are open, and how many should be."""
         self._sockets.set(opened)
         self._legs.set(expected)
 
     def observe_rtt(self, leg: Leg, peer: str, seconds: float) -> None:
-        """An answer's time."""
+        """Records the round-trip time of a peer's answer by a leg, in seconds."""
         self.rtt.labels(leg, peer).set(seconds)
 
-    def observe_path(self, leg: Leg, peer: str, state: State) -> None:
-        """A path's state."""
-        self.up.labels(leg, peer).set(state is State.UP)
+    def observe_path(self, leg: Leg, peer: str, state: PathState) -> None:
+        """Records whether a path to a peer by a leg is up."""
+        self.up.labels(leg, peer).set(state is PathState.UP)
 
     def observe_use(self, peer: str, used: Leg) -> None:
-        """The leg in use to a peer."""
+        """Records which leg is in use to a peer."""
         for leg in Leg:
             self.in_use.labels(peer, leg).set(leg is used)

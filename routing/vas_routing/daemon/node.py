@@ -1,4 +1,5 @@
-"""The daemon's view of its node: paths in, wish out, and what a switch does besides routes."""
+"""The daemon's node: turns the states of its paths into routes, and does what a switch needs
+besides."""
 
 from __future__ import annotations
 
@@ -8,20 +9,20 @@ from collections.abc import Iterable
 
 from vas_core.errors import VasError
 from vas_routing import observe
-from vas_routing.daemon.detector import Cause, Detector, Timing
+from vas_routing.daemon.detector import Detector, SwitchCause, Timing
 from vas_routing.daemon.events import LinkChange
 from vas_routing.daemon.keys import Keys
 from vas_routing.daemon.legsocket import Endpoint
-from vas_routing.daemon.memory import SRIOV, Memory
 from vas_routing.daemon.prober import Prober, who_is_asked, who_may_ask
+from vas_routing.daemon.resources import DaemonResources
+from vas_routing.daemon.saved_state import SRIOV, SavedState
 from vas_routing.daemon.switch import Switch
-from vas_routing.daemon.tools import Tools
 from vas_routing.daemon.trust import Trust, trusted
-from vas_routing.links import Leg, Links, State
-from vas_routing.node import Node
-from vas_routing.plan import Action, Change
+from vas_routing.desired import DesiredState, Proxy
+from vas_routing.links import Leg, NodeLinks, PathState
+from vas_routing.node import RoutedNode
+from vas_routing.plan import ChangeKind, RouteChange
 from vas_routing.policy import Choices, place
-from vas_routing.wish import Proxy, Wish
 
 log = logging.getLogger("vas-routed")
 _GRACE = 4
@@ -31,24 +32,30 @@ _LEAST_WINDOW_SECONDS = 1.0
 
 
 class LiveNode:
-    """A node of one reading of the map; a reload makes another, from this one's memory.
+    """A node as one reading of the map describes it; a reload makes another from its saved state.
 
-    Raises VasError where its interfaces cannot be what the map says; nothing was changed then. The
-    probes' sockets are the earlier one's until `open`.
+    Raises VasError where its interfaces cannot be what the map describes; nothing was changed then.
+    The probes' sockets belong to the node before until `open`.
     """
 
     def __init__(
-        self, node: Node, choices: Choices, keys: Keys, tools: Tools, memory: Memory
+        self,
+        node: RoutedNode,
+        choices: Choices,
+        keys: Keys,
+        resources: DaemonResources,
+        saved: SavedState,
     ) -> None:
-        self._node, self._choices, self._tools = node, choices, tools
+        self._node, self._choices, self._resources = node, choices, resources
+        self.keys = keys
         found = observe.devices()
-        self.legs = observe.legs(node.cluster, node.name, found, memory.devices)
-        self._fabric = self.legs.fabric or memory.fabric
+        self.legs = observe.legs(node.cluster, node.name, found, saved.devices)
+        self._fabric = self.legs.fabric or saved.fabric
         links = observe.links(self.legs, fabric=self._fabric)
         self.here = place(node.cluster, node.name, links)
         self._asked = who_is_asked(node.cluster, self.here, node.kernel.settings.neighbours)
         self._trusted = trusted(keys)
-        self.detector = self._detector(memory)
+        self.detector = self._detector(saved)
         self._peers_sriov = dict(self.detector.peers_sriov)
         self._ports: dict[int, str] = {}
         self._carriers = observe.Carriers()
@@ -59,10 +66,10 @@ class LiveNode:
             asked=self._asked,
             names=who_may_ask(node.cluster, self.here),
             trust=Trust(node.name, keys, window),
-            sockets=tools.sockets,
-            refusals=tools.refusals,
+            sockets=resources.sockets,
+            refusals=resources.refusals,
             own_sriov=self._told_sriov,
-            rtt=tools.metrics.observe_rtt,
+            rtt=resources.metrics.observe_rtt,
         )
 
     @property
@@ -80,7 +87,7 @@ class LiveNode:
         )
 
     def open(self) -> None:
-        """Takes the probes' sockets over: opens, or keeps, one for each leg that is there."""
+        """Takes over the probes' sockets: opens, or keeps, one for each leg that is there."""
         addresses = {Leg.SRIOV: self.here.me.address, Leg.VIRTIO: self.here.me.hop.ip}
         devices = {Leg.SRIOV: self.legs.sriov, Leg.VIRTIO: self.legs.virtio}
         port = self._node.kernel.settings.probe_port
@@ -89,32 +96,32 @@ class LiveNode:
             for leg, device in devices.items()
             if device
         }
-        self._tools.sockets.want(wanted)
+        self._resources.sockets.want(wanted)
 
-    def _detector(self, memory: Memory) -> Detector:
+    def _detector(self, saved: SavedState) -> Detector:
         timing = self._timing
         peers = tuple(peer.name for peer in self.here.peers)
         found = Detector(timing, peers, self._witnesses())
         found.started = time.monotonic() + _GRACE * timing.detect
         found.carrier = {leg: self.legs.has_carrier(leg) for leg in Leg}
-        found.heard_before(memory.heard_by(self._trusted))
-        found.peers_sriov = {p: s for p, s in memory.peers_sriov.items() if p in peers}
-        for name, state in memory.paths.items():
+        found.heard_before(saved.heard_by(self._trusted))
+        found.peers_sriov = {p: s for p, s in saved.peers_sriov.items() if p in peers}
+        for name, state in saved.paths.items():
             found.path(name or None).state = state
         return found
 
     def _witnesses(self) -> frozenset[str]:
-        """Whoever is asked by SR-IOV. But a host's guests are none: where only they are silent, it
-        is their VF as likely as the host's PF, and it is the host that has to carry them."""
+        """Everybody who is asked by SR-IOV, but a host's own guests: where only they are silent,
+        their VF is as likely broken as the host's PF, and the host has to carry them."""
         asked = frozenset(self._asked[Leg.SRIOV])
         peers = frozenset(peer.name for peer in self.here.peers)
         return asked - peers if self.here.me.is_host else asked
 
-    def memory(self) -> Memory:
-        """What the next one is to know."""
+    def saved_state(self) -> SavedState:
+        """Returns the states of the paths, for the node that follows this one."""
         paths = {SRIOV: self.detector.path(None).state}
         paths |= {peer: self.detector.path(peer).state for peer in self.detector.peers}
-        return Memory(
+        return SavedState(
             fabric=self._fabric,
             paths=paths,
             peers_sriov=dict(self.detector.peers_sriov),
@@ -124,30 +131,31 @@ class LiveNode:
             drained=self.detector.drained,
         )
 
-    def remember(self) -> None:
-        """Writes that, for the daemon after this one; a failure is logged."""
+    def save(self) -> None:
+        """Writes the states of the paths to disk for the next daemon; logs a failure."""
         try:
-            self.memory().write(self._node.state)
+            self.saved_state().write(self._node.state)
         except OSError as wrong:
-            self._tools.metrics.failures.inc()
+            self._resources.metrics.failures.inc()
             log.error("the paths cannot be kept for a restart", extra={"what": str(wrong)})
 
-    def _told_sriov(self) -> State:
-        """Up only after the network was told whose its address is again: until then the host
-        forwards, and would stop too early."""
-        if self._tools.announcer.is_announcing(self.here.me.address):
-            return State.DOWN
+    def _told_sriov(self) -> PathState:
+        """The leg is reported up only after the network was told whose its address is again:
+        until then the host forwards, and would stop too early."""
+        if self._resources.announcer.is_announcing(self.here.me.address):
+            return PathState.DOWN
         return self.detector.path(None).state
 
     def drain(self, legs: frozenset[Leg], now: float) -> None:
-        """Takes legs out of use, and gives others back."""
+        """Takes these legs out of use and all others back into use."""
         if legs != self.detector.drained:
             self.detector.drained = legs
-            self.judge(now)
+            self.evaluate(now)
             self.apply(now)
 
-    def heed(self, change: LinkChange) -> bool:
-        """Takes the kernel's word on an interface; whether it is one of the node's own legs."""
+    def on_link_change(self, change: LinkChange) -> bool:
+        """Takes over a change of an interface; returns whether it may concern the node's own
+        legs."""
         leg = self._leg_of(change)
         if leg is not None:
             self.detector.carrier[leg] = change.carrier
@@ -159,25 +167,27 @@ class LiveNode:
         return leg is not None or len(self.legs.indices) < len(Leg)
 
     def _leg_of(self, change: LinkChange) -> Leg | None:
-        """By its index: it may have another name now, and another may have its name."""
+        """The leg is known by its index: it may have another name now, and another may have its
+        name."""
         legs = {index: leg for leg, index in self.legs.indices.items()}
         return legs.get(change.index)
 
     def watch_carriers(self) -> None:
-        """Notices legs that lost their carrier; that one is back is the kernel's to tell."""
+        """Notices legs that lost their carrier. The kernel notifies of carriers that are back."""
         for leg, device in ((Leg.SRIOV, self.legs.sriov), (Leg.VIRTIO, self.legs.virtio)):
             if device and self.detector.carrier[leg]:
                 self.detector.carrier[leg] = self._carriers.has(device.index)
 
     def _learn_ports(self) -> None:
-        """Notes which port of the bridge leads to which guest: to be known when one goes down."""
+        """Notes which port of the bridge leads to which guest, to know it when the port goes
+        down."""
         if self.here.me.is_host:
             learnt = observe.bridge_ports()
             macs = ((peer, learnt.get(mac)) for peer, mac in self.legs.macs.items())
             self._ports |= {port: peer for peer, port in macs if port}
 
-    def look(self) -> None:
-        """Reads the interfaces: after one came, went, or changed."""
+    def refresh(self) -> None:
+        """Reads the interfaces again, after one came, went, or changed."""
         before, found = self.legs, observe.devices()
         self.legs = observe.legs(self._node.cluster, self._node.name, found, before.indices)
         self._switch.forget()
@@ -191,33 +201,33 @@ class LiveNode:
         both = ((before.sriov, self.legs.sriov), (before.virtio, self.legs.virtio))
         for was, now in both:
             if was and now and was.index == now.index and was.name != now.name:
-                self._tools.announcer.rename(was.name, now.name)
+                self._resources.announcer.rename(was.name, now.name)
                 log.warning("renamed", extra={"interface": now.name, "was": was.name})
 
-    def judge(self, now: float) -> None:
-        """Switches if a path changed, or what a peer says of its own."""
+    def evaluate(self, now: float) -> None:
+        """Switches routes if a path changed, or if a peer's report of its SR-IOV leg did."""
         before, self._peers_sriov = self._peers_sriov, dict(self.detector.peers_sriov)
-        changed = self.detector.judge(now)
+        changed = self.detector.evaluate(now)
         for peer in changed:
             self._note(peer, now)
         if changed or before != self._peers_sriov:
             self.apply(now, changed)
 
     def apply(self, now: float, changed: Iterable[str | None] = ()) -> None:
-        """Makes what is wished now true, and tells peers and network."""
-        wished = self._wish()
-        if wished is None:
+        """Applies the desired state to the kernel, and tells peers and the network."""
+        desired = self._desired_state()
+        if desired is None:
             log.error("no path is up: nothing is touched")
-        elif self._make(wished, None in changed, now):
-            self._measure(wished)
+        elif self._make(desired, None in changed, now):
+            self._measure(desired)
             self.prober.ask(now)
         # Last: packets are not to wait for a disk. A daemon that is killed before it only has to
         # find out again.
-        self.remember()
+        self.save()
 
-    def _make(self, wished: Wish, sriov_changed: bool, now: float) -> bool:
+    def _make(self, desired: DesiredState, sriov_changed: bool, now: float) -> bool:
         try:
-            changes = self._switch.make(wished)
+            changes = self._switch.make(desired)
         except Exception as refused:  # an interface may come or go while the kernel is read
             self._refused(refused)
             return False
@@ -225,31 +235,31 @@ class LiveNode:
         return True
 
     def check(self) -> None:
-        """Puts right what others changed."""
+        """Restores routes, rules and settings that others changed."""
         self._learn_ports()
-        wished = self._wish()
-        if wished is None:
+        desired = self._desired_state()
+        if desired is None:
             return
         try:
-            drift = self._switch.check(wished)
+            drift = self._switch.check(desired)
         except Exception as refused:  # an interface may come or go while the kernel is read
             self._refused(refused)
             return
-        self._tools.metrics.drift.inc(len(drift))
+        self._resources.metrics.drift.inc(len(drift))
         if drift:
             log.warning("put right", extra={"things": len(drift), "first": str(drift[0].thing)})
 
     def _refused(self, wrong: Exception) -> None:
-        self._tools.metrics.failures.inc()
+        self._resources.metrics.failures.inc()
         known = isinstance(wrong, VasError)
         what = str(wrong) if known else f"{type(wrong).__name__}: {wrong}"
         log.error("refused", extra={"what": what}, exc_info=None if known else wrong)
 
-    def _wish(self) -> Wish | None:
-        return self._node.wish(self.links(), self._choices)
+    def _desired_state(self) -> DesiredState | None:
+        return self._node.desired_state(self.links(), self._choices)
 
-    def links(self) -> Links:
-        """The paths as the detector has them."""
+    def links(self) -> NodeLinks:
+        """Returns the node's paths with the states that the detector has for them."""
         return observe.links(
             self.legs,
             self.detector.drained,
@@ -259,33 +269,33 @@ class LiveNode:
             peers_sriov=self.detector.peers_sriov,
         )
 
-    def _announce(self, changes: Iterable[Change], sriov_changed: bool, now: float) -> None:
-        announcer, me = self._tools.announcer, self.here.me.address
+    def _announce(self, changes: Iterable[RouteChange], sriov_changed: bool, now: float) -> None:
+        announcer, me = self._resources.announcer, self.here.me.address
         for change in changes:
             if isinstance(change.thing, Proxy):
-                if change.action is Action.ADD:
+                if change.action is ChangeKind.ADD:
                     announcer.announce(change.thing.address, change.thing.device, now)
                 else:
                     announcer.forget(change.thing.address)
-        if sriov_changed and self.detector.path(None).state is State.UP:
+        if sriov_changed and self.detector.path(None).state is PathState.UP:
             announcer.announce(me, self.here.sriov, now)
         announcer.run(now)
 
     def _note(self, peer: str | None, now: float) -> None:
         path = self.detector.path(peer)
         name = f"virtio to {peer}" if peer else "sriov"
-        outage = self.detector.silence(peer, now) if path.state is State.DOWN else None
-        self._tools.metrics.switches.labels(name, path.state, path.cause).inc()
-        if outage is not None and path.cause is not Cause.DRAINED:
-            self._tools.metrics.outage.observe(outage)
+        outage = self.detector.silence(peer, now) if path.state is PathState.DOWN else None
+        self._resources.metrics.switches.labels(name, path.state, path.cause).inc()
+        if outage is not None and path.cause is not SwitchCause.DRAINED:
+            self._resources.metrics.outage.observe(outage)
         extra = {"path": name, "state": path.state, "cause": path.cause}
         if outage is not None:
             extra["last_heard_ms"] = f"{outage * 1e3:.0f}"
         log.warning("path", extra=extra)
 
-    def _measure(self, wished: Wish) -> None:
-        metrics, links = self._tools.metrics, self.links()
-        by_virtio = {str(route.destination.network_address) for route in wished.routes}
+    def _measure(self, desired: DesiredState) -> None:
+        metrics, links = self._resources.metrics, self.links()
+        by_virtio = {str(route.destination.network_address) for route in desired.routes}
         metrics.observe_path(Leg.SRIOV, "", links.sriov)
         for peer in self.here.peers:
             metrics.observe_path(Leg.VIRTIO, peer.name, links.virtio[peer.name])

@@ -1,4 +1,4 @@
-"""Giving up what the daemon needs at its start only, and taking what it may have of the cores."""
+"""Drops the privileges that the daemon needs at its start only, and asks for real-time priority."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DATA = struct.Struct("=6I")  # effective, permitted, inheritable; twice, as of 
 
 
 def drop_net_raw() -> None:
-    """Takes CAP_NET_RAW out of this process's sets, for good. Raises OSError."""
+    """Removes CAP_NET_RAW from this process's capability sets for good. Raises OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
     header = struct.pack("=Ii", _VERSION_3, 0)
     data = ctypes.create_string_buffer(_DATA.size)
@@ -26,9 +26,10 @@ def drop_net_raw() -> None:
 
 
 def ask_for_priority() -> bool:
-    """Asks for a real-time slice for this thread: a switch is as fast as it gets a core.
+    """Asks for a real-time slice for this thread, as a switch is as fast as the thread gets a core.
 
-    False without the right to (RLIMIT_RTPRIO), or on a kernel that rations real time by group.
+    Returns False without the right to it (RLIMIT_RTPRIO), or on a kernel that rations real time by
+    group.
     """
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
@@ -37,9 +38,16 @@ def ask_for_priority() -> bool:
     return True
 
 
-def give_up_priority() -> None:
-    """The usual slice for this thread, which has inherited its maker's."""
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+def give_up_priority() -> bool:
+    """Gives this thread the usual priority instead of the one that it has inherited.
+
+    Returns False where the kernel refuses that (EPERM, seen in a user namespace).
+    """
+    try:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    except PermissionError:
+        return False
+    return True
 
 
 def _check(result: int) -> None:

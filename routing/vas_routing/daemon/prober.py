@@ -11,17 +11,18 @@ from vas_cluster import Cluster
 from vas_routing.daemon.detector import Detector
 from vas_routing.daemon.refusals import Refusals
 from vas_routing.daemon.sockets import LegSockets
-from vas_routing.daemon.trust import Heard, Refusal, Trust
-from vas_routing.links import Leg, State
-from vas_routing.policy import Place
-from vas_routing.wish import Address
+from vas_routing.daemon.trust import HeardProbe, Refusal, Trust
+from vas_routing.desired import Address
+from vas_routing.links import Leg, PathState
+from vas_routing.policy import NodePlace
 
 
 @dataclass
 class Prober:
-    """One node's probes. `asked` is who is asked by each leg, `names` who may answer or ask.
+    """The probes of one node. `asked` has the nodes to ask by each leg, `names` those that may ask.
 
-    `own_sriov` is what is told of the node's own SR-IOV leg; `rtt` is given each answer's time.
+    `own_sriov` returns the state to report of the node's own SR-IOV leg; `rtt` receives each
+    answer's round-trip time in seconds.
     """
 
     detector: Detector
@@ -30,7 +31,7 @@ class Prober:
     trust: Trust
     sockets: LegSockets
     refusals: Refusals
-    own_sriov: Callable[[], State]
+    own_sriov: Callable[[], PathState]
     rtt: Callable[[Leg, str, float], None]
 
     def ask(self, now: float) -> None:
@@ -44,7 +45,7 @@ class Prober:
                 leg_socket.send(self.trust.ask(leg, name, **self._told(name, now)), address)
 
     def receive(self, leg: Leg, now: float) -> None:
-        """Takes what has arrived by a leg."""
+        """Handles the datagrams that have arrived by a leg."""
         leg_socket = self.sockets.get(leg)
         for source, data in leg_socket.received() if leg_socket else ():
             name = self.names[leg].get(source)
@@ -52,15 +53,15 @@ class Prober:
                 reason = Refusal.FAR if data is None else Refusal.STRANGER
                 self.refusals.note(reason, leg=leg, of=source)
                 continue
-            heard = self.trust.judge(leg, name, data)
-            refusal = heard.refusal if isinstance(heard, Heard) else heard
+            heard = self.trust.verify(leg, name, data)
+            refusal = heard.refusal if isinstance(heard, HeardProbe) else heard
             if refusal is not None:
                 self.refusals.note(refusal, leg=leg, of=name)
-            if isinstance(heard, Heard):
+            if isinstance(heard, HeardProbe):
                 self._take(leg, name, heard, now)
                 self._answer(leg, name, source, heard, now)
 
-    def _take(self, leg: Leg, name: str, heard: Heard, now: float) -> None:
+    def _take(self, leg: Leg, name: str, heard: HeardProbe, now: float) -> None:
         if not heard.believed:
             return
         probe = heard.probe
@@ -70,15 +71,15 @@ class Prober:
             self.detector.answered(leg, name, now)
             self.rtt(leg, name, self.trust.round_trip(probe))
 
-    def _answer(self, leg: Leg, name: str, source: str, heard: Heard, now: float) -> None:
+    def _answer(self, leg: Leg, name: str, source: str, heard: HeardProbe, now: float) -> None:
         leg_socket = self.sockets.get(leg)
         if leg_socket is not None and not heard.probe.is_answer:
             answer = self.trust.answer(leg, name, heard.probe, **self._told(name, now))
             leg_socket.send(answer, _parsed(source))
 
-    def _told(self, to: str, now: float) -> dict[str, State]:
+    def _told(self, to: str, now: float) -> dict[str, PathState]:
         peer = to in self.detector.peers
-        virtio = self.detector.evidence(to, now) if peer else State.UP
+        virtio = self.detector.evidence(to, now) if peer else PathState.UP
         return {"sriov": self.own_sriov(), "virtio": virtio}
 
 
@@ -88,8 +89,14 @@ def _parsed(source: str) -> Address:
     return ip_address(source)
 
 
-def who_is_asked(cluster: Cluster, here: Place, neighbours: int) -> dict[Leg, dict[str, Address]]:
-    """By virtio the nodes on the same host; by SR-IOV these too, and the next hosts of the map."""
+def who_is_asked(
+    cluster: Cluster, here: NodePlace, neighbours: int
+) -> dict[Leg, dict[str, Address]]:
+    """Returns the addresses to probe by each leg, by the names of their nodes.
+
+    By virtio these are the nodes on the same host; by SR-IOV these too, and the next `neighbours`
+    hosts of the map.
+    """
     peers = {peer.name: peer.address for peer in here.peers}
     names = [host.name for host in cluster.hosts]
     mine = cluster.host(here.me.name) or cluster.host_by_guest(here.me.name)
@@ -102,8 +109,11 @@ def who_is_asked(cluster: Cluster, here: Place, neighbours: int) -> dict[Leg, di
     }
 
 
-def who_may_ask(cluster: Cluster, here: Place) -> dict[Leg, dict[str, str]]:
-    """Address -> name: by virtio the nodes on the same host, by SR-IOV all of the map."""
+def who_may_ask(cluster: Cluster, here: NodePlace) -> dict[Leg, dict[str, str]]:
+    """Returns the nodes that may probe by each leg, by their addresses.
+
+    By virtio these are the nodes on the same host, by SR-IOV all of the map.
+    """
     nodes = [(host.address, host.name) for host in cluster.hosts]
     nodes += [(guest.address, guest.name) for guest in cluster.guests()]
     return {

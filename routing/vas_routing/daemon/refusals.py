@@ -1,4 +1,4 @@
-"""Counts datagrams that are not believed, and says so in the log, at most once a minute."""
+"""Counts datagrams that are not believed, and logs them at most once a minute."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from math import inf
 
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.trust import Refusal
 from vas_routing.links import Leg
 
@@ -20,9 +20,9 @@ _HARMLESS = frozenset({Refusal.STALE, Refusal.UNSIGNED})
 
 @dataclass
 class Refusals:
-    """Of one daemon."""
+    """The refused datagrams of one daemon since its last report."""
 
-    metrics: Metrics
+    metrics: RouteMetrics
     _seen: Counter[str] = field(default_factory=Counter)
     _last: str = ""
     _say_at: float = -inf
@@ -39,7 +39,7 @@ class Refusals:
             self._last = f"{of} by {leg}" if of else self._last
 
     def report(self, now: float) -> None:
-        """Logs what came since the last report, if something did."""
+        """Logs the datagrams refused since the last report, if there were any."""
         if self._seen and now >= self._say_at:
             self._say_at = now + _EVERY_SECONDS
             extra = {"count": dict(self._seen), "last": self._last}

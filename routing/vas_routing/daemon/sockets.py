@@ -1,4 +1,4 @@
-"""The probes' sockets: opened once, handed from one reading of the map to the next."""
+"""Keeps the probes' sockets open over reloads of the map."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from vas_routing.daemon.legsocket import Endpoint, LegSocket
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.links import Leg
 
 log = logging.getLogger("vas-routed")
 
 
 class LegSockets:
-    """A socket for each leg that is there. `on_ready` is called when one has something to read.
+    """The sockets of the legs that are there; `on_ready` is called when one has something to read.
 
     A reload asks for the same endpoints again, and keeps the sockets: to bind a second one while
-    the first is open fails (EADDRINUSE). One that cannot be opened is tried again by `retry`.
+    the first is open fails (EADDRINUSE). A socket that cannot be opened is tried again by `retry`.
     """
 
     def __init__(
         self,
         selector: selectors.BaseSelector,
         on_ready: Callable[[Leg], None],
-        metrics: Metrics,
+        metrics: RouteMetrics,
     ) -> None:
         self._selector, self._on_ready, self._metrics = selector, on_ready, metrics
         self._wanted: dict[Leg, Endpoint] = {}
@@ -33,7 +33,7 @@ class LegSockets:
         self._failed: dict[Leg, str] = {}
 
     def want(self, wanted: Mapping[Leg, Endpoint]) -> None:
-        """Opens what is missing, keeps what is there, closes what is not wanted any more."""
+        """Opens missing sockets, keeps open ones, and closes those that are no longer wanted."""
         self._wanted = dict(wanted)
         for leg, one in list(self._open.items()):
             if self._wanted.get(leg) != one.at:
@@ -41,7 +41,7 @@ class LegSockets:
         self.retry()
 
     def retry(self) -> None:
-        """Opens what is missing."""
+        """Opens the wanted sockets that are not open yet; logs those that cannot be."""
         for leg, endpoint in self._wanted.items():
             if leg not in self._open:
                 self._try(leg, endpoint)
@@ -61,11 +61,11 @@ class LegSockets:
         self._selector.register(opened, selectors.EVENT_READ, partial(self._on_ready, leg))
 
     def get(self, leg: Leg) -> LegSocket | None:
-        """The leg's socket; None if it has none now."""
+        """Returns the socket of a leg; None if it has none now."""
         return self._open.get(leg)
 
     def dropped(self) -> int:
-        """Datagrams that the kernel dropped since this was last asked, of all legs."""
+        """Returns how many datagrams the kernel dropped on all legs since the last call."""
         return sum(one.dropped() for one in self._open.values())
 
     def _close(self, leg: Leg) -> None:

@@ -1,53 +1,62 @@
-"""Makes wishes true fast: from what was found last, and reads the kernel again afterwards."""
+"""Applies desired states fast: by comparing with the state found last, and reading it
+afterwards."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vas_routing.node import Node
-from vas_routing.plan import Change, Found, after, plan
-from vas_routing.wish import Wish
+from vas_routing.desired import DesiredState
+from vas_routing.node import RoutedNode
+from vas_routing.plan import CurrentState, RouteChange, after, plan
 
 
 class Switch:
-    """A node, and what its kernel has as far as this process knows."""
+    """A node and the last known state of its kernel."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: RoutedNode) -> None:
         self._node = node
-        self._found: Found | None = None
+        self._found: CurrentState | None = None
 
-    def make(self, wished: Wish) -> list[Change]:
-        """Changes what differs from what was found last. Raises VasError as the kernel refuses;
-        then all is read again the next time."""
-        found = self._with_sysctls(self._found, wished) if self._found else self._read(wished)
+    def make(self, desired: DesiredState) -> list[RouteChange]:
+        """Changes what differs from the state found last; returns the changes.
+
+        Raises VasError as the kernel refuses; everything is read again the next time then.
+        """
+        found = self._with_sysctls(self._found, desired) if self._found else self._read(desired)
         self._found = None
-        changes = plan(found, wished)
+        changes = plan(found, desired)
         self._apply(changes)
-        self._found = after(found, wished)
+        self._found = after(found, desired)
         return changes
 
-    def check(self, wished: Wish) -> list[Change]:
-        """Reads the kernel; changes and returns what differs. Raises VasError."""
+    def check(self, desired: DesiredState) -> list[RouteChange]:
+        """Reads the kernel, changes what differs from the desired state and returns the changes.
+
+        Raises VasError.
+        """
         self.forget()
-        return self.make(wished)
+        return self.make(desired)
 
     def forget(self) -> None:
-        """Reads all the next time: an interface that goes down takes its routes with it, untold."""
+        """Forgets the known state, so that the kernel is read the next time.
+
+        An interface that goes down takes its routes with it, and the kernel does not report them.
+        """
         self._found = None
 
-    def _apply(self, changes: Sequence[Change]) -> None:
+    def _apply(self, changes: Sequence[RouteChange]) -> None:
         if changes:
             with self._node.opened_journal() as journal:
                 self._node.kernel.apply(changes, journal)
 
-    def _with_sysctls(self, found: Found, wished: Wish) -> Found:
-        """With the values of those that were not wished until now."""
-        names = {sysctl.name for sysctl in wished.sysctls} - found.sysctls.keys() - found.absent
+    def _with_sysctls(self, found: CurrentState, desired: DesiredState) -> CurrentState:
+        """Adds the values of sysctls that were not desired until now."""
+        names = {sysctl.name for sysctl in desired.sysctls} - found.sysctls.keys() - found.absent
         read = self._node.kernel.sysctls(names)
         absent = found.absent | (names - read.keys())
         return replace(found, sysctls={**found.sysctls, **read}, absent=absent)
 
-    def _read(self, wished: Wish) -> Found:
+    def _read(self, desired: DesiredState) -> CurrentState:
         changed = self._node.changed()
-        return self._node.kernel.found((sysctl.name for sysctl in wished.sysctls), changed)
+        return self._node.kernel.found((sysctl.name for sysctl in desired.sysctls), changed)

@@ -1,4 +1,5 @@
-"""Which probes are believed: those that a node of the site signed, for this one, just now."""
+"""Decides which probes are believed: those that a node of the site signed, for this one, just
+now."""
 
 from __future__ import annotations
 
@@ -12,24 +13,24 @@ from vas_routing.daemon.wire import (
     NO_CHALLENGE,
     VERSION,
     Challenge,
-    Probe,
+    RouteProbe,
     decode,
     signed_text,
 )
-from vas_routing.links import Leg, State
+from vas_routing.links import Leg, PathState
 
 _UNSIGNED = bytes(MAC_BYTES)
 
 
 class Refusal(StrEnum):
-    """Why a datagram is not believed."""
+    """The reason why a datagram is not believed."""
 
     DROPPED = "dropped"
     """By the kernel: from another port than the probes' own, or the socket's buffer was full."""
     FAR = "far"
-    """Its sender is no neighbour: the TTL is not 255."""
+    """Its sender is not a neighbour: the TTL is not 255."""
     STRANGER = "stranger"
-    """Its address is no node's that may probe by this leg."""
+    """No node that may probe by this leg has its address."""
     FORMAT = "format"
     UNSIGNED = "unsigned"
     SIGNATURE = "signature"
@@ -38,17 +39,17 @@ class Refusal(StrEnum):
 
 
 @dataclass(frozen=True)
-class Heard:
-    """A probe that may be answered; `believed`: it may change what is known, too."""
+class HeardProbe:
+    """A probe that may be answered. If `believed`, it may change the states of paths too."""
 
-    probe: Probe
+    probe: RouteProbe
     believed: bool
     refusal: Refusal | None = None
 
 
 @dataclass
 class _Sender:
-    """What was heard last of one node's daemon, and the session of the daemon before it."""
+    """The last message of one node's daemon, and the session of the daemon before it."""
 
     last: Challenge = NO_CHALLENGE
     by_leg: dict[Leg, int] = field(default_factory=dict)
@@ -57,10 +58,11 @@ class _Sender:
 
 @dataclass
 class Trust:
-    """Signs what this node sends, and judges what it gets. One for each start and reload.
+    """Signs the probes that this node sends and verifies those that it receives.
 
-    `window`: for how long, in seconds, an echo of a challenge proves that a message is new.
-    Without keys every probe that is new is believed: its port alone says that root sent it.
+    There is a new one for each start and reload. `window`: for how many seconds an echo of a
+    challenge proves that a message is new. Without keys every probe that is new is believed: its
+    port alone shows that root sent it.
     """
 
     me: str
@@ -69,20 +71,22 @@ class Trust:
     session: int = field(default_factory=lambda: secrets.randbits(63) + 1)
     _senders: dict[str, _Sender] = field(default_factory=dict)
 
-    def ask(self, leg: Leg, to: str, *, sriov: State, virtio: State) -> bytes:
-        """A signed probe that asks a node."""
+    def ask(self, leg: Leg, to: str, *, sriov: PathState, virtio: PathState) -> bytes:
+        """Returns a signed probe that asks a node."""
         echo = self._senders[to].last if to in self._senders else NO_CHALLENGE
-        return self._seal(leg, to, Probe(False, sriov, virtio, self._challenge(), echo))
+        return self._seal(leg, to, RouteProbe(False, sriov, virtio, self._challenge(), echo))
 
-    def answer(self, leg: Leg, to: str, asked: Probe, *, sriov: State, virtio: State) -> bytes:
-        """A signed answer to what a node asked."""
-        return self._seal(leg, to, Probe(True, sriov, virtio, self._challenge(), asked.sent))
+    def answer(
+        self, leg: Leg, to: str, asked: RouteProbe, *, sriov: PathState, virtio: PathState
+    ) -> bytes:
+        """Returns a signed answer to a node's probe."""
+        return self._seal(leg, to, RouteProbe(True, sriov, virtio, self._challenge(), asked.sent))
 
-    def judge(self, leg: Leg, sender: str, data: bytes) -> Heard | Refusal:
-        """What a node sent by a leg. A refusal is not even answered.
+    def verify(self, leg: Leg, sender: str, data: bytes) -> HeardProbe | Refusal:
+        """Verifies a datagram from a node by a leg; returns its probe, or the reason to refuse it.
 
-        What is not signed is answered where it could be: a node that has no key yet, as a guest at
-        its first start, is not to take this one for silent.
+        A refused datagram is not even answered. An unsigned one is answered where its sender may
+        have no key yet, as a guest at its first start, and must not take this node for silent.
         """
         found = decode(data)
         if found is None:
@@ -91,17 +95,17 @@ class Trust:
         if self.keys and not self.keys.is_signed(signed_text(leg, sender, self.me, body), code):
             if code != _UNSIGNED or probe.is_answer:
                 return Refusal.SIGNATURE if code != _UNSIGNED else Refusal.UNSIGNED
-            return Heard(probe, believed=False, refusal=Refusal.UNSIGNED)
+            return HeardProbe(probe, believed=False, refusal=Refusal.UNSIGNED)
         if not self._is_new(leg, sender, probe):
-            return Heard(probe, believed=False, refusal=Refusal.STALE)
-        return Heard(probe, believed=True)
+            return HeardProbe(probe, believed=False, refusal=Refusal.STALE)
+        return HeardProbe(probe, believed=True)
 
-    def round_trip(self, probe: Probe) -> float:
-        """Seconds since this node sent what a believed answer answers."""
+    def round_trip(self, probe: RouteProbe) -> float:
+        """Returns the seconds between this node's probe and the believed answer to it."""
         return (time.monotonic_ns() - probe.echo.sent_ns) / 1e9
 
-    def _is_new(self, leg: Leg, name: str, probe: Probe) -> bool:
-        """Whether it is an echo of this daemon, and newer than what that leg brought before."""
+    def _is_new(self, leg: Leg, name: str, probe: RouteProbe) -> bool:
+        """Whether a probe echoes this daemon, and is newer than the last one by that leg."""
         age = time.monotonic_ns() - probe.echo.sent_ns
         if probe.echo.session != self.session or not 0 <= age <= self.window * 1e9:
             return False
@@ -117,18 +121,18 @@ class Trust:
             sender.last = probe.sent
         return True
 
-    def is_newest(self, sender: str, probe: Probe) -> bool:
-        """Whether nothing newer of the sender was heard by the other leg."""
+    def is_newest(self, sender: str, probe: RouteProbe) -> bool:
+        """Returns whether nothing newer from the sender was heard by the other leg."""
         return sender in self._senders and self._senders[sender].last == probe.sent
 
     def _challenge(self) -> Challenge:
         return Challenge(self.session, time.monotonic_ns())
 
-    def _seal(self, leg: Leg, to: str, probe: Probe) -> bytes:
+    def _seal(self, leg: Leg, to: str, probe: RouteProbe) -> bytes:
         body = probe.encode()
         return body + self.keys.sign(signed_text(leg, self.me, to, body))
 
 
 def trusted(keys: Keys) -> frozenset[str]:
-    """What a daemon's memory of who answered is worth: that of another wire or key is not."""
+    """Returns the marks of the wire version and keys by which a daemon's saved answers count."""
     return frozenset(f"{VERSION}:{name}" for name in keys.fingerprints())

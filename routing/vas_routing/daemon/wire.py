@@ -1,10 +1,11 @@
-"""The probes of the route daemons as bytes.
+"""Encodes and decodes the probes of the route daemons.
 
-A probe asks "do you hear me on this leg?", and an answer says so. Both carry what the sender
-knows, so that a node learns at once of what only its peer can see.
+A probe asks "do you hear me on this leg?", and an answer confirms it. Both carry what the sender
+knows of its paths, so that a node learns at once of what only its peer can see.
 
-Version 2 (version 1 had 16 bytes, no code and no challenges): 40 bytes, and a code of 16 over
-them and over leg, sender and receiver, so that a probe is worth nothing anywhere else.
+Version 2 (version 1 had 16 bytes, no code and no challenges): 40 bytes, followed by a 16-byte
+authentication code of them and of leg, sender and receiver, so that a probe is worth nothing
+anywhere else.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import struct
 from dataclasses import dataclass
 
 from vas_routing.daemon.keys import MAC_BYTES
-from vas_routing.links import Leg, State
+from vas_routing.links import Leg, PathState
 
 VERSION = 2
 _FORMAT = struct.Struct("!4sBBxxQQQQ")
@@ -24,8 +25,10 @@ SIZE = _FORMAT.size + MAC_BYTES
 
 @dataclass(frozen=True)
 class Challenge:
-    """A moment in the life of one daemon: `session` is a random number of its own, and `sent_ns`
-    its clock. Who returns it signed has heard that daemon, and not before that moment."""
+    """A moment in the life of one daemon: its random `session` number and its clock, `sent_ns`.
+
+    Whoever returns it signed has heard that daemon, and not before that moment.
+    """
 
     session: int
     sent_ns: int
@@ -35,41 +38,50 @@ NO_CHALLENGE = Challenge(0, 0)
 
 
 @dataclass(frozen=True)
-class Probe:
-    """One message. `sriov`: the sender's SR-IOV leg; `virtio`: its virtio path to the receiver.
+class RouteProbe:
+    """A probe or an answer. `sriov`: the sender's SR-IOV leg; `virtio`: its path to the receiver.
 
-    `sent` is the sender's challenge; `echo` the receiver's that the sender heard last, or, in an
-    answer, that of the probe that it answers.
+    `sent` is the sender's challenge. `echo` is the receiver's challenge that the sender heard last,
+    or, in an answer, that of the probe that it answers.
     """
 
     is_answer: bool
-    sriov: State
-    virtio: State
+    sriov: PathState
+    virtio: PathState
     sent: Challenge
     echo: Challenge = NO_CHALLENGE
 
     def encode(self) -> bytes:
-        """The payload of the datagram, without its code."""
+        """Returns the payload of the datagram, without its authentication code."""
         flags = _ANSWER * self.is_answer
-        flags |= _SRIOV_UP * (self.sriov is State.UP) | _VIRTIO_UP * (self.virtio is State.UP)
+        flags |= _SRIOV_UP * (self.sriov is PathState.UP) | _VIRTIO_UP * (
+            self.virtio is PathState.UP
+        )
         moments = (self.sent.session, self.sent.sent_ns, self.echo.session, self.echo.sent_ns)
         return _FORMAT.pack(_MAGIC, VERSION, flags, *moments)
 
 
-def decode(data: bytes) -> tuple[Probe, bytes, bytes] | None:
-    """The probe in a datagram, its bytes and their code; None for anything else, and for one of
-    another version."""
+def decode(data: bytes) -> tuple[RouteProbe, bytes, bytes] | None:
+    """Returns the probe of a datagram, its bytes and their code; None if it is not a probe.
+
+    A probe of another version is not one either.
+    """
     if len(data) != SIZE:
         return None
     body, code = data[: _FORMAT.size], data[_FORMAT.size :]
     magic, version, flags, *moments = _FORMAT.unpack(body)
     if (magic, version) != (_MAGIC, VERSION):
         return None
-    sriov, virtio = (State.UP if flags & bit else State.DOWN for bit in (_SRIOV_UP, _VIRTIO_UP))
+    sriov, virtio = (
+        PathState.UP if flags & bit else PathState.DOWN for bit in (_SRIOV_UP, _VIRTIO_UP)
+    )
     sent, echo = Challenge(*moments[:2]), Challenge(*moments[2:])
-    return Probe(bool(flags & _ANSWER), sriov, virtio, sent, echo), body, code
+    return RouteProbe(bool(flags & _ANSWER), sriov, virtio, sent, echo), body, code
 
 
 def signed_text(leg: Leg, sender: str, receiver: str, body: bytes) -> bytes:
-    """What the code of a probe is of. Names of nodes hold no zero byte."""
+    """Returns the bytes that the authentication code of a probe covers.
+
+    Names of nodes hold no zero byte, which separates them.
+    """
     return b"\0".join((leg.value.encode(), sender.encode(), receiver.encode(), body))

@@ -1,6 +1,6 @@
-"""Checks that save nights: what of a node's network would spoil the switch, and how to mend it.
+"""Finds what on a node's network would spoil a switch of routes, and how to mend it.
 
-`read_facts` is the edge; `examine` decides, and touches nothing.
+`read_facts` reads the machine; `examine` decides, and touches nothing.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from itertools import chain
 
 from vas_cluster import Cluster
 from vas_routing.doctor.bridge import examine_bridge
-from vas_routing.doctor.facts import Facts
-from vas_routing.doctor.finding import Finding, unknown
+from vas_routing.doctor.facts import NetworkFacts
+from vas_routing.doctor.finding import RouteFinding, unknown
 from vas_routing.doctor.firewall import examine_firewall
 from vas_routing.doctor.legs import examine_legs
 from vas_routing.doctor.managers import examine_managers
@@ -19,9 +19,9 @@ from vas_routing.doctor.reading import read_facts
 from vas_routing.doctor.subject import subject
 from vas_routing.doctor.tables import examine_tables
 from vas_routing.doctor.vfs import examine_vfs
-from vas_routing.settings import Settings
+from vas_routing.settings import RouteSettings
 
-__all__ = ["Facts", "Finding", "examine", "read_facts"]
+__all__ = ["NetworkFacts", "RouteFinding", "examine", "read_facts"]
 
 _CHECKS = (
     examine_legs,
@@ -32,13 +32,13 @@ _CHECKS = (
     examine_firewall,
     examine_managers,
 )
-_DEFAULTS = Settings()
+_DEFAULTS = RouteSettings()
 
 
 def examine(
-    cluster: Cluster, node: str, facts: Facts, settings: Settings = _DEFAULTS
-) -> list[Finding]:
-    """All findings on a host or guest of the map, good ones too. Pure.
+    cluster: Cluster, node: str, facts: NetworkFacts, settings: RouteSettings = _DEFAULTS
+) -> list[RouteFinding]:
+    """Returns all findings on a host or guest of the map, good ones too. Pure.
 
     Raises BadInput for a node that the map does not have.
     """

@@ -1,18 +1,19 @@
-"""The host-only bridge: its network is nobody else's, and nothing delays or filters its frames."""
+"""Checks the host-only bridge: its network is VAS's alone, and nothing delays or filters its
+frames."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vas_routing.doctor.facts import Nic
-from vas_routing.doctor.finding import Finding, bad, good
+from vas_routing.doctor.facts import NicFacts
+from vas_routing.doctor.finding import RouteFinding, bad, good
 from vas_routing.doctor.subject import Subject
 
 _CALLS = {4: "bridge-nf-call-iptables", 6: "bridge-nf-call-ip6tables"}
 
 
-def examine_bridge(who: Subject) -> Iterator[Finding]:
-    """All of it. The bridge itself is looked at on its host alone."""
+def examine_bridge(who: Subject) -> Iterator[RouteFinding]:
+    """Yields the findings on the bridge's network, and on a host those on the bridge itself."""
     yield from _network(who)
     yield from _owners(who)
     if who.guest is None and who.virtio:
@@ -20,7 +21,7 @@ def examine_bridge(who: Subject) -> Iterator[Finding]:
         yield from _netfilter(who, who.virtio)
 
 
-def _network(who: Subject) -> Iterator[Finding]:
+def _network(who: Subject) -> Iterator[RouteFinding]:
     """Link-local IPv6 is on every device: there only an address of a peer on our leg is wrong."""
     wrong = [
         (nic, own)
@@ -38,7 +39,7 @@ def _network(who: Subject) -> Iterator[Finding]:
         yield bad("bridge-network", nic.name, what, f"ip address del {own} dev {nic.name}")
 
 
-def _owners(who: Subject) -> Iterator[Finding]:
+def _owners(who: Subject) -> Iterator[RouteFinding]:
     """The map knows the MACs of guests; of a bridge it does not."""
     macs = {guest.name: guest.macs.virtio for guest in who.host.guests}
     for seen in who.facts.neighbours:
@@ -51,9 +52,9 @@ def _owners(who: Subject) -> Iterator[Finding]:
         yield bad("bridge-network", seen.device, what, fix)
 
 
-def _spanning_tree(bridge: Nic) -> Iterator[Finding]:
+def _spanning_tree(bridge: NicFacts) -> Iterator[RouteFinding]:
     if bridge.bridge is None:
-        what = "is no bridge: guests cannot be attached to it"
+        what = "is not a bridge: guests cannot be attached to it"
         fix = f"ip link add NAME type bridge   # and let the map name it, not {bridge.name}"
         yield bad("bridge-stp", bridge.name, what, fix)
     elif bridge.bridge.stp:
@@ -70,7 +71,7 @@ def _spanning_tree(bridge: Nic) -> Iterator[Finding]:
         yield good("bridge-stp", bridge.name, "forwards at once: no spanning tree")
 
 
-def _netfilter(who: Subject, bridge: Nic) -> Iterator[Finding]:
+def _netfilter(who: Subject, bridge: NicFacts) -> Iterator[RouteFinding]:
     name = f"net/bridge/{_CALLS[who.version]}"
     of_bridge = bridge.bridge and (
         bridge.bridge.calls_iptables if who.version == 4 else bridge.bridge.calls_ip6tables

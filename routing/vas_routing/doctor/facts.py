@@ -1,16 +1,17 @@
-"""What the doctor looks at: plain values of one network namespace, read by `reading.py`."""
+"""The facts that the doctor examines: plain values of one network namespace, read by
+`reading.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from vas_routing.wish import Address, Interface
+from vas_routing.desired import Address, Interface
 
 
 @dataclass(frozen=True, kw_only=True)
 class VirtualFunction:
-    """A VF as its PF sees it. None: the driver does not say."""
+    """A VF as its PF sees it. A field is None where the driver does not report it."""
 
     number: int
     mac: str
@@ -21,8 +22,8 @@ class VirtualFunction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bridge:
-    """What a bridge does to frames beside forwarding them."""
+class BridgeFacts:
+    """The settings of a bridge that delay or filter frames."""
 
     stp: bool
     forward_delay_seconds: float
@@ -31,10 +32,10 @@ class Bridge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nic:
+class NicFacts:
     """A network interface. `master`: the bridge, bond or VRF that it is a port of.
 
-    `vfs` is None where the kernel lists none, as for anything that is no PF.
+    `vfs` is None where the kernel lists none, as for every interface that is not a PF.
     """
 
     index: int
@@ -45,13 +46,15 @@ class Nic:
     master_kind: str | None = None
     addresses: tuple[Interface, ...] = ()
     vfs: tuple[VirtualFunction, ...] | None = None
-    bridge: Bridge | None = None
+    bridge: BridgeFacts | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeenRule:
-    """A policy rule of anybody. `source`: whose packets, if not all; `l3mdev`: the kernel's own
-    for VRFs."""
+    """A policy rule, whoever made it.
+
+    `source`: whose packets it is for, if not all; `l3mdev`: it is the kernel's own rule for VRFs.
+    """
 
     version: int
     priority: int
@@ -75,7 +78,7 @@ class SeenRoute:
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:
-    """Who answers for an address on a device."""
+    """An entry of the neighbour table: who answers for an address on a device."""
 
     address: Address
     device: str
@@ -84,8 +87,11 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class ForwardChain:
-    """A base chain at the forward hook. `accepts`: by which device what enters, and leaves by
-    which, is let through, all of it; None is any."""
+    """A base chain at the forward hook.
+
+    `accepts`: pairs of the devices by which a packet enters and leaves that are let through; None
+    is any device.
+    """
 
     family: str
     table: str
@@ -95,8 +101,8 @@ class ForwardChain:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Firewall:
-    """The chains that forwarded packets pass. `unread`: what could not be looked at, and why."""
+class FirewallFacts:
+    """The chains that forwarded packets pass. `unread`: what could not be read, and why."""
 
     chains: tuple[ForwardChain, ...] = ()
     unread: tuple[str, ...] = ()
@@ -104,7 +110,8 @@ class Firewall:
 
 @dataclass(frozen=True, kw_only=True)
 class Managed:
-    """Who configures a device. `networkd` is its ADMIN_STATE, `network_file` where it is from."""
+    """The program that configures a device. `networkd`: its ADMIN_STATE; `network_file`: its
+    file."""
 
     network_manager: bool = False
     networkd: str | None = None
@@ -112,16 +119,19 @@ class Managed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
-    """A snapshot. A sysctl that the kernel does not have is not in `sysctls` (names as below
-    /proc/sys); `unread` says what could not be read, by what it concerns."""
+class NetworkFacts:
+    """A snapshot of one network namespace.
 
-    nics: Mapping[str, Nic] = field(default_factory=dict)
+    A sysctl that the kernel does not have is missing in `sysctls` (named as below /proc/sys).
+    `unread`: the reason why something could not be read, by what it concerns.
+    """
+
+    nics: Mapping[str, NicFacts] = field(default_factory=dict)
     rules: tuple[SeenRule, ...] = ()
     routes: tuple[SeenRoute, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
     sysctls: Mapping[str, str] = field(default_factory=dict)
-    firewall: Firewall = field(default_factory=Firewall)
+    firewall: FirewallFacts = field(default_factory=FirewallFacts)
     managed: Mapping[str, Managed] = field(default_factory=dict)
     networkd: Mapping[str, str] | None = None
     """systemd-networkd's settings of [Network], or None where it has not run since boot."""

@@ -1,4 +1,4 @@
-"""What the doctor says."""
+"""A finding of the doctor: one thing that was examined."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One thing that was looked at. `ok` is None for what could not be read.
+class RouteFinding:
+    """One thing that was examined. `ok` is None for a thing that could not be read.
 
-    `what` says what is there and what it does; a bad finding has the `fix`: commands, or a file's
-    name and text, one a line.
+    `what` names what is there and its effect; a bad finding has the `fix`: commands, or a file's
+    name and text, one per line.
     """
 
     check: str
@@ -24,16 +24,16 @@ class Finding:
         return dict(vars(self))
 
 
-def good(check: str, where: str, what: str) -> Finding:
-    """Nothing to do."""
-    return Finding(check=check, ok=True, what=what, where=where)
+def good(check: str, where: str, what: str) -> RouteFinding:
+    """Returns a finding that needs no action."""
+    return RouteFinding(check=check, ok=True, what=what, where=where)
 
 
-def bad(check: str, where: str, what: str, fix: str) -> Finding:
-    """Something to fix."""
-    return Finding(check=check, ok=False, what=what, where=where, fix=fix)
+def bad(check: str, where: str, what: str, fix: str) -> RouteFinding:
+    """Returns a finding with something to fix."""
+    return RouteFinding(check=check, ok=False, what=what, where=where, fix=fix)
 
 
-def unknown(check: str, where: str, what: str, look: str) -> Finding:
-    """It could not be read; `look` is the command that shows it."""
-    return Finding(check=check, ok=None, what=what, where=where, fix=look)
+def unknown(check: str, where: str, what: str, look: str) -> RouteFinding:
+    """Returns a finding on a thing that could not be read; `look` is the command that shows it."""
+    return RouteFinding(check=check, ok=None, what=what, where=where, fix=look)

@@ -1,11 +1,11 @@
-"""Whether a host lets through what it forwards for a guest whose VF is down."""
+"""Checks whether a host lets through what it forwards for a guest whose VF is down."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from vas_routing.doctor.facts import ForwardChain
-from vas_routing.doctor.finding import Finding, bad, good, unknown
+from vas_routing.doctor.finding import RouteFinding, bad, good, unknown
 from vas_routing.doctor.subject import Subject
 
 _FAMILIES = {4: ("ip", "inet"), 6: ("ip6", "inet")}
@@ -16,8 +16,8 @@ _LOOK = {
 }
 
 
-def examine_firewall(who: Subject) -> Iterator[Finding]:
-    """Chains that drop; what could not be read is said, and so is that all is well."""
+def examine_firewall(who: Subject) -> Iterator[RouteFinding]:
+    """Yields the chains that drop, what could not be read, and one good finding if all is well."""
     if who.guest or not who.host.guests:
         return
     chains = [c for c in who.facts.firewall.chains if c.family in _FAMILIES[who.version]]
@@ -41,11 +41,12 @@ def _lets_through(who: Subject, chain: ForwardChain) -> bool:
 
 
 def _ways(who: Subject) -> tuple[tuple[str, str], tuple[str, str]]:
-    """What a guest sends, and what is sent to it: enters by, leaves by."""
+    """The directions of a guest's packets through its host: the device that they enter and leave
+    by."""
     return (who.virtio_name, who.sriov_name), (who.sriov_name, who.virtio_name)
 
 
-def _stops(who: Subject, chain: ForwardChain) -> Finding:
+def _stops(who: Subject, chain: ForwardChain) -> RouteFinding:
     name = f"{chain.family} {chain.table} {chain.name}"
     what = f"drops what no rule accepts, and none accepts all between {who.virtio_name} and "
     what += f"{who.sriov_name}: a guest whose VF is down, which its host forwards for, is cut off"

@@ -1,19 +1,19 @@
-"""The legs themselves: are they there, free, of one size, and do they have their addresses."""
+"""Checks the legs themselves: they are there, free, of one MTU, and have their addresses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import ip_interface
 
-from vas_routing.doctor.facts import Nic
-from vas_routing.doctor.finding import Finding, bad, good
+from vas_routing.desired import Address
+from vas_routing.doctor.facts import NicFacts
+from vas_routing.doctor.finding import RouteFinding, bad, good
 from vas_routing.doctor.subject import Subject
 from vas_routing.policy import LOOPBACK
-from vas_routing.wish import Address
 
 
-def examine_legs(who: Subject) -> Iterator[Finding]:
-    """All of it."""
+def examine_legs(who: Subject) -> Iterator[RouteFinding]:
+    """Yields the findings on the two legs of a node."""
     yield from _there(who)
     yield from _free(who)
     yield from _macs(who)
@@ -21,7 +21,7 @@ def examine_legs(who: Subject) -> Iterator[Finding]:
     yield from _service_address(who)
 
 
-def _there(who: Subject) -> Iterator[Finding]:
+def _there(who: Subject) -> Iterator[RouteFinding]:
     for leg, name in ((who.sriov, who.sriov_name), (who.virtio, who.virtio_name)):
         if leg:
             yield good("leg", name, "is there")
@@ -40,11 +40,11 @@ def _make(who: Subject, name: str) -> str:
     return f"ip -br link   # and give the map (`nics`) the name that the interface has, not {name}"
 
 
-def _free(who: Subject) -> Iterator[Finding]:
+def _free(who: Subject) -> Iterator[RouteFinding]:
     """A port's packets belong to its master: the routes and addresses on it are not used."""
     for leg in who.legs:
         if leg.master is None:
-            yield good("enslaved", leg.name, "is no port of a bridge, bond or VRF")
+            yield good("enslaved", leg.name, "is not a port of a bridge, bond or VRF")
             continue
         kind = leg.master_kind or "master"
         what = f"is a port of the {kind} {leg.master}, which takes its packets: routes by "
@@ -52,8 +52,8 @@ def _free(who: Subject) -> Iterator[Finding]:
         yield bad("enslaved", leg.name, what, f"ip link set dev {leg.name} nomaster")
 
 
-def _macs(who: Subject) -> Iterator[Finding]:
-    """On a guest; what the PF says of its VFs is in `vfs.py`."""
+def _macs(who: Subject) -> Iterator[RouteFinding]:
+    """Checks MACs on a guest; the PF's settings for its VFs are checked in `vfs.py`."""
     if who.guest is None:
         return
     wanted = ((who.sriov, who.guest.macs.vf), (who.virtio, who.guest.macs.virtio))
@@ -63,12 +63,12 @@ def _macs(who: Subject) -> Iterator[Finding]:
         if leg.mac == mac:
             yield good("mac", leg.name, f"has the map's MAC {mac}")
         else:
-            what = f"has MAC {leg.mac}, the map says {mac}: it is not found by its MAC, and the "
+            what = f"has MAC {leg.mac}, the map has {mac}: it is not found by its MAC, and the "
             what += "spoof check of its PF drops what it sends"
             yield bad("mac", leg.name, what, f"ip link set dev {leg.name} address {mac}")
 
 
-def _mtu(who: Subject) -> Iterator[Finding]:
+def _mtu(who: Subject) -> Iterator[RouteFinding]:
     if who.sriov is None or who.virtio is None:
         return
     mtu = who.sriov.mtu
@@ -85,18 +85,18 @@ def _mtu(who: Subject) -> Iterator[Finding]:
     yield bad("mtu", where, what, _same_mtu(small, mtu))
 
 
-def _same_mtu(nics: list[Nic], mtu: int) -> str:
+def _same_mtu(nics: list[NicFacts], mtu: int) -> str:
     # Ports first: a bridge that nobody set an MTU of takes the least of its ports'.
     commands = [f"ip link set dev {nic.name} mtu {mtu}" for nic in reversed(nics)]
     return "\n".join([*commands, f"# for ever: <mtu size='{mtu}'/> in libvirt's <interface>"])
 
 
-def _ports(who: Subject, bridge: Nic) -> list[Nic]:
+def _ports(who: Subject, bridge: NicFacts) -> list[NicFacts]:
     return [nic for nic in who.facts.nics.values() if nic.master == bridge.name]
 
 
-def _own_vfs(who: Subject) -> list[Nic]:
-    """Of a host: the VFs that no guest has taken yet, by the name and MACs of the map."""
+def _own_vfs(who: Subject) -> list[NicFacts]:
+    """The VFs of a host that no guest has taken yet, by the name and MACs of the map."""
     if who.guest:
         return []
     macs = {guest.macs.vf for guest in who.host.guests}
@@ -104,7 +104,7 @@ def _own_vfs(who: Subject) -> list[Nic]:
     return [nic for nic in nics if nic.name == who.host.nics.vf or nic.mac in macs]
 
 
-def _service_address(who: Subject) -> Iterator[Finding]:
+def _service_address(who: Subject) -> Iterator[RouteFinding]:
     address = who.address
     nics = [nic for nic in who.facts.nics.values() if _has(nic, address)]
     elsewhere = [nic for nic in nics if nic is not who.sriov]
@@ -122,13 +122,13 @@ def _service_address(who: Subject) -> Iterator[Finding]:
         yield bad("service-address", who.sriov_name, f"{what}: peers cannot reach it there", fix)
 
 
-def _has(nic: Nic, address: Address) -> bool:
+def _has(nic: NicFacts, address: Address) -> bool:
     # VAS itself gives the address to lo, alone: it stays while its leg is set down (policy.py).
     vas = ip_interface(address) if nic.name == LOOPBACK else None
     return any(own.ip == address and own != vas for own in nic.addresses)
 
 
-def _take_away(who: Subject, nics: list[Nic]) -> str:
+def _take_away(who: Subject, nics: list[NicFacts]) -> str:
     return "\n".join(
         f"ip address del {own} dev {nic.name}"
         for nic in nics
@@ -137,7 +137,7 @@ def _take_away(who: Subject, nics: list[Nic]) -> str:
     )
 
 
-def _give(who: Subject, nics: list[Nic]) -> str:
+def _give(who: Subject, nics: list[NicFacts]) -> str:
     found = (own for nic in nics for own in nic.addresses if own.ip == who.address)
     with_prefix = next(map(str, found), f"{who.address}/PREFIX-OF-THE-FABRIC")
     return f"ip address add {with_prefix} dev {who.sriov_name}"

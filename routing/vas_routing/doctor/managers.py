@@ -1,7 +1,7 @@
-"""Programs that configure interfaces too, and take away what they did not put there.
+"""Checks programs that configure interfaces too, and remove what they did not put there.
 
-The virtio leg is VAS's: nobody else is to touch it. The SR-IOV leg has its address from one of
-these programs, and keeps that: it only has to stay when the carrier goes.
+The virtio leg is VAS's: nobody else may touch it. The SR-IOV leg has its address from one of these
+programs, and keeps that: it only has to stay when the carrier goes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vas_routing.doctor.facts import Managed
-from vas_routing.doctor.finding import Finding, bad, good
+from vas_routing.doctor.finding import RouteFinding, bad, good
 from vas_routing.doctor.subject import Subject
 
 _FOREIGN = ("ManageForeignRoutes", "ManageForeignRoutingPolicyRules")
@@ -17,8 +17,9 @@ _FALSE = ("no", "false", "0", "off", "n", "f")
 _UNMANAGED = ("unmanaged", None)
 
 
-def examine_managers(who: Subject) -> Iterator[Finding]:
-    """Each leg, then networkd's ways with routes and rules of others."""
+def examine_managers(who: Subject) -> Iterator[RouteFinding]:
+    """Yields the findings on each leg, then on what networkd does with routes and rules of
+    others."""
     for leg in who.legs:
         managed = who.facts.managed.get(leg.name, Managed())
         is_virtio = leg is who.virtio
@@ -31,7 +32,7 @@ def examine_managers(who: Subject) -> Iterator[Finding]:
     yield from _foreign(who)
 
 
-def _network_manager(device: str, is_virtio: bool) -> Finding:
+def _network_manager(device: str, is_virtio: bool) -> RouteFinding:
     file = f"# /etc/NetworkManager/conf.d/90-vas-{device}.conf\n"
     reload = "\n# then: nmcli general reload conf"
     if is_virtio:
@@ -46,7 +47,7 @@ def _network_manager(device: str, is_virtio: bool) -> Finding:
     return bad("managed", device, what, file + text + reload)
 
 
-def _networkd(device: str, managed: Managed, is_virtio: bool) -> Finding:
+def _networkd(device: str, managed: Managed, is_virtio: bool) -> RouteFinding:
     reload = "\n# then: networkctl reload"
     state = f"systemd-networkd manages it ({managed.networkd})"
     if is_virtio or managed.network_file is None:
@@ -62,8 +63,8 @@ def _networkd(device: str, managed: Managed, is_virtio: bool) -> Finding:
     return bad("managed", device, what, file + text + reload)
 
 
-def _foreign(who: Subject) -> Iterator[Finding]:
-    """It removes those of others when it starts and when it configures a link."""
+def _foreign(who: Subject) -> Iterator[RouteFinding]:
+    """networkd removes routes and rules of others when it starts and when it configures a link."""
     if who.facts.networkd is None:
         yield good("foreign-routes", "systemd-networkd", "does not run")
         return

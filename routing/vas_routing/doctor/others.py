@@ -1,4 +1,5 @@
-"""The edge to other programs: firewall, NetworkManager, systemd-networkd. Reads only."""
+"""Reads the state of other programs: firewall, NetworkManager, systemd-networkd. Changes
+nothing."""
 
 from __future__ import annotations
 
@@ -13,22 +14,23 @@ from typing import Any
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
-from vas_routing.doctor.facts import Firewall, ForwardChain, Managed, Nic
+from vas_routing.doctor.facts import FirewallFacts, ForwardChain, Managed, NicFacts
 
 _OF_CHAIN = {"family": "family", "table": "table", "chain": "name"}
 _LEGACY = {"ip_tables_names": "iptables", "ip6_tables_names": "ip6tables"}
 _SETTINGS = ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd")
 
 
-def read_firewall(root: Root) -> Firewall:
-    """The chains at the forward hook, as `nft` prints them; the older iptables it cannot see."""
+def read_firewall(root: Root) -> FirewallFacts:
+    """Returns the chains at the forward hook as `nft` prints them; it does not see older
+    iptables."""
     unread = list(_legacy(root))
     try:
         chains = forward_chains(run(["nft", "-j", "list", "ruleset"], timeout_seconds=20).stdout)
     except (VasError, ValueError) as error:
         why = error.what if isinstance(error, VasError) else str(error)
-        return Firewall(unread=(f"nft: {' '.join(why.split())}", *unread))
-    return Firewall(chains=chains, unread=tuple(unread))
+        return FirewallFacts(unread=(f"nft: {' '.join(why.split())}", *unread))
+    return FirewallFacts(chains=chains, unread=tuple(unread))
 
 
 def _legacy(root: Root) -> Iterator[str]:
@@ -43,7 +45,10 @@ def _legacy(root: Root) -> Iterator[str]:
 
 
 def forward_chains(ruleset: str) -> tuple[ForwardChain, ...]:
-    """The chains at the forward hook of `nft -j list ruleset`. ValueError if it is not JSON."""
+    """Returns the chains at the forward hook of `nft -j list ruleset`.
+
+    Raises ValueError if the text is not JSON.
+    """
     objects = json.loads(ruleset)["nftables"] if ruleset.strip() else []
     chains = [each["chain"] for each in objects if "chain" in each]
     rules = [each["rule"] for each in objects if "rule" in each]
@@ -83,9 +88,14 @@ def _device(match: dict[str, Any]) -> tuple[str, str] | None:
     return (key, right) if key in ("iifname", "oifname") else None
 
 
-def read_managed(root: Root, nics: Iterable[Nic], unread: dict[str, str]) -> dict[str, Managed]:
-    """Who configures each interface, by its name. Empty in a namespace that is not theirs:
-    they know interfaces by index, and here another has it."""
+def read_managed(
+    root: Root, nics: Iterable[NicFacts], unread: dict[str, str]
+) -> dict[str, Managed]:
+    """Returns who configures each interface, by its name.
+
+    Empty in a network namespace that is not theirs: these programs know interfaces by index, and
+    here another one has it.
+    """
     if _is_elsewhere(root):
         return {}
     return {nic.name: _managed(root, nic.index, unread) for nic in nics}
@@ -112,7 +122,7 @@ def _managed(root: Root, index: int, unread: dict[str, str]) -> Managed:
 
 
 def read_networkd(root: Root, unread: dict[str, str]) -> dict[str, str] | None:
-    """The [Network] settings of systemd-networkd, or None where it has not run since boot."""
+    """Returns the [Network] settings of systemd-networkd; None where it has not run since boot."""
     if _is_elsewhere(root) or not root.path("run/systemd/netif/state").exists():
         return None
     settings: dict[str, str] = {}
@@ -140,7 +150,8 @@ def _networkd_files(root: Root) -> list[Path]:
 
 
 def read(root: Root, path: str, unread: dict[str, str]) -> str | None:
-    """A file's text, or None where there is none; one that may not be read goes to `unread`."""
+    """Returns a file's text; None where there is none. One that may not be read goes to
+    `unread`."""
     try:
         return root.read(path)
     except OSError as error:

@@ -1,15 +1,15 @@
-"""Kernel parameters that would drop or misdirect what the switch relies on.
+"""Checks kernel parameters that would drop or misdirect packets that the switch relies on.
 
-What counts is what the kernel makes of `all` and the device (include/linux/inetdevice.h): the
-greater for rp_filter, arp_ignore and arp_announce, either for arp_filter.
+The effective value is what the kernel makes of `all` and the device (include/linux/inetdevice.h):
+the greater for rp_filter, arp_ignore and arp_announce, either for arp_filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vas_routing.doctor.facts import Nic
-from vas_routing.doctor.finding import Finding, bad, good, unknown
+from vas_routing.doctor.facts import NicFacts
+from vas_routing.doctor.finding import RouteFinding, bad, good, unknown
 from vas_routing.doctor.subject import Subject
 
 _STRICT = 1
@@ -21,8 +21,8 @@ _OWN_ADDRESS = 2
 UNPRIVILEGED = "net/ipv4/ip_unprivileged_port_start"
 
 
-def examine_parameters(who: Subject) -> Iterator[Finding]:
-    """All of it."""
+def examine_parameters(who: Subject) -> Iterator[RouteFinding]:
+    """Yields the findings on the kernel parameters of the legs and of the probes' port."""
     for leg in who.legs if who.version == 4 else ():
         yield _rp_filter(who, leg)
         yield _arp_filter(who, leg)
@@ -37,8 +37,8 @@ def _path(device: str, name: str, version: int = 4) -> str:
     return f"net/ipv{version}/conf/{device}/{name}"
 
 
-def _probe_port(who: Subject) -> Finding:
-    """Of both IP versions, in spite of its name."""
+def _probe_port(who: Subject) -> RouteFinding:
+    """The kernel's setting is for both IP versions, in spite of its name."""
     port, first = who.settings.probe_port, who.facts.sysctls.get(UNPRIVILEGED, "1024")
     if port < int(first):
         return good("probe-port", f"port {port}", "only root may use it")
@@ -48,7 +48,7 @@ def _probe_port(who: Subject) -> Finding:
     return bad("probe-port", f"port {port}", what, fix)
 
 
-def _both(who: Subject, leg: Nic, name: str) -> tuple[int, int] | None:
+def _both(who: Subject, leg: NicFacts, name: str) -> tuple[int, int] | None:
     """The values of `all` and of the device."""
     values = [who.facts.sysctls.get(_path(device, name)) for device in ("all", leg.name)]
     if values[0] is None or values[1] is None:
@@ -56,12 +56,12 @@ def _both(who: Subject, leg: Nic, name: str) -> tuple[int, int] | None:
     return int(values[0]), int(values[1])
 
 
-def _unread(leg: Nic, name: str) -> Finding:
+def _unread(leg: NicFacts, name: str) -> RouteFinding:
     look = f"sysctl {_path('all', name)} {_path(leg.name, name)}"
     return unknown(name, leg.name, "could not be read", look)
 
 
-def _rp_filter(who: Subject, leg: Nic) -> Finding:
+def _rp_filter(who: Subject, leg: NicFacts) -> RouteFinding:
     both = _both(who, leg, "rp_filter")
     if both is None:
         return _unread(leg, "rp_filter")
@@ -74,7 +74,7 @@ def _rp_filter(who: Subject, leg: Nic) -> Finding:
     return bad("rp_filter", leg.name, what, fix)
 
 
-def _arp_filter(who: Subject, leg: Nic) -> Finding:
+def _arp_filter(who: Subject, leg: NicFacts) -> RouteFinding:
     both = _both(who, leg, "arp_filter")
     if both is None:
         return _unread(leg, "arp_filter")
@@ -87,8 +87,8 @@ def _arp_filter(who: Subject, leg: Nic) -> Finding:
     return bad("arp_filter", leg.name, what, fix)
 
 
-def _arp_ignore(who: Subject, leg: Nic) -> Finding:
-    """With what VAS sets on the device, 1."""
+def _arp_ignore(who: Subject, leg: NicFacts) -> RouteFinding:
+    """Checks the value together with the 1 that VAS sets on the device."""
     both = _both(who, leg, "arp_ignore")
     if both is None:
         return _unread(leg, "arp_ignore")
@@ -103,14 +103,15 @@ def _arp_ignore(who: Subject, leg: Nic) -> Finding:
     return bad("arp_ignore", leg.name, f"{what}; 1 of VAS does not lower it", _lower(both, leg))
 
 
-def _lower(both: tuple[int, int], leg: Nic) -> str:
+def _lower(both: tuple[int, int], leg: NicFacts) -> str:
     devices = zip(("all", leg.name), both, strict=True)
     wrong = (device for device, value in devices if value > _ANSWERS_FOR_ITSELF[-1])
     return "\n".join(f"sysctl -w {_path(device, 'arp_ignore')}=1" for device in wrong)
 
 
-def _arp_announce(who: Subject, leg: Nic) -> Finding:
-    """With what VAS sets on the device, 2. A greater one the kernel takes for 0."""
+def _arp_announce(who: Subject, leg: NicFacts) -> RouteFinding:
+    """Checks the value together with the 2 that VAS sets on the device. The kernel takes a
+    greater one for 0."""
     both = _both(who, leg, "arp_announce")
     if both is None:
         return _unread(leg, "arp_announce")
@@ -123,7 +124,7 @@ def _arp_announce(who: Subject, leg: Nic) -> Finding:
     return bad("arp_announce", leg.name, what, fix)
 
 
-def _forwarding_ipv6(who: Subject) -> Finding:
+def _forwarding_ipv6(who: Subject) -> RouteFinding:
     """Before Linux 6.17 IPv6 is forwarded by all devices or by none."""
     check, leg = "ipv6-forwarding", who.sriov_name
     of_all = who.facts.sysctls.get(_path("all", "forwarding", 6))

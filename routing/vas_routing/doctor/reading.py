@@ -1,4 +1,4 @@
-"""The edge: reads a snapshot of this network namespace. Nothing is changed.
+"""Reads a snapshot of this network namespace. Changes nothing.
 
 Links, addresses, rules, routes and neighbours come by netlink, which also works where /sys is
 another namespace's; parameters and the state of other programs from files under a root.
@@ -14,19 +14,19 @@ from typing import Any
 from pyroute2 import IPRoute
 
 from vas_core.root import Root
+from vas_routing.desired import Interface
 from vas_routing.doctor.facts import (
-    Bridge,
-    Facts,
+    BridgeFacts,
     Neighbour,
-    Nic,
+    NetworkFacts,
+    NicFacts,
     SeenRoute,
     SeenRule,
     VirtualFunction,
 )
 from vas_routing.doctor.others import read, read_firewall, read_managed, read_networkd
 from vas_routing.doctor.parameters import UNPRIVILEGED
-from vas_routing.settings import Settings
-from vas_routing.wish import Interface
+from vas_routing.settings import RouteSettings
 
 _VERSIONS = {socket.AF_INET: 4, socket.AF_INET6: 6}
 _WITH_VFS = 1  # RTEXT_FILTER_VF
@@ -43,11 +43,14 @@ _OTHERS = (
     UNPRIVILEGED,
 )
 _KSOCKLND = "sys/module/ksocklnd/parameters/skip_mr_route_setup"
-_DEFAULTS = Settings()
+_DEFAULTS = RouteSettings()
 
 
-def read_facts(root: Root, settings: Settings = _DEFAULTS) -> Facts:
-    """Reads all of it. What this user may not read is in the facts' `unread`."""
+def read_facts(root: Root, settings: RouteSettings = _DEFAULTS) -> NetworkFacts:
+    """Reads the snapshot that `examine` needs.
+
+    Things that this user may not read are in the facts' `unread`.
+    """
     with IPRoute() as netlink:
         nics = read_nics(netlink)
         names = {nic.index: nic.name for nic in nics.values()}
@@ -55,7 +58,7 @@ def read_facts(root: Root, settings: Settings = _DEFAULTS) -> Facts:
         routes = tuple(_routes(netlink, names, settings))
         neighbours = tuple(_neighbours(netlink, names))
     unread: dict[str, str] = {}
-    return Facts(
+    return NetworkFacts(
         nics=nics,
         rules=rules,
         routes=routes,
@@ -69,8 +72,8 @@ def read_facts(root: Root, settings: Settings = _DEFAULTS) -> Facts:
     )
 
 
-def read_nics(netlink: IPRoute) -> dict[str, Nic]:
-    """The interfaces by their names, PFs with their VFs."""
+def read_nics(netlink: IPRoute) -> dict[str, NicFacts]:
+    """Returns the interfaces by their names, PFs with their VFs."""
     links = list(netlink.get_links(ext_mask=_WITH_VFS))
     addresses: dict[int, list[Interface]] = {}
     for message in netlink.get_addr():
@@ -81,10 +84,10 @@ def read_nics(netlink: IPRoute) -> dict[str, Nic]:
     return {each.name: each for each in nics}
 
 
-def nic(link: Any, links: Mapping[int, Any], addresses: Iterable[Interface]) -> Nic:
-    """One interface of a dump; `links` are all of it, by index."""
+def nic(link: Any, links: Mapping[int, Any], addresses: Iterable[Interface]) -> NicFacts:
+    """Returns the facts of one interface of a dump; `links` are all of them, by index."""
     master = links.get(link.get("master"))
-    return Nic(
+    return NicFacts(
         index=link["index"],
         name=link.get("ifname"),
         mac=(link.get("address") or "").lower(),
@@ -102,11 +105,11 @@ def _kind(link: Any) -> str | None:
     return info.get_attr("IFLA_INFO_KIND") if info else None
 
 
-def _bridge(link: Any) -> Bridge | None:
+def _bridge(link: Any) -> BridgeFacts | None:
     if _kind(link) != "bridge":
         return None
     data = link.get("linkinfo").get_attr("IFLA_INFO_DATA")
-    return Bridge(
+    return BridgeFacts(
         stp=bool(data.get_attr("IFLA_BR_STP_STATE")),
         forward_delay_seconds=(data.get_attr("IFLA_BR_FORWARD_DELAY") or 0) / _JIFFIES_OF_USERS,
         calls_iptables=bool(data.get_attr("IFLA_BR_NF_CALL_IPTABLES")),
@@ -115,7 +118,8 @@ def _bridge(link: Any) -> Bridge | None:
 
 
 def _vfs(link: Any) -> tuple[VirtualFunction, ...] | None:
-    """None for what is no PF: of one without VFs the kernel says that it has none."""
+    """None for an interface that is not a PF; for a PF without VFs the kernel reports an empty
+    list."""
     if link.get("num_vf") is None:
         return None
     entries = link.get("vfinfo_list")
@@ -159,7 +163,7 @@ def _rules(netlink: IPRoute) -> Iterator[SeenRule]:
             )
 
 
-def _routes(netlink: IPRoute, names: Mapping[int, str], own: Settings) -> Iterator[SeenRoute]:
+def _routes(netlink: IPRoute, names: Mapping[int, str], own: RouteSettings) -> Iterator[SeenRoute]:
     for family, version in _VERSIONS.items():
         for message in netlink.get_routes(family=family):
             table = message.get("table") or message["table"]

@@ -1,26 +1,26 @@
-"""Policy rules and routes of others where VAS puts its own."""
+"""Checks policy rules and routes of others in the places where VAS puts its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from vas_routing.doctor.facts import SeenRoute, SeenRule
-from vas_routing.doctor.finding import Finding, bad, good
+from vas_routing.doctor.finding import RouteFinding, bad, good
 from vas_routing.doctor.subject import Subject
 from vas_routing.settings import MAIN_TABLE
 
 _LOCAL_TABLE = 255
 
 
-def examine_tables(who: Subject) -> Iterator[Finding]:
-    """All of it, for the IP version of the data fabric."""
+def examine_tables(who: Subject) -> Iterator[RouteFinding]:
+    """Yields the findings on rules and routes, for the IP version of the data fabric."""
     yield from _in_front(who)
     yield from _table(who)
     yield from _protocol(who)
     yield _lnet(who)
 
 
-def _in_front(who: Subject) -> Iterator[Finding]:
+def _in_front(who: Subject) -> Iterator[RouteFinding]:
     """The rules that are asked before VAS's. They are in the kernel's order; where VAS's is not
     there yet, it will come after those of its priority."""
     ours = who.settings
@@ -49,7 +49,7 @@ def _is_ours(who: Subject, rule: SeenRule) -> bool:
     return rule.table == mine.table and rule.protocol == mine.protocol
 
 
-def _table(who: Subject) -> Iterator[Finding]:
+def _table(who: Subject) -> Iterator[RouteFinding]:
     table, protocol = who.settings.table, who.settings.protocol
     rules = [r for r in who.facts.rules if r.table == table and r.protocol != protocol]
     routes = [r for r in who.facts.routes if r.table == table and r.protocol != protocol]
@@ -67,8 +67,9 @@ def _table(who: Subject) -> Iterator[Finding]:
         yield bad("table", where, what, f"{_delete(route)}   # or give VAS another `table`")
 
 
-def _protocol(who: Subject) -> Iterator[Finding]:
-    """What carries VAS's number is VAS's, and is removed as not wished."""
+def _protocol(who: Subject) -> Iterator[RouteFinding]:
+    """Things that carry VAS's protocol number are VAS's, and are removed where they are not
+    desired."""
     number = who.settings.protocol
     wrong = [r for r in who.facts.routes if r.protocol == number and not _is_plausible(who, r)]
     if not wrong:
@@ -87,7 +88,7 @@ def _is_plausible(who: Subject, route: SeenRoute) -> bool:
     return route.table == who.settings.table or fallback
 
 
-def _lnet(who: Subject) -> Finding:
+def _lnet(who: Subject) -> RouteFinding:
     """A rule without a priority gets one less than the first after the local table's, VAS's; but
     it comes behind one at 0."""
     skips = who.facts.skip_mr_route_setup

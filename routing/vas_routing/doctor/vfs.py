@@ -1,12 +1,12 @@
-"""What the PF lets each guest's VF do. On a host alone: a guest cannot see it."""
+"""Checks what the PF lets each guest's VF do. On a host alone, as a guest cannot see it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from vas_cluster import Guest
-from vas_routing.doctor.facts import Nic, VirtualFunction
-from vas_routing.doctor.finding import Finding, bad, good, unknown
+from vas_routing.doctor.facts import NicFacts, VirtualFunction
+from vas_routing.doctor.finding import RouteFinding, bad, good, unknown
 from vas_routing.doctor.subject import Subject
 
 _NO_MAC = "00:00:00:00:00:00"
@@ -17,8 +17,8 @@ _LINK_STATES = {
 }
 
 
-def examine_vfs(who: Subject) -> Iterator[Finding]:
-    """The VF of each of a host's guests."""
+def examine_vfs(who: Subject) -> Iterator[RouteFinding]:
+    """Yields the findings on the VF of each of a host's guests."""
     pf = who.sriov
     if who.guest or pf is None or not who.host.guests:
         return
@@ -35,16 +35,16 @@ def examine_vfs(who: Subject) -> Iterator[Finding]:
             yield from _examine(pf, vf, guest)
 
 
-def _no_vfs(who: Subject, pf: Nic) -> Finding:
+def _no_vfs(who: Subject, pf: NicFacts) -> RouteFinding:
     wanted = len(who.host.guests)
     if pf.vfs is None:
-        what = "the kernel lists no VFs for it: it is no PF, or its driver does not say"
+        what = "the kernel lists no VFs for it: it is not a PF, or its driver does not report them"
         return unknown("vf-mac", pf.name, what, f"ip -d link show dev {pf.name}")
     what = f"has no VF, and there are guests for {wanted}"
     return bad("vf-mac", pf.name, what, _more_vfs(pf, wanted))
 
 
-def _more_vfs(pf: Nic, wanted: int) -> str:
+def _more_vfs(pf: NicFacts, wanted: int) -> str:
     """The number of VFs can change from 0 only; to 0 it hangs while a guest holds one."""
     file = f"/sys/class/net/{pf.name}/device/sriov_numvfs"
     if not pf.vfs:
@@ -53,7 +53,8 @@ def _more_vfs(pf: Nic, wanted: int) -> str:
 
 
 def _vf_of(who: Subject, vfs: tuple[VirtualFunction, ...], guest: Guest) -> VirtualFunction | None:
-    """By its MAC; else the guest's in the map's order, unless it is another guest's."""
+    """The VF with the guest's MAC; else the one in the map's order, unless it is another
+    guest's."""
     by_mac = next((vf for vf in vfs if vf.mac == guest.macs.vf), None)
     if by_mac:
         return by_mac
@@ -64,7 +65,7 @@ def _vf_of(who: Subject, vfs: tuple[VirtualFunction, ...], guest: Guest) -> Virt
     return free[at] if at < len(free) else None
 
 
-def _examine(pf: Nic, vf: VirtualFunction, guest: Guest) -> Iterator[Finding]:
+def _examine(pf: NicFacts, vf: VirtualFunction, guest: Guest) -> Iterator[RouteFinding]:
     where = f"{pf.name} vf {vf.number}"
     order = f"ip link set dev {pf.name} vf {vf.number}"
     yield _mac(where, order, vf, guest)
@@ -74,20 +75,20 @@ def _examine(pf: Nic, vf: VirtualFunction, guest: Guest) -> Iterator[Finding]:
     yield _trust(where, order, vf, guest)
 
 
-def _mac(where: str, order: str, vf: VirtualFunction, guest: Guest) -> Finding:
+def _mac(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFinding:
     if vf.mac == guest.macs.vf:
         return good("vf-mac", where, f"has the MAC of {guest.name}, {vf.mac}")
     fix = f"{order} mac {guest.macs.vf}   # while {guest.name} is off; libvirt does it at its start"
     if vf.mac == _NO_MAC:
         what = f"has no MAC: {guest.name} gets another one at every start"
         return bad("vf-mac", where, what, fix)
-    what = f"has MAC {vf.mac}, the map says {guest.macs.vf} for {guest.name}"
+    what = f"has MAC {vf.mac}, the map has {guest.macs.vf} for {guest.name}"
     return bad("vf-mac", where, what, fix)
 
 
-def _spoof_check(where: str, order: str, vf: VirtualFunction, guest: Guest) -> Finding:
+def _spoof_check(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFinding:
     if vf.spoof_check is None:
-        what = "the driver does not say whether it checks the sender's MAC"
+        what = "the driver does not report whether it checks the sender's MAC"
         return unknown("vf-spoof-check", where, what, f"ip -d link show dev {where.split()[0]}")
     if vf.spoof_check and vf.mac not in (guest.macs.vf, _NO_MAC):
         what = f"the spoof check drops all that {guest.name} sends from {guest.macs.vf}"
@@ -96,9 +97,9 @@ def _spoof_check(where: str, order: str, vf: VirtualFunction, guest: Guest) -> F
     return good("vf-spoof-check", where, f"spoof check {state}")
 
 
-def _vlan(where: str, order: str, vf: VirtualFunction) -> Finding:
+def _vlan(where: str, order: str, vf: VirtualFunction) -> RouteFinding:
     if vf.vlan is None:
-        what = "the driver does not say which VLAN it is in"
+        what = "the driver does not report its VLAN"
         return unknown("vf-vlan", where, what, f"ip -d link show dev {where.split()[0]}")
     if vf.vlan:
         what = f"is in VLAN {vf.vlan}, its PF in none: the two do not reach one another"
@@ -106,20 +107,20 @@ def _vlan(where: str, order: str, vf: VirtualFunction) -> Finding:
     return good("vf-vlan", where, "is in no VLAN of its own")
 
 
-def _link_state(where: str, order: str, vf: VirtualFunction) -> Finding:
+def _link_state(where: str, order: str, vf: VirtualFunction) -> RouteFinding:
     if vf.link_state is None:
-        what = "the driver does not say whether the link follows the PF's"
+        what = "the driver does not report whether the link follows the PF's"
         return unknown("vf-link-state", where, what, f"ip -d link show dev {where.split()[0]}")
     if vf.link_state in _LINK_STATES:
         return bad("vf-link-state", where, _LINK_STATES[vf.link_state], f"{order} state auto")
     return good("vf-link-state", where, "follows the PF's link")
 
 
-def _trust(where: str, order: str, vf: VirtualFunction, guest: Guest) -> Finding:
+def _trust(where: str, order: str, vf: VirtualFunction, guest: Guest) -> RouteFinding:
     """Trust lets a guest change its MAC, and take all packets. With the MAC given it needs
     neither."""
     if vf.trusted is None:
-        what = "the driver does not say whether it trusts the guest"
+        what = "the driver does not report whether it trusts the guest"
         return unknown("vf-trust", where, what, f"ip -d link show dev {where.split()[0]}")
     if vf.trusted or vf.mac == guest.macs.vf:
         state = "trusted" if vf.trusted else "not trusted, and needs no trust: its MAC is given"

@@ -1,20 +1,21 @@
-"""What the route daemon has once, however often it reads its map."""
+"""Holds the resources of the route daemon that outlive a reload of its map."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from vas_routing.daemon.announce import Announcer
-from vas_routing.daemon.metrics import Metrics
+from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.refusals import Refusals
 from vas_routing.daemon.sockets import LegSockets
 
 
 @dataclass(frozen=True)
-class Tools:
-    """What outlives a reload of the map."""
+class DaemonResources:
+    """The announcer, the metrics, the sockets and the counters that every reading of the map
+    shares."""
 
     announcer: Announcer
-    metrics: Metrics
+    metrics: RouteMetrics
     sockets: LegSockets
     refusals: Refusals

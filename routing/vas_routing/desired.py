@@ -1,4 +1,4 @@
-"""What a node is to have in its kernel: plain values, each with the reason for it."""
+"""The desired state of a node's kernel: plain values, each with the reason for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Network = IPv4Network | IPv6Network
 
 
 def _reason() -> str:
-    """Why it is wished; two wishes that differ in their reasons alone are the same."""
+    """Two things that differ in their reasons alone are equal."""
     return field(default="", compare=False)
 
 
@@ -32,8 +32,8 @@ class OwnAddress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
-    """A policy rule: destinations are looked up in the table before the kernel's own."""
+class PolicyRule:
+    """A policy rule: destinations are looked up in this table before the kernel's own."""
 
     version: int
     priority: int
@@ -73,11 +73,14 @@ class Sysctl:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """All of it. A proxy that is new is also announced, so that caches of others learn it."""
+class DesiredState:
+    """Everything that VAS wants a node's kernel to have.
+
+    A proxy that is new is also announced, so that the caches of other nodes learn it.
+    """
 
     addresses: frozenset[OwnAddress] = frozenset()
-    rules: frozenset[Rule] = frozenset()
+    rules: frozenset[PolicyRule] = frozenset()
     routes: frozenset[Route] = frozenset()
     proxies: frozenset[Proxy] = frozenset()
     sysctls: frozenset[Sysctl] = frozenset()
