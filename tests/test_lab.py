@@ -167,7 +167,10 @@ def test_an_interrupted_run_kills_its_job(lab: Lab, tmp_path: Path) -> None:
     run.send_signal(signal.SIGINT)
     assert run.wait(60) == 130
     run.stderr.close()
-    show = "import sys; from vas_lab.rest import YarnRest; print(YarnRest('rm').state(sys.argv[1]))"
+    show = (
+        "import sys; from vas_yarn.resourcemanager import ResourceManagerClient as Client; "
+        "print(Client.at('rm').state(sys.argv[1]))"
+    )
     assert lab.call([sys.executable, "-c", show, application]).stdout == "KILLED\n"
     poll(lambda: mentioning(application), lambda lines: not lines, 30, "its containers to end")
 

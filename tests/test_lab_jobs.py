@@ -13,10 +13,10 @@ import pytest
 from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_lab.control import Request
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.procfs import processes
 from vas_tests.in_lab import VAS, inside, labs_in, vas_lab
+from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 

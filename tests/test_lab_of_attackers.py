@@ -18,7 +18,6 @@ from vas_core.polling import poll
 from vas_core.process import Completed
 from vas_lab.control import Request
 from vas_lab.daemons import java, node_manager
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_tests.faults import (
     MANIFEST,
@@ -30,6 +29,7 @@ from vas_tests.faults import (
     names,
 )
 from vas_tests.in_lab import VAS, inside, vas_json
+from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -304,7 +304,7 @@ def test_D3_a_second_name_of_a_file_is_taken_away_and_the_file_is_left(
 def test_D3_no_module_makes_such_a_name_itself() -> None:
     made_elsewhere = [
         f"{file.relative_to(REPOSITORY)}: {part}"
-        for room in ("core", "lustre-layout", "affinity", "lab", "bench", "yarn-plugins", "guests")
+        for room in ("core", "lustre-layout", "affinity", "lab", "bench", "yarn", "guests")
         for file in (REPOSITORY / room).glob("vas_*/**/*.py")
         if file.name != "predictable_names.py"
         for part in ('".vas-put', '".vas-janitor', '".vas-quarantine', '".vas-bench"', '"over.json')

@@ -13,11 +13,11 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from vas_core.cli import run_command, vas
+from vas_core.repository import REPOSITORY
 from vas_lab.display import Display
-from vas_lab.events import Event
-from vas_lab.spec import REPOSITORY
 from vas_lab.state import default_directory, hold
 from vas_lab.workflows import workflow
+from vas_yarn.jobs.events import Event
 
 
 @pytest.fixture(autouse=True)

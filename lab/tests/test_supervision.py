@@ -20,16 +20,16 @@ from vas_core.polling import poll
 from vas_core.root import Root
 from vas_lab import control
 from vas_lab.children import Children
-from vas_lab.client import Cancelled, lines_while_wanted
 from vas_lab.daemons import Daemon
 from vas_lab.ending import kill, supervisors
-from vas_lab.events import Event, read_events
 from vas_lab.lab import wanted
 from vas_lab.procfs import available_memory, cpu_seconds, parse_stat, processes
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import LabSpec
 from vas_lab.state import default_directory, hold, is_running, last_up_seconds, wipe
 from vas_lab.supervisor import Supervisor
+from vas_yarn.jobs.client import Cancelled, lines_while_wanted
+from vas_yarn.jobs.events import Event, read_events
 
 pytestmark = pytest.mark.machine
 

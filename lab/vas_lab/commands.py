@@ -17,7 +17,6 @@ from vas_lab.daemons import java
 from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.display import display
 from vas_lab.ending import end_lab
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_lab.logs import known_logs
 from vas_lab.netlab.command import net
@@ -35,6 +34,7 @@ from vas_lab.state import (
 )
 from vas_lab.topology import plan_topology
 from vas_lab.workflows import Workflow, workflow
+from vas_yarn.jobs.job import JobResult
 
 _UP_SECONDS = 25.0  # where none came up before
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from vas_lab.events import Event
-from vas_lab.place import OnEvent
+from vas_yarn.jobs.events import Event
+from vas_yarn.jobs.place import OnEvent
 
 
 class Display:

@@ -1,7 +1,7 @@
 """HDFS beside the stand-in for Lustre: a NameNode, and a DataNode in each guest. Pure.
 
 It is there to be measured against. YARN keeps its own files on Lustre; a job is on HDFS by
-`job_properties`, and by the paths that it is given.
+`vas_yarn.jobs.systems.hdfs_job_properties`, and by the paths that it is given.
 """
 
 from __future__ import annotations
@@ -64,18 +64,4 @@ def hdfs_properties(spec: LabSpec) -> dict[str, str]:
         "dfs.datanode.data.dir": f"file://{node}/hdfs-blocks",
         "dfs.datanode.hostname": "${env.VAS_NODE}",
         "dfs.replication": "1",
-    }
-
-
-def job_properties(root: str, block_bytes: int) -> dict[str, str]:
-    """What puts a job on HDFS: its staging and whatever has no scheme, in blocks of this size.
-
-    Hadoop itself writes the job's history into the cluster's default file system.
-    """
-    return {
-        "fs.defaultFS": root,
-        "dfs.replication": "1",
-        "dfs.blocksize": str(block_bytes),
-        "dfs.client.read.shortcircuit": "false",
-        "mapreduce.client.submit.file.replication": "1",
     }

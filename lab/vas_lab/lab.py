@@ -24,16 +24,17 @@ from vas_lab.control import Answer, Request, ask, socket_path
 from vas_lab.disk import disk_error, says_full
 from vas_lab.ending import SUPERVISOR, end_lab, end_tied
 from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
-from vas_lab.events import DETACH, read_events
 from vas_lab.health import Problem, find_problems
-from vas_lab.job import JobRequest, JobResult, program
 from vas_lab.mds import client as mds
+from vas_lab.messages import DETACH, JobRequest
 from vas_lab.options import LabOptions, prepare
-from vas_lab.place import OnEvent
 from vas_lab.procfs import children
 from vas_lab.spec import LabSpec
 from vas_lab.state import Running, hold, is_running, name_option, running_file
 from vas_lab.topology import plan_topology
+from vas_yarn.jobs.events import read_events
+from vas_yarn.jobs.job import JobResult, program
+from vas_yarn.jobs.place import OnEvent
 
 _CANCEL_TIMEOUT_SECONDS = 60.0
 

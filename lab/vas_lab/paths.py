@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pydantic import BaseModel
 
 from vas_cluster import Cluster, Guest, Host
+from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.root import Root
-from vas_lab.topology import VIRTIO_NIC
 from vas_routing.counters import parse_counters
 from vas_routing.links import Leg
 

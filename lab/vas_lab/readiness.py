@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from vas_core.errors import VasError
 from vas_lab.hdfs import STATE_PATH, live_data_nodes, name_node_web
-from vas_lab.rest import YarnRest, request_json
 from vas_lab.spec import LabSpec
+from vas_yarn.resourcemanager import ResourceManagerClient
+from vas_yarn.rest import request_json
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Readiness:
     def __init__(self, spec: LabSpec) -> None:
         self._wanted = sorted(guest.name for guest in spec.cluster.guests())
         address = spec.cluster.resourcemanager_address
-        self._yarn = YarnRest(address)
+        self._yarn = ResourceManagerClient.at(address)
         self._name_node = name_node_web(spec.cluster) if spec.hdfs else None
         self._history = f"http://{spec.cluster.yarn.resourcemanager.name}:19888/ws/v1/history/info"
 

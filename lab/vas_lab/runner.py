@@ -17,16 +17,17 @@ from pathlib import Path
 from vas_cluster.hadoop import configuration_xml
 from vas_core.errors import VasError
 from vas_core.root import Root
-from vas_lab.client import Client, Program
 from vas_lab.configuration import configuration
 from vas_lab.daemons import java
 from vas_lab.disk import disk_error
-from vas_lab.events import Event, emit
-from vas_lab.job import JobRequest, JobResult
+from vas_lab.messages import JobRequest
 from vas_lab.procfs import cpu_seconds
-from vas_lab.rest import YarnRest
 from vas_lab.spec import LabSpec
 from vas_yarn.history import History
+from vas_yarn.jobs.client import Client, Program
+from vas_yarn.jobs.events import Event, emit
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.resourcemanager import ResourceManagerClient
 
 
 def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
@@ -39,7 +40,9 @@ def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
             log=request.log,
             limit_seconds=spec.job_limit_seconds,
         )
-        yarn = YarnRest(spec.cluster.resourcemanager_address)
+        yarn = ResourceManagerClient.at(
+            spec.cluster.resourcemanager_address, hint="see `vas lab logs resourcemanager`"
+        )
         history = History(f"http://{spec.cluster.yarn.resourcemanager.name}:19888")
         made = Client(program, yarn, history, emit).run(sys.stdin.fileno())
     return made.model_copy(update={"cpu_seconds": cpu_seconds(Root()) - before})

@@ -21,8 +21,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from vas_cluster import Cluster, Host
+from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.process import run
-from vas_lab.topology import VIRTIO_NIC, Topology
+from vas_lab.topology import Topology
 from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind, kind_of
 from vas_routing.links import Leg
 

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict
 
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import NotHere, VasError
+from vas_core.repository import REPOSITORY
 from vas_yarn.cds.archive import Archive, Ingredients
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 # One for all labs of this clone: their nodes share the jars.
 CDS = REPOSITORY / "build/cds"
 

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput, VasError
 from vas_core.predictable_names import LAB_LOCK
+from vas_core.repository import labs_directory, state_directory
 from vas_core.safe_open import open_own
 from vas_lab.disk import disk_error
-from vas_lab.spec import REPOSITORY
 
 _LOCK = LAB_LOCK.of()
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -48,11 +48,6 @@ def last_up_seconds(state_dir: Path) -> float | None:
         return None
 
 
-def labs_directory() -> Path:
-    """Where the labs are: $VAS_LABS, else build/lab in the clone, wherever one is."""
-    return Path(os.environ.get("VAS_LABS") or REPOSITORY / "build/lab").absolute()
-
-
 def labs() -> list[str]:
     """The names of all labs there, whether they are up or not."""
     return sorted(path.parent.name for path in labs_directory().glob(f"*/{_LOCK}"))
@@ -71,7 +66,7 @@ def default_directory(name: str) -> Path:
             where=f"--name {name}",
             hint="use letters, digits, '_', '.' and '-', a letter or digit first",
         )
-    return labs_directory() / name
+    return state_directory(name)
 
 
 def name_option(state_dir: Path) -> str:

@@ -22,11 +22,12 @@ from vas_lab import control
 from vas_lab.children import Children, DaemonStatus
 from vas_lab.daemons import hdfs_daemons, yarn_daemons
 from vas_lab.disk import disk_error
-from vas_lab.events import DETACH, Event, emit
 from vas_lab.inside import Inside
+from vas_lab.messages import DETACH
 from vas_lab.procfs import cpu_seconds
 from vas_lab.readiness import Readiness
 from vas_lab.spec import LabSpec
+from vas_yarn.jobs.events import Event, emit
 
 _READY_TIMEOUT_SECONDS = 180.0
 _POLL_SECONDS = 0.25

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vas_cluster import Cluster, Host
+from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.errors import BadInput
 
 FABRIC = "_fabric"  # no host can have this name: the map allows no underscore in one
 FABRIC_BRIDGE = "fabric0"
-VIRTIO_NIC = "virtio0"
 _MASTER_NIC = "eth0"
 
 

@@ -14,8 +14,9 @@ from typing import Any
 from pyroute2 import IPRoute
 
 from vas_cluster import Cluster, Guest, Host
+from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.errors import VasError
-from vas_routing.links import VIRTIO_NIC, Leg, Links, State
+from vas_routing.links import Leg, Links, State
 from vas_routing.names import host_of
 from vas_routing.wish import Address, Interface
 
