@@ -17,7 +17,7 @@ import pytest
 from vas_core.polling import poll
 from vas_core.process import Completed
 from vas_lab.control import Request
-from vas_lab.daemons import java, node_manager
+from vas_lab.hadoop.daemons import java, node_manager
 from vas_lab.lab import Lab
 from vas_tests.faults import (
     MANIFEST,

@@ -122,7 +122,7 @@ def _open_journal(path: Path) -> None:
 
 def _mds(directory: Path) -> tuple[Path, Act]:
     def start() -> None:
-        words = ["-m", "vas_lab.mds", "--state", str(directory), "--mount", str(directory)]
+        words = ["-m", "vas_lab.lustre.mds", "--state", str(directory), "--mount", str(directory)]
         options = ["--fsname", "x", "--osts", "0", "--ost-size", "1048576"]
         done = subprocess.run(
             [sys.executable, *words, *options], check=False, capture_output=True, timeout=30

@@ -14,7 +14,7 @@ import pytest
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_lab.control import Request
-from vas_lab.daemons import RESOURCE_MANAGER, node_manager
+from vas_lab.hadoop.daemons import RESOURCE_MANAGER, node_manager
 from vas_lab.lab import Lab
 from vas_tests.faults import (
     EXIT_SECONDS,

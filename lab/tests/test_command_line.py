@@ -106,7 +106,7 @@ def test_a_lab_that_is_starting_is_called_so(
 
 @pytest.mark.machine
 def test_down_ends_the_supervisor_and_not_who_has_its_old_pid(labs: Path) -> None:
-    command = ("-c", "import time; time.sleep(600)", "-m", "vas_lab.supervisor")
+    command = ("-c", "import time; time.sleep(600)", "-m", "vas_lab.inside.supervisor")
     with hold(labs / "lab") as lock:
         argv = [sys.executable, *command, str(labs / "lab")]
         supervisor = subprocess.Popen(argv, pass_fds=(lock,))

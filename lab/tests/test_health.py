@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from vas_core.errors import BadInput
-from vas_lab.children import DaemonStatus
-from vas_lab.control import Answer
+from vas_lab.control import Answer, DaemonStatus
 from vas_lab.disk import LAB_BYTES, check_disk, disk_error, free_bytes, says_full, used_bytes
 from vas_lab.health import find_problems
 

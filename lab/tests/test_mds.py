@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_lab.mds import usage
-from vas_lab.mds.allocator import Allocator, is_balanced
-from vas_lab.mds.layouts import Maker, default_size
-from vas_lab.mds.service import Service, Site
-from vas_lab.mds.state import State
+from vas_lab.lustre.mds import usage
+from vas_lab.lustre.mds.allocator import Allocator, is_balanced
+from vas_lab.lustre.mds.layouts import Maker, default_size
+from vas_lab.lustre.mds.service import Service, Site
+from vas_lab.lustre.mds.state import State
 from vas_layout.codec import encode
 from vas_layout.model import INIT, Component, Composite, Fid, Magic, Plain, StripeObject
 from vas_layout.requests import progressive, stripes

@@ -19,15 +19,15 @@ from vas_core.errors import BadInput, VasError
 from vas_core.polling import poll
 from vas_core.root import Root
 from vas_lab import control
-from vas_lab.children import Children
-from vas_lab.daemons import Daemon
 from vas_lab.ending import kill, supervisors
+from vas_lab.hadoop.daemons import Daemon
+from vas_lab.inside.children import Children
+from vas_lab.inside.supervisor import Supervisor
 from vas_lab.lab import wanted
 from vas_lab.procfs import available_memory, cpu_seconds, parse_stat, processes
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import LabSpec
 from vas_lab.state import default_directory, hold, is_running, last_up_seconds, wipe
-from vas_lab.supervisor import Supervisor
 from vas_yarn.jobs.client import Cancelled, lines_while_wanted
 from vas_yarn.jobs.events import Event, read_events
 
@@ -232,9 +232,9 @@ def test_another_users_lab_is_seen_and_not_taken(tmp_path: Path) -> None:
 
 def test_a_supervisor_is_known_by_its_state_directory(tmp_path: Path) -> None:
     for pid, parent, words in (
-        (10, 1, ("unshare", "--", "python", "-m", "vas_lab.supervisor", str(tmp_path))),
-        (11, 10, ("python", "-m", "vas_lab.supervisor", str(tmp_path))),
-        (12, 1, ("python", "-m", "vas_lab.supervisor", f"{tmp_path}/other")),
+        (10, 1, ("unshare", "--", "python", "-m", "vas_lab.inside.supervisor", str(tmp_path))),
+        (11, 10, ("python", "-m", "vas_lab.inside.supervisor", str(tmp_path))),
+        (12, 1, ("python", "-m", "vas_lab.inside.supervisor", f"{tmp_path}/other")),
         (13, 1, ("vi", str(tmp_path))),
     ):
         directory = tmp_path / f"proc/{pid}"

@@ -23,10 +23,10 @@ from lab_transcripts import (
 )
 from stand_in import in_lab
 
-from vas_lab import lctl
-from vas_lab.lfs.__main__ import main as lfs
-from vas_lab.lfs.space import Target, df_text
-from vas_lab.lustre import LabLustre
+from vas_lab.lustre import lctl
+from vas_lab.lustre.lfs.__main__ import main as lfs
+from vas_lab.lustre.lfs.space import Target, df_text
+from vas_lab.lustre.stand_in import LabLustre
 
 pytestmark = pytest.mark.machine
 

@@ -13,13 +13,14 @@ from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.sizes import format_size
 from vas_lab import completion, report, views
-from vas_lab.daemons import java
 from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.display import display
 from vas_lab.ending import end_lab
+from vas_lab.hadoop.daemons import java
+from vas_lab.hadoop.logs import known_logs
 from vas_lab.lab import Lab
-from vas_lab.logs import known_logs
 from vas_lab.netlab.command import net
+from vas_lab.network.topology import plan_topology
 from vas_lab.options import LabOptions, read_site
 from vas_lab.sites import MAX_HOSTS
 from vas_lab.state import (
@@ -32,7 +33,6 @@ from vas_lab.state import (
     name_option,
     wipe,
 )
-from vas_lab.topology import plan_topology
 from vas_lab.workflows import Workflow, workflow
 from vas_yarn.jobs.job import JobResult
 

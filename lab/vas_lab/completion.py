@@ -8,8 +8,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from vas_core.errors import VasError
+from vas_lab.hadoop.logs import known_logs
 from vas_lab.lab import Lab
-from vas_lab.logs import known_logs
 from vas_lab.state import default_directory, labs
 from vas_yarn.jobs.job import PROGRAMS
 

@@ -12,8 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import BadInput, VasError
-from vas_lab.children import DaemonStatus
-from vas_lab.paths import PathCounters
+from vas_lab.network.paths import PathCounters
 
 SOCKET = "control.sock"
 _TIMEOUT_SECONDS = 15.0
@@ -30,6 +29,16 @@ class Request(BaseModel):
     signal: int = 0
     ost: int = 0
     nid: str = ""
+
+
+class DaemonStatus(BaseModel):
+    """A daemon; `pid` (inside the lab) and `rss_bytes` while it runs, `ended` when it does not."""
+
+    name: str
+    node: str
+    pid: int | None
+    rss_bytes: int
+    ended: str | None
 
 
 class Answer(BaseModel):

@@ -15,7 +15,7 @@ from vas_core.root import Root
 from vas_lab.procfs import Process, children, processes
 from vas_lab.state import is_running
 
-SUPERVISOR = "vas_lab.supervisor"
+SUPERVISOR = "vas_lab.inside.supervisor"
 STOP_TIMEOUT_SECONDS = 20.0
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from vas_lab.control import Answer
-from vas_lab.daemons import RESOURCE_MANAGER, node_manager
+from vas_lab.hadoop.daemons import RESOURCE_MANAGER, node_manager
 from vas_lab.state import name_option
 
 

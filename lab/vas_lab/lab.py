@@ -25,13 +25,13 @@ from vas_lab.disk import disk_error, says_full
 from vas_lab.ending import SUPERVISOR, end_lab, end_tied
 from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
 from vas_lab.health import Problem, find_problems
-from vas_lab.mds import client as mds
+from vas_lab.lustre.mds import client as mds
 from vas_lab.messages import DETACH, JobRequest
+from vas_lab.network.topology import plan_topology
 from vas_lab.options import LabOptions, prepare
 from vas_lab.procfs import children
 from vas_lab.spec import LabSpec
 from vas_lab.state import Running, hold, is_running, name_option, running_file
-from vas_lab.topology import plan_topology
 from vas_yarn.jobs.events import read_events
 from vas_yarn.jobs.job import JobResult, program
 from vas_yarn.jobs.place import OnEvent
@@ -178,7 +178,7 @@ class Lab:
             log=log,
             jars=tuple(jars),
         )
-        command = [sys.executable, "-m", "vas_lab.runner", str(self.spec.state_dir)]
+        command = [sys.executable, "-m", "vas_lab.inside.runner", str(self.spec.state_dir)]
         line = request.model_dump_json().encode() + b"\n"
         try:
             with wanted(self.enter(command), line, _CANCEL_TIMEOUT_SECONDS) as process:

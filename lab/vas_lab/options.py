@@ -13,11 +13,11 @@ from vas_core.files import write_atomically
 from vas_core.process import run
 from vas_core.root import Root
 from vas_lab.disk import check_disk, free_bytes
+from vas_lab.network.topology import plan_topology
 from vas_lab.procfs import available_memory
 from vas_lab.sites import check_memory, lab_site_yaml
 from vas_lab.spec import LabSpec, find_java
 from vas_lab.state import running_file
-from vas_lab.topology import plan_topology
 from vas_yarn.jars import find_hadoop, find_plugins
 
 

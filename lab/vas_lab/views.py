@@ -9,8 +9,8 @@ import click
 from vas_core.cli import note, print_table
 from vas_core.program import as_called
 from vas_core.sizes import format_size
-from vas_lab.network import configuration, creation
-from vas_lab.topology import Topology
+from vas_lab.network.apply import configuration, creation
+from vas_lab.network.topology import Topology
 from vas_yarn.jobs.job import JobResult
 
 _PATH_COLUMNS = ("GUEST", "LEG", "DEVICE", "TO", "SENT", "PACKETS", "RECEIVED", "PACKETS")

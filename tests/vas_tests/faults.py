@@ -14,7 +14,7 @@ from pathlib import Path
 
 from vas_core.polling import poll
 from vas_core.root import Root
-from vas_lab.daemons import java
+from vas_lab.hadoop.daemons import java
 from vas_lab.lab import Lab
 from vas_lab.procfs import processes
 from vas_tests.attempts import Attempt, attempts, master_node

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from vas_core.errors import VasError
-from vas_lab import runner
+from vas_lab.inside import runner
 from vas_lab.messages import JobRequest
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import LabSpec

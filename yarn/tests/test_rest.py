@@ -28,7 +28,7 @@ def web_server(respond: Respond) -> Iterator[str]:
         def do_GET(self) -> None:
             respond(self)
 
-        do_PUT = do_GET
+        do_PUT = do_GET  # noqa: N815 (http.server's name)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -71,7 +71,7 @@ def test_a_status_is_named_with_the_hint_for_it() -> None:
 
 
 def test_silence_has_the_other_hint() -> None:
-    with pytest.raises(VasError, match="does not answer: .*refused; is it up"):
+    with pytest.raises(VasError, match=r"does not answer: .*refused; is it up"):
         client("http://127.0.0.1:9").read("info")
     with pytest.raises(VasError, match="the NameNode does not answer"):
         request_json("http://127.0.0.1:9/jmx?qry=x", "the NameNode")
@@ -146,7 +146,7 @@ def test_passwords_of_the_user_are_not_sent(
 def test_a_file_of_certificates_that_is_not_there_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(BadInput, match="--ca: there is no file .*ca.pem"):
+    with pytest.raises(BadInput, match=r"--ca: there is no file .*ca\.pem"):
         client("https://rm:8090", tmp_path / "ca.pem")
     monkeypatch.setenv("VAS_CA", str(tmp_path / "other.pem"))
     with pytest.raises(BadInput, match=r"\$VAS_CA: there is no file .*other.pem"):

@@ -122,7 +122,7 @@ class WebServer:
                 text = self._whole(answer, url).decode(errors="replace")
                 return WebAnswer(text, _milliseconds(answer.headers))
         except requests.exceptions.SSLError as wrong:
-            hint = f"name its CA's file by ${_CA_VARIABLE}; the URL must have its own name"
+            hint = f"name the file of its CA by --ca or ${_CA_VARIABLE}"
             raise VasError(
                 f"{self.name} is not trusted: {_innermost(wrong)}", where=url, hint=hint
             ) from wrong

@@ -30,7 +30,7 @@ from vas_core.root import Root
 from vas_core.sizes import format_size
 from vas_lab.control import Request
 from vas_lab.disk import LAB_BYTES, free_bytes
-from vas_lab.hdfs import hdfs_root
+from vas_lab.hadoop.hdfs import hdfs_root
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.spec import find_java

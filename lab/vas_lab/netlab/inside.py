@@ -13,12 +13,12 @@ from pathlib import Path
 import yaml
 
 from vas_core.errors import VasError
-from vas_lab import mounts
+from vas_lab.inside import mounts
+from vas_lab.inside.nodes import set_up_nodes
 from vas_lab.netlab.messages import CLUSTER_FILE, Made, Wanted
-from vas_lab.network import build_network
-from vas_lab.nodes import set_up_nodes
-from vas_lab.shaping import shape_network
-from vas_lab.topology import plan_topology
+from vas_lab.network.apply import build_network
+from vas_lab.network.shaping import shape_network
+from vas_lab.network.topology import plan_topology
 
 _HOSTS_FILE = mounts.RUN_VAS / "hosts"
 

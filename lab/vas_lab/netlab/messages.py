@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from vas_cluster import Cluster
-from vas_lab.mounts import RUN_VAS
+from vas_lab.inside.mounts import RUN_VAS
 
 CLUSTER_FILE = RUN_VAS / "cluster.yaml"
 """Where the map is, inside."""

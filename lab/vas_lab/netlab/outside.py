@@ -20,9 +20,9 @@ from vas_core.root import Root
 from vas_lab.ending import end_tied
 from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
 from vas_lab.netlab.messages import CLUSTER_FILE, Made, Wanted
+from vas_lab.network.topology import plan_topology
 from vas_lab.options import user_namespaces
 from vas_lab.procfs import children
-from vas_lab.topology import plan_topology
 
 _PROGRAM = "vas_lab.netlab.inside"
 _END_SECONDS = 10.0
