@@ -29,7 +29,7 @@ from vas_layout import commands, ingest
 from vas_layout.planning import plan_stripes
 from vas_layout.store import XattrStore
 from vas_yarn.cds.archive import CDS_CLASSES
-from vas_yarn.shuffle.janitor.store import Refused, StagingStore
+from vas_yarn.shuffle.janitor.store import RefusedEntry, StagingStore
 
 STORE = XattrStore("user.lustre.lov")
 VICTIM = b"ssh-ed25519 AAAA ann\n"
@@ -73,7 +73,7 @@ def _refused_by_janitor(directory: Path, where: str) -> None:
     """The janitor goes on, and names what it leaves alone."""
     store = StagingStore(directory)
     try:
-        refused = [one for one in store.entries() if isinstance(one, Refused)]
+        refused = [one for one in store.entries() if isinstance(one, RefusedEntry)]
         assert [one.where for one in refused] == [where]
         store.remember({"job_1_0001": 1})
         assert store.remembered() == {"job_1_0001": 1}

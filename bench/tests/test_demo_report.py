@@ -16,7 +16,7 @@ from vas_core.root import Root
 from vas_lab.spec import LabSpec
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import ARMS
-from vas_yarn.jobs.terasort import Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 _MIB = 1 << 20
 

@@ -21,7 +21,8 @@ from vas_cluster import parse_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
-from vas_lab.control import Answer, Request
+from vas_lab.control import ControlAnswer as Answer
+from vas_lab.control import ControlRequest as Request
 from vas_lab.disk import LAB_BYTES
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml

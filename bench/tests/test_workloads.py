@@ -17,7 +17,7 @@ from vas_core.process import Completed, run
 from vas_lab.lab import Lab
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import Arm
-from vas_yarn.jobs.terasort import Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 # Two maps, a file each.
 SIZES = Sizes(rows=32 << 15, split_bytes=50 << 20, generators=1, reducers=4)

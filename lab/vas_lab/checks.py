@@ -1,4 +1,4 @@
-"""What a lab needs of a machine, as `vas doctor` shows it."""
+"""Checks that a machine can run a lab, for `vas doctor`."""
 
 from __future__ import annotations
 

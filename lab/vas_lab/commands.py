@@ -88,6 +88,8 @@ def up(
     Examples: vas lab up
               vas lab up --hosts 2 --name small
               vas lab up --cluster site.yaml -D yarn.scheduler.minimum-allocation-mb=256
+    \f
+    Raises BadInput where options contradict one another.
     """
     if cluster_file and _is_given("hosts"):
         raise BadInput(
@@ -176,7 +178,13 @@ def status(name: str, as_json: bool) -> int:
 
 @lab.command(context_settings=_PASS_ON)
 @_name
-@click.option("--size", type=SizeType(), default="64M", show_default=True, help="Of made-up input.")
+@click.option(
+    "--size",
+    type=SizeType(),
+    default="64M",
+    show_default=True,
+    help="Size of the input that is made up.",
+)
 @_properties
 @json_option
 @click.argument("program", shell_complete=completion.programs)
@@ -249,6 +257,8 @@ def logs(name: str, what: str | None) -> int:
     Examples: vas lab logs
               vas lab logs nodemanager-vm1
               vas lab logs application_1700000000000_0001
+    \f
+    Raises BadInput for a lab or a log that does not exist.
     """
     directory = default_directory(name)
     if what and what.startswith("application_"):

@@ -1,4 +1,4 @@
-"""What a shell offers for the words of `vas lab`: labs, programs, nodes, logs."""
+"""Shell completion of the words of `vas lab`: labs, programs, nodes, logs."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Display:
 
 @contextmanager
 def display(title: str, expected_seconds: float | None = None) -> Iterator[OnEvent]:
-    """Shows progress while the body runs; gives what is to be called with each event."""
+    """Shows progress while the body runs; gives the function that takes each event."""
     console = Console(file=sys.stderr, highlight=False)
     if console.is_terminal:
         with console.status(escape(title)) as status:

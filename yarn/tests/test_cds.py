@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from vas_core.cli import run_command
-from vas_yarn.cds.archive import Archive, Ingredients, State, jvm_flags
+from vas_yarn.cds.archive import ArchiveState, ClassArchive, Ingredients, jvm_flags
 from vas_yarn.cds.class_path import ClassPath, java_home
 
 _MAIN = "import java.util.*; public class Main { public static void main(String[] a) {} }"
@@ -33,7 +33,7 @@ def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(jar: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """An archive of that jar."""
-    archive = Archive(tmp_path_factory.mktemp("cds"))
+    archive = ClassArchive(tmp_path_factory.mktemp("cds"))
     archive.build(made_of(jar))
     return archive.file.read_bytes()
 
@@ -54,8 +54,8 @@ def start(archive: Path, jar: Path, *flags: str) -> subprocess.CompletedProcess[
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_made_once_and_again_when_it_no_longer_fits(jar: Path, tmp_path: Path) -> None:
-    archive, wanted = Archive(tmp_path / "cds"), made_of(jar)
-    assert archive.state(wanted) is State.MISSING
+    archive, wanted = ClassArchive(tmp_path / "cds"), made_of(jar)
+    assert archive.state(wanted) is ArchiveState.MISSING
     assert archive.build(wanted)
     assert not archive.build(wanted)
     assert archive.file.stat().st_mode & 0o777 == 0o644
@@ -63,13 +63,13 @@ def test_made_once_and_again_when_it_no_longer_fits(jar: Path, tmp_path: Path) -
     assert start(archive.file, jar, "-Xshare:on").returncode == 0
     shutil.copy(jar, tmp_path / "other.jar")
     other = made_of(jar, tmp_path / "other.jar")
-    assert archive.state(other) is State.STALE
+    assert archive.state(other) is ArchiveState.STALE
     with archive.file.open("r+b") as stream:
         stream.seek(-4096, 2)
         stream.write(b"\xff" * 100)
-    assert archive.state(wanted) is State.DAMAGED
+    assert archive.state(wanted) is ArchiveState.DAMAGED
     assert archive.build(wanted)
-    assert archive.state(wanted) is State.FITS
+    assert archive.state(wanted) is ArchiveState.FITS
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_of_our_jars_every_class_is_in_it(tmp_path: Path) -> None:
     ours = tmp_path / "vas-plugins.jar"
     with zipfile.ZipFile(ours, "w") as archive:
         archive.write(tmp_path / "org/vas/Task.class", "org/vas/Task.class")
-    archive = Archive(tmp_path / "cds")
+    archive = ClassArchive(tmp_path / "cds")
     archive.build(made_of(ours))
     argv = [java_home() / "bin/java", *jvm_flags(archive.file), "-Xlog:class+load", "-cp", ours]
     loaded = subprocess.run([*argv, "org.vas.Task"], check=True, capture_output=True, text=True)

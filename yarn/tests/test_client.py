@@ -14,7 +14,7 @@ from vas_lab.inside import runner
 from vas_lab.messages import JobRequest
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import LabSpec
-from vas_yarn.jobs.client import Client, Program
+from vas_yarn.jobs.client import JobClient, JobProgram
 from vas_yarn.jobs.events import Event
 from vas_yarn.jobs.job import JobResult
 
@@ -49,10 +49,10 @@ class Servers:
 
 def client(
     tmp_path: Path, servers: Any, code: str, heard: list[Event], limit: float | None = None
-) -> Client:
+) -> JobClient:
     argv = [sys.executable, "-c", code]
-    program = Program(name="Sorter", argv=argv, log=tmp_path / "log", limit_seconds=limit)
-    return Client(program, servers, servers, heard.append)
+    program = JobProgram(name="Sorter", argv=argv, log=tmp_path / "log", limit_seconds=limit)
+    return JobClient(program, servers, servers, heard.append)
 
 
 def test_what_became_of_a_job_is_the_historys_to_say(tmp_path: Path) -> None:
@@ -92,10 +92,10 @@ def test_a_client_that_fails_says_its_last_words(tmp_path: Path) -> None:
 def test_a_labs_jobs_have_the_limit_of_the_lab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    programs: list[Program] = []
+    programs: list[JobProgram] = []
 
     class Ended:
-        def __init__(self, program: Program, *_: object) -> None:
+        def __init__(self, program: JobProgram, *_: object) -> None:
             programs.append(program)
 
         def run(self, _: int) -> JobResult:

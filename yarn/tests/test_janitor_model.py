@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from vas_yarn.resourcemanager import ApplicationLife, Doubt
-from vas_yarn.shuffle.janitor.rule import Clock, Verdict, judge, judge_quarantined, learned
+from vas_yarn.shuffle.janitor.rule import Clock, JanitorDecision, judge, judge_quarantined, learned
 
 GRACE = 100
 
@@ -100,13 +100,13 @@ class Shuffles(RuleBasedStateMachine):
     def look_at(self, names: list[str]) -> None:
         lives = {name: self.jobs[name].life() for name in names}
         for judged in judge(lives, self.remembered, Clock(self.now, GRACE), {}):
-            if judged.verdict is Verdict.QUARANTINE:
+            if judged.verdict is JanitorDecision.QUARANTINE:
                 self.jobs[judged.job].files = None
                 self.quarantine[judged.job] = self.now
         waiting = judge_quarantined(self.quarantine.items(), self.now, GRACE)
         self.remembered = learned(lives, self.remembered, self.now)
         for judged in waiting:
-            if judged.verdict is Verdict.DELETE:
+            if judged.verdict is JanitorDecision.DELETE:
                 job = self.jobs[judged.job]
                 assert job.ended is not None
                 assert self.now - job.ended >= 2 * GRACE
@@ -139,7 +139,7 @@ TestShuffles = Shuffles.TestCase
 def test_a_rule_that_takes_the_unknown_for_over_loses_live_output() -> None:
     unknown: dict[str, ApplicationLife | None] = {"job_1_0000": None}
     clock = Clock(10 * GRACE, GRACE)
-    assert judge(unknown, {}, clock, {"job_1_0000": 0})[0].verdict is Verdict.UNKNOWN
+    assert judge(unknown, {}, clock, {"job_1_0000": 0})[0].verdict is JanitorDecision.UNKNOWN
     machine = Shuffles()
     machine.submit()
     machine.jobs["job_1_0000"].known = False

@@ -18,7 +18,7 @@ from vas_layout.store import LayoutReader
 from vas_yarn.blocks import Blocks
 from vas_yarn.history import History, MapAttempt, Split, job_id
 from vas_yarn.locality import Where, judge
-from vas_yarn.placement_log import Decision, parse, read
+from vas_yarn.placement_log import PlacementDecision, parse, read
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "laptop-lab.yaml"
 VECTORS = Path(__file__).parents[2] / "lustre-layout" / "vectors"
@@ -59,9 +59,9 @@ def test_partner_is_told_from_remote(cluster: Cluster) -> None:
 
 def test_the_last_relaxation_of_the_stripes_host_is_the_reason(cluster: Cluster) -> None:
     decisions = [
-        Decision("application_1_1", "relaxed-partner", "vm1", "", "timeout", 10_000),
-        Decision("application_1_1", "relaxed-any", "vm2", "", "dead", 0),
-        Decision("application_1_1", "relaxed-any", "vm1", "", "timeout", 12_500),
+        PlacementDecision("application_1_1", "relaxed-partner", "vm1", "", "timeout", 10_000),
+        PlacementDecision("application_1_1", "relaxed-any", "vm2", "", "dead", 0),
+        PlacementDecision("application_1_1", "relaxed-any", "vm1", "", "timeout", 12_500),
     ]
     row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, decisions)
     assert row.why == "vm1: timeout; relaxed to any after 12.5 s"
@@ -71,8 +71,8 @@ def test_the_grant_of_the_maps_own_container_comes_before_any_relaxation(
     cluster: Cluster,
 ) -> None:
     decisions = [
-        Decision("a", "grant", "vm4", "vm3", "dead-node", 7_000, "container_1", "remote"),
-        Decision("a", "relaxed-any", "vm1", "", "timeout", 12_500),
+        PlacementDecision("a", "grant", "vm4", "vm3", "dead-node", 7_000, "container_1", "remote"),
+        PlacementDecision("a", "relaxed-any", "vm1", "", "timeout", 12_500),
     ]
     row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, decisions)
     assert row.why == "vm4: dead-node; relaxed to any after 7.0 s"
@@ -82,9 +82,9 @@ def test_the_maps_own_host_is_the_reason_if_it_was_open_whoever_opened_the_conta
     cluster: Cluster,
 ) -> None:
     decisions = [
-        Decision("a", "relaxed-any", "vm1", "", "dead-node", 5_000),
-        Decision("a", "relaxed-any", "vm4", "", "timeout", 25_000),
-        Decision("a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote"),
+        PlacementDecision("a", "relaxed-any", "vm1", "", "dead-node", 5_000),
+        PlacementDecision("a", "relaxed-any", "vm4", "", "timeout", 25_000),
+        PlacementDecision("a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote"),
     ]
     row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, decisions)
     assert row.why == "vm1: dead-node; relaxed to any after 5.0 s"
@@ -93,17 +93,19 @@ def test_the_maps_own_host_is_the_reason_if_it_was_open_whoever_opened_the_conta
 def test_a_host_open_to_its_partner_only_or_strict_again_is_no_reason_elsewhere(
     cluster: Cluster,
 ) -> None:
-    grant = Decision("a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote")
-    to_partner = Decision("a", "relaxed-partner", "vm1", "", "timeout", 20_000)
-    opened = Decision("a", "relaxed-any", "vm1", "", "timeout", 25_000)
-    strict = Decision("a", "strict", "vm1", "", "none", 0)
+    grant = PlacementDecision(
+        "a", "grant", "vm4", "vm3", "timeout", 26_000, "container_1", "remote"
+    )
+    to_partner = PlacementDecision("a", "relaxed-partner", "vm1", "", "timeout", 20_000)
+    opened = PlacementDecision("a", "relaxed-any", "vm1", "", "timeout", 25_000)
+    strict = PlacementDecision("a", "strict", "vm1", "", "none", 0)
     for before in ([to_partner], [opened, strict]):
         row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, [*before, grant])
         assert row.why == "vm4: timeout; relaxed to any after 26.0 s"
 
 
 def test_a_container_meant_for_another_map_is_said(cluster: Cluster) -> None:
-    grant = Decision("a", "grant", "vm3", "vm3", "none", 0, "container_1", "local")
+    grant = PlacementDecision("a", "grant", "vm3", "vm3", "none", 0, "container_1", "local")
     row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, [grant])
     assert row.why == "MapReduce gave it a container on vm3 that was granted for another map"
 
@@ -206,7 +208,7 @@ def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:
         "2026-11-21 10:00:01,000 INFO vas.placement: app=application_1_1 event=relaxed-any"
         " host=vm1 cause=timeout waited_ms=12500\n"
     )
-    expected = Decision("application_1_1", "relaxed-any", "vm1", "", "timeout", 12_500)
+    expected = PlacementDecision("application_1_1", "relaxed-any", "vm1", "", "timeout", 12_500)
     assert read([log]) == [expected]
     assert list(parse(["vas.placement"])) == []
     with pytest.raises(BadInput, match=r"no\.log: cannot be read"):

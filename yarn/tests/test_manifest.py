@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vas_yarn.shuffle.job import Attempt
+from vas_yarn.shuffle.job import ShuffleAttempt
 from vas_yarn.shuffle.manifest import (
     CHECKSUM_BYTES,
     Manifest,
@@ -209,7 +209,7 @@ def test_verify_finds_any_change_of_a_mof(
     data = seed * times
     manifest = published(data, cuts)
     with TemporaryDirectory() as directory:
-        attempt = Attempt(Path(directory), manifest)
+        attempt = ShuffleAttempt(Path(directory), manifest)
         mof = Path(directory, "packed.mof")
         mof.write_bytes(data)
         assert list(verify(attempt)) == []

@@ -14,7 +14,7 @@ from vas_core.cli import run_command
 from vas_yarn.profiles import SHUFFLE, profile_file, profile_properties
 from vas_yarn.submit.entry import main_class
 from vas_yarn.submit.inputs import find_input
-from vas_yarn.submit.plan import Job, SplitWords, plan, split_words
+from vas_yarn.submit.plan import SplitWords, SubmittedJob, plan, split_words
 from vas_yarn.submit.rule import Input, choose
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
@@ -129,7 +129,7 @@ def test_a_profile_may_be_a_file(site: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_the_users_word_is_the_last(tmp_path: Path) -> None:
-    job = Job(tmp_path / "my.jar", ("Main",), (), {"b": "option"}, tmp_path / "conf.xml")
+    job = SubmittedJob(tmp_path / "my.jar", ("Main",), (), {"b": "option"}, tmp_path / "conf.xml")
     made = plan(job, "short", {"a": "site", "b": "site", "c": "site"}, {"b": "conf", "c": "conf"})
     assert {key: made.properties[key] for key in "abc"} == {"a": "site", "b": "option", "c": "conf"}
     assert made.properties.items() >= profile_properties("short").items()
@@ -137,13 +137,13 @@ def test_the_users_word_is_the_last(tmp_path: Path) -> None:
 
 def test_a_heap_follows_the_users_container(tmp_path: Path) -> None:
     flags, memory = "mapreduce.map.java.opts", "mapreduce.map.memory.mb"
-    made = plan(Job(tmp_path / "my.jar", ("Main",), (), {memory: "4096"}), "short", {}, {})
+    made = plan(SubmittedJob(tmp_path / "my.jar", ("Main",), (), {memory: "4096"}), "short", {}, {})
     assert made.properties[flags] == (
         "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=2"
     )
     assert f"{flags}={made.properties[flags]}" in made.arguments
     asked = {memory: "4096", flags: "-Xmx3g"}
-    made = plan(Job(tmp_path / "my.jar", ("Main",), (), asked), "short", {}, {})
+    made = plan(SubmittedJob(tmp_path / "my.jar", ("Main",), (), asked), "short", {}, {})
     assert made.properties[flags] == "-Xmx3g"
 
 
@@ -172,7 +172,9 @@ def test_what_the_site_has_otherwise_is_told(
 def test_tags_add_up_and_ours_goes_with_the_shuffle(
     tmp_path: Path, profile: str, site_tags: str, options: dict[str, str], tags: str
 ) -> None:
-    made = plan(Job(tmp_path / "my.jar", ("Main",), (), options), profile, {TAGS: site_tags}, {})
+    made = plan(
+        SubmittedJob(tmp_path / "my.jar", ("Main",), (), options), profile, {TAGS: site_tags}, {}
+    )
     assert made.properties.get(TAGS, "") == tags
     command = " ".join(made.arguments)
     from_profile = profile_properties(profile).get(TAGS, site_tags)

@@ -86,7 +86,7 @@ def _site(cluster_file: Path | None, application_id: str) -> Cluster:
 
 
 def _rows(
-    server: History, job: str, cluster: Cluster, decisions: list[placement_log.Decision]
+    server: History, job: str, cluster: Cluster, decisions: list[placement_log.PlacementDecision]
 ) -> Iterator[MapLocality]:
     blocks = Blocks(cluster, server.properties(job), LayoutReader())
     mine = [d for d in decisions if d.app == job.replace("job_", "application_")]

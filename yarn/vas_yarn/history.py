@@ -144,7 +144,7 @@ class History:
             return list(pool.map(look, done))
 
     def splits(self, attempts: Sequence[MapAttempt]) -> dict[MapAttempt, Split | None]:
-        """Each attempt's split, from its log; None if there is no log or no file split in it."""
+        """Each attempt's split, from its log; None without a log, or without a file split in it."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return dict(zip(attempts, pool.map(self._split, attempts), strict=True))
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from vas_cluster import Cluster
 from vas_layout.locate import Placement
 from vas_yarn.history import MapAttempt, Split
-from vas_yarn.placement_log import Decision
+from vas_yarn.placement_log import PlacementDecision
 
 
 class Where(StrEnum):
@@ -48,7 +48,7 @@ def judge(
     placements: Sequence[Placement],
     block: Placement | None,
     cluster: Cluster,
-    decisions: Iterable[Decision],
+    decisions: Iterable[PlacementDecision],
 ) -> MapLocality:
     """Joins what is known of one map. `placements` are the owners of its split, in order.
 
@@ -87,7 +87,7 @@ def _why(
     vm: str | None,
     split: Split | None,
     block: Placement | None,
-    decisions: Iterable[Decision],
+    decisions: Iterable[PlacementDecision],
     container: str,
 ) -> str:
     if where is Where.LOCAL:
@@ -106,7 +106,9 @@ def _why(
     return f"{decided.host}: {decided.cause}; relaxed to {scope}{waited}"
 
 
-def _decided(where: Where, vm: str, container: str, decisions: list[Decision]) -> Decision | None:
+def _decided(
+    where: Where, vm: str, container: str, decisions: list[PlacementDecision]
+) -> PlacementDecision | None:
     """What let a map of `vm` run elsewhere, in this container.
 
     MapReduce gives a container to whichever map it likes best, so the grant names the host that

@@ -21,7 +21,7 @@ _FIELD = re.compile(r"(\w+)=(\S*)")
 
 
 @dataclass(frozen=True)
-class Decision:
+class PlacementDecision:
     """One line. `host` is the guest waited for, `waited_ms` how long, `cause` why it ended.
 
     A grant has a `container` and a `locality`; other events have none. `key` tells asks of one
@@ -39,14 +39,14 @@ class Decision:
     key: str = ""
 
 
-def parse(lines: Iterable[str]) -> Iterator[Decision]:
+def parse(lines: Iterable[str]) -> Iterator[PlacementDecision]:
     """The decisions in a log; lines of other loggers are passed over."""
     for line in lines:
         match = _LINE.search(line)
         if match:
             fields = dict(_FIELD.findall(match[1]))
             waited = fields.get("waited_ms", "")
-            yield Decision(
+            yield PlacementDecision(
                 app=fields.get("app", ""),
                 event=fields.get("event", ""),
                 host=fields.get("host", ""),
@@ -59,13 +59,13 @@ def parse(lines: Iterable[str]) -> Iterator[Decision]:
             )
 
 
-def read(files: Iterable[Path]) -> list[Decision]:
+def read(files: Iterable[Path]) -> list[PlacementDecision]:
     """The decisions of several log files, in their order.
 
     Raises BadInput for a missing one and for a device. A line may be longer than any of ours: it is
     read in parts, which are passed over.
     """
-    found: list[Decision] = []
+    found: list[PlacementDecision] = []
     for file in files:
         try:
             with os.fdopen(open_given(file), errors="replace") as stream:

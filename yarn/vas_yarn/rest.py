@@ -220,7 +220,7 @@ def _ca_file(named: Path | None) -> Path | None:
     found = named or (Path(text) if (text := os.environ.get(_CA_VARIABLE)) else None)
     if found and not found.is_file():
         where = "--ca" if named else f"${_CA_VARIABLE}"
-        raise BadInput(f"there is no file {found}", where=where, hint="name a file of PEM")
+        raise BadInput(f"{found} is not a file", where=where, hint="name a file in PEM format")
     return found
 
 

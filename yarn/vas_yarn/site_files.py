@@ -66,7 +66,7 @@ class JobConfiguration:
         return found.value if found and found.value else default
 
     def chosen_with_prefix(self, prefix: str) -> list[Property]:
-        """What somebody set of the keys that start so."""
+        """Returns the properties that somebody set, of the keys that begin with `prefix`."""
         return [p for key, p in self._found.items() if key.startswith(prefix) and p.chosen]
 
     def _resolved(self, value: str) -> str:

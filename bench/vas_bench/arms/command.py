@@ -10,7 +10,8 @@ from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.state import default_directory
 from vas_yarn.jobs.systems import ARMS, BASE
-from vas_yarn.jobs.terasort import Sizes, TeraSort
+from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 
 @click.command()

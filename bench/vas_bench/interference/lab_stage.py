@@ -15,7 +15,7 @@ from vas_bench.interference.patterns import ALONE, EMULATED, ArmName
 from vas_bench.interference.processes import outside
 from vas_core.process import run
 from vas_core.root import Root
-from vas_lab.control import Request
+from vas_lab.control import ControlRequest as Request
 from vas_lab.hadoop.daemons import node_manager
 from vas_lab.lab import Lab
 from vas_yarn.jobs.systems import Arm

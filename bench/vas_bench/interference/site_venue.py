@@ -32,8 +32,8 @@ from vas_core.progress import Step, Steps
 from vas_core.repository import state_directory
 from vas_core.root import Root
 from vas_core.sizes import format_size
-from vas_yarn.jobs.terasort import Sizes as Cut
 from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.terasort import TeraSortSizes as Cut
 from vas_yarn.jobs.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 

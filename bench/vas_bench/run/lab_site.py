@@ -28,7 +28,7 @@ from vas_core.errors import BadInput
 from vas_core.polling import poll
 from vas_core.root import Root
 from vas_core.sizes import format_size
-from vas_lab.control import Request
+from vas_lab.control import ControlRequest as Request
 from vas_lab.disk import LAB_BYTES, free_bytes
 from vas_lab.hadoop.hdfs import hdfs_root
 from vas_lab.lab import Lab

@@ -16,7 +16,8 @@ from vas_lab.hadoop.configuration import JVM, TASK_HEAP
 from vas_lab.hadoop.hdfs import hdfs_root
 from vas_lab.sites import lab_site_yaml
 from vas_yarn.jobs.systems import Arm, hdfs_arm
-from vas_yarn.jobs.terasort import ROW_BYTES, Sizes, job_properties
+from vas_yarn.jobs.terasort import ROW_BYTES, job_properties
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 Properties = Mapping[str, str]
 STOCK = ARM_OF["yarn-lustre-hosts"]

@@ -11,7 +11,9 @@ from vas_bench.run.times import phases_of
 from vas_core.polling import poll
 from vas_core.process import Completed
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import Known, OnEvent, Place
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.place import OnEvent
+from vas_yarn.jobs.place import PlaceFacts as Known
 from vas_yarn.jobs.trees import inside
 
 # An application master closes its history a moment after its client has heard of the end.

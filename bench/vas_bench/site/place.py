@@ -16,7 +16,8 @@ from vas_cluster import Cluster
 from vas_core.errors import NotHere, VasError
 from vas_core.process import Completed, run
 from vas_yarn.history import History
-from vas_yarn.jobs.client import Client, Program
+from vas_yarn.jobs.client import JobClient as Client
+from vas_yarn.jobs.client import JobProgram as Program
 from vas_yarn.jobs.job import JobResult, program
 from vas_yarn.jobs.place import OnEvent
 from vas_yarn.resourcemanager import ResourceManagerClient

@@ -22,7 +22,7 @@ _FORMATTED = 'names=$1; shift; [ -e "$names" ] || "$@" -format -force -nonIntera
 
 
 @dataclass(frozen=True, kw_only=True)
-class Daemon:
+class LabDaemon:
     """A program that runs on one node as long as the lab does."""
 
     name: str
@@ -36,7 +36,7 @@ def node_manager(guest: str) -> str:
     return f"nodemanager-{guest}"
 
 
-def yarn_daemons(spec: LabSpec) -> list[Daemon]:
+def yarn_daemons(spec: LabSpec) -> list[LabDaemon]:
     """The ResourceManager, the JobHistoryServer and one NodeManager in each guest."""
     master = spec.cluster.yarn.resourcemanager.name
     history = "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer"
@@ -49,12 +49,12 @@ def yarn_daemons(spec: LabSpec) -> list[Daemon]:
         (JOB_HISTORY, master, 200, history),
     ]
     return [
-        Daemon(name=name, node=node, argv=java(spec, [f"-Xmx{heap}m", main]))
+        LabDaemon(name=name, node=node, argv=java(spec, [f"-Xmx{heap}m", main]))
         for name, node, heap, main in managers
     ]
 
 
-def hdfs_daemons(spec: LabSpec) -> list[Daemon]:
+def hdfs_daemons(spec: LabSpec) -> list[LabDaemon]:
     """A NameNode, whose names are made where there are none, and a DataNode in each guest."""
     names = java(spec, ["-Xmx160m", f"{_HDFS}.namenode.NameNode", "-D", _FLAT])
     formatted = ("sh", "-euc", _FORMATTED, "sh", str(names_directory(spec)), *names)
@@ -62,7 +62,7 @@ def hdfs_daemons(spec: LabSpec) -> list[Daemon]:
     master = spec.cluster.yarn.resourcemanager.name
     nodes = [(data_node(guest), guest, blocks) for guest in _guests(spec)]
     return [
-        Daemon(name=name, node=node, argv=argv, preload=False)
+        LabDaemon(name=name, node=node, argv=argv, preload=False)
         for name, node, argv in ((NAME_NODE, master, formatted), *nodes)
     ]
 

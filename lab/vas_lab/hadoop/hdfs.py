@@ -29,7 +29,7 @@ def data_node(guest: str) -> str:
 
 
 def hdfs_root(cluster: Cluster) -> str:
-    """What its paths begin with."""
+    """Returns the URI that paths in the lab's HDFS begin with."""
     return f"hdfs://{cluster.yarn.resourcemanager.name}:{_RPC_PORT}"
 
 
@@ -51,7 +51,7 @@ def names_directory(spec: LabSpec) -> Path:
 
 
 def hdfs_properties(spec: LabSpec) -> dict[str, str]:
-    """Of the daemons: one copy of each block, on the disk that everything of the lab lies on."""
+    """Properties of HDFS' daemons: one copy of each block, below the lab's own directory."""
     master = spec.cluster.yarn.resourcemanager.name
     # ${env.VAS_NODE}: one configuration directory serves every node.
     node = spec.node_dir("${env.VAS_NODE}")

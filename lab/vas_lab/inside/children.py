@@ -12,7 +12,7 @@ from pathlib import Path
 from vas_core.errors import BadInput
 from vas_core.root import Root
 from vas_lab.control import DaemonStatus
-from vas_lab.hadoop.daemons import Daemon
+from vas_lab.hadoop.daemons import LabDaemon
 from vas_lab.procfs import parse_stat
 
 _LOG_EXCERPT_LINES = 15
@@ -20,7 +20,7 @@ _LOG_EXCERPT_LINES = 15
 
 @dataclass
 class _Child:
-    daemon: Daemon
+    daemon: LabDaemon
     process: subprocess.Popen[bytes]
     ended: str | None = None
 
@@ -33,7 +33,7 @@ class Children:
     """
 
     logs: Path
-    command: Callable[[Daemon], tuple[list[str], Mapping[str, str]]]
+    command: Callable[[LabDaemon], tuple[list[str], Mapping[str, str]]]
     lost_nodes: dict[str, str] = field(default_factory=dict)
     _by_name: dict[str, _Child] = field(default_factory=dict)
     _holders: Mapping[str, subprocess.Popen[str]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Children:
         """Takes note from now on when one who holds a node ends: the node is in `lost_nodes`."""
         self._holders = holders
 
-    def start(self, daemon: Daemon) -> None:
+    def start(self, daemon: LabDaemon) -> None:
         """Starts a daemon, its output appended to its log. Raises BadInput if it runs."""
         known = self._by_name.get(daemon.name)
         if known and known.ended is None:
@@ -67,8 +67,8 @@ class Children:
             raise BadInput("does not run", where=name, hint=f"running: {running}")
         child.process.send_signal(number)
 
-    def daemon(self, name: str) -> Daemon:
-        """The daemon of that name, running or not."""
+    def daemon(self, name: str) -> LabDaemon:
+        """Returns the daemon of that name, running or not. Raises BadInput for an unknown name."""
         if name not in self._by_name:
             raise BadInput(
                 "no such daemon", where=name, hint=f"there are {', '.join(self._by_name)}"

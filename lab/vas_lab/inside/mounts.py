@@ -23,7 +23,7 @@ def mount_run() -> None:
 
 
 def route_state(node: str) -> Path:
-    """What stands for a node's own RUN_ROUTE, the route switcher's state, on the other nodes."""
+    """Returns where other nodes see a node's own RUN_ROUTE, the route switcher's state."""
     return RUN_VAS / "nodes" / node / "route"
 
 

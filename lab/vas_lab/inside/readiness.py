@@ -12,7 +12,7 @@ from vas_yarn.rest import request_json
 
 
 @dataclass(frozen=True)
-class State:
+class ReadyState:
     """How far the lab is."""
 
     ready: bool
@@ -37,19 +37,19 @@ class Readiness:
             return {}
         return {name: found.get(name, "unknown") for name in self._wanted}
 
-    def check(self) -> State:
+    def check(self) -> ReadyState:
         """One look, without waiting."""
         nodes = self.nodes()
         if not nodes:
-            return State(False, "waiting for the ResourceManager")
+            return ReadyState(False, "waiting for the ResourceManager")
         running = sum(state == "RUNNING" for state in nodes.values())
         if running < len(nodes):
-            return State(False, f"{running} of {len(nodes)} NodeManagers are RUNNING")
+            return ReadyState(False, f"{running} of {len(nodes)} NodeManagers are RUNNING")
         if not self._history_answers():
-            return State(False, "waiting for the JobHistoryServer")
+            return ReadyState(False, "waiting for the JobHistoryServer")
         if self._name_node and (live := self._data_nodes(self._name_node)) < len(self._wanted):
-            return State(False, f"{live} of {len(self._wanted)} DataNodes are live")
-        return State(True, f"{running} NodeManagers are RUNNING")
+            return ReadyState(False, f"{live} of {len(self._wanted)} DataNodes are live")
+        return ReadyState(True, f"{running} NodeManagers are RUNNING")
 
     def _data_nodes(self, name_node: str) -> int:
         try:

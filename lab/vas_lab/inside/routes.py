@@ -34,7 +34,10 @@ def route_nodes(cluster_file: Path) -> None:
 
 
 def route_node(cluster: Cluster, node: str) -> None:
-    """The same for the node of this network namespace."""
+    """Gives one node its routes, in whose network namespace this process is.
+
+    Raises VasError where its links do not come up, or the kernel refuses.
+    """
     found = poll(
         lambda: legs(cluster, node, devices()), _all_up, _CARRIER_SECONDS, f"the links of {node}"
     )

@@ -24,7 +24,7 @@ from vas_lab.messages import JobRequest
 from vas_lab.procfs import cpu_seconds
 from vas_lab.spec import LabSpec
 from vas_yarn.history import History
-from vas_yarn.jobs.client import Client, Program
+from vas_yarn.jobs.client import JobClient, JobProgram
 from vas_yarn.jobs.events import Event, emit
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.resourcemanager import ResourceManagerClient
@@ -34,7 +34,7 @@ def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
     """Runs the program to its end. Raises VasError when it or one of its jobs fails."""
     before = cpu_seconds(Root())
     with client_configuration(spec, request.properties) as conf:
-        program = Program(
+        program = JobProgram(
             name=request.main[0].rpartition(".")[2],
             argv=java(spec, ["-Xmx256m", *request.main], conf, request.jars),
             log=request.log,
@@ -44,7 +44,7 @@ def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
             spec.cluster.resourcemanager_address, hint="see `vas lab logs resourcemanager`"
         )
         history = History(f"http://{spec.cluster.yarn.resourcemanager.name}:19888")
-        made = Client(program, yarn, history, emit).run(sys.stdin.fileno())
+        made = JobClient(program, yarn, history, emit).run(sys.stdin.fileno())
     return made.model_copy(update={"cpu_seconds": cpu_seconds(Root()) - before})
 
 

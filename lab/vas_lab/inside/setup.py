@@ -14,7 +14,7 @@ from vas_core.files import write_atomically
 from vas_core.root import Root
 from vas_lab.enter import into_node
 from vas_lab.hadoop.configuration import child_arguments, configuration, hadoop_program, log4j
-from vas_lab.hadoop.daemons import MDS, Daemon
+from vas_lab.hadoop.daemons import MDS, LabDaemon
 from vas_lab.hadoop.hdfs import WEB_APPS, WEB_XML
 from vas_lab.inside import mounts
 from vas_lab.inside.nodes import Holder, set_up_nodes
@@ -63,18 +63,18 @@ class Inside:
             spec.environment_file, json.dumps(self.environment(preload=True), indent=1)
         )
 
-    def mds(self) -> Daemon:
+    def mds(self) -> LabDaemon:
         """The daemon that allocates the stand-in's objects; it sees the files as they are."""
         argv = tuple(self.lustre.mds_argv())
-        return Daemon(name=MDS, node=self.topology.master, argv=argv, preload=False)
+        return LabDaemon(name=MDS, node=self.topology.master, argv=argv, preload=False)
 
-    def command(self, daemon: Daemon) -> tuple[list[str], Mapping[str, str]]:
+    def command(self, daemon: LabDaemon) -> tuple[list[str], Mapping[str, str]]:
         """A daemon's command line and environment, seen from the supervisor."""
         env = self.environment(preload=daemon.preload) | {"VAS_NODE": daemon.node}
         return [*into_node(self._pids().get(daemon.node)), *daemon.argv], env
 
     def paths(self) -> list[PathCounters]:
-        """What the guests' legs have carried."""
+        """Returns how much each leg of each guest has carried."""
         held: dict[str, int | str] = {self.topology.master: "self"}
         held |= {node: h.pid for node, h in self.holders.items() if h.returncode is None}
         return read_paths(Root(), self._spec.cluster, held)

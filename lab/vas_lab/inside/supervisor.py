@@ -111,7 +111,7 @@ class Supervisor:
         try:
             self._obey(control.receive(connection))
         except VasError as refused:
-            answer = control.Answer(error=str(refused))
+            answer = control.ControlAnswer(error=str(refused))
         except OSError:
             return  # whoever asked is gone
         else:
@@ -122,7 +122,7 @@ class Supervisor:
         except OSError:
             return
 
-    def _obey(self, request: control.Request) -> None:
+    def _obey(self, request: control.ControlRequest) -> None:
         if request.ask == "signal":
             self._children.signal(request.daemon, request.signal)
         elif request.ask == "start":
@@ -130,8 +130,8 @@ class Supervisor:
         elif request.ask == "serve":
             self._inside.lustre.serve(request.ost, request.nid)
 
-    def _state(self) -> control.Answer:
-        return control.Answer(
+    def _state(self) -> control.ControlAnswer:
+        return control.ControlAnswer(
             ready=self._ready,
             nodes=self._readiness.nodes(),
             daemons=self._children.status(),

@@ -8,7 +8,7 @@ import re
 import sys
 from fnmatch import fnmatchcase
 
-from vas_lab.lustre.lfs.client import INSTANCE, VERSION, Client, err, out
+from vas_lab.lustre.lfs.client import INSTANCE, VERSION, LfsClient, err, out
 from vas_lab.lustre.lfs.names import pool_list
 
 _ACTIONS = {
@@ -24,7 +24,7 @@ def main(words: list[str]) -> int:
     if words[:1] == ["--version"]:
         out(f"lctl {VERSION}\n")
         return 0
-    client = Client.of(os.environ)
+    client = LfsClient.of(os.environ)
     if words[:1] == ["pool_list"]:
         return pool_list(client, words[1:])
     if len(words) < 2 or words[0] not in (*_ACTIONS, "set_param"):
@@ -42,7 +42,7 @@ def main(words: list[str]) -> int:
         return failed.errno or errno.EIO
 
 
-def _change(client: Client, command: str, full_name: str, targets: list[str]) -> int:
+def _change(client: LfsClient, command: str, full_name: str, targets: list[str]) -> int:
     action, done = _ACTIONS[command]
     fsname, _, pool = full_name.partition(".")
     if fsname != client.info()["fsname"] or not pool:
@@ -59,7 +59,7 @@ def _change(client: Client, command: str, full_name: str, targets: list[str]) ->
     return 0
 
 
-def _set_params(client: Client, settings: list[str]) -> int:
+def _set_params(client: LfsClient, settings: list[str]) -> int:
     for setting in settings:
         name, _, value = setting.partition("=")
         osts = _named_osts(client, name)
@@ -75,7 +75,7 @@ def _set_params(client: Client, settings: list[str]) -> int:
     return 0
 
 
-def _named_osts(client: Client, name: str) -> list[int]:
+def _named_osts(client: LfsClient, name: str) -> list[int]:
     """The OSTs whose `active` is named: `osc.lab-OST0001-*.active`, wildcards as the shell's."""
     info, (kind, _, rest) = client.info(), name.partition(".")
     if kind not in ("osc", "osp") or not rest.endswith(".active"):
@@ -88,7 +88,7 @@ def _indices(target: str) -> list[int]:
     """`fs-OST0001_UUID`, `OST0001`, `OST[0-2]` or `OST[1,3]`; numbers are hexadecimal."""
     match = re.fullmatch(r"(?:\w+-)?OST(?:\[([0-9a-f,-]+)\]|([0-9a-f]{1,4}))(?:_UUID)?", target)
     if match is None:
-        raise OSError(errno.EINVAL, f"{target!r} is no OST")
+        raise OSError(errno.EINVAL, f"{target!r} is not an OST")
     found: list[int] = []
     for part in (match[1] or match[2]).split(","):
         first, _, last = part.partition("-")

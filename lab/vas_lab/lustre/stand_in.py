@@ -1,4 +1,4 @@
-"""What the lab's supervisor calls to have a "Lustre": directories, processes, environment, sysfs.
+"""Makes a "Lustre" for the lab's supervisor: directories, processes, environment, sysfs.
 
 The supervisor does the mounting: it bind-mounts `backing` at `mount` and `sysfs` at /sys/fs/lustre,
 runs `mds_argv()` inside the lab, and starts every other child with `environment(...)`.
@@ -50,7 +50,7 @@ class LabLustre:
 
     @property
     def socket(self) -> Path:
-        """The MDS' socket."""
+        """The path of the MDS' socket."""
         return self.state_dir / "mds.sock"
 
     @property

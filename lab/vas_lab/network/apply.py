@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 
 from vas_core.process import run
-from vas_lab.network.topology import Bridge, Link, Nic, Topology
+from vas_lab.network.topology import LabTopology, Link, PlannedBridge, PlannedNic
 
 
-def build_network(topology: Topology) -> None:
+def build_network(topology: LabTopology) -> None:
     """Makes the nodes as named network namespaces (`ip netns`), with everything up.
 
     The caller's own network namespace becomes the master node.
@@ -20,7 +20,7 @@ def build_network(topology: Topology) -> None:
         run(["ip", "-n", node, "-batch", "-"], stdin="\n".join(configuration(topology, node)))
 
 
-def creation(topology: Topology) -> Iterator[str]:
+def creation(topology: LabTopology) -> Iterator[str]:
     """The `ip` commands that make the namespaces (but the master's) and the cables."""
     for node in topology.nodes:
         if node != topology.master:
@@ -29,7 +29,7 @@ def creation(topology: Topology) -> Iterator[str]:
         yield _veth(link)
 
 
-def configuration(topology: Topology, node: str) -> Iterator[str]:
+def configuration(topology: LabTopology, node: str) -> Iterator[str]:
     """The `ip` commands of one node: loopback, switches, then its ends of the cables."""
     yield "link set lo up"
     for bridge in topology.bridges:
@@ -46,17 +46,17 @@ def _veth(link: Link) -> str:
     return f"link add {a} type veth peer {b}"
 
 
-def _mac(nic: Nic) -> str:
+def _mac(nic: PlannedNic) -> str:
     return f" address {nic.mac}" if nic.mac else ""
 
 
-def _bridge(bridge: Bridge) -> Iterator[str]:
+def _bridge(bridge: PlannedBridge) -> Iterator[str]:
     # No forwarding delay: a port that learns for 15 s would hold up the first packets.
     yield f"link add {bridge.name} type bridge forward_delay 0"
     yield f"link set {bridge.name} up"
 
 
-def _nic(nic: Nic) -> Iterator[str]:
+def _nic(nic: PlannedNic) -> Iterator[str]:
     if nic.bridge:
         yield f"link set {nic.name} master {nic.bridge}"
     if nic.address:

@@ -23,7 +23,7 @@ from operator import itemgetter
 from vas_cluster import Cluster, Host
 from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.process import run
-from vas_lab.network.topology import Topology
+from vas_lab.network.topology import LabTopology
 from vas_routing.calibrate.paper import TABLE_4_1_GBPS, Kind, kind_of
 from vas_routing.links import Leg
 
@@ -32,13 +32,13 @@ _CLASSES = {kind: number for number, kind in enumerate(Kind, 1)}
 _PROTOCOLS = {4: ("ip", "ip", 32), 6: ("ipv6", "ip6", 128)}
 
 
-def shape_network(cluster: Cluster, topology: Topology) -> None:
+def shape_network(cluster: Cluster, topology: LabTopology) -> None:
     """Shapes the links of a network that is built."""
     for node, lines in groupby(shaping(cluster, topology), key=itemgetter(0)):
         run(["tc", "-n", node, "-batch", "-"], stdin="\n".join(line for _, line in lines))
 
 
-def shaping(cluster: Cluster, topology: Topology) -> Iterator[tuple[str, str]]:
+def shaping(cluster: Cluster, topology: LabTopology) -> Iterator[tuple[str, str]]:
     """What `tc` is told, node by node: the node, and a line of a batch. Pure."""
     addresses = dict(topology.addresses)
     taps = _taps(topology)
@@ -56,7 +56,7 @@ def rate_mbps(kind: Kind, leg: Leg) -> int:
     return round(TABLE_4_1_GBPS[kind, leg] * 1000 / SCALE)
 
 
-def _taps(topology: Topology) -> dict[str, str]:
+def _taps(topology: LabTopology) -> dict[str, str]:
     """Guest -> its host's end of its virtio cable."""
     return {link.b.node: link.a.name for link in topology.links if link.b.name == VIRTIO_NIC}
 

@@ -20,7 +20,7 @@ _MASTER_NIC = "eth0"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nic:
+class PlannedNic:
     """One end of a link: an interface of a node, in a bridge or with an address of its own."""
 
     node: str
@@ -34,12 +34,12 @@ class Nic:
 class Link:
     """A cable between two interfaces."""
 
-    a: Nic
-    b: Nic
+    a: PlannedNic
+    b: PlannedNic
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bridge:
+class PlannedBridge:
     """A switch inside a node."""
 
     node: str
@@ -47,7 +47,7 @@ class Bridge:
 
 
 @dataclass(frozen=True)
-class Topology:
+class LabTopology:
     """The nodes (network namespaces), switches and cables of a site.
 
     `master` is the node of the ResourceManager, which is in `nodes` too.
@@ -55,7 +55,7 @@ class Topology:
 
     master: str
     nodes: tuple[str, ...]
-    bridges: tuple[Bridge, ...]
+    bridges: tuple[PlannedBridge, ...]
     links: tuple[Link, ...]
     addresses: tuple[tuple[str, str], ...]
 
@@ -67,21 +67,24 @@ class Topology:
         )
 
 
-def plan_topology(cluster: Cluster) -> Topology:
+def plan_topology(cluster: Cluster) -> LabTopology:
     """The topology of a site. Raises BadInput when its addresses cannot share one network."""
     addresses = tuple(_addresses(cluster))
     prefix = fabric_prefix([address for _, address in addresses])
-    bridges = [Bridge(node=FABRIC, name=FABRIC_BRIDGE), *_virtio_bridges(cluster)]
+    bridges = [PlannedBridge(node=FABRIC, name=FABRIC_BRIDGE), *_virtio_bridges(cluster)]
     ends = _fabric_ends(cluster, dict(addresses), prefix)
     links = [Link(end, _port(number)) for number, end in enumerate(ends)]
     links += [link for host in cluster.hosts for link in _virtio_links(host)]
     nodes = (FABRIC, *(name for name, _ in addresses))
     master = cluster.yarn.resourcemanager.name
-    return Topology(master, nodes, tuple(bridges), tuple(links), addresses)
+    return LabTopology(master, nodes, tuple(bridges), tuple(links), addresses)
 
 
 def fabric_prefix(addresses: Sequence[str]) -> int:
-    """The length of the smallest prefix that holds all addresses, at most /24 (IPv6: /64)."""
+    """The length of the smallest prefix that holds all addresses, at most /24 (IPv6: /64).
+
+    Raises BadInput where IPv4 and IPv6 are mixed.
+    """
     parsed = [ipaddress.ip_address(address) for address in addresses]
     if len({address.version for address in parsed}) != 1:
         raise BadInput("IPv4 and IPv6 are mixed", where="addresses", hint="use one of them")
@@ -105,9 +108,9 @@ def _addresses(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield from (pair for pair in pairs if pair[0] != cluster.yarn.resourcemanager.name)
 
 
-def _fabric_ends(cluster: Cluster, addresses: dict[str, str], prefix: int) -> Iterator[Nic]:
-    def nic(node: str, name: str, mac: str | None = None) -> Nic:
-        return Nic(node=node, name=name, mac=mac, address=f"{addresses[node]}/{prefix}")
+def _fabric_ends(cluster: Cluster, addresses: dict[str, str], prefix: int) -> Iterator[PlannedNic]:
+    def nic(node: str, name: str, mac: str | None = None) -> PlannedNic:
+        return PlannedNic(node=node, name=name, mac=mac, address=f"{addresses[node]}/{prefix}")
 
     for host in cluster.hosts:
         yield nic(host.name, host.nics.pf)
@@ -118,15 +121,19 @@ def _fabric_ends(cluster: Cluster, addresses: dict[str, str], prefix: int) -> It
         yield nic(manager, _MASTER_NIC)
 
 
-def _port(number: int) -> Nic:
-    return Nic(node=FABRIC, name=f"port{number}", bridge=FABRIC_BRIDGE)
+def _port(number: int) -> PlannedNic:
+    return PlannedNic(node=FABRIC, name=f"port{number}", bridge=FABRIC_BRIDGE)
 
 
-def _virtio_bridges(cluster: Cluster) -> Iterable[Bridge]:
-    return (Bridge(node=host.name, name=host.nics.bridge) for host in cluster.hosts if host.guests)
+def _virtio_bridges(cluster: Cluster) -> Iterable[PlannedBridge]:
+    return (
+        PlannedBridge(node=host.name, name=host.nics.bridge)
+        for host in cluster.hosts
+        if host.guests
+    )
 
 
 def _virtio_links(host: Host) -> Iterator[Link]:
     for number, guest in enumerate(host.guests):
-        tap = Nic(node=host.name, name=f"vnet{number}", bridge=host.nics.bridge)
-        yield Link(tap, Nic(node=guest.name, name=VIRTIO_NIC, mac=guest.macs.virtio))
+        tap = PlannedNic(node=host.name, name=f"vnet{number}", bridge=host.nics.bridge)
+        yield Link(tap, PlannedNic(node=guest.name, name=VIRTIO_NIC, mac=guest.macs.virtio))

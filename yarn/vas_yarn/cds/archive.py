@@ -35,7 +35,7 @@ _WHOLE = "vas-*.jar"
 _QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
 
-class State(Enum):
+class ArchiveState(Enum):
     """How an archive stands to the jars and the JVM of this node."""
 
     FITS = "fits"
@@ -44,8 +44,8 @@ class State(Enum):
     DAMAGED = "damaged"
 
 
-class Made(BaseModel):
-    """What an archive was made of, kept beside it."""
+class ArchiveRecord(BaseModel):
+    """The parts that an archive was made of, kept beside it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -57,7 +57,7 @@ class Made(BaseModel):
 
 @dataclass(frozen=True)
 class Ingredients:
-    """What an archive is made of: a JDK, jars in the order of the class path, a class list."""
+    """The parts of an archive: a JDK, jars in the order of the class path, a class list."""
 
     java_home: Path
     jars: tuple[Path, ...]
@@ -65,7 +65,7 @@ class Ingredients:
 
     @cached_property
     def java(self) -> str:
-        """The JDK's version. Raises BadInput for a directory that is no JDK."""
+        """The JDK's version. Raises BadInput for a directory that is not a JDK."""
         release = self.java_home / "release"
         try:
             lines = release.read_text().splitlines()
@@ -88,7 +88,7 @@ class Ingredients:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-class Archive:
+class ClassArchive:
     """The archive in a directory, which only its owner may write: what is in it runs in tasks."""
 
     def __init__(self, directory: Path) -> None:
@@ -96,14 +96,14 @@ class Archive:
         self.file = directory / "hadoop.jsa"
         self._note = directory / "hadoop.json"
 
-    def state(self, wanted: Ingredients) -> State:
-        """Whether it is there, whole, and made of these."""
+    def state(self, wanted: Ingredients) -> ArchiveState:
+        """Tells whether the archive exists, is whole, and is made of these parts."""
         if not self.file.exists():
-            return State.MISSING
+            return ArchiveState.MISSING
         made = self._made()
         if made is None or made.ingredients != wanted.digest:
-            return State.STALE
-        return State.FITS if _sha256(self.file) == made.sha256 else State.DAMAGED
+            return ArchiveState.STALE
+        return ArchiveState.FITS if _sha256(self.file) == made.sha256 else ArchiveState.DAMAGED
 
     def build(self, wanted: Ingredients) -> bool:
         """Makes it, in place of one that does not fit; False if one that fits is there.
@@ -112,7 +112,7 @@ class Archive:
         """
         self._prepare()
         with _locked(self._directory):
-            if self.state(wanted) is State.FITS:
+            if self.state(wanted) is ArchiveState.FITS:
                 return False
             self._make(wanted)
             return True
@@ -134,7 +134,7 @@ class Archive:
             _dump(wanted, classes, new)
             new.chmod(0o644)
             _fsync(new)
-            made = Made(
+            made = ArchiveRecord(
                 java=wanted.java,
                 jars=len(wanted.jars),
                 ingredients=wanted.digest,
@@ -147,9 +147,9 @@ class Archive:
             new.unlink(missing_ok=True)
             classes.unlink(missing_ok=True)
 
-    def _made(self) -> Made | None:
+    def _made(self) -> ArchiveRecord | None:
         try:
-            return Made.model_validate_json(self._note.read_bytes())
+            return ArchiveRecord.model_validate_json(self._note.read_bytes())
         except (OSError, ValidationError):
             return None
 
@@ -203,7 +203,7 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def jvm_flags(archive: Path) -> tuple[str, ...]:
-    """What makes a JVM map it, and go on without it where it does not fit.
+    """Flags that make a JVM map the archive, and go on without it where it does not fit.
 
     By default JDK 17.0.15 maps an archive at a random address and rewrites every pointer in it, a
     tenth of a JVM's start here, and the pages are then each JVM's own. In mode 0 it is mapped at

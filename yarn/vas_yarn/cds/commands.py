@@ -10,9 +10,9 @@ from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
 from vas_yarn.cds.archive import (
     DEFAULT_DIRECTORY,
-    Archive,
+    ArchiveState,
+    ClassArchive,
     Ingredients,
-    State,
     class_path_argument,
     jvm_flags,
 )
@@ -26,7 +26,8 @@ _directory = click.option(
     help="Where the archive is; only its owner may write it.",
 )
 _class_path = click.option(
-    "--classpath", help="Of the tasks: jars, DIR/*, directories. [default: `hadoop classpath`]"
+    "--classpath",
+    help="Class path of the tasks: jars, DIR/*, directories. [default: `hadoop classpath`]",
 )
 
 
@@ -48,12 +49,13 @@ def build(directory: Path, classpath: str | None, as_json: bool) -> None:
     Examples: vas cds build
               vas cds build --classpath '/etc/hadoop/conf:/opt/hadoop/share/hadoop/common/*'
     """
-    archive, wanted = Archive(directory), _ingredients(classpath)
+    archive, wanted = ClassArchive(directory), _ingredients(classpath)
     made = archive.build(wanted)
     if as_json:
-        print_json({"made": made, **_described(archive, wanted, State.FITS)})
+        print_json({"made": made, **_described(archive, wanted, ArchiveState.FITS)})
     else:
-        note(f"{'made' if made else 'already there'}: {_sentence(archive, wanted, State.FITS)}")
+        sentence = _sentence(archive, wanted, ArchiveState.FITS)
+        note(f"{'made' if made else 'already there'}: {sentence}")
 
 
 @cds.command()
@@ -69,15 +71,15 @@ def status(directory: Path, classpath: str | None, as_json: bool) -> int:
     Examples: vas cds status
               vas cds status --json
     """
-    archive, wanted = Archive(directory), _ingredients(classpath)
+    archive, wanted = ClassArchive(directory), _ingredients(classpath)
     state = archive.state(wanted)
     if as_json:
         print_json(_described(archive, wanted, state))
     else:
         click.echo(_sentence(archive, wanted, state))
-    if state is not State.FITS:
+    if state is not ArchiveState.FITS:
         note("run `vas cds build`")
-    return ExitStatus.DONE if state is State.FITS else ExitStatus.DIFFERENT
+    return ExitStatus.DONE if state is ArchiveState.FITS else ExitStatus.DIFFERENT
 
 
 @cds.command()
@@ -91,7 +93,10 @@ def arguments(directory: Path, classpath: str | None) -> None:
     """
     found = ClassPath.of(classpath or hadoop_class_path())
     jars = ":".join(map(str, found.jars))
-    for line in (*jvm_flags(Archive(directory).file), class_path_argument(jars, found.directories)):
+    for line in (
+        *jvm_flags(ClassArchive(directory).file),
+        class_path_argument(jars, found.directories),
+    ):
         click.echo(line)
 
 
@@ -99,7 +104,9 @@ def _ingredients(classpath: str | None) -> Ingredients:
     return Ingredients(java_home(), ClassPath.of(classpath or hadoop_class_path()).jars)
 
 
-def _described(archive: Archive, wanted: Ingredients, state: State) -> dict[str, object]:
+def _described(
+    archive: ClassArchive, wanted: Ingredients, state: ArchiveState
+) -> dict[str, object]:
     size = archive.file.stat().st_size if archive.file.exists() else 0
     return {
         "archive": str(archive.file),
@@ -110,5 +117,5 @@ def _described(archive: Archive, wanted: Ingredients, state: State) -> dict[str,
     }
 
 
-def _sentence(archive: Archive, wanted: Ingredients, state: State) -> str:
+def _sentence(archive: ClassArchive, wanted: Ingredients, state: ArchiveState) -> str:
     return f"{archive.file}: {state.value}; JDK {wanted.java}, {len(wanted.jars)} jars"

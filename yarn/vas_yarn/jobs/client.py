@@ -1,6 +1,6 @@
 """One run of a Hadoop program: its client, the applications it submits, and what became of them.
 
-In a lab and on a site alike: where it runs is in the command and its environment.
+It works in the same way in a lab and on a site: the command and its environment say where it runs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_yarn.history import History, job_id
 from vas_yarn.jobs.events import Event
-from vas_yarn.jobs.job import JobResult, add_counters
+from vas_yarn.jobs.job import SUBMITTED, JobResult, add_counters
 from vas_yarn.resourcemanager import ResourceManagerClient
 
-_SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
 _COMPLETED = re.compile(r"Job: Job \S+ completed successfully")
 _PROGRESS = re.compile(r"Job: +map (\d+)% reduce (\d+)%")
 _LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")
@@ -39,7 +38,7 @@ class Cancelled(VasError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program:
+class JobProgram:
     """A command that submits jobs: `name` for people, where its output goes, how long it may take.
 
     `env` is all of its environment; None is this process'.
@@ -52,12 +51,12 @@ class Program:
     limit_seconds: float | None = None
 
 
-class Client:
+class JobClient:
     """One run of one program."""
 
     def __init__(
         self,
-        program: Program,
+        program: JobProgram,
         yarn: ResourceManagerClient,
         history: History,
         heard: Callable[[Event], None],
@@ -111,7 +110,7 @@ class Client:
         return client.returncode
 
     def _understand(self, line: str) -> None:
-        if submitted := _SUBMITTED.search(line):
+        if submitted := SUBMITTED.search(line):
             self._applications.append(submitted[1])
             self._submitted_at = time.monotonic()
             self._say(f"{submitted[1]} waits for its first container")

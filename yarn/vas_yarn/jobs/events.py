@@ -1,4 +1,4 @@
-"""What a program inside a lab tells the one outside that started it: JSON lines on its stdout."""
+"""Events of a job, and of a lab that starts: JSON lines on a program's stdout."""
 
 from __future__ import annotations
 

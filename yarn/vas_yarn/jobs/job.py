@@ -1,13 +1,17 @@
-"""A job as the lab runs and reports it: what goes in, what comes out. Shared by both sides."""
+"""A job: the programs of Hadoop that can be run, and the result of a run."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from vas_core.errors import BadInput
+
+SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
+"""The line by which Hadoop's client tells the id of an application."""
 
 Counters = dict[str, dict[str, int]]
 _JOB_GROUP = "org.apache.hadoop.mapreduce.JobCounter"
@@ -32,7 +36,7 @@ PROGRAMS = (*EXAMPLES, "dfsio", "sortvalidator")
 
 
 class JobResult(BaseModel):
-    """What a program did. A program of several jobs has their sums, and the last one's ids.
+    """The result of a program. A program of several jobs has their sums, and the last one's ids.
 
     `seconds` is from submission to the end, as YARN's history has it; `client_seconds` the same
     as the client sees it, which asks every 300 ms; `wall_seconds` is the client's whole life;
@@ -58,7 +62,7 @@ class JobResult(BaseModel):
         return sum(group.get(name, 0) for group in self.counters.values())
 
     def map_counter(self, name: str) -> int:
-        """The same, of the map tasks alone."""
+        """A counter of the map tasks alone; 0 when it is not there."""
         return sum(group.get(name, 0) for group in self.map_counters.values())
 
     @property

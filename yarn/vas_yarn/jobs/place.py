@@ -14,24 +14,24 @@ from vas_yarn.jobs.job import JobResult
 OnEvent = Callable[[Event], None]
 
 
-class Known(Protocol):
-    """What is known of a place: its map, and a directory for what would go to /tmp."""
+class PlaceFacts(Protocol):
+    """Facts about a place: its map, and a directory in place of /tmp."""
 
     @property
     def cluster(self) -> Cluster:
-        """The map."""
+        """The map of its site."""
 
     @property
     def temporary(self) -> Path:
         """Where programs in the place may write."""
 
 
-class Place(Protocol):
+class JobPlace(Protocol):
     """A running cluster of YARN on Lustre. All raise VasError when they fail."""
 
     @property
-    def spec(self) -> Known:
-        """What is known of it."""
+    def spec(self) -> PlaceFacts:
+        """The facts about this place."""
 
     def refuse_broken(self) -> None:
         """Raises VasError, with the fix, if anything of it is broken."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vas_core.errors import BadInput, VasError
 from vas_core.sizes import format_size
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import OnEvent, Place
+from vas_yarn.jobs.place import JobPlace, OnEvent
 from vas_yarn.jobs.systems import Arm
 from vas_yarn.jobs.trees import copy_to_hdfs, readable, remove_tree
 
@@ -21,7 +21,7 @@ _CHECKSUM_BITS = 64
 
 
 @dataclass(frozen=True)
-class Sizes:
+class TeraSortSizes:
     """How the data is cut: rows of 100 bytes, splits that are stripes, one reducer per host."""
 
     rows: int
@@ -40,10 +40,10 @@ class Sizes:
         return -(-self.size_bytes // self.split_bytes)
 
     @classmethod
-    def of(cls, size_bytes: int, hosts: int) -> Sizes:
+    def of(cls, size_bytes: int, hosts: int) -> TeraSortSizes:
         """16 MiB splits; larger ones where that would make more than 48 maps.
 
-        Raises BadInput for less than a split a host: then there is no locality to show.
+        Raises BadInput for less than a split a host: locality would not show.
         """
         if size_bytes < hosts * MIN_SPLIT_BYTES:
             raise BadInput(
@@ -59,7 +59,7 @@ class Sizes:
 class TeraSort:
     """One data set of a lab, to be sorted once for each arm and as often as one likes."""
 
-    def __init__(self, lab: Place, sizes: Sizes, directory: str) -> None:
+    def __init__(self, lab: JobPlace, sizes: TeraSortSizes, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
         self._input = f"{directory}/input"
         self._generated: JobResult | None = None
@@ -104,8 +104,8 @@ class TeraSort:
         return f"{self._directory}/{arm.name.replace(' ', '-')}"
 
 
-def job_properties(sizes: Sizes) -> dict[str, str]:
-    """What every job on data of these sizes is told, in all arms."""
+def job_properties(sizes: TeraSortSizes) -> dict[str, str]:
+    """Properties of every job on data of these sizes, in all arms."""
     return {
         "vas.lustre.block-size": str(sizes.split_bytes),
         "mapreduce.job.maps": str(sizes.generators),
@@ -120,7 +120,7 @@ def job_properties(sizes: Sizes) -> dict[str, str]:
     }
 
 
-def checked_rows(lab: Place, report: str, made: JobResult) -> str:
+def checked_rows(lab: JobPlace, report: str, made: JobResult) -> str:
     """The checksum in TeraValidate's report, which has one only for rows in order.
 
     Raises VasError for rows that are not, and for others than those that `made` generated: TeraGen

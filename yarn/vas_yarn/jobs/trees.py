@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from vas_yarn.jobs.place import Place
+from vas_yarn.jobs.place import JobPlace
 
 _FS = ("hadoop", "fs")
 _CUT = 'truncate -s "$2" "$1"/*'
 
 
-def inside(lab: Place, path: str) -> Path:
+def inside(lab: JobPlace, path: str) -> Path:
     """Where a path, as jobs write it, is for programs in the lab."""
     return Path(lab.spec.cluster.lustre.mount) / path.lstrip("/")
 
@@ -23,7 +23,7 @@ def in_hdfs(path: str) -> bool:
     return path.startswith("hdfs://")
 
 
-def remove_tree(lab: Place, path: str) -> None:
+def remove_tree(lab: JobPlace, path: str) -> None:
     """Removes what is there, if anything is."""
     if in_hdfs(path):
         lab.call([*_FS, "-rm", "-r", "-f", "-skipTrash", path])
@@ -31,7 +31,7 @@ def remove_tree(lab: Place, path: str) -> None:
         lab.call(["rm", "-rf", "--", str(inside(lab, path))])
 
 
-def cut_files(lab: Place, path: str, size_bytes: int) -> None:
+def cut_files(lab: JobPlace, path: str, size_bytes: int) -> None:
     """Makes all files of a directory so long, which they were before they were appended to."""
     if in_hdfs(path):
         lab.call([*_FS, "-truncate", "-w", str(size_bytes), f"{path}/*"])
@@ -40,7 +40,7 @@ def cut_files(lab: Place, path: str, size_bytes: int) -> None:
 
 
 @contextmanager
-def readable(lab: Place, path: str) -> Iterator[Path]:
+def readable(lab: JobPlace, path: str) -> Iterator[Path]:
     """A directory for programs in the lab to read; of one in HDFS, a copy for as long."""
     if not in_hdfs(path):
         yield inside(lab, path)
@@ -50,7 +50,7 @@ def readable(lab: Place, path: str) -> Iterator[Path]:
         yield Path(name) / PurePosixPath(path).name
 
 
-def copy_to_hdfs(lab: Place, source: str, target: str, block_bytes: int) -> None:
+def copy_to_hdfs(lab: JobPlace, source: str, target: str, block_bytes: int) -> None:
     """Copies the files of a directory below the mount, without hidden ones, into one of HDFS.
 
     Every guest writes its share of them: a file's blocks are on the DataNode beside its writer.

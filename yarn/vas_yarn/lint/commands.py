@@ -34,6 +34,8 @@ def lint(
     \b
     Example: vas lint job.xml --cluster /etc/vas/cluster.yaml
              vas lint -D mapreduce.task.io.sort.mb=1024 -D mapreduce.map.java.opts=-Xmx800m
+    \f
+    Raises BadInput when neither a file nor an option is given.
     """
     if jobconf is None and not options:
         raise BadInput("nothing to look at", hint="name a job.xml, or give -D key=value")

@@ -1,4 +1,4 @@
-"""What a rule finds."""
+"""A contradiction in a job's configuration, as a rule finds it."""
 
 from __future__ import annotations
 

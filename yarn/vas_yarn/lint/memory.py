@@ -1,4 +1,4 @@
-"""What a task's heap, its container and its node have to do with one another. Pure."""
+"""Compares a task's heap with its container, and the container with its node. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SORT_SHARE = 0.8
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskMemory:
     """One kind of task: `map` or `reduce`. Sizes in bytes."""
 
     kind: str
@@ -43,7 +43,7 @@ class Task:
         return f"mapreduce.{self.kind}.memory.mb"
 
 
-def task(conf: JobConfiguration, kind: str) -> Task:
+def task(conf: JobConfiguration, kind: str) -> TaskMemory:
     """The sizes that Hadoop gives this kind of task; the last of several -Xmx counts."""
     opts = conf.get(f"mapreduce.{kind}.java.opts") or conf.get(_BOTH_OPTS)
     flags = {name: int(size) * _UNITS[unit.lower()] for name, size, unit in _FLAG.findall(opts)}
@@ -54,7 +54,9 @@ def task(conf: JobConfiguration, kind: str) -> Task:
         # JobConf.getMemoryRequired: from the heap where one is given, else the default.
         megabytes = -(-heap // int(ratio * _MIB)) if heap else _DEFAULT_CONTAINER_MB
     container = int(megabytes * _MIB)
-    return Task(kind, container, heap or int(container * ratio), flags.get("mn", 0), bool(heap))
+    return TaskMemory(
+        kind, container, heap or int(container * ratio), flags.get("mn", 0), bool(heap)
+    )
 
 
 def unreadable_sizes(conf: JobConfiguration) -> Iterator[Contradiction]:

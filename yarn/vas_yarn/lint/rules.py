@@ -73,7 +73,7 @@ def _fractions(conf: JobConfiguration) -> Iterator[Contradiction]:
     for key in _FRACTIONS:
         found = conf.find(key)
         if found and found.value and not 0 <= number(conf, key, -1) <= 1:
-            yield Contradiction(found.key, found.value, "is no share", "a number from 0 to 1")
+            yield Contradiction(found.key, found.value, "is not a share", "a number from 0 to 1")
 
 
 def _idle_reducers(conf: JobConfiguration) -> Iterator[Contradiction]:

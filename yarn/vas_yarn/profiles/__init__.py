@@ -20,7 +20,7 @@ def is_file_name(name: str) -> bool:
 
 
 def profile_properties(name: str) -> dict[str, str]:
-    """Its properties, with those of the files that it includes."""
+    """Returns a profile's properties, with those of the files that it includes."""
     return {found.key: found.value for found in read_xml(profile_file(name))}
 
 

@@ -18,11 +18,11 @@ from vas_yarn.ca import ca_option
 from vas_yarn.history import job_id
 from vas_yarn.resourcemanager import ActiveResourceManager
 from vas_yarn.shuffle.janitor.store import StagingStore
-from vas_yarn.shuffle.janitor.sweep import Row, sweep
-from vas_yarn.shuffle.job import Attempt, attempts, find
+from vas_yarn.shuffle.janitor.sweep import SweepRow, sweep
+from vas_yarn.shuffle.job import ShuffleAttempt, attempts, find
 from vas_yarn.shuffle.manifest import Manifest
 from vas_yarn.shuffle.sizes import ReducerInput, reducer_inputs
-from vas_yarn.shuffle.verify import Damage
+from vas_yarn.shuffle.verify import OutputDamage
 from vas_yarn.shuffle.verify import verify as damage_of
 
 # Hadoop's default of yarn.app.mapreduce.am.staging-dir, below the mount.
@@ -95,8 +95,10 @@ def verify(job: str, staging: Path | None, as_json: bool) -> None:
     """Read all map output of a job and compare it with what was published.
 
     Status 3 when something is damaged, 1 when the file system fails.
+    \f
+    Raises FoundDifferent when something is damaged.
     """
-    published, damages = 0, list[Damage]()
+    published, damages = 0, list[OutputDamage]()
     for attempt in _attempts(job, staging):
         published += attempt.manifest is not None
         damages += damage_of(attempt)
@@ -153,6 +155,8 @@ def gc(
     \b
     Examples: vas shuffle gc --dry-run
               vas shuffle gc --assume-over 30d
+    \f
+    Raises BadInput for a short --assume-over, VasError where YARN or the file system fails.
     """
     if assume_over is not None and assume_over < _LEAST_ASSUMED_SECONDS:
         raise BadInput(
@@ -160,7 +164,7 @@ def gc(
         )
     manager = ActiveResourceManager.find(managers or _managers(), ca)
     store = StagingStore(_root(staging))
-    rows: list[Row] = []
+    rows: list[SweepRow] = []
     try:
         assume_over_ms = None if assume_over is None else assume_over * 1000
         for row in sweep(
@@ -179,7 +183,7 @@ def gc(
     return ExitStatus.FAILED if any(map(_is_failure, rows)) else ExitStatus.DONE
 
 
-def _say_rows(rows: list[Row], as_json: bool, *, even_none: bool = False) -> None:
+def _say_rows(rows: list[SweepRow], as_json: bool, *, even_none: bool = False) -> None:
     if not rows and not even_none:
         return
     if as_json:
@@ -191,17 +195,17 @@ def _say_rows(rows: list[Row], as_json: bool, *, even_none: bool = False) -> Non
             note(f"vas: {shown(row.where)}: {row.why}; it stays")
 
 
-def _is_failure(row: Row) -> bool:
+def _is_failure(row: SweepRow) -> bool:
     # What a user can plant (refused) is no failure of the run; a ResourceManager that answers
     # nonsense is one, after all the others were looked after.
     return row.failed or row.verdict == "doubt"
 
 
-def _gc_cells(row: Row) -> tuple[object, ...]:
+def _gc_cells(row: SweepRow) -> tuple[object, ...]:
     return (row.where, row.verdict, "yes" if row.done else "no", row.why)
 
 
-def _attempts(job: str, staging: Path | None) -> Iterator[Attempt]:
+def _attempts(job: str, staging: Path | None) -> Iterator[ShuffleAttempt]:
     is_id = "/" not in job and not Path(job).exists()
     yield from attempts(find(job_id(job), _root(staging)) if is_id else find(job, Path()))
 
@@ -222,7 +226,7 @@ def _site(option: str) -> Cluster:
     return load_site(f"give {option}, or name the map's file by $VAS_CLUSTER")
 
 
-def _one_of_each_map(found: list[Attempt]) -> Iterator[Manifest]:
+def _one_of_each_map(found: list[ShuffleAttempt]) -> Iterator[Manifest]:
     seen: set[str] = set()
     for attempt in found:
         if attempt.manifest and attempt.task not in seen:
@@ -230,7 +234,7 @@ def _one_of_each_map(found: list[Attempt]) -> Iterator[Manifest]:
             yield attempt.manifest
 
 
-def _note_rivals(found: list[Attempt]) -> None:
+def _note_rivals(found: list[ShuffleAttempt]) -> None:
     published = Counter(attempt.task for attempt in found if attempt.manifest)
     rivals = sum(count > 1 for count in published.values())
     if rivals:
@@ -240,7 +244,7 @@ def _note_rivals(found: list[Attempt]) -> None:
         )
 
 
-def _listed(attempt: Attempt) -> dict[str, object]:
+def _listed(attempt: ShuffleAttempt) -> dict[str, object]:
     manifest = attempt.manifest
     row: dict[str, object] = {"attempt": attempt.path.name, "state": attempt.state}
     if manifest is None:
@@ -258,7 +262,7 @@ def _listed(attempt: Attempt) -> dict[str, object]:
     }
 
 
-def _cells(attempt: Attempt) -> tuple[object, ...]:
+def _cells(attempt: ShuffleAttempt) -> tuple[object, ...]:
     manifest = attempt.manifest
     if manifest is None:
         return (attempt.path.name, attempt.damage or attempt.state, *"------")

@@ -24,7 +24,7 @@ _MAP_ATTEMPT = re.compile(r"attempt_\d+_\d+_m_\d+_\d+")
 
 
 @dataclass(frozen=True)
-class Attempt:
+class ShuffleAttempt:
     """A map attempt's directory. No manifest and no damage: it has not published."""
 
     path: Path
@@ -70,10 +70,10 @@ def find(job: str, staging: Path) -> Path:
     raise BadInput(f"no map output of {job}", where=str(staging), hint=hint)
 
 
-def attempts(shuffle: Path) -> Iterator[Attempt]:
+def attempts(shuffle: Path) -> Iterator[ShuffleAttempt]:
     """Every map attempt's directory, in the order of their names.
 
-    Raises VasError where the file system fails: that is no damage.
+    Raises VasError where the file system fails, which is not damage.
     """
     try:
         found = sorted(path for path in shuffle.iterdir() if _MAP_ATTEMPT.fullmatch(path.name))
@@ -83,23 +83,23 @@ def attempts(shuffle: Path) -> Iterator[Attempt]:
         yield _attempt(path)
 
 
-def _attempt(path: Path) -> Attempt:
+def _attempt(path: Path) -> ShuffleAttempt:
     try:
         descriptor = open_regular(path / MANIFEST)
     except FileNotFoundError:
-        return Attempt(path, None)
+        return ShuffleAttempt(path, None)
     except Damaged as wrong:
-        return Attempt(path, None, f"{MANIFEST}: {wrong}")
+        return ShuffleAttempt(path, None, f"{MANIFEST}: {wrong}")
     try:
         with os.fdopen(descriptor, "rb") as stream:
             manifest = decode(_all(stream))
     except Damaged as wrong:
-        return Attempt(path, None, f"{MANIFEST}: {wrong}")
+        return ShuffleAttempt(path, None, f"{MANIFEST}: {wrong}")
     except OSError as wrong:
         raise VasError(f"cannot be read: {wrong.strerror}", where=str(path / MANIFEST)) from wrong
     if manifest.attempt != path.name:
-        return Attempt(path, None, f"{MANIFEST}: of another attempt, {manifest.attempt}")
-    return Attempt(path, manifest)
+        return ShuffleAttempt(path, None, f"{MANIFEST}: of another attempt, {manifest.attempt}")
+    return ShuffleAttempt(path, manifest)
 
 
 def _all(stream: BinaryIO) -> bytes:
@@ -112,7 +112,7 @@ def _all(stream: BinaryIO) -> bytes:
 def open_regular(path: Path) -> int:
     """A descriptor of a regular file, never through a link, never waiting for a pipe's writer.
 
-    Raises FileNotFoundError, Damaged for anything that is no regular file, VasError else.
+    Raises FileNotFoundError, Damaged for anything that is not a regular file, VasError else.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

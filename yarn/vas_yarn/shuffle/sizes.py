@@ -10,7 +10,7 @@ from vas_yarn.shuffle.manifest import Manifest
 
 @dataclass(frozen=True)
 class ReducerInput:
-    """What one reducer reads. `skew` is its stored bytes over the mean of all reducers."""
+    """The input of one reducer. `skew` is its stored bytes over the mean of all reducers."""
 
     partition: int
     maps: int

@@ -10,13 +10,13 @@ from pathlib import Path
 import google_crc32c
 
 from vas_core.errors import VasError
-from vas_yarn.shuffle.job import MANIFEST, Attempt, open_regular
+from vas_yarn.shuffle.job import MANIFEST, ShuffleAttempt, open_regular
 from vas_yarn.shuffle.manifest import CHECKSUM_BYTES, Manifest, Segment
 from vas_yarn.shuffle.wire import Damaged
 
 
 @dataclass(frozen=True)
-class Damage:
+class OutputDamage:
     """One thing that is not what was published. `offset` in bytes, where one is known."""
 
     attempt: str
@@ -30,19 +30,19 @@ class Damage:
         return asdict(self)
 
 
-def verify(attempt: Attempt) -> Iterator[Damage]:
+def verify(attempt: ShuffleAttempt) -> Iterator[OutputDamage]:
     """The damage of one attempt; nothing for one that has not published.
 
-    Raises VasError where the file system fails: that is no damage.
+    Raises VasError where the file system fails, which is not damage.
     """
     if attempt.damage:
-        yield Damage(attempt.path.name, MANIFEST, attempt.damage)
+        yield OutputDamage(attempt.path.name, MANIFEST, attempt.damage)
     if attempt.manifest:
         for index in range(len(attempt.manifest.files)):
             yield from _file(attempt.path, attempt.manifest, index)
 
 
-def _file(directory: Path, manifest: Manifest, index: int) -> Iterator[Damage]:
+def _file(directory: Path, manifest: Manifest, index: int) -> Iterator[OutputDamage]:
     file = manifest.files[index]
     path = directory / file.name
     try:
@@ -50,15 +50,15 @@ def _file(directory: Path, manifest: Manifest, index: int) -> Iterator[Damage]:
     except FileNotFoundError as gone:
         if not (directory / MANIFEST).exists():
             raise VasError("was removed: the job has ended", where=str(directory)) from gone
-        yield Damage(manifest.attempt, file.name, "is missing")
+        yield OutputDamage(manifest.attempt, file.name, "is missing")
         return
     except Damaged as wrong:
-        yield Damage(manifest.attempt, file.name, str(wrong))
+        yield OutputDamage(manifest.attempt, file.name, str(wrong))
         return
     try:
         length = os.fstat(descriptor).st_size
         if length != file.length:
-            yield Damage(
+            yield OutputDamage(
                 manifest.attempt, file.name, f"is {length} bytes long, published were {file.length}"
             )
             return
@@ -69,7 +69,7 @@ def _file(directory: Path, manifest: Manifest, index: int) -> Iterator[Damage]:
         os.close(descriptor)
 
 
-def _segment(descriptor: int, path: Path, attempt: str, segment: Segment) -> Iterator[Damage]:
+def _segment(descriptor: int, path: Path, attempt: str, segment: Segment) -> Iterator[OutputDamage]:
     for block, expected in enumerate(segment.checksums):
         offset = segment.offset + block * CHECKSUM_BYTES
         size = min(CHECKSUM_BYTES, segment.end - offset)
@@ -78,4 +78,4 @@ def _segment(descriptor: int, path: Path, attempt: str, segment: Segment) -> Ite
         except OSError as wrong:
             raise VasError(f"cannot be read: {wrong.strerror}", where=str(path)) from wrong
         if len(data) != size or google_crc32c.value(data) != expected:
-            yield Damage(attempt, path.name, "wrong checksum", offset, segment.partition)
+            yield OutputDamage(attempt, path.name, "wrong checksum", offset, segment.partition)

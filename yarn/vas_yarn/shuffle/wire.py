@@ -26,14 +26,14 @@ class Reader:
         return self._end - self._at
 
     def take(self, count: int) -> bytes:
-        """The next `count` bytes."""
+        """Returns the next `count` bytes. Raises Damaged where fewer are left."""
         if count > self.left:
             raise Damaged("does not add up: ends early")
         self._at += count
         return self._data[self._at - count : self._at]
 
     def u8(self) -> int:
-        """An unsigned byte."""
+        """Returns the next unsigned byte."""
         return self.take(1)[0]
 
     def u32s(self, count: int) -> tuple[int, ...]:
@@ -52,14 +52,14 @@ class Reader:
         return ~value if first < -120 else value
 
     def vint(self) -> int:
-        """A number that fits in 32 bits."""
+        """Returns a number of at most 32 bits. Raises Damaged for a longer one."""
         value = self.vlong()
         if not _INT_MIN <= value <= _INT_MAX:
             raise Damaged("does not add up: value too long to fit in integer")
         return value
 
     def text(self) -> str:
-        """UTF-8 with its length in bytes before it."""
+        """Returns UTF-8 text, which follows its length in bytes. Raises Damaged for all else."""
         length = self.vint()
         if not 0 <= length <= _LONGEST_TEXT:
             raise Damaged(f"does not add up: a text of {length} bytes")

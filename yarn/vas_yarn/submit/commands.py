@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput, ExitStatus, NotHere
 from vas_core.process import follow
 from vas_core.sizes import parse_size
+from vas_yarn.jobs.job import SUBMITTED
 from vas_yarn.lint.contradiction import Contradiction, number
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.profiles import PROFILES, is_file_name
@@ -30,18 +30,16 @@ from vas_yarn.site_files import (
 )
 from vas_yarn.submit.entry import find_entry
 from vas_yarn.submit.inputs import find_input
-from vas_yarn.submit.plan import Job, Plan, plan, split_words
+from vas_yarn.submit.plan import SubmissionPlan, SubmittedJob, plan, split_words
 from vas_yarn.submit.rule import Choice, choose
-
-_SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
 
 
 @dataclass(frozen=True)
 class _Submission:
-    """What is about to be run, and what is to be said about it."""
+    """A submission that is about to run, and the messages about it."""
 
     choice: Choice
-    plan: Plan
+    plan: SubmissionPlan
     argv: tuple[str, ...]
     warnings: list[Contradiction]
 
@@ -101,13 +99,15 @@ def submit(
               vas submit my-runnable.jar /in /out
               vas submit --profile short --dry-run my.jar org.example.Main -D a=b /in /out
               vas submit hadoop-streaming.jar -files map.py -mapper map.py -input /in -output /out
+    \f
+    Raises BadInput for a jar that is not there.
     """
     if not jar.is_file():
         raise BadInput("there is no such jar", where=str(jar), hint="name a jar of this machine")
     entry = find_entry(jar, words)
     parts = split_words(entry.words)
     options = {option.key: option.value for option in from_options(parts.options)}
-    job = Job(jar, entry.leading, parts.rest, options, conf_file, parts.generic)
+    job = SubmittedJob(jar, entry.leading, parts.rest, options, conf_file, parts.generic)
     if entry.is_of_manifest:
         note(f"{jar.name} starts {entry.main}, which its manifest names")
     found = _prepare(job, profile, dry_run)
@@ -121,7 +121,7 @@ def submit(
     return _run_and_describe(found) if as_json else _become(found.argv)
 
 
-def _prepare(job: Job, profile: str, dry_run: bool) -> _Submission:
+def _prepare(job: SubmittedJob, profile: str, dry_run: bool) -> _Submission:
     site = site_properties(configuration_directory())
     conf = {found.key: found.value for found in read_xml(job.conf)} if job.conf else {}
     asked = site | conf | dict(job.options)
@@ -135,7 +135,7 @@ def _prepare(job: Job, profile: str, dry_run: bool) -> _Submission:
     return _Submission(choice, made, (program or "hadoop", *made.arguments), warnings)
 
 
-def _chosen(job: Job, asked: dict[str, str]) -> Choice:
+def _chosen(job: SubmittedJob, asked: dict[str, str]) -> Choice:
     conf = as_mapping(asked)
     mount = conf.get("vas.lustre.mount")
     if not mount and default_path().exists():
@@ -166,7 +166,7 @@ def _run_and_describe(found: _Submission) -> int:
 
     def heard(line: str) -> None:
         note(line)
-        applications.extend(_SUBMITTED.findall(line))
+        applications.extend(SUBMITTED.findall(line))
 
     status = follow(found.argv, heard)
     print_json({**found.as_json(), "applications": applications, "status": status})

@@ -19,7 +19,7 @@ _MOST_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
-class Entry:
+class JarEntry:
     """The class that starts, where it is named, and the words that stand before the options."""
 
     main: str
@@ -30,7 +30,7 @@ class Entry:
     """The words behind: the program's own arguments, and the generic options they begin with."""
 
 
-def find_entry(jar: Path, words: Sequence[str]) -> Entry:
+def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
     """Reads the jar as Hadoop's RunJar does: Main-Class of its manifest, else the first word.
 
     Raises BadInput if the jar cannot be read, or if neither names a class.
@@ -50,7 +50,7 @@ def find_entry(jar: Path, words: Sequence[str]) -> Entry:
         raise BadInput(f"cannot be read as a jar: {wrong}", where=str(jar), hint=hint) from wrong
     if is_driver and len(words) > before and not words[before].startswith("-"):
         before += 1
-    return Entry(main, named is not None, tuple(words[:before]), tuple(words[before:]))
+    return JarEntry(main, named is not None, tuple(words[:before]), tuple(words[before:]))
 
 
 def main_class(manifest: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What a job reads, as far as its arguments show it."""
+"""Finds a job's input, as far as its arguments show it."""
 
 from __future__ import annotations
 

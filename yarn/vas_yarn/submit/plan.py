@@ -1,4 +1,4 @@
-"""What is submitted: the command, and the configuration that it amounts to. Pure."""
+"""Plans a submission: the command, and the configuration that it amounts to. Pure."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _GENERIC = ("-libjars", "-files", "-archives", "-fs", "-jt")
 
 
 @dataclass(frozen=True)
-class Job:
-    """What the user asked for.
+class SubmittedJob:
+    """A job as the user asked for it.
 
     `leading` stands between the jar and the options (`vas_yarn.submit.entry`), `options` are those
     of `-D`, `generic` Hadoop's other generic options, `words` the program's own arguments.
@@ -35,7 +35,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SubmissionPlan:
     """A command without the program's name, and the properties of its job."""
 
     arguments: tuple[str, ...]
@@ -49,7 +49,9 @@ class Plan:
         return as_mapping(self.properties)
 
 
-def plan(job: Job, profile: str, site: Mapping[str, str], conf: Mapping[str, str]) -> Plan:
+def plan(
+    job: SubmittedJob, profile: str, site: Mapping[str, str], conf: Mapping[str, str]
+) -> SubmissionPlan:
     """The profile over the site's files, the user's file over it, `-D` over all.
 
     Tags are added up: those of the profile, and those that somebody else set. A heap is not the
@@ -72,7 +74,7 @@ def plan(job: Job, profile: str, site: Mapping[str, str], conf: Mapping[str, str
         if key != TAGS_KEY and site.get(key, value) != value and properties[key] == value
     }
     arguments = ("jar", str(job.jar), *job.leading, *generic, *job.generic, *job.words)
-    return Plan(arguments, properties, replaced)
+    return SubmissionPlan(arguments, properties, replaced)
 
 
 def _without_heaps(chosen: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:

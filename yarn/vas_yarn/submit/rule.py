@@ -16,7 +16,7 @@ MOST_SHORT_MAPS = 2000
 
 @dataclass(frozen=True)
 class Input:
-    """What a job reads. Sizes in bytes."""
+    """The input of a job. Sizes in bytes."""
 
     total: int
     largest_split: int

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable
 
 from vas_lab.lustre.lfs import names, space
-from vas_lab.lustre.lfs.client import VERSION, Client, err, out
+from vas_lab.lustre.lfs.client import VERSION, LfsClient, err, out
 from vas_lab.lustre.lfs.getstripe import getstripe
 from vas_lab.lustre.lfs.setstripe import migrate, setstripe
 
-_COMMANDS: dict[str, Callable[[Client, list[str]], int]] = {
+_COMMANDS: dict[str, Callable[[LfsClient, list[str]], int]] = {
     "check": space.check,
     "df": space.df,
     "fid2path": names.fid2path,
@@ -40,7 +40,7 @@ def main(words: list[str]) -> int:
         err(f"lfs: the lab's stand-in knows: {', '.join(sorted(_COMMANDS))}")
         return 4
     try:
-        return command(Client.of(os.environ), words[1:])
+        return command(LfsClient.of(os.environ), words[1:])
     except OSError as failed:
         # The MDS is gone or refuses: a real client would wait for it.
         err(f"lfs {words[0]}: {failed.strerror or failed} ({failed.errno})")

@@ -1,4 +1,4 @@
-"""What the `lfs` of the lab knows of its surroundings: the mount, the MDS, where to print."""
+"""The surroundings of a lab's `lfs`: the mount, the MDS, where to print."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def err(text: str) -> None:
 
 
 @dataclass(frozen=True)
-class Client:
+class LfsClient:
     """The one file system of the lab, as this process sees it. `mount` None: there is none."""
 
     mount: Path | None
     mds: Path
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> Client:
+    def of(cls, environment: Mapping[str, str]) -> LfsClient:
         """From the variables LabLustre.environment() sets."""
         mount = environment.get("VAS_LAB_MOUNT")
         return cls(Path(mount) if mount else None, Path(environment.get("VAS_LAB_MDS", "")))
@@ -73,7 +73,7 @@ class Client:
             os.close(descriptor)
 
     def info(self) -> Any:
-        """`fsname`, `osts`, `pools`."""
+        """Asks the MDS for the file system's `fsname`, `osts` and `pools`."""
         return self.ask("info")
 
 

@@ -1,4 +1,4 @@
-"""`lfs getstripe`."""
+"""The command `lfs getstripe` of the lab's `lfs`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from operator import or_
 from typing import Any
 
 from vas_lab.lustre.lfs import usage
-from vas_lab.lustre.lfs.client import Client, err, out
+from vas_lab.lustre.lfs.client import LfsClient, err, out
 from vas_lab.lustre.lfs.options import Option, Parsed, UsageError, parse
 from vas_lab.lustre.lfs.render import directory_text, file_text
 from vas_lab.lustre.lfs.view import DEFAULT, VERBOSE, Show, View
@@ -61,14 +61,14 @@ _ROOT_MAX_INHERIT_RR = 3
 
 @dataclass(frozen=True)
 class _Request:
-    client: Client
+    client: LfsClient
     view: View
     depth: int | None
     mdt_defaults: bool
 
 
-def getstripe(client: Client, words: list[str]) -> int:
-    """Prints; returns the exit status: 0, or the last errno met."""
+def getstripe(client: LfsClient, words: list[str]) -> int:
+    """Prints layouts; returns the exit status: 0, or the last errno met. Raises nothing."""
     try:
         parsed = parse(words, _OPTIONS)
         if not parsed.operands:
@@ -91,7 +91,7 @@ def getstripe(client: Client, words: list[str]) -> int:
     return status
 
 
-def _request(client: Client, parsed: Parsed) -> _Request:
+def _request(client: LfsClient, parsed: Parsed) -> _Request:
     chosen = [_ATTRIBUTES[name] for name, _ in parsed.options if name in _ATTRIBUTES]
     show = reduce(or_, chosen) if chosen else DEFAULT
     if parsed.has("quiet"):
@@ -173,7 +173,7 @@ def _default(request: _Request, path: str) -> None:
     out(directory_text(path, layout_json(layout), answer["fid"], view, is_own=own is not None))
 
 
-def _inherited(client: Client) -> Layout | None:
+def _inherited(client: LfsClient) -> Layout | None:
     """The root's default is that of every directory without one."""
     raw = client.on_file("get", str(client.mount))["layout"]
     return decode(bytes.fromhex(raw)) if raw else None
@@ -227,7 +227,7 @@ def _entry(request: _Request, path: str, *, is_listed: bool = False) -> None:
         out(file_text(path, layout, answer["fid"], request.view))
 
 
-def _get(client: Client, path: str) -> Any:
+def _get(client: LfsClient, path: str) -> Any:
     try:
         return client.on_file("get", path)
     except OSError as failed:

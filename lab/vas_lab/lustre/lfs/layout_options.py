@@ -49,7 +49,7 @@ OPTIONS = (
 )
 
 
-class Refused(Exception):
+class RefusedLayout(Exception):
     """lfs itself refuses: the lines for stderr and the exit status."""
 
     def __init__(self, status: int, *lines: str) -> None:
@@ -60,7 +60,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class _Part:
-    """One component's options; a plain layout's when there is no `-E`."""
+    """One component's options; a plain layout's without `-E`."""
 
     size: int = 0
     count: int = 0
@@ -84,7 +84,10 @@ class _Mirror:
 
 
 def request_of(parsed: Parsed, path: str) -> Layout | None:
-    """The layout asked for; None when no option asks for any. `path` is for messages only."""
+    """The layout asked for; None when no option asks for any. `path` is for messages only.
+
+    Raises RefusedLayout for what Lustre refuses, too.
+    """
     if parsed.has("foreign"):
         return Foreign(0, 0, (parsed.value("xattr") or "").encode(errors="surrogateescape"))
     mirrors, is_composite = _mirrors(parsed, path)
@@ -155,7 +158,7 @@ def _components(parts: list[_Part], mirror: int) -> list[Component]:
     made, begin = [], 0
     for part in parts:
         if part.end is not None and part.end <= begin:
-            raise Refused(
+            raise RefusedLayout(
                 errno.EINVAL,
                 f"Set extent [{begin}, {part.end}) failed. Invalid argument",
                 "error: lfs setstripe: invalid layout",
@@ -166,7 +169,7 @@ def _components(parts: list[_Part], mirror: int) -> list[Component]:
 
 
 def misaligned(request: Layout) -> bool:
-    """Whether a component's end is no multiple of its stripe size: refused, but late."""
+    """Whether a component's end is not a multiple of its stripe size: refused, but late."""
     return isinstance(request, Composite) and any(
         part.extent_end is not None
         and isinstance(part.layout, Plain)
@@ -182,7 +185,9 @@ def _plain(part: _Part, begin: int) -> Plain:
     osts = part.osts
     if osts and part.start is not None:
         if part.start not in osts:
-            raise Refused(errno.EINVAL, f"error: OST {part.start} is not in the list given with -o")
+            raise RefusedLayout(
+                errno.EINVAL, f"error: OST {part.start} is not in the list given with -o"
+            )
         turn = osts.index(part.start)
         osts = osts[turn:] + osts[:turn]
     over = part.overstriped or len(set(osts)) < len(osts)
@@ -200,8 +205,8 @@ def _plain(part: _Part, begin: int) -> Plain:
 # ---- values ----
 
 
-def _invalid(what: str) -> Refused:
-    return Refused(errno.EINVAL, f"lfs setstripe: {what}: Invalid argument ({errno.EINVAL})")
+def _invalid(what: str) -> RefusedLayout:
+    return RefusedLayout(errno.EINVAL, f"lfs setstripe: {what}: Invalid argument ({errno.EINVAL})")
 
 
 def _bytes(text: str) -> int | None:
@@ -275,10 +280,10 @@ def _pool(text: str) -> str | None:
 def _is_mdt(text: str, path: str, *, is_first: bool) -> bool:
     if text not in ("mdt", "raid0"):
         # It is the path that lfs 2.17 names here.
-        raise Refused(
+        raise RefusedLayout(
             errno.EINVAL,
             f"error: layout '{path}' is unknown, supported layouts are: 'mdt', 'raid0'",
         )
     if text == "mdt" and not is_first:
-        raise Refused(errno.EINVAL, "error: 'mdt' layout can be only the first one")
+        raise RefusedLayout(errno.EINVAL, "error: 'mdt' layout can be only the first one")
     return text == "mdt"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from vas_lab.lustre.lfs.client import Client, err, out
+from vas_lab.lustre.lfs.client import LfsClient, err, out
 from vas_lab.lustre.lfs.options import Option, Parsed, UsageError, parse
 
 _DIRECTORY_OPTIONS = (
@@ -18,7 +18,7 @@ _DIRECTORY_OPTIONS = (
 )
 
 
-def path2fid(client: Client, words: list[str]) -> int:
+def path2fid(client: LfsClient, words: list[str]) -> int:
     """Prints `[FID]`, with the path when several are asked for."""
     parsed = _parsed(words, (Option("parents"),))
     if parsed is None:
@@ -39,11 +39,11 @@ def path2fid(client: Client, words: list[str]) -> int:
     return status
 
 
-def _fid(client: Client, path: str) -> str:
+def _fid(client: LfsClient, path: str) -> str:
     return str(client.on_file("get", path)["fid"])
 
 
-def fid2path(client: Client, words: list[str]) -> int:
+def fid2path(client: LfsClient, words: list[str]) -> int:
     """`lfs fid2path MOUNT FID...`: the first name found in a walk over the mount."""
     root, *fids = words
     status = 0
@@ -57,7 +57,7 @@ def fid2path(client: Client, words: list[str]) -> int:
     return status
 
 
-def getdirstripe(client: Client, words: list[str]) -> int:
+def getdirstripe(client: LfsClient, words: list[str]) -> int:
     """The lab has one MDT: no directory is striped."""
     parsed = _parsed(words, _DIRECTORY_OPTIONS)
     if parsed is None:
@@ -68,8 +68,8 @@ def getdirstripe(client: Client, words: list[str]) -> int:
     return 0
 
 
-def mkdir(client: Client, words: list[str]) -> int:
-    """Makes directories on MDT 0.
+def mkdir(client: LfsClient, words: list[str]) -> int:
+    """Makes directories on MDT 0; returns the exit status. Raises nothing.
 
     More MDTs are refused: with EPERM to users who may not ask for them, as Lustre does by
     mdt.*.enable_remote_dir_gid, and with EINVAL else, for the lab has one.
@@ -91,13 +91,13 @@ def mkdir(client: Client, words: list[str]) -> int:
     return status
 
 
-def _may_stripe(client: Client) -> bool:
+def _may_stripe(client: LfsClient) -> bool:
     # mdt_reint_create: root, members of that group, or all where it is -1.
     allowed: int = client.info()["enable_remote_dir_gid"]
     return os.geteuid() == 0 or allowed in (-1, os.getegid())
 
 
-def pool_list(client: Client, words: list[str]) -> int:
+def pool_list(client: LfsClient, words: list[str]) -> int:
     """`pool_list FSNAME|MOUNT` names the pools, `pool_list FSNAME.POOL` its OSTs."""
     if len(words) != 1:
         err("lfs pool_list: one file system or pool must be named")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vas_lab.lustre.lfs.view import Lines, Show, View
+from vas_lab.lustre.lfs.view import Show, TextLines, View
 from vas_layout.codec import COMPOSITE_MAGIC, FOREIGN_MAGIC, PLAIN_MAGICS
 from vas_layout.lfs_text import PATTERN_WORDS
 from vas_layout.model import Magic
@@ -20,7 +20,7 @@ Layout = dict[str, Any]
 
 def file_text(path: str, layout: Layout, fid: str, view: View) -> str:
     """What `lfs getstripe` prints for a regular file. `fid` without brackets."""
-    out = Lines()
+    out = TextLines()
     if layout["type"] == "foreign":
         _foreign(out, layout, view)
         return out.text()
@@ -39,7 +39,7 @@ def file_text(path: str, layout: Layout, fid: str, view: View) -> str:
 
 def directory_text(path: str, layout: Layout, fid: str, view: View, *, is_own: bool) -> str:
     """What `lfs getstripe` prints for a directory; `is_own` false: it has no default set."""
-    out = Lines()
+    out = TextLines()
     if view.header and not view.yaml and view.show != Show.OBJECTS:
         out.add(path if is_own or Show.DETAIL not in view.show else f"(Default) {path}")
     if layout["type"] == "composite":
@@ -51,7 +51,7 @@ def directory_text(path: str, layout: Layout, fid: str, view: View, *, is_own: b
     return out.text()
 
 
-def _foreign(out: Lines, layout: Layout, view: View) -> None:
+def _foreign(out: TextLines, layout: Layout, view: View) -> None:
     value = bytes.fromhex(layout["value_hex"]).decode(errors="surrogateescape")
     if Show.DETAIL in view.show:
         kind = "none" if layout["foreign_type"] == 0 else "unknown"
@@ -86,7 +86,7 @@ def _attributes(layout: Layout, view: View, first: int | None) -> list[tuple[Sho
     ]
 
 
-def _file_body(out: Lines, layout: Layout, fid: str, view: View, indent: str) -> None:
+def _file_body(out: TextLines, layout: Layout, fid: str, view: View, indent: str) -> None:
     if Show.DETAIL in view.show:
         sequence, object_id = fid.split(":")[:2]
         out.add(f"{indent}{'lmm_magic:':19}0x{PLAIN_MAGICS[Magic(layout['magic'])]:08X}")
@@ -105,7 +105,7 @@ def _file_body(out: Lines, layout: Layout, fid: str, view: View, indent: str) ->
         _objects(out, layout, view, indent)
 
 
-def _objects(out: Lines, layout: Layout, view: View, indent: str) -> None:
+def _objects(out: TextLines, layout: Layout, view: View, indent: str) -> None:
     chosen = [
         (number, item)
         for number, item in enumerate(layout["objects"])
@@ -128,7 +128,7 @@ def _objects(out: Lines, layout: Layout, view: View, indent: str) -> None:
         _table(out, chosen, view)
 
 
-def _table(out: Lines, chosen: list[tuple[int, Any]], view: View) -> None:
+def _table(out: TextLines, chosen: list[tuple[int, Any]], view: View) -> None:
     out.add("\tobdidx\t\t objid\t\t objid\t\t group")
     mark = "" if view.ost is None else " *"
     for _, item in chosen:
@@ -139,7 +139,7 @@ def _table(out: Lines, chosen: list[tuple[int, Any]], view: View) -> None:
         out.add(f"\t{index:>6}\t{object_id:14}\t{oid:>13}\t{group:>14}{mark}")
 
 
-def _directory_body(out: Lines, layout: Layout, fid: str, view: View, indent: str) -> None:
+def _directory_body(out: TextLines, layout: Layout, fid: str, view: View, indent: str) -> None:
     if Show.FID in view.show:
         out.add(f"[{fid}]" if view.lone else f"{indent}{'lmm_fid:':19}[{fid}]")
     narrowed = View(view.show & ~Show.GENERATION, hex_index=view.hex_index)
@@ -159,7 +159,7 @@ def _directory_body(out: Lines, layout: Layout, fid: str, view: View, indent: st
 # ---- composite layouts ----
 
 
-def _composite(out: Lines, layout: Layout, fid: str, view: View, body: Any) -> None:
+def _composite(out: TextLines, layout: Layout, fid: str, view: View, body: Any) -> None:
     is_directory = body is _directory_body
     if Show.COMPONENTS in view.show:
         _all_components(out, layout, fid, view, body)
@@ -183,7 +183,7 @@ def shown_component(layout: Layout, *, is_directory: bool) -> Layout:
     return (ready or components)[-1]
 
 
-def _all_components(out: Lines, layout: Layout, fid: str, view: View, body: Any) -> None:
+def _all_components(out: TextLines, layout: Layout, fid: str, view: View, body: Any) -> None:
     detail = Show.DETAIL in view.show
     is_directory = body is _directory_body
     shift = "" if view.yaml and not detail else "  "
@@ -207,7 +207,7 @@ def _all_components(out: Lines, layout: Layout, fid: str, view: View, body: Any)
 
 
 def _component(
-    out: Lines, component: Layout, fid: str, view: View, body: Any, offset: int, size: int
+    out: TextLines, component: Layout, fid: str, view: View, body: Any, offset: int, size: int
 ) -> None:
     structured = view.yaml or Show.DETAIL in view.show
     end = "EOF" if component["extent_end"] is None else str(component["extent_end"])

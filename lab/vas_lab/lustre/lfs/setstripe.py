@@ -8,8 +8,14 @@ import os
 import stat
 
 from vas_lab.lustre.lfs import usage
-from vas_lab.lustre.lfs.client import O_LOV_DELAY_CREATE, Client, err, out
-from vas_lab.lustre.lfs.layout_options import OPTIONS, Refused, is_asked, misaligned, request_of
+from vas_lab.lustre.lfs.client import O_LOV_DELAY_CREATE, LfsClient, err, out
+from vas_lab.lustre.lfs.layout_options import (
+    OPTIONS,
+    RefusedLayout,
+    is_asked,
+    misaligned,
+    request_of,
+)
 from vas_lab.lustre.lfs.options import Option, Parsed, UsageError, parse
 from vas_lab.lustre.mds.layouts import DEFAULT
 from vas_layout.codec import decode, encode
@@ -19,17 +25,17 @@ _MIGRATE_ONLY = (Option("block", "b"), Option("non-block", "n"), Option("verbose
 _HAS_LAYOUT = "stripe already set"
 
 
-def setstripe(client: Client, words: list[str]) -> int:
+def setstripe(client: LfsClient, words: list[str]) -> int:
     """Creates files with a layout, or sets directories' default; returns the exit status."""
     return _run(client, words, is_migrate=False)
 
 
-def migrate(client: Client, words: list[str]) -> int:
+def migrate(client: LfsClient, words: list[str]) -> int:
     """Gives existing files a new layout; returns the exit status."""
     return _run(client, words, is_migrate=True)
 
 
-def _run(client: Client, words: list[str], *, is_migrate: bool) -> int:
+def _run(client: LfsClient, words: list[str], *, is_migrate: bool) -> int:
     try:
         parsed = parse(words, OPTIONS + (_MIGRATE_ONLY if is_migrate else ()))
         if parsed.has("help"):
@@ -42,7 +48,7 @@ def _run(client: Client, words: list[str], *, is_migrate: bool) -> int:
         out(usage.SETSTRIPE)
         err(str(wrong))
         return 4
-    except Refused as refused:
+    except RefusedLayout as refused:
         for line in refused.lines:
             err(line)
         return refused.status
@@ -52,7 +58,7 @@ def _run(client: Client, words: list[str], *, is_migrate: bool) -> int:
     return next((status for status in reversed(statuses) if status), 0)
 
 
-def _request(client: Client, parsed: Parsed) -> Layout:
+def _request(client: LfsClient, parsed: Parsed) -> Layout:
     source = parsed.value("copy")
     if source:
         raw = client.on_file("get", source)["layout"]
@@ -65,13 +71,13 @@ def _request(client: Client, parsed: Parsed) -> Layout:
     return request
 
 
-def _check_pools(client: Client, request: Layout) -> None:
+def _check_pools(client: LfsClient, request: Layout) -> None:
     composite = request.components if isinstance(request, Composite) else ()
     for part in (request, *(component.layout for component in composite)):
         if isinstance(part, Plain) and part.pool:
             info = client.info()
             if part.pool not in info["pools"]:
-                raise Refused(
+                raise RefusedLayout(
                     errno.EINVAL,
                     f"lfs setstripe: pool '{part.pool} fsname {info['fsname']}' does not exist: "
                     f"{os.strerror(errno.ENOENT)} ({errno.ENOENT})",
@@ -79,7 +85,7 @@ def _check_pools(client: Client, request: Layout) -> None:
 
 
 def _one(
-    client: Client, path: str, request: Layout, mode: int, is_migrate: bool, blocks: bool
+    client: LfsClient, path: str, request: Layout, mode: int, is_migrate: bool, blocks: bool
 ) -> int:
     if misaligned(request):
         err(
@@ -113,7 +119,7 @@ def _open(path: str, mode: int, is_migrate: bool) -> int:
 
 
 def _set(
-    client: Client, path: str, file: int, request: Layout, is_migrate: bool, blocks: bool
+    client: LfsClient, path: str, file: int, request: Layout, is_migrate: bool, blocks: bool
 ) -> int:
     try:
         if not client.holds(path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vas_lab.lustre.lfs import usage
-from vas_lab.lustre.lfs.client import INSTANCE, Client, client_uuid, err, out
+from vas_lab.lustre.lfs.client import INSTANCE, LfsClient, client_uuid, err, out
 from vas_lab.lustre.lfs.options import Option, UsageError, parse
 
 # One small MDT, as sites have: its size is made up, its files are counted.
@@ -16,7 +16,7 @@ _BYTES_PER_FILE = 4096
 
 
 @dataclass(frozen=True)
-class Target:
+class StorageTarget:
     """One MDT or OST: bytes and inodes."""
 
     name: str
@@ -29,11 +29,11 @@ class Target:
 
     @property
     def kind(self) -> str:
-        """MDT or OST."""
+        """The kind of target, `MDT` or `OST`."""
         return "MDT" if "-MDT" in self.name else "OST"
 
 
-def df_text(targets: list[Target], mount: str, *, human: bool, inodes: bool) -> str:
+def df_text(targets: list[StorageTarget], mount: str, *, human: bool, inodes: bool) -> str:
     """What `lfs df` prints."""
     if inodes:
         heading = ("Inodes", "IUsed", "IFree", "IUse%")
@@ -48,14 +48,14 @@ def df_text(targets: list[Target], mount: str, *, human: bool, inodes: bool) -> 
     return "\n".join(lines) + "\n"
 
 
-def _numbers(target: Target, *, inodes: bool) -> tuple[int, int, int]:
+def _numbers(target: StorageTarget, *, inodes: bool) -> tuple[int, int, int]:
     if inodes:
         free = target.total_files - target.used_files
         return target.total_files, target.used_files, free
     return target.total_bytes, target.used_bytes, target.available_bytes
 
 
-def _summary(targets: list[Target], *, inodes: bool) -> tuple[int, int, int]:
+def _summary(targets: list[StorageTarget], *, inodes: bool) -> tuple[int, int, int]:
     mdts = [_numbers(t, inodes=inodes) for t in targets if t.kind == "MDT"]
     osts = [_numbers(t, inodes=inodes) for t in targets if t.kind == "OST"]
     total, used, free = (sum(column) for column in zip(*osts, strict=True))
@@ -83,7 +83,7 @@ def _human(kibibytes: int) -> str:
     return f"{value:.1f}{units[0]}"
 
 
-def df(client: Client, words: list[str]) -> int:
+def df(client: LfsClient, words: list[str]) -> int:
     """Prints space or inodes per target; returns the exit status."""
     options = (Option("human-readable", "h"), Option("inodes", "i"), Option("lazy", "l"))
     try:
@@ -99,7 +99,7 @@ def df(client: Client, words: list[str]) -> int:
     return 0
 
 
-def _targets(client: Client) -> list[Target]:
+def _targets(client: LfsClient) -> list[StorageTarget]:
     fsname, space = client.info()["fsname"], client.ask("df")
     files = space["files"]
     mdt_used = files * _BYTES_PER_FILE
@@ -120,12 +120,14 @@ def _targets(client: Client) -> list[Target]:
     ]
 
 
-def _target(name: str, index: int, total: int, used: int, files: int, used_files: int) -> Target:
+def _target(
+    name: str, index: int, total: int, used: int, files: int, used_files: int
+) -> StorageTarget:
     blocks, used_blocks = total >> 10, -(-used // 1024)
-    return Target(name, index, blocks, used_blocks, files, used_files, blocks - used_blocks)
+    return StorageTarget(name, index, blocks, used_blocks, files, used_files, blocks - used_blocks)
 
 
-def osts(client: Client, words: list[str]) -> int:
+def osts(client: LfsClient, words: list[str]) -> int:
     """Lists the OSTs; nothing for a path that is not Lustre."""
     if client.mount is not None and all(client.holds(path) for path in words):
         info = client.info()
@@ -135,14 +137,14 @@ def osts(client: Client, words: list[str]) -> int:
     return 0
 
 
-def mdts(client: Client, words: list[str]) -> int:
-    """Lists the MDTs."""
+def mdts(client: LfsClient, words: list[str]) -> int:
+    """Lists the MDTs; returns the exit status."""
     if client.mount is not None and all(client.holds(path) for path in words):
         out(f"MDTS:\n0: {client.info()['fsname']}-MDT0000_UUID ACTIVE\n")
     return 0
 
 
-def check(client: Client, words: list[str]) -> int:
+def check(client: LfsClient, words: list[str]) -> int:
     """`lfs check osts|mds|servers|all`: every target of the lab is active while its MDS is."""
     info = client.info()
     if words[:1] != ["mds"]:
@@ -161,7 +163,7 @@ _GETNAME_OPTIONS = (
 )
 
 
-def getname(client: Client, words: list[str]) -> int:
+def getname(client: LfsClient, words: list[str]) -> int:
     """Names the mount: `FSNAME-INSTANCE`, or the part asked for."""
     try:
         parsed = parse(words, _GETNAME_OPTIONS)

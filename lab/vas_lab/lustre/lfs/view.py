@@ -58,13 +58,13 @@ class View:
 
 
 @dataclass
-class Lines:
-    """Text under construction."""
+class TextLines:
+    """Lines of text that are put together one by one."""
 
     parts: list[str] = field(default_factory=list)
 
     def add(self, text: str = "") -> None:
-        """Appends one line."""
+        """Appends one line to the text."""
         self.parts.append(f"{text}\n")
 
     def text(self) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from vas_core.errors import VasError
 from vas_core.predictable_names import MDS_LOCK
 from vas_core.safe_open import open_own
-from vas_lab.lustre.mds.service import Service, Site
+from vas_lab.lustre.mds.service import MdsSite, Service
 
 _BACKLOG = 1024
 _MAX_REQUEST_BYTES = 1 << 20
@@ -55,7 +55,7 @@ class Server:
         self._selector.register(self._listener, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Never returns."""
+        """Serves requests for ever; does not return."""
         while True:
             usage = self._service.usage
             events = self._selector.select(0 if usage.is_counting else None)
@@ -114,7 +114,7 @@ class Server:
         connection.close()
 
 
-def _site(arguments: list[str]) -> Site:
+def _site(arguments: list[str]) -> MdsSite:
     parser = argparse.ArgumentParser(prog="python -m vas_lab.lustre.mds", description=__doc__)
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--mount", type=Path, required=True)
@@ -122,7 +122,7 @@ def _site(arguments: list[str]) -> Site:
     parser.add_argument("--osts", required=True, help="indices: 0,1,2,3")
     parser.add_argument("--ost-size", type=int, required=True, help="bytes per OST")
     options = parser.parse_args(arguments)
-    return Site(
+    return MdsSite(
         state_dir=options.state,
         mount=options.mount.resolve(),
         fsname=options.fsname,

@@ -38,7 +38,7 @@ def _refuse(why: str) -> OSError:
 
 @dataclass(frozen=True)
 class Maker:
-    """What making objects needs of the MDS.
+    """The MDS's own functions that are needed to make objects.
 
     choose      (count, pool's OSTs or None, start or None, OSTs to avoid) -> OSTs
     new_object  OST -> FID
@@ -137,7 +137,7 @@ def wish_of(layout: Plain) -> Plain:
 
 
 def is_nothing(wish: Plain) -> bool:
-    """Whether it names nothing: set on a directory, it deletes the default."""
+    """Tells whether a layout names nothing: set on a directory, it deletes the default."""
     named = wish.stripe_size or wish.stripe_count or wish.pool or wish.objects
     return not named and wish.stripe_offset is None
 

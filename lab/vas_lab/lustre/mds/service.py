@@ -1,4 +1,4 @@
-"""What the MDS does for each request. Files come as descriptors; answers are plain data."""
+"""Answers each request to the MDS. Files come as descriptors; answers are plain data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from vas_lab.lustre.mds import layouts
 from vas_lab.lustre.mds.allocator import Allocator
 from vas_lab.lustre.mds.board import Board
-from vas_lab.lustre.mds.state import State
+from vas_lab.lustre.mds.state import MdsState
 from vas_lab.lustre.mds.usage import STORED, Usage
 from vas_layout.codec import decode, encode
 from vas_layout.errors import LayoutError
@@ -29,7 +29,7 @@ Answer = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Site:
+class MdsSite:
     """The file system the MDS serves."""
 
     state_dir: Path
@@ -45,9 +45,9 @@ class Service:
     `asked` says how many there were on files and directories since the start.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: MdsSite) -> None:
         self.site = site
-        self.state = State(site.state_dir, site.osts)
+        self.state = MdsState(site.state_dir, site.osts)
         self.usage = Usage(site.mount, site.state_dir, site.osts, site.ost_bytes)
         self.board = Board(site.state_dir)
         # Not for secrets: Lustre too starts at a random OST.

@@ -1,4 +1,4 @@
-"""What the MDS must not forget: identifiers given out, pools, and a parameter.
+"""The memory of the MDS: identifiers given out, pools, and a parameter.
 
 Identifiers are taken from blocks whose end is on disk before the first is used: after a
 crash the rest of a block is skipped, and no identifier is ever given twice.
@@ -20,7 +20,7 @@ _SEQUENCES_PER_OST = 0x40000000
 _FILES = "files"
 
 
-class State:
+class MdsState:
     """Counters and pools under one directory."""
 
     def __init__(self, directory: Path, osts: Sequence[int]) -> None:

@@ -114,7 +114,7 @@ class Usage:
         self._next_scan = time.monotonic() + max(_MAX_AGE_SECONDS, self._worked * _REST_PER_WORK)
 
     def count_now(self) -> None:
-        """Counts all files anew before it returns."""
+        """Counts all files again before it returns."""
         self._next_look = 0.0
         for _ in self._walk():
             pass

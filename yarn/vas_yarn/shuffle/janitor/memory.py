@@ -1,4 +1,4 @@
-"""What the janitor remembers between two runs: which jobs are over, and since when."""
+"""The janitor's memory between two runs: which jobs are over, and since when."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OWN = re.compile(rf"{re.escape(JANITOR.of())}(\.[0-9a-f]{{16}})?")
 
 
 @dataclass(frozen=True)
-class Memory:
+class JanitorMemory:
     """The memory in a staging root, which is open as `descriptor`."""
 
     root: Path
@@ -30,7 +30,7 @@ class Memory:
     def read(self) -> dict[str, int]:
         """Returns job -> when it ended (Unix ms), as an earlier run wrote it; empty if none did.
 
-        Raises Planted if the memory is no file of this user.
+        Raises Planted if the memory is not a file of this user.
         """
         try:
             with self._own() as (own, path):

@@ -101,7 +101,7 @@ class _Walk:
 
 
 def names_in(directory: int) -> list[str]:
-    """What an open directory holds, in the order of the names."""
+    """Returns the names in an open directory, in order."""
     return sorted(os.listdir(directory))
 
 

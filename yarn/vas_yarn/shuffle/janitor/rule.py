@@ -13,8 +13,8 @@ Lives = Mapping[str, Answered]
 """Job -> what the ResourceManager answered about its application; None: it does not know it."""
 
 
-class Verdict(StrEnum):
-    """What becomes of a job's directory."""
+class JanitorDecision(StrEnum):
+    """The janitor's decision about a job's directory."""
 
     LIVE = "live"
     DOUBT = "doubt"
@@ -29,7 +29,7 @@ class Judged:
     """A job (or what is left of it in quarantine), the verdict, and the reason in words."""
 
     job: str
-    verdict: Verdict
+    verdict: JanitorDecision
     why: str
 
 
@@ -66,7 +66,7 @@ def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict
 
 
 def learned(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
-    """What is remembered after some jobs were asked about: `over_since`, and all others as before.
+    """Returns what to remember after some jobs were asked about: `over_since`, and all others.
 
     The others are those of other users, and what one run leaves for the next.
     """
@@ -95,24 +95,26 @@ def _judge_one(
     changed_ms: int | None,
 ) -> Judged:
     if isinstance(life, Doubt):
-        return Judged(job, Verdict.DOUBT, life.why)
+        return Judged(job, JanitorDecision.DOUBT, life.why)
     if ended_ms is None and life is None:
         return _judge_unknown(job, clock, changed_ms)
     if ended_ms is None:
-        return Judged(job, Verdict.LIVE, "its application is not over")
+        return Judged(job, JanitorDecision.LIVE, "its application is not over")
     if clock.now_ms - ended_ms < clock.grace_ms:
-        return Judged(job, Verdict.GRACE, "over, within the grace")
-    return Judged(job, Verdict.QUARANTINE, "over for longer than the grace")
+        return Judged(job, JanitorDecision.GRACE, "over, within the grace")
+    return Judged(job, JanitorDecision.QUARANTINE, "over for longer than the grace")
 
 
 def _judge_unknown(job: str, clock: Clock, changed_ms: int | None) -> Judged:
     unknown = "the ResourceManager does not know it"
     if clock.assume_over_ms is None or changed_ms is None:
-        return Judged(job, Verdict.UNKNOWN, unknown)
+        return Judged(job, JanitorDecision.UNKNOWN, unknown)
     now_ms = clock.now_ms if clock.here_ms is None else min(clock.now_ms, clock.here_ms)
     if now_ms - changed_ms < clock.assume_over_ms:
-        return Judged(job, Verdict.UNKNOWN, f"{unknown}, and it changed lately")
-    return Judged(job, Verdict.QUARANTINE, f"{unknown}, and nothing in it changed for so long")
+        return Judged(job, JanitorDecision.UNKNOWN, f"{unknown}, and it changed lately")
+    return Judged(
+        job, JanitorDecision.QUARANTINE, f"{unknown}, and nothing in it changed for so long"
+    )
 
 
 def judge_quarantined(
@@ -128,7 +130,7 @@ def judge_quarantined(
 
 def _judge_waiting(name: str, moved_ms: int, now_ms: int, grace_ms: int) -> Judged:
     if moved_ms > now_ms:
-        return Judged(name, Verdict.QUARANTINE, "moved at a time that has not come yet")
+        return Judged(name, JanitorDecision.QUARANTINE, "moved at a time that has not come yet")
     if now_ms - moved_ms >= grace_ms:
-        return Judged(name, Verdict.DELETE, "in quarantine for longer than the grace")
-    return Judged(name, Verdict.GRACE, "in quarantine, within the grace")
+        return Judged(name, JanitorDecision.DELETE, "in quarantine for longer than the grace")
+    return Judged(name, JanitorDecision.GRACE, "in quarantine, within the grace")

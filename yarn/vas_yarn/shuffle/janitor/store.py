@@ -14,7 +14,7 @@ from pathlib import Path
 
 from vas_core.errors import BadInput, VasError
 from vas_core.predictable_names import QUARANTINE_PREFIX, QUARANTINED
-from vas_yarn.shuffle.janitor.memory import Memory
+from vas_yarn.shuffle.janitor.memory import JanitorMemory
 from vas_yarn.shuffle.janitor.removal import DIRECTORY, Strange, Whose, names_in, remove
 from vas_yarn.shuffle.job import SHUFFLE
 
@@ -40,13 +40,13 @@ class JobDirectory:
 
     @property
     def where(self) -> str:
-        """Its place below the staging root, for people."""
+        """The directory's place below the staging root, for people."""
         return f"{self.user}/.staging/{self.job}"
 
 
 @dataclass(frozen=True)
 class Quarantined:
-    """What was a job's directory until it was renamed, at `moved_ms` (Unix ms)."""
+    """A directory in quarantine: a job's until it was renamed, at `moved_ms` (Unix ms)."""
 
     user: str
     name: str
@@ -61,24 +61,24 @@ class Quarantined:
 
     @property
     def where(self) -> str:
-        """Its place below the staging root, for people."""
+        """The directory's place below the staging root, for people."""
         return f"{self.user}/.staging/{self.name}"
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedEntry:
     """Something that is not as a job leaves it. It stays."""
 
     where: str
     why: str
 
 
-Entry = JobDirectory | Quarantined | Refused
+Entry = JobDirectory | Quarantined | RefusedEntry
 
 
 @dataclass
 class OfUser:
-    """What one user's staging directory holds."""
+    """The entries of one user's staging directory."""
 
     entries: list[Entry] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
@@ -99,7 +99,7 @@ class StagingStore:
                 hint="name the real staging directory with --staging, no link to it",
             ) from wrong
         self._device = os.fstat(self._root).st_dev
-        self._memory = Memory(root, self._root)
+        self._memory = JanitorMemory(root, self._root)
 
     def close(self) -> None:
         """Lets the root go."""
@@ -112,7 +112,7 @@ class StagingStore:
 
     def users(self) -> Iterator[OfUser]:
         """User by user what `entries` has; first what has the name of the janitor's memory."""
-        yield OfUser([Refused(name, why) for name, why in self._memory.strangers()])
+        yield OfUser([RefusedEntry(name, why) for name, why in self._memory.strangers()])
         for user in names_in(self._root):
             if user.startswith("."):
                 continue
@@ -124,7 +124,7 @@ class StagingStore:
             except FileNotFoundError:
                 pass
             except (OSError, Strange) as wrong:
-                found.entries.append(Refused(f"{user}/.staging", _reason(wrong)))
+                found.entries.append(RefusedEntry(f"{user}/.staging", _reason(wrong)))
             yield found
 
     def _of_user(self, user: str, staging: int, whose: Whose, names: set[str]) -> Iterator[Entry]:
@@ -135,14 +135,14 @@ class StagingStore:
             # At random, so that none is always left.
             like = secrets.SystemRandom().sample(like, MOST_DIRECTORIES)
             why = f"holds {left} more than the {MOST_DIRECTORIES} directories of one run"
-            yield Refused(f"{user}/.staging", f"{why}; the rest is for the next ones")
+            yield RefusedEntry(f"{user}/.staging", f"{why}; the rest is for the next ones")
         for name in sorted(like):
             try:
                 yield _entry(user, name, staging, whose)
             except FileNotFoundError:
                 continue
             except (OSError, Strange) as wrong:
-                yield Refused(f"{user}/.staging/{name}", _reason(wrong))
+                yield RefusedEntry(f"{user}/.staging/{name}", _reason(wrong))
 
     @contextmanager
     def _staging(self, user: str) -> Iterator[tuple[int, Whose]]:
@@ -216,7 +216,7 @@ class StagingStore:
     def remembered(self) -> dict[str, int]:
         """Returns job -> when it ended (Unix ms), as an earlier run wrote it; empty if none did.
 
-        Raises Planted if the memory is no file of this user.
+        Raises Planted if the memory is not a file of this user.
         """
         return self._memory.read()
 
@@ -228,7 +228,7 @@ class StagingStore:
 def _entry(user: str, name: str, staging: int, whose: Whose) -> Entry:
     moved_ms = _moved_ms(name)
     if not moved_ms and not _JOB.fullmatch(name):
-        return Refused(f"{user}/.staging/{name}", "no job has this id")
+        return RefusedEntry(f"{user}/.staging/{name}", "no job has this id")
     with _opened(name, staging) as job:
         _check(job, whose, () if moved_ms else (SHUFFLE,))
         status = os.fstat(job)

@@ -12,8 +12,8 @@ from vas_yarn.resourcemanager import ActiveResourceManager, ApplicationLife, Dou
 from vas_yarn.shuffle.janitor.removal import Strange
 from vas_yarn.shuffle.janitor.rule import (
     Clock,
+    JanitorDecision,
     Judged,
-    Verdict,
     judge,
     judge_quarantined,
     learned,
@@ -22,14 +22,14 @@ from vas_yarn.shuffle.janitor.store import (
     JobDirectory,
     OfUser,
     Quarantined,
-    Refused,
+    RefusedEntry,
     StagingStore,
 )
 
 
 @dataclass(frozen=True)
-class Row:
-    """What became of one directory. `done` is false in a dry run, and after a failure."""
+class SweepRow:
+    """The outcome for one directory. `done` is false in a dry run, and after a failure."""
 
     where: str
     verdict: str
@@ -49,7 +49,7 @@ def sweep(
     *,
     assume_over_ms: int | None = None,
     dry_run: bool,
-) -> Iterator[Row]:
+) -> Iterator[SweepRow]:
     """Judges everything below the staging root and acts on it, one user after the other.
 
     A doubt about one application keeps that one's directory, and no other's. Raises VasError, with
@@ -73,10 +73,12 @@ class _Run:
     """Job -> when it ended (Unix ms), of this run and those before."""
     seen: set[str] = field(default_factory=set)
 
-    def of_user(self, user: OfUser) -> Iterator[Row]:
+    def of_user(self, user: OfUser) -> Iterator[SweepRow]:
         """Asks about all of one user's jobs before it touches one."""
         self.seen |= user.names
-        yield from (Row(e.where, "refused", e.why) for e in user.entries if isinstance(e, Refused))
+        yield from (
+            SweepRow(e.where, "refused", e.why) for e in user.entries if isinstance(e, RefusedEntry)
+        )
         directories = [entry for entry in user.entries if isinstance(entry, JobDirectory)]
         lives = {d.job: self.manager.life(_application(d.job)) for d in directories}
         before = dict(self.remembered)
@@ -94,28 +96,30 @@ class _Run:
 
     def _of_job(
         self, found: JobDirectory, life: ApplicationLife | Doubt | None, before: dict[str, int]
-    ) -> Row:
+    ) -> SweepRow:
         changed: dict[str, int] = {}
         if self.clock.assume_over_ms is not None and life is None and found.job not in before:
             try:
                 changed[found.job] = self.store.changed_ms(found)
             except FileNotFoundError:
-                return Row(found.where, Verdict.UNKNOWN.value, "gone meanwhile")
+                return SweepRow(found.where, JanitorDecision.UNKNOWN.value, "gone meanwhile")
             except Strange as wrong:
-                return Row(found.where, "refused", wrong.what)
+                return SweepRow(found.where, "refused", wrong.what)
             except OSError as wrong:
-                return Row(found.where, Verdict.UNKNOWN.value, f"failed: {wrong}", failed=True)
+                return SweepRow(
+                    found.where, JanitorDecision.UNKNOWN.value, f"failed: {wrong}", failed=True
+                )
         (judged,) = judge({found.job: life}, before, self.clock, changed)
         move = partial(self.store.move, found, self.clock.now_ms)
         return _act(found.where, judged, self.dry_run, move)
 
-    def _of_quarantine(self, waiting: Quarantined) -> Row:
+    def _of_quarantine(self, waiting: Quarantined) -> SweepRow:
         (judged,) = judge_quarantined(
             [(waiting.where, waiting.moved_ms)], self.clock.now_ms, self.clock.grace_ms
         )
         begin_again = partial(self.store.begin_again, waiting, self.clock.now_ms)
         delete = partial(self.store.delete, waiting)
-        action = delete if judged.verdict is Verdict.DELETE else begin_again
+        action = delete if judged.verdict is JanitorDecision.DELETE else begin_again
         return _act(waiting.where, judged, self.dry_run, action)
 
     def _remember(self, over: dict[str, int], before: dict[str, int]) -> None:
@@ -128,18 +132,18 @@ def _application(job: str) -> str:
     return job.replace("job_", "application_", 1)
 
 
-def _act(where: str, judged: Judged, dry_run: bool, action: Callable[[], None]) -> Row:
-    row = Row(where, judged.verdict.value, judged.why)
-    if dry_run or judged.verdict not in (Verdict.QUARANTINE, Verdict.DELETE):
+def _act(where: str, judged: Judged, dry_run: bool, action: Callable[[], None]) -> SweepRow:
+    row = SweepRow(where, judged.verdict.value, judged.why)
+    if dry_run or judged.verdict not in (JanitorDecision.QUARANTINE, JanitorDecision.DELETE):
         return row
     try:
         action()
     except FileNotFoundError:
-        return Row(where, judged.verdict.value, "gone meanwhile")
+        return SweepRow(where, judged.verdict.value, "gone meanwhile")
     except Strange as wrong:
-        return Row(where, "refused", wrong.what)
+        return SweepRow(where, "refused", wrong.what)
     except Exception as wrong:  # whatever one directory does, the others have their turn
         is_known = isinstance(wrong, OSError | VasError)
         why = str(wrong) if is_known else repr(wrong)
-        return Row(where, judged.verdict.value, f"failed: {why}", failed=True)
-    return Row(where, judged.verdict.value, judged.why, done=True)
+        return SweepRow(where, judged.verdict.value, f"failed: {why}", failed=True)
+    return SweepRow(where, judged.verdict.value, judged.why, done=True)
