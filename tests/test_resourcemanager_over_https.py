@@ -83,7 +83,12 @@ def _configure(directory: Path, port: int) -> None:
         "ssl.server.keystore.keypassword": _PASSWORD,
     }
     core = {"hadoop.tmp.dir": str(directory / "tmp")}
-    for name, properties in {"core-site": core, "yarn-site": yarn, "ssl-server": ssl}.items():
+    queues = {
+        "yarn.scheduler.capacity.root.queues": "default",
+        "yarn.scheduler.capacity.root.default.capacity": "100",
+    }
+    files = {"core-site": core, "yarn-site": yarn, "ssl-server": ssl, "capacity-scheduler": queues}
+    for name, properties in files.items():
         (directory / f"{name}.xml").write_text(configuration_xml(properties))
 
 

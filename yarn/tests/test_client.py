@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from vas_core.errors import VasError
-from vas_lab.inside import runner
-from vas_lab.messages import JobRequest
-from vas_lab.sites import lab_site_yaml
-from vas_lab.spec import LabSpec
 from vas_yarn.jobs.client import JobClient, JobProgram
 from vas_yarn.jobs.events import Event
-from vas_yarn.jobs.job import JobResult
 
 pytestmark = pytest.mark.machine
 
@@ -87,38 +81,3 @@ def test_a_client_that_fails_says_its_last_words(tmp_path: Path) -> None:
     code = "import sys; print('no such queue'); sys.exit(3)"
     with pytest.raises(VasError, match=r"(?s)Sorter: .*status 3:\nno such queue"):
         client(tmp_path, Servers(), code, []).run()
-
-
-def test_a_labs_jobs_have_the_limit_of_the_lab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs: list[JobProgram] = []
-
-    class Ended:
-        def __init__(self, program: JobProgram, *_: object) -> None:
-            programs.append(program)
-
-        def run(self, _: int) -> JobResult:
-            return made
-
-    ids = {"application_id": "a", "job_id": "j", "state": "SUCCEEDED"}
-    times = dict.fromkeys(("seconds", "client_seconds", "wall_seconds", "cpu_seconds"), 0)
-    made = JobResult.model_validate({**ids, **times, "counters": {}, "map_counters": {}})
-    monkeypatch.setattr(runner, "Client", Ended)
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: 0))
-    spec = LabSpec(
-        name="x",
-        state_dir=tmp_path,
-        hadoop_lib=tmp_path,
-        plugin_jar=None,
-        java_home=tmp_path,
-        user_namespace=True,
-        job_limit_seconds=90,
-    )
-    spec.cluster_file.write_text(lab_site_yaml(1))
-    spec.conf.mkdir()
-    spec.temporary.mkdir()
-    request = JobRequest(main=("org.example.Sorter",), properties={}, log=tmp_path / "log")
-    done = runner.run_program(spec, request)
-    assert [(program.name, program.limit_seconds) for program in programs] == [("Sorter", 90)]
-    assert done.cpu_seconds >= 0

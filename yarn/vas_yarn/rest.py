@@ -191,7 +191,7 @@ class _Negotiate(AuthBase):
     """Answers a server that asks for SPNEGO (401, `WWW-Authenticate: Negotiate`), and no other."""
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.register_hook("response", self._answer)
+        request.register_hook("response", self._answer)  # type: ignore[no-untyped-call]
         return request
 
     def _answer(self, answer: requests.Response, **options: Any) -> requests.Response:
