@@ -422,7 +422,7 @@ def lab_on(debian: Machine, tmp_path: Path) -> Iterator[Path]:
     (state / "spec.json").write_text(f'{{"plugin_jar": "{jar}"}}')
     wait = "print(flush=True); import sys; sys.stdin.read()"
     with subprocess.Popen(
-        [sys.executable, "-c", wait, "vas_lab.supervisor", str(state)],
+        [sys.executable, "-c", wait, "vas_lab.inside.supervisor", str(state)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as supervisor:

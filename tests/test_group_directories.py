@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.geteuid() != 0, reason="a user of its own needs root"),
 ]
-UNIT = REPOSITORY / "yarn-plugins/systemd/vas-nodemanager.service"
+UNIT = REPOSITORY / "yarn/systemd/vas-nodemanager.service"
 GROUP = 7001
 
 

@@ -14,7 +14,7 @@ from click.shell_completion import ShellComplete
 from vas_core.cli import vas
 from vas_core.errors import VasError
 from vas_core.polling import poll
-from vas_lab.control import Request
+from vas_lab.control import ControlRequest
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.in_lab import VAS, labs_in, vas_lab
@@ -102,7 +102,10 @@ def test_two_labs_run_side_by_side_and_each_ends_alone(tmp_path: Path, lab: Lab)
     state_dir = tmp_path / "second"
     try:
         second = Lab.attach(state_dir)
-        assert second.ask(Request(ask="status")).nodes == {"vm1": "RUNNING", "vm2": "RUNNING"}
+        assert second.ask(ControlRequest(ask="status")).nodes == {
+            "vm1": "RUNNING",
+            "vm2": "RUNNING",
+        }
         seen = namespaces(second.running.supervisor)
         assert second.call(["hostname"], node="oss2").stdout == "oss2\n"
         again = subprocess.run(up, env=env, check=False, capture_output=True, text=True)
@@ -115,7 +118,7 @@ def test_two_labs_run_side_by_side_and_each_ends_alone(tmp_path: Path, lab: Lab)
     assert not state_dir.exists()
     # A default of Hadoop's that was not overridden would lead out of the lab.
     assert set(Path("/tmp").glob("hadoop-*")) <= defaults
-    assert set(lab.ask(Request(ask="status")).nodes.values()) == {"RUNNING"}
+    assert set(lab.ask(ControlRequest(ask="status")).nodes.values()) == {"RUNNING"}
 
 
 def test_the_network_is_that_of_the_map(lab: Lab) -> None:
@@ -167,14 +170,17 @@ def test_an_interrupted_run_kills_its_job(lab: Lab, tmp_path: Path) -> None:
     run.send_signal(signal.SIGINT)
     assert run.wait(60) == 130
     run.stderr.close()
-    show = "import sys; from vas_lab.rest import YarnRest; print(YarnRest('rm').state(sys.argv[1]))"
+    show = (
+        "import sys; from vas_yarn.resourcemanager import ResourceManagerClient as Client; "
+        "print(Client.at('rm').state(sys.argv[1]))"
+    )
     assert lab.call([sys.executable, "-c", show, application]).stdout == "KILLED\n"
     poll(lambda: mentioning(application), lambda lines: not lines, 30, "its containers to end")
 
 
 def test_a_dead_daemon_is_noticed_logged_and_told(lab: Lab) -> None:
     assert vas_lab(lab, "status").returncode == 0
-    lab.ask(Request(ask="signal", daemon="nodemanager-vm3", signal=signal.SIGKILL))
+    lab.ask(ControlRequest(ask="signal", daemon="nodemanager-vm3", signal=signal.SIGKILL))
     log = lab.spec.state_dir / "supervisor.log"
     line = "nodemanager-vm3 on vm3: killed by SIGKILL; its log is "
     try:
@@ -189,20 +195,20 @@ def test_a_dead_daemon_is_noticed_logged_and_told(lab: Lab) -> None:
         with pytest.raises(VasError, match="nodemanager-vm3 is dead"):
             lab.refuse_broken()
     finally:
-        lab.ask(Request(ask="start", daemon="nodemanager-vm3"))
+        lab.ask(ControlRequest(ask="start", daemon="nodemanager-vm3"))
         poll(lab.problems, lambda problems: not problems, 60, "vm3 to be back")
     assert line in vas_lab(lab, "logs", "supervisor").stdout
 
 
 def test_without_its_history_server_no_job_is_begun(lab: Lab) -> None:
-    lab.ask(Request(ask="signal", daemon="jobhistory", signal=signal.SIGKILL))
+    lab.ask(ControlRequest(ask="signal", daemon="jobhistory", signal=signal.SIGKILL))
     try:
         poll(lab.problems, bool, 20, "its death to be noticed")
         refused = vas_lab(lab, "run", "pi", "1", "1")
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
         assert "jobhistory is dead (killed by SIGKILL); `vas lab logs" in refused.stderr
     finally:
-        lab.ask(Request(ask="start", daemon="jobhistory"))
+        lab.ask(ControlRequest(ask="start", daemon="jobhistory"))
     poll(lab.problems, lambda problems: not problems, 60, "the history server to be back")
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from vas_core.errors import VasError
 from vas_core.root import Root
-from vas_lab.control import Request
-from vas_lab.job import JobResult
+from vas_lab.control import ControlRequest
 from vas_lab.lab import Lab
 from vas_lab.procfs import processes
 from vas_tests.in_lab import VAS, inside, labs_in, vas_lab
+from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -112,9 +112,9 @@ def test_a_failing_job_says_why_in_its_error(lab: Lab) -> None:
 
 
 def test_cpu_seconds_are_those_of_the_whole_lab(lab: Lab) -> None:
-    before = lab.ask(Request(ask="status")).cpu_seconds
+    before = lab.ask(ControlRequest(ask="status")).cpu_seconds
     job = lab.run_job(["pi", "1", "10"])
-    after = lab.ask(Request(ask="status")).cpu_seconds
+    after = lab.ask(ControlRequest(ask="status")).cpu_seconds
     # More than the tasks count themselves, as they leave their JVM's start out.
     assert job.counter("CPU_MILLISECONDS") / 1000 < job.cpu_seconds
     assert before > 0 and after > before

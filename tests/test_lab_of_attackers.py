@@ -16,9 +16,8 @@ import pytest
 
 from vas_core.polling import poll
 from vas_core.process import Completed
-from vas_lab.control import Request
-from vas_lab.daemons import java, node_manager
-from vas_lab.job import JobResult
+from vas_lab.control import ControlRequest
+from vas_lab.hadoop.daemons import java, node_manager
 from vas_lab.lab import Lab
 from vas_tests.faults import (
     MANIFEST,
@@ -30,6 +29,7 @@ from vas_tests.faults import (
     names,
 )
 from vas_tests.in_lab import VAS, inside, vas_json
+from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -284,13 +284,13 @@ def stopped(lab: Lab, node: str) -> Iterator[None]:
 
 def tell_node(lab: Lab, node: str, number: int) -> None:
     """Sends a NodeManager a signal."""
-    lab.ask(Request(ask="signal", daemon=node_manager(node), signal=number))
+    lab.ask(ControlRequest(ask="signal", daemon=node_manager(node), signal=number))
 
 
 def wait_for_node(lab: Lab, node: str, state: str) -> None:
     """Waits until YARN has a node in a state."""
 
     def look() -> str | None:
-        return lab.ask(Request(ask="status")).nodes.get(node)
+        return lab.ask(ControlRequest(ask="status")).nodes.get(node)
 
     poll(look, lambda found: found == state, PATIENCE_SECONDS, f"{node} {state}")

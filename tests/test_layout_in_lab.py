@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_lab.control import Request
+from vas_lab.control import ControlRequest
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside, vas, vas_json
 
@@ -61,11 +61,11 @@ def test_a_failed_over_ost_is_found_at_its_partner(lab: Lab, stored: Path) -> No
         return {(p["oss"], p["vm"]) for p in placements if p["ost"] == 1}
 
     assert owner_of_ost_1() == {("oss2", "vm2")}
-    lab.ask(Request(ask="serve", ost=1, nid="10.77.0.11@tcp"))
+    lab.ask(ControlRequest(ask="serve", ost=1, nid="10.77.0.11@tcp"))
     try:
         assert owner_of_ost_1() == {("oss1", "vm1")}
     finally:
-        lab.ask(Request(ask="serve", ost=1, nid="10.77.0.12@tcp"))
+        lab.ask(ControlRequest(ask="serve", ost=1, nid="10.77.0.12@tcp"))
     assert owner_of_ost_1() == {("oss2", "vm2")}
 
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 import pytest
 
 from vas_core.polling import poll
-from vas_lab.control import Request
-from vas_lab.job import JobResult
+from vas_lab.control import ControlRequest
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside, vas_json
+from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 
@@ -82,7 +82,7 @@ def while_running(lab: Lab, job: list[JobResult], output: str) -> Iterator[None]
 
 def nodes(lab: Lab) -> dict[str, str]:
     """Node -> state, as the ResourceManager has it."""
-    return lab.ask(Request(ask="status")).nodes
+    return lab.ask(ControlRequest(ask="status")).nodes
 
 
 @pytest.mark.long
@@ -96,7 +96,7 @@ def test_a_dead_node_delays_its_maps_but_not_for_ever_and_the_reason_is_told(lab
     to a map of its host first. What is left may be exchanged: a container for one of the dead
     node's maps may go to any map, as YARN's rows do not say which it is for.
     """
-    lab.ask(Request(ask="signal", daemon="nodemanager-vm2", signal=signal.SIGKILL))
+    lab.ask(ControlRequest(ask="signal", daemon="nodemanager-vm2", signal=signal.SIGKILL))
     try:
         job = sort(lab, "dead-node")
         rows = vas_json(lab, "job", "locality", job.application_id)
@@ -107,7 +107,7 @@ def test_a_dead_node_delays_its_maps_but_not_for_ever_and_the_reason_is_told(lab
         others = [row for row in rows if row["vm"] != "vm2"]
         assert sum(row["where"] == "local" for row in others) >= len(others) - len(elsewhere)
     finally:
-        lab.ask(Request(ask="start", daemon="nodemanager-vm2"))
+        lab.ask(ControlRequest(ask="start", daemon="nodemanager-vm2"))
         poll(lambda: nodes(lab), lambda s: s.get("vm2") == "RUNNING", 60, "vm2 to be back")
 
 
@@ -121,12 +121,12 @@ def restart(lab: Lab, daemon: str) -> None:
     """Kills a daemon with -9 and starts it again."""
 
     def is_alive() -> bool:
-        daemons = lab.ask(Request(ask="status")).daemons
+        daemons = lab.ask(ControlRequest(ask="status")).daemons
         return next(d.pid is not None for d in daemons if d.name == daemon)
 
-    lab.ask(Request(ask="signal", daemon=daemon, signal=signal.SIGKILL))
+    lab.ask(ControlRequest(ask="signal", daemon=daemon, signal=signal.SIGKILL))
     poll(is_alive, lambda alive: not alive, 30, f"{daemon} to end")
-    lab.ask(Request(ask="start", daemon=daemon))
+    lab.ask(ControlRequest(ask="start", daemon=daemon))
 
 
 @pytest.mark.long

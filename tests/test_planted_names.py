@@ -30,7 +30,7 @@ from vas_layout.command import put as put_module
 from vas_layout.planning import plan_stripes
 from vas_layout.store import XattrStore
 from vas_yarn.cds.archive import CDS_CLASSES
-from vas_yarn.shuffle.janitor.store import Refused, StagingStore
+from vas_yarn.shuffle.janitor.store import RefusedEntry, StagingStore
 
 STORE = XattrStore("user.lustre.lov")
 VICTIM = b"ssh-ed25519 AAAA ann\n"
@@ -74,7 +74,7 @@ def _refused_by_janitor(directory: Path, where: str) -> None:
     """The janitor goes on, and names what it leaves alone."""
     store = StagingStore(directory)
     try:
-        refused = [one for one in store.entries() if isinstance(one, Refused)]
+        refused = [one for one in store.entries() if isinstance(one, RefusedEntry)]
         assert [one.where for one in refused] == [where]
         store.remember({"job_1_0001": 1})
         assert store.remembered() == {"job_1_0001": 1}
@@ -123,7 +123,7 @@ def _open_journal(path: Path) -> None:
 
 def _mds(directory: Path) -> tuple[Path, Act]:
     def start() -> None:
-        words = ["-m", "vas_lab.mds", "--state", str(directory), "--mount", str(directory)]
+        words = ["-m", "vas_lab.lustre.mds", "--state", str(directory), "--mount", str(directory)]
         options = ["--fsname", "x", "--osts", "0", "--ost-size", "1048576"]
         done = subprocess.run(
             [sys.executable, *words, *options], check=False, capture_output=True, timeout=30
@@ -305,7 +305,7 @@ def test_D3_a_second_name_of_a_file_is_taken_away_and_the_file_is_left(
 def test_D3_no_module_makes_such_a_name_itself() -> None:
     made_elsewhere = [
         f"{file.relative_to(REPOSITORY)}: {part}"
-        for room in ("core", "lustre-layout", "affinity", "lab", "bench", "yarn-plugins", "guests")
+        for room in ("core", "lustre-layout", "affinity", "lab", "bench", "yarn", "guests")
         for file in (REPOSITORY / room).glob("vas_*/**/*.py")
         if file.name != "predictable_names.py"
         for part in ('".vas-put', '".vas-janitor', '".vas-quarantine', '".vas-bench"', '"over.json')

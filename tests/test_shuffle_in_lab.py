@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_tests.covering import Row
 from vas_tests.in_lab import history, inside
@@ -25,6 +24,7 @@ from vas_tests.shuffle_cases import (
 from vas_tests.shuffle_counters import assert_counted_alike, assert_large_records_counted
 from vas_tests.shuffle_runs import ALIKE, at_once, digests, files, left_behind, run
 from vas_tests.words import make_words
+from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 

@@ -13,8 +13,8 @@ import pytest
 
 from vas_core.errors import VasError
 from vas_core.polling import poll
-from vas_lab.control import Request
-from vas_lab.daemons import RESOURCE_MANAGER, node_manager
+from vas_lab.control import ControlRequest
+from vas_lab.hadoop.daemons import RESOURCE_MANAGER, node_manager
 from vas_lab.lab import Lab
 from vas_tests.faults import (
     EXIT_SECONDS,
@@ -88,7 +88,7 @@ def dead(lab: Lab, guest: str) -> Iterator[None]:
     try:
         yield
     finally:
-        lab.ask(Request(ask="start", daemon=node_manager(guest)))
+        lab.ask(ControlRequest(ask="start", daemon=node_manager(guest)))
         poll(lambda: nodes(lab).get(guest), lambda s: s == "RUNNING", PATIENCE_SECONDS, guest)
 
 
@@ -96,16 +96,16 @@ def kill(lab: Lab, daemon: str) -> None:
     """kill -9 of a daemon; afterwards it can be started again."""
 
     def is_alive() -> bool:
-        daemons = lab.ask(Request(ask="status")).daemons
+        daemons = lab.ask(ControlRequest(ask="status")).daemons
         return next(d.pid is not None for d in daemons if d.name == daemon)
 
-    lab.ask(Request(ask="signal", daemon=daemon, signal=signal.SIGKILL))
+    lab.ask(ControlRequest(ask="signal", daemon=daemon, signal=signal.SIGKILL))
     poll(is_alive, lambda alive: not alive, PATIENCE_SECONDS, f"{daemon} to end")
 
 
 def nodes(lab: Lab) -> dict[str, str]:
     """Node -> state, as the ResourceManager has it."""
-    return lab.ask(Request(ask="status")).nodes
+    return lab.ask(ControlRequest(ask="status")).nodes
 
 
 @pytest.mark.nightly
@@ -237,7 +237,7 @@ def test_a_restarted_resource_manager_still_keeps_the_maps_of_a_lost_node(
         finished(job, {done})
         kill(lab, RESOURCE_MANAGER)
         with dead(lab, first):
-            lab.ask(Request(ask="start", daemon=RESOURCE_MANAGER))
+            lab.ask(ControlRequest(ask="start", daemon=RESOURCE_MANAGER))
             poll(lambda: nodes(lab).get(second), lambda s: s == "RUNNING", PATIENCE_SECONDS, second)
             with dead(lab, second):
                 release_halves(job, set(reducers.values()))

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from vas_core.polling import poll
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside, vas_json
+from vas_yarn.jobs.job import JobResult
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 

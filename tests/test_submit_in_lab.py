@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside, vas
+from vas_yarn.jobs.job import JobResult
 from vas_yarn.profiles import SHUFFLE, profile_properties
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -12,8 +12,8 @@ from vas_ansible.hadoop import LIMIT_USERS, Choices, site_files
 from vas_ansible.readme import ROLES, defaults_of
 from vas_cluster import load_cluster
 from vas_core.errors import BadInput
-from vas_yarn.lint.configuration import as_mapping
 from vas_yarn.lint.rules import contradictions
+from vas_yarn.site_files import as_mapping
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
 

@@ -10,7 +10,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 ROLE = Path(__file__).parents[1] / "roles/hadoop"
-UNITS = ROLE.parents[2] / "yarn-plugins/systemd"
+UNITS = ROLE.parents[2] / "yarn/systemd"
 
 pytestmark = pytest.mark.machine  # importing Ansible looks for a controller of jobs
 

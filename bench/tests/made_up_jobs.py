@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vas_bench.run.times import JobTimes
-from vas_lab.job import Counters, JobResult
 from vas_yarn.history import MapAttempt, ReduceAttempt
+from vas_yarn.jobs.job import Counters, JobResult
 
 
 def a_job(counters: Counters, map_counters: Counters | None = None) -> JobResult:

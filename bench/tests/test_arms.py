@@ -6,8 +6,8 @@ import pytest
 
 from vas_bench.arms.rounds import Comparison, run_rounds
 from vas_core.cli import run_command
-from vas_lab.arms import ARMS, Arm
-from vas_lab.job import JobResult
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import ARMS, Arm
 
 CHOSEN = ARMS[1:]
 

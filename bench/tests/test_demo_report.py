@@ -13,10 +13,10 @@ from vas_bench.demo.views import print_arms
 from vas_bench.results.environment import environment
 from vas_bench.results.store import read_results
 from vas_core.root import Root
-from vas_lab.arms import ARMS
-from vas_lab.job import JobResult
 from vas_lab.spec import LabSpec
-from vas_lab.terasort import Sizes
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import ARMS
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 _MIB = 1 << 20
 

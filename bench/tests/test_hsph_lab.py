@@ -18,10 +18,10 @@ from vas_bench.run.plan import Plan
 from vas_bench.site.checks import SiteOptions
 from vas_core.errors import VasError
 from vas_core.process import Completed
-from vas_lab.arms import Arm
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_lab.terasort import Sizes
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 from vas_yarn.profiles import SHUFFLE
 
 SIZES = Sizes(rows=10, split_bytes=16 << 20, generators=2, reducers=3)

@@ -23,11 +23,11 @@ from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, verdict
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.root import Root
-from vas_lab.arms import ARMS as LAB_ARMS
-from vas_lab.arms import Arm
-from vas_lab.events import Event
-from vas_lab.job import JobResult
-from vas_lab.place import OnEvent
+from vas_yarn.jobs.events import Event
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.place import OnEvent
+from vas_yarn.jobs.systems import ARMS as LAB_ARMS
+from vas_yarn.jobs.systems import Arm
 
 ARMS = LAB.arms
 REPORT = (Path(__file__).parent / "fio/random-write.json").read_text()

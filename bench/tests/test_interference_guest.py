@@ -28,7 +28,7 @@ from vas_bench.interference.sizes import Sizes
 from vas_core.errors import BadInput, VasError
 from vas_image.definition import System
 from vas_image.image import Image
-from vas_lab.terasort import Sizes as Cut
+from vas_yarn.jobs.terasort import TeraSortSizes as Cut
 
 IMAGE = Image(
     system=System.DEBIAN_12,

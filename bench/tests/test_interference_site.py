@@ -24,10 +24,10 @@ from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.process import Completed
 from vas_core.root import Root
-from vas_lab.arms import Arm
-from vas_lab.events import Event
-from vas_lab.place import OnEvent
 from vas_lab.sites import lab_site_yaml
+from vas_yarn.jobs.events import Event
+from vas_yarn.jobs.place import OnEvent
+from vas_yarn.jobs.systems import Arm
 
 NODE_MANAGERS = {"nodemanager-vm1": 5, "nodemanager-vm2": 6}
 

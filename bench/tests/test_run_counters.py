@@ -10,7 +10,7 @@ from vas_bench.arms.measures import job_measures
 from vas_bench.results.measures import measure_of
 from vas_bench.run.counters import Counters, device_counters, network_counters, page_cache
 from vas_core.root import Root
-from vas_lab.paths import PathCounters
+from vas_lab.network.paths import PathCounters
 from vas_routing.links import Leg
 
 # Of a virtual disk, Linux 6.1: 17 fields.

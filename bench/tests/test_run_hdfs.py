@@ -18,10 +18,10 @@ from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import Plan
 from vas_cluster import Cluster, parse_cluster
 from vas_core.process import Completed
-from vas_lab.job import JobResult
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
 from vas_yarn.history import History, MapAttempt, Split
+from vas_yarn.jobs.job import JobResult
 
 
 @pytest.fixture

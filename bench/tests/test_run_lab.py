@@ -21,12 +21,13 @@ from vas_cluster import parse_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
-from vas_lab.arms import Arm
-from vas_lab.control import Answer, Request
+from vas_lab.control import ControlAnswer as Answer
+from vas_lab.control import ControlRequest as Request
 from vas_lab.disk import LAB_BYTES
-from vas_lab.job import JobResult
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import Arm
 
 
 def test_localities_by_host() -> None:

@@ -19,7 +19,7 @@ from vas_bench.run.systems import PROFILES, configuration, sizes_of
 from vas_core.cli import run_command
 from vas_core.durations import format_duration, parse_duration
 from vas_core.errors import BadInput
-from vas_lab.spec import REPOSITORY
+from vas_core.repository import REPOSITORY
 
 PLANS = REPOSITORY / "bench/plans"
 

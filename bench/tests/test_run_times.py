@@ -10,7 +10,7 @@ from made_up_jobs import times
 from vas_bench.results.phases import UNACCOUNTED, close
 from vas_bench.run.times import phases_of
 from vas_yarn.history import History, ReduceAttempt
-from vas_yarn.rest import Answer, Server
+from vas_yarn.rest import WebAnswer, WebServer
 
 
 def test_phases_follow_one_another_and_the_rest_is_unaccounted() -> None:
@@ -61,8 +61,8 @@ def test_reducers_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
             "finishTime": 4}}""",
     }
 
-    def read(_: Server, path: str) -> Answer:
-        return Answer(answers[path.removeprefix("ws/v1/history/")], None)
+    def read(_: WebServer, path: str) -> WebAnswer:
+        return WebAnswer(answers[path.removeprefix("ws/v1/history/")], None)
 
-    monkeypatch.setattr(Server, "read", read)
+    monkeypatch.setattr(WebServer, "read", read)
     assert History("http://rm:1").reduces("job_1_1") == [ReduceAttempt("r0", 1, 2, 3, 4)]

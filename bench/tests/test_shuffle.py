@@ -17,8 +17,8 @@ from vas_bench.shuffle.session import Kept, Plan, play_round
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.progress import Steps
-from vas_lab.arms import Arm
-from vas_lab.job import Counters, JobResult
+from vas_yarn.jobs.job import Counters, JobResult
+from vas_yarn.jobs.systems import Arm
 
 JOB_TIME = "TeraSort: job time / stock's"
 WRITTEN = "TeraSort: intermediate bytes written / map output bytes"

@@ -26,9 +26,9 @@ from vas_cluster.hadoop import configuration_xml
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.root import Root
-from vas_lab.job import JobResult
-from vas_lab.rest import YarnRest
 from vas_lab.sites import lab_site_yaml
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.resourcemanager import ResourceManagerClient
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_another_configuration_of_the_site_is_another_experiment(
 def test_a_site_whose_nodes_are_not_the_maps_is_broken(
     files: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], problem: str | None
 ) -> None:
-    monkeypatch.setattr(YarnRest, "nodes", lambda _: states)
+    monkeypatch.setattr(ResourceManagerClient, "nodes", lambda _: states)
     found = opened(files).place
     if problem is None:
         found.refuse_broken()
@@ -277,7 +277,9 @@ def test_a_site_gets_its_tez_from_the_sessions_own_directory(
     (files / "lustre").mkdir()
     monkeypatch.setattr(site_module, "fetch_tez", lambda _: jars)
     monkeypatch.setattr(site_module, "class_path", lambda: there)
-    monkeypatch.setattr(YarnRest, "nodes", lambda _: dict.fromkeys(("vm1", "vm2"), "RUNNING"))
+    monkeypatch.setattr(
+        ResourceManagerClient, "nodes", lambda _: dict.fromkeys(("vm1", "vm2"), "RUNNING")
+    )
     site = opened(files, systems=["vas", "tez"])
     both = experiments(site.plan)
     site.check(both)

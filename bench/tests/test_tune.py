@@ -34,10 +34,10 @@ from vas_bench.tune.trials import OutOfTime, Trials
 from vas_core.cli import run_command
 from vas_core.errors import VasError
 from vas_core.progress import Step, Steps
-from vas_lab.spec import REPOSITORY
-from vas_yarn.lint.configuration import as_mapping, read_xml
+from vas_core.repository import REPOSITORY
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.profiles import SHUFFLE
+from vas_yarn.site_files import as_mapping, read_xml
 
 PLANS = REPOSITORY / "bench/plans/tune"
 MIB = 1 << 20

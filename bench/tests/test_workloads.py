@@ -14,10 +14,10 @@ from vas_bench.run.workloads import WORKLOADS, Dfsio
 from vas_bench.shuffle.jobs import Data
 from vas_core.errors import VasError
 from vas_core.process import Completed, run
-from vas_lab.arms import Arm
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_lab.terasort import Sizes
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 # Two maps, a file each.
 SIZES = Sizes(rows=32 << 15, split_bytes=50 << 20, generators=1, reducers=4)

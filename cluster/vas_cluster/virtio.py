@@ -11,6 +11,9 @@ from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 
 from vas_cluster.model import Guest, Host
 
+VIRTIO_NIC = "virtio0"
+"""The name that every guest gives its interface on the host-only bridge."""
+
 _FIRST = {4: "169.254.213.1/24", 6: "fe80::213:1/64"}
 MOST_GUESTS = 253
 Interface = IPv4Interface | IPv6Interface

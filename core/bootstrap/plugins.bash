@@ -29,7 +29,7 @@ refuse_under_a_lab() {
     local file words state where
     for file in /proc/[0-9]*/cmdline; do
         { mapfile -d '' -t words <"$file"; } 2>/dev/null || continue
-        [[ " ${words[*]} " == *" vas_lab.supervisor "* ]] || continue
+        [[ " ${words[*]} " == *" vas_lab.inside.supervisor "* ]] || continue
         state=${words[-1]}
         grep -qsF "$here/yarn-plugins/" "$state/spec.json" || continue
         where=

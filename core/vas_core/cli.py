@@ -135,15 +135,21 @@ class SizeType(click.ParamType[int]):
 
 
 class DurationType(click.ParamType[int]):
-    """A click parameter that takes `90s`, `20m` or `2h` and gives seconds."""
+    """A click parameter that takes `90s`, `20m`, `2h`, with `days` also `30d`, and gives seconds.
+
+    Less than `least_seconds` is refused.
+    """
 
     name = "time"
+
+    def __init__(self, *, least_seconds: int = 1, days: bool = False) -> None:
+        self._least_seconds, self._days = least_seconds, days
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
         try:
-            return parse_duration(value)
+            return parse_duration(value, least_seconds=self._least_seconds, days=self._days)
         except VasError as wrong:
             self.fail(str(wrong), param, ctx)
 

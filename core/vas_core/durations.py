@@ -6,16 +6,21 @@ import re
 
 from vas_core.errors import BadInput
 
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
-_DURATION = re.compile(r"(\d+)\s*([smh])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"(\d+)\s*([smhd])")
 
 
-def parse_duration(text: str) -> int:
-    """Returns the seconds of `90s`, `20m` or `2h`. Raises BadInput for anything else, and for 0."""
+def parse_duration(text: str, *, least_seconds: int = 1, days: bool = False) -> int:
+    """Returns the seconds of `90s`, `20m` or `2h`, and with `days` of `30d`.
+
+    Raises BadInput for anything else, and for less than `least_seconds`.
+    """
     match = _DURATION.fullmatch(text.strip())
-    seconds = int(match[1]) * _SECONDS[match[2]] if match else 0
-    if not seconds:
-        raise BadInput(f"{text!r} is not a time", hint="write it like 90s, 20m or 2h")
+    is_known = match is not None and (days or match[2] != "d")
+    seconds = int(match[1]) * _SECONDS[match[2]] if match and is_known else -1
+    if seconds < least_seconds:
+        example = "90s, 20m, 24h or 30d" if days else "90s, 20m or 2h"
+        raise BadInput(f"{text!r} is not a time", hint=f"write it like {example}")
     return seconds
 
 

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from vas_core.process import run
+from vas_core.repository import REPOSITORY
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
-NODE_LOCK = _REPOSITORY / "core/locks/python-node.txt"
+NODE_LOCK = REPOSITORY / "core/locks/python-node.txt"
 # What libraries are built for: Rocky 9's glibc, the oldest that VAS runs on, is 2.34.
 _PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x86_64")
 
@@ -22,6 +22,6 @@ def gather_wheels(directory: Path, python: str) -> list[Path]:
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
     words = ["--only-binary=:all:", "--python-version", python, "--dest", str(directory)]
     words += [word for platform in _PLATFORMS for word in ("--platform", platform)]
-    run([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, _REPOSITORY])
+    run([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, REPOSITORY])
     run([*pip, "download", *words, "--no-deps", "--require-hashes", "-r", NODE_LOCK])
     return sorted(directory.glob("*.whl"))

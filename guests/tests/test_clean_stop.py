@@ -48,6 +48,6 @@ def test_D1_it_syncs_after_the_node_manager_and_before_lustre_is_unmounted() -> 
     text = UNIT.read_text()
     assert re.findall(r"^Before=(.*)$", text, re.M) == ["vas-nodemanager.service"]
     assert re.findall(r"^After=(.*)$", text, re.M) == ["local-fs.target remote-fs.target"]
-    node_manager = UNIT.parents[2] / "yarn-plugins/systemd" / "vas-nodemanager.service"
+    node_manager = UNIT.parents[2] / "yarn/systemd" / "vas-nodemanager.service"
     # Nothing in the other direction: systemd would break the cycle, and the order with it.
     assert "clean-stop" not in node_manager.read_text()

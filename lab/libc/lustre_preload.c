@@ -2,7 +2,7 @@
  * Makes libc calls on the lab's mount behave as on a Lustre client (LD_PRELOAD).
  *
  *   VAS_LAB_MOUNT  the mount; everything elsewhere goes straight to libc
- *   VAS_LAB_MDS    the Unix socket of the lab's MDS (python -m vas_lab.mds)
+ *   VAS_LAB_MDS    the Unix socket of the lab's MDS (python -m vas_lab.lustre.mds)
  *
  * The stored layout is the xattr user.lustre.lov. What is read is served here; whatever
  * makes or changes a layout is done by the MDS, to which the file travels as a descriptor:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from vas_core.process import Completed
-from vas_lab.lustre import LabLustre
+from vas_lab.lustre.stand_in import LabLustre
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vas_core.process import Completed, run
-from vas_lab.lustre import LabLustre
+from vas_lab.lustre.stand_in import LabLustre
 
 
 def start_lab(state: Path, **changes: object) -> tuple[LabLustre, subprocess.Popen[bytes]]:

@@ -13,11 +13,11 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from vas_core.cli import run_command, vas
+from vas_core.repository import REPOSITORY
 from vas_lab.display import Display
-from vas_lab.events import Event
-from vas_lab.spec import REPOSITORY
 from vas_lab.state import default_directory, hold
 from vas_lab.workflows import workflow
+from vas_yarn.jobs.events import Event
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +106,7 @@ def test_a_lab_that_is_starting_is_called_so(
 
 @pytest.mark.machine
 def test_down_ends_the_supervisor_and_not_who_has_its_old_pid(labs: Path) -> None:
-    command = ("-c", "import time; time.sleep(600)", "-m", "vas_lab.supervisor")
+    command = ("-c", "import time; time.sleep(600)", "-m", "vas_lab.inside.supervisor")
     with hold(labs / "lab") as lock:
         argv = [sys.executable, *command, str(labs / "lab")]
         supervisor = subprocess.Popen(argv, pass_fds=(lock,))

@@ -9,13 +9,13 @@ import pytest
 from vas_cluster.hadoop import by_file
 from vas_core.errors import BadInput
 from vas_core.process import run
-from vas_lab.configuration import child_arguments, configuration, hadoop_program
-from vas_lab.daemons import yarn_daemons
 from vas_lab.enter import into_lab, into_node, with_environment
-from vas_lab.job import JobResult, add_counters, program
+from vas_lab.hadoop.configuration import child_arguments, configuration, hadoop_program
+from vas_lab.hadoop.daemons import yarn_daemons
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import LabSpec
 from vas_lab.workflows import workflow
+from vas_yarn.jobs.job import JobResult, add_counters, program
 
 
 @pytest.fixture

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from vas_core.errors import VasError
 from vas_core.process import run
-from vas_lab import readiness
-from vas_lab.arms import hdfs_arm
-from vas_lab.configuration import configuration
-from vas_lab.daemons import hdfs_daemons
-from vas_lab.hdfs import STATE_PATH, WEB_APPS, hdfs_root, live_data_nodes, names_directory
-from vas_lab.inside import write_files
+from vas_lab.hadoop.configuration import configuration
+from vas_lab.hadoop.daemons import hdfs_daemons
+from vas_lab.hadoop.hdfs import STATE_PATH, WEB_APPS, hdfs_root, live_data_nodes, names_directory
+from vas_lab.inside import readiness
+from vas_lab.inside.readiness import Readiness
+from vas_lab.inside.setup import write_files
 from vas_lab.lab import Lab
-from vas_lab.readiness import Readiness
 from vas_lab.sites import lab_site_yaml, memory_needed
 from vas_lab.spec import LabSpec
-from vas_lab.trees import cut_files, in_hdfs, shares
+from vas_yarn.jobs.systems import hdfs_arm
+from vas_yarn.jobs.trees import cut_files, in_hdfs, shares
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_a_lab_with_hdfs_is_up_when_all_datanodes_are(
 
     monkeypatch.setattr(readiness, "request_json", answer)
     monkeypatch.setattr(
-        readiness.YarnRest, "nodes", lambda _: dict.fromkeys(("vm1", "vm2"), "RUNNING")
+        readiness.ResourceManagerClient, "nodes", lambda _: dict.fromkeys(("vm1", "vm2"), "RUNNING")
     )
     asked = Readiness(spec)
     state = asked.check()

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from vas_core.errors import BadInput
-from vas_lab.children import DaemonStatus
-from vas_lab.control import Answer
+from vas_lab.control import ControlAnswer, DaemonStatus
 from vas_lab.disk import LAB_BYTES, check_disk, disk_error, free_bytes, says_full, used_bytes
 from vas_lab.health import find_problems
 
@@ -22,11 +21,11 @@ def daemon(name: str, node: str, ended: str | None = None) -> DaemonStatus:
     return DaemonStatus(name=name, node=node, pid=None if ended else 7, rss_bytes=0, ended=ended)
 
 
-def lab(nodes: dict[str, str], **ended: str) -> Answer:
+def lab(nodes: dict[str, str], **ended: str) -> ControlAnswer:
     """An answer with vm1's and vm2's states; `resourcemanager="exit status 1"` is dead of it."""
     homes = {"resourcemanager": "rm", "nodemanager-vm1": "vm1", "nodemanager-vm2": "vm2"}
     daemons = [daemon(name, node, ended.get(name)) for name, node in homes.items()]
-    return Answer(nodes=nodes, daemons=daemons)
+    return ControlAnswer(nodes=nodes, daemons=daemons)
 
 
 RUNNING = {"vm1": "RUNNING", "vm2": "RUNNING"}

@@ -17,8 +17,8 @@ from stand_in import in_lab, start_lab, stop
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
-from vas_lab.lustre import LabLustre
-from vas_lab.mds.client import call
+from vas_lab.lustre.mds.client import call
+from vas_lab.lustre.stand_in import LabLustre
 from vas_layout.codec import decode
 from vas_layout.model import Plain
 

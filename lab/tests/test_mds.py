@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_lab.mds import usage
-from vas_lab.mds.allocator import Allocator, is_balanced
-from vas_lab.mds.layouts import Maker, default_size
-from vas_lab.mds.service import Service, Site
-from vas_lab.mds.state import State
+from vas_lab.lustre.mds import usage
+from vas_lab.lustre.mds.allocator import Allocator, is_balanced
+from vas_lab.lustre.mds.layouts import Maker, default_size
+from vas_lab.lustre.mds.service import MdsSite, Service
+from vas_lab.lustre.mds.state import MdsState
 from vas_layout.codec import encode
 from vas_layout.model import INIT, Component, Composite, Fid, Magic, Plain, StripeObject
 from vas_layout.requests import progressive, stripes
@@ -151,9 +151,9 @@ def test_bytes_by_ost(units: int, osts: list[int], size: int, start: int) -> Non
     assert +usage.bytes_by_ost(part, size) == +bytes_slowly(plain, start, size)
 
 
-def site(tmp_path: Path, ost_bytes: int = GIB) -> Site:
+def site(tmp_path: Path, ost_bytes: int = GIB) -> MdsSite:
     (tmp_path / "data").mkdir(exist_ok=True)
-    return Site(
+    return MdsSite(
         state_dir=tmp_path, mount=tmp_path / "data", fsname="lab", osts=OSTS, ost_bytes=ost_bytes
     )
 
@@ -218,7 +218,7 @@ def test_allocating_never_walks_the_tree_itself(tmp_path: Path) -> None:
 def test_identifiers_survive_a_crash_without_coming_twice(tmp_path: Path) -> None:
     given_out = set()
     for _ in range(3):
-        state = State(tmp_path, OSTS)
+        state = MdsState(tmp_path, OSTS)
         given_out |= {state.new_object(ost) for ost in OSTS for _ in range(10)}
         given_out |= {state.new_file() for _ in range(5000)}
     assert len(given_out) == 3 * (40 + 5000)

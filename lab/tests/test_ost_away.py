@@ -13,9 +13,9 @@ import pytest
 from stand_in import in_lab, start_lab, stop
 
 from vas_core.process import run
-from vas_lab.lustre import LabLustre
-from vas_lab.mds import client
-from vas_lab.mds.board import Board
+from vas_lab.lustre.mds import client
+from vas_lab.lustre.mds.board import Board
+from vas_lab.lustre.stand_in import LabLustre
 
 pytestmark = pytest.mark.machine
 
@@ -137,7 +137,7 @@ def test_R3_an_ordinary_user_may_not_stripe_directories() -> None:
 def _mkdir_as_nobody(lab: LabLustre) -> int:
     """The exit status of `lfs mkdir -c 2` by an ordinary user, who cannot read root's Python."""
     code = (
-        "import os, sys; from vas_lab.lfs.__main__ import main\n"
+        "import os, sys; from vas_lab.lustre.lfs.__main__ import main\n"
         "os.setegid(65534); os.seteuid(65534); sys.exit(main(['mkdir', '-c', '2', 'striped']))"
     )
     done = run([sys.executable, "-c", code], env=lab.environment(), cwd=lab.mount, check=False)

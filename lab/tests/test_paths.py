@@ -8,7 +8,7 @@ import yaml
 
 from vas_cluster import parse_cluster
 from vas_core.root import Root
-from vas_lab.paths import read_paths
+from vas_lab.network.paths import read_paths
 from vas_lab.sites import net_site
 
 CLUSTER = parse_cluster(yaml.safe_dump(net_site()), "net")

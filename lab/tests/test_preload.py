@@ -16,8 +16,8 @@ from stand_in import in_lab
 
 from vas_core.errors import NotHere
 from vas_core.process import run
-from vas_lab import libc
-from vas_lab.lustre import LabLustre
+from vas_lab.lustre import libc
+from vas_lab.lustre.stand_in import LabLustre
 from vas_layout.codec import decode, encode
 from vas_layout.model import MDT, OVERSTRIPING, RAID0, Composite, Foreign, Magic, Plain
 from vas_layout.requests import data_on_mdt, progressive, stripes

@@ -12,8 +12,8 @@ import pytest
 from stand_in import in_lab
 
 from vas_core.process import run
-from vas_lab import libc
-from vas_lab.lustre import LabLustre
+from vas_lab.lustre import libc
+from vas_lab.lustre.stand_in import LabLustre
 
 pytestmark = pytest.mark.machine
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from vas_cluster import parse_cluster
-from vas_lab.shaping import rate_mbps, shaping
+from vas_lab.network.shaping import rate_mbps, shaping
+from vas_lab.network.topology import plan_topology
 from vas_lab.sites import net_site
-from vas_lab.topology import plan_topology
 from vas_routing.calibrate.paper import NodeRelation, relation_of
 from vas_routing.links import Leg
 

@@ -19,17 +19,17 @@ from vas_core.errors import BadInput, VasError
 from vas_core.polling import poll
 from vas_core.root import Root
 from vas_lab import control
-from vas_lab.children import Children
-from vas_lab.client import Cancelled, lines_while_wanted
-from vas_lab.daemons import Daemon
 from vas_lab.ending import kill, supervisors
-from vas_lab.events import Event, read_events
+from vas_lab.hadoop.daemons import LabDaemon
+from vas_lab.inside.children import Children
+from vas_lab.inside.supervisor import Supervisor
 from vas_lab.lab import wanted
 from vas_lab.procfs import available_memory, cpu_seconds, parse_stat, processes
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import LabSpec
 from vas_lab.state import default_directory, hold, is_running, last_up_seconds, wipe
-from vas_lab.supervisor import Supervisor
+from vas_yarn.jobs.client import Cancelled, lines_while_wanted
+from vas_yarn.jobs.events import Event, read_events
 
 pytestmark = pytest.mark.machine
 
@@ -55,20 +55,20 @@ def test_a_request_crosses_a_path_too_long_for_a_socket(tmp_path: Path) -> None:
         connection, _ = listener.accept()
         with connection:
             asked = control.receive(connection)
-            answer = control.Answer(error=f"no {asked.daemon}")
+            answer = control.ControlAnswer(error=f"no {asked.daemon}")
             connection.sendall(answer.model_dump_json().encode())
 
     server = threading.Thread(target=serve)
     server.start()
     with pytest.raises(BadInput, match="no vm9"):
-        control.ask(deep, control.Request(ask="start", daemon="vm9"))
+        control.ask(deep, control.ControlRequest(ask="start", daemon="vm9"))
     server.join()
     listener.close()
 
 
 def test_a_lab_that_is_gone_does_not_answer(tmp_path: Path) -> None:
     with pytest.raises(VasError, match="does not answer"):
-        control.ask(tmp_path, control.Request(ask="status"))
+        control.ask(tmp_path, control.ControlRequest(ask="status"))
 
 
 def test_who_has_just_ended_is_killed_without_a_word() -> None:
@@ -232,9 +232,9 @@ def test_another_users_lab_is_seen_and_not_taken(tmp_path: Path) -> None:
 
 def test_a_supervisor_is_known_by_its_state_directory(tmp_path: Path) -> None:
     for pid, parent, words in (
-        (10, 1, ("unshare", "--", "python", "-m", "vas_lab.supervisor", str(tmp_path))),
-        (11, 10, ("python", "-m", "vas_lab.supervisor", str(tmp_path))),
-        (12, 1, ("python", "-m", "vas_lab.supervisor", f"{tmp_path}/other")),
+        (10, 1, ("unshare", "--", "python", "-m", "vas_lab.inside.supervisor", str(tmp_path))),
+        (11, 10, ("python", "-m", "vas_lab.inside.supervisor", str(tmp_path))),
+        (12, 1, ("python", "-m", "vas_lab.inside.supervisor", f"{tmp_path}/other")),
         (13, 1, ("vi", str(tmp_path))),
     ):
         directory = tmp_path / f"proc/{pid}"
@@ -273,13 +273,13 @@ def test_a_daemon_that_dies_in_the_start_ends_it_though_somebody_asks(tmp_path: 
     spec.cluster_file.write_text(lab_site_yaml(1))
     spec.logs.mkdir()
     supervisor = Supervisor(spec)
-    dies = Daemon(name="resourcemanager", node="rm", argv=("sh", "-c", "exit 3"), preload=False)
+    dies = LabDaemon(name="resourcemanager", node="rm", argv=("sh", "-c", "exit 3"), preload=False)
     supervisor._children.start(dies)
     pid = supervisor._children.status()[0].pid
     assert pid is not None
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        theirs.sendall(control.Request(ask="status").model_dump_json().encode() + b"\n")
+        theirs.sendall(control.ControlRequest(ask="status").model_dump_json().encode() + b"\n")
         with pytest.raises(VasError, match="resourcemanager: exit status 3"):
             supervisor._serve(ours)

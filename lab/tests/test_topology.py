@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from vas_cluster import load_cluster, parse_cluster
 from vas_core.errors import BadInput
-from vas_lab.network import configuration, creation
+from vas_lab.network.apply import configuration, creation
+from vas_lab.network.topology import FABRIC, fabric_prefix, plan_topology
 from vas_lab.sites import check_memory, lab_site, lab_site_yaml, memory_needed
-from vas_lab.topology import FABRIC, fabric_prefix, plan_topology
 
 EXAMPLES = Path(__file__).parents[2] / "cluster/examples"
 

@@ -23,10 +23,10 @@ from lab_transcripts import (
 )
 from stand_in import in_lab
 
-from vas_lab import lctl
-from vas_lab.lfs.__main__ import main as lfs
-from vas_lab.lfs.space import Target, df_text
-from vas_lab.lustre import LabLustre
+from vas_lab.lustre import lctl
+from vas_lab.lustre.lfs.__main__ import main as lfs
+from vas_lab.lustre.lfs.space import StorageTarget, df_text
+from vas_lab.lustre.stand_in import LabLustre
 
 pytestmark = pytest.mark.machine
 
@@ -162,7 +162,7 @@ def test_df_text(name: str) -> None:
     assert text == wanted.stdout
 
 
-def _target(line: str, inodes: bool) -> Target | None:
+def _target(line: str, inodes: bool) -> StorageTarget | None:
     match = re.match(r"(\S+_UUID) +(\d+) +(\d+) +(\d+) .*:(\d+)\]", line)
     if match is None:
         return None
@@ -170,7 +170,7 @@ def _target(line: str, inodes: bool) -> Target | None:
     blank = (0, 0, 0)
     space = blank if inodes else (int(total), int(used), int(free))
     files = (int(total), int(used)) if inodes else (0, 0)
-    return Target(name, int(index), space[0], space[1], *files, space[2])
+    return StorageTarget(name, int(index), space[0], space[1], *files, space[2])
 
 
 def test_a_changed_letter_is_noticed(

@@ -1,4 +1,4 @@
-"""What a lab needs of a machine, as `vas doctor` shows it."""
+"""Checks that a machine can run a lab, for `vas doctor`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from vas_core.doctor import DoctorFinding
 from vas_core.errors import VasError
 from vas_core.process import run
+from vas_core.repository import labs_directory
 from vas_core.root import Root
 from vas_core.sizes import format_size
 from vas_lab.disk import free_bytes
 from vas_lab.procfs import available_memory
 from vas_lab.sites import memory_needed
-from vas_lab.state import labs_directory
 
 _HOSTS = 4
 _DISK_BYTES = 6 << 30

@@ -13,14 +13,14 @@ from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.sizes import format_size
 from vas_lab import completion, report, views
-from vas_lab.daemons import java
 from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.display import display
 from vas_lab.ending import end_lab
-from vas_lab.job import JobResult
+from vas_lab.hadoop.daemons import java
+from vas_lab.hadoop.logs import known_logs
 from vas_lab.lab import Lab
-from vas_lab.logs import known_logs
 from vas_lab.netlab.command import net
+from vas_lab.network.topology import plan_topology
 from vas_lab.options import LabOptions, read_site
 from vas_lab.sites import MAX_HOSTS
 from vas_lab.state import (
@@ -33,8 +33,8 @@ from vas_lab.state import (
     name_option,
     wipe,
 )
-from vas_lab.topology import plan_topology
 from vas_lab.workflows import Workflow, workflow
+from vas_yarn.jobs.job import JobResult
 
 _UP_SECONDS = 25.0  # where none came up before
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -88,6 +88,8 @@ def up(
     Examples: vas lab up
               vas lab up --hosts 2 --name small
               vas lab up --cluster site.yaml -D yarn.scheduler.minimum-allocation-mb=256
+    \f
+    Raises BadInput where options contradict one another.
     """
     if cluster_file and _is_given("hosts"):
         raise BadInput(
@@ -176,7 +178,13 @@ def status(name: str, as_json: bool) -> int:
 
 @lab.command(context_settings=_PASS_ON)
 @_name
-@click.option("--size", type=SizeType(), default="64M", show_default=True, help="Of made-up input.")
+@click.option(
+    "--size",
+    type=SizeType(),
+    default="64M",
+    show_default=True,
+    help="Size of the input that is made up.",
+)
 @_properties
 @json_option
 @click.argument("program", shell_complete=completion.programs)
@@ -249,6 +257,8 @@ def logs(name: str, what: str | None) -> int:
     Examples: vas lab logs
               vas lab logs nodemanager-vm1
               vas lab logs application_1700000000000_0001
+    \f
+    Raises BadInput for a lab or a log that does not exist.
     """
     directory = default_directory(name)
     if what and what.startswith("application_"):

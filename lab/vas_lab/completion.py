@@ -1,4 +1,4 @@
-"""What a shell offers for the words of `vas lab`: labs, programs, nodes, logs."""
+"""Shell completion of the words of `vas lab`: labs, programs, nodes, logs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from vas_core.errors import VasError
-from vas_lab.job import PROGRAMS
+from vas_lab.hadoop.logs import known_logs
 from vas_lab.lab import Lab
-from vas_lab.logs import known_logs
 from vas_lab.state import default_directory, labs
+from vas_yarn.jobs.job import PROGRAMS
 
 
 def lab_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a running lab's supervisor is asked from outside: one JSON document each way."""
+"""Requests to a running lab's supervisor, and its answers: one JSON document each way."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vas_core.errors import BadInput, VasError
-from vas_lab.children import DaemonStatus
-from vas_lab.paths import PathCounters
+from vas_lab.network.paths import PathCounters
 
 SOCKET = "control.sock"
 _TIMEOUT_SECONDS = 15.0
 _MAX_BYTES = 1 << 20
 
 
-class Request(BaseModel):
+class ControlRequest(BaseModel):
     """`status`, or a daemon to signal, to start again, or an OST to be served from a NID."""
 
     model_config = ConfigDict(extra="forbid")
@@ -32,7 +31,17 @@ class Request(BaseModel):
     nid: str = ""
 
 
-class Answer(BaseModel):
+class DaemonStatus(BaseModel):
+    """A daemon; `pid` (inside the lab) and `rss_bytes` while it runs, `ended` when it does not."""
+
+    name: str
+    node: str
+    pid: int | None
+    rss_bytes: int
+    ended: str | None
+
+
+class ControlAnswer(BaseModel):
     """`error` is set when the request was refused; `cpu_seconds` counts since the start.
 
     `lost_nodes` are those whose namespaces are held no more, with how their holder ended.
@@ -47,14 +56,16 @@ class Answer(BaseModel):
     cpu_seconds: float = 0.0
 
 
-def ask(state_dir: Path, request: Request) -> Answer:
+def ask(state_dir: Path, request: ControlRequest) -> ControlAnswer:
     """Asks the supervisor of a lab. Raises BadInput when it refuses, VasError when it is gone."""
     with socket_path(state_dir) as path, socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(_TIMEOUT_SECONDS)
         try:
             connection.connect(path)
             connection.sendall(request.model_dump_json().encode() + b"\n")
-            answer = Answer.model_validate_json(b"".join(iter(lambda: connection.recv(65536), b"")))
+            answer = ControlAnswer.model_validate_json(
+                b"".join(iter(lambda: connection.recv(65536), b""))
+            )
         except (OSError, ValidationError) as wrong:
             raise VasError(f"the lab does not answer: {wrong}", where=str(state_dir)) from wrong
     if answer.error:
@@ -72,7 +83,7 @@ def listen(state_dir: Path) -> socket.socket:
     return listener
 
 
-def receive(connection: socket.socket) -> Request:
+def receive(connection: socket.socket) -> ControlRequest:
     """One request. Raises BadInput for anything else."""
     connection.settimeout(_TIMEOUT_SECONDS)
     data = b""
@@ -82,7 +93,7 @@ def receive(connection: socket.socket) -> Request:
             break
         data += part
     try:
-        return Request.model_validate_json(data)
+        return ControlRequest.model_validate_json(data)
     except ValidationError as wrong:
         raise BadInput(str(wrong).replace("\n", " "), where="request") from wrong
 

@@ -25,13 +25,13 @@ _HINTS = {
 
 
 def free_bytes(directory: Path) -> int:
-    """What one may still write where `directory` is, or will be made."""
+    """Returns how many bytes may still be written where `directory` is, or will be made."""
     there = next(path for path in (directory, *directory.parents) if path.exists())
     return shutil.disk_usage(there).free
 
 
 def used_bytes(directory: Path) -> int:
-    """What the files of a tree would leave free; one that vanishes meanwhile counts as nothing."""
+    """Returns the bytes that a tree's files hold; a file that vanishes meanwhile counts as 0."""
     total = 0
     for parent, _, names in os.walk(directory):
         for name in names:

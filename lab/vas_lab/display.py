@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from vas_lab.events import Event
-from vas_lab.place import OnEvent
+from vas_yarn.jobs.events import Event
+from vas_yarn.jobs.place import OnEvent
 
 
 class Display:
@@ -45,7 +45,7 @@ class Display:
 
 @contextmanager
 def display(title: str, expected_seconds: float | None = None) -> Iterator[OnEvent]:
-    """Shows progress while the body runs; gives what is to be called with each event."""
+    """Shows progress while the body runs; gives the function that takes each event."""
     console = Console(file=sys.stderr, highlight=False)
     if console.is_terminal:
         with console.status(escape(title)) as status:

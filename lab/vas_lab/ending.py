@@ -12,10 +12,10 @@ from pathlib import Path
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.root import Root
-from vas_lab.procfs import Process, children, processes
+from vas_lab.procfs import LabProcess, children, processes
 from vas_lab.state import is_running
 
-SUPERVISOR = "vas_lab.supervisor"
+SUPERVISOR = "vas_lab.inside.supervisor"
 STOP_TIMEOUT_SECONDS = 20.0
 
 
@@ -64,7 +64,7 @@ def supervisors(root: Root, state_dir: Path) -> list[int]:
     return [process.pid for process in found if process.pid not in parents]
 
 
-def _named(root: Root, state_dir: Path) -> Iterator[Process]:
+def _named(root: Root, state_dir: Path) -> Iterator[LabProcess]:
     words = ("", "-m", SUPERVISOR, str(state_dir.resolve()), "")
     end = b"\0".join(map(os.fsencode, words))
     for process in processes(root):

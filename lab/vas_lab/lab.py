@@ -20,20 +20,21 @@ from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
 from vas_core.process import Completed, run
 from vas_core.root import Root
-from vas_lab.control import Answer, Request, ask, socket_path
+from vas_lab.control import ControlAnswer, ControlRequest, ask, socket_path
 from vas_lab.disk import disk_error, says_full
 from vas_lab.ending import SUPERVISOR, end_lab, end_tied
 from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
-from vas_lab.events import DETACH, read_events
-from vas_lab.health import Problem, find_problems
-from vas_lab.job import JobRequest, JobResult, program
-from vas_lab.mds import client as mds
+from vas_lab.health import LabProblem, find_problems
+from vas_lab.lustre.mds import client as mds
+from vas_lab.messages import DETACH, JobRequest
+from vas_lab.network.topology import plan_topology
 from vas_lab.options import LabOptions, prepare
-from vas_lab.place import OnEvent
 from vas_lab.procfs import children
 from vas_lab.spec import LabSpec
 from vas_lab.state import Running, hold, is_running, name_option, running_file
-from vas_lab.topology import plan_topology
+from vas_yarn.jobs.events import read_events
+from vas_yarn.jobs.job import JobResult, program
+from vas_yarn.jobs.place import OnEvent
 
 _CANCEL_TIMEOUT_SECONDS = 60.0
 
@@ -111,7 +112,10 @@ class Lab:
         self.stop()
 
     def enter(self, argv: Sequence[str], *, node: str | None = None) -> list[str]:
-        """The command line that runs a program on a node (default: the ResourceManager's)."""
+        """The command line that runs a program on a node (default: the ResourceManager's).
+
+        Raises BadInput for a node that the lab does not have.
+        """
         holders: dict[str, int] = json.loads(self.spec.holders_file.read_text())
         variables: dict[str, str] = json.loads(self.spec.environment_file.read_text())
         master = self.spec.cluster.yarn.resourcemanager.name
@@ -134,12 +138,12 @@ class Lab:
         """Runs a program on a node to its end, as `vas_core.process.run` does."""
         return run(self.enter(argv, node=node), check=check)
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ControlRequest) -> ControlAnswer:
         """Asks the supervisor: daemons, nodes, signals, failover of an OST."""
         return ask(self.spec.state_dir, request)
 
     def metadata_requests(self) -> int:
-        """What the stand-in's MDS has been asked since its start: files made, layouts.
+        """Counts the requests to the stand-in's MDS since its start: files made, layouts.
 
         Opens, looks and removals do not reach it. Raises VasError when it does not answer.
         """
@@ -149,7 +153,7 @@ class Lab:
         """Requests that all processes of the lab made to OSTs, one for each object of a file.
 
         `glimpses` (stat), `syncs` (fsync), `destroys`, `punches` (truncate), since counting was
-        last started. `counting` starts it anew or stops it afterwards. A client that keeps locks
+        last started. `counting` starts it again or stops it afterwards. A client that keeps locks
         glimpses less. Raises VasError when the MDS does not answer.
         """
         return {kind: int(n) for kind, n in self._mds("count", on=counting).items()}
@@ -177,7 +181,7 @@ class Lab:
             log=log,
             jars=tuple(jars),
         )
-        command = [sys.executable, "-m", "vas_lab.runner", str(self.spec.state_dir)]
+        command = [sys.executable, "-m", "vas_lab.inside.runner", str(self.spec.state_dir)]
         line = request.model_dump_json().encode() + b"\n"
         try:
             with wanted(self.enter(command), line, _CANCEL_TIMEOUT_SECONDS) as process:
@@ -185,9 +189,9 @@ class Lab:
         except VasError as failed:
             raise self._cause(failed, log) from failed
 
-    def problems(self) -> list[Problem]:
-        """What is broken in it. Raises VasError when it does not answer."""
-        return find_problems(self.ask(Request(ask="status")), self.spec.state_dir)
+    def problems(self) -> list[LabProblem]:
+        """Returns what is broken in the lab. Raises VasError when the lab does not answer."""
+        return find_problems(self.ask(ControlRequest(ask="status")), self.spec.state_dir)
 
     def refuse_broken(self) -> None:
         """Raises VasError, with the fix, if anything of it is broken."""

@@ -1,4 +1,4 @@
-"""What a user may choose about a lab, and the files that follow from it."""
+"""The choices of a user about a lab, and the files that follow from them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from vas_core.files import write_atomically
 from vas_core.process import run
 from vas_core.root import Root
 from vas_lab.disk import check_disk, free_bytes
+from vas_lab.network.topology import plan_topology
 from vas_lab.procfs import available_memory
 from vas_lab.sites import check_memory, lab_site_yaml
 from vas_lab.spec import LabSpec, find_java
 from vas_lab.state import running_file
-from vas_lab.topology import plan_topology
 from vas_yarn.jars import find_hadoop, find_plugins
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabOptions:
-    """A lab of `hosts` alike storage servers, or of the site in `cluster_file`.
+    """A lab of `hosts` equal storage servers, or of the site in `cluster_file`.
 
     `properties` override Hadoop's configuration; `plain` leaves the VAS plugins out, `hdfs` adds
     HDFS's daemons. A job that has not ended after `job_limit_seconds` is killed.
@@ -39,7 +39,10 @@ class LabOptions:
 
 
 def prepare(options: LabOptions) -> LabSpec:
-    """Checks everything that can be checked before the start; writes the map and the spec."""
+    """Checks everything that can be checked before the start; writes the map and the spec.
+
+    Raises BadInput for options that do not fit, NotHere and VasError for a machine that does not.
+    """
     state_dir = options.state_dir.resolve()
     # First: what the last start noted must not be taken for this one's.
     running_file(state_dir).unlink(missing_ok=True)

@@ -13,7 +13,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
-class Process:
+class LabProcess:
     """A process; CPU ticks include those of its children that were waited for."""
 
     pid: int
@@ -22,7 +22,7 @@ class Process:
     rss_bytes: int
 
 
-def processes(root: Root) -> Iterator[Process]:
+def processes(root: Root) -> Iterator[LabProcess]:
     """Every process. One that ends meanwhile is left out."""
     for path in root.glob("proc/[0-9]*/stat"):
         try:
@@ -36,13 +36,13 @@ def children(root: Root, parent: int) -> list[int]:
     return [process.pid for process in processes(root) if process.parent == parent]
 
 
-def parse_stat(text: str) -> Process:
+def parse_stat(text: str) -> LabProcess:
     """A process from its /proc/PID/stat (proc(5))."""
     # The name stands in parentheses and may hold anything, parentheses included.
     head, _, tail = text.rpartition(")")
     fields = tail.split()
     cpu = sum(int(field) for field in fields[11:15])  # utime, stime, cutime, cstime
-    return Process(int(head.split()[0]), int(fields[1]), cpu, int(fields[21]) * _PAGE_BYTES)
+    return LabProcess(int(head.split()[0]), int(fields[1]), cpu, int(fields[21]) * _PAGE_BYTES)
 
 
 def cpu_seconds(root: Root) -> float:
@@ -56,7 +56,7 @@ def cpu_seconds(root: Root) -> float:
 
 
 def available_memory(root: Root) -> int:
-    """MemAvailable in bytes."""
+    """Returns the memory that is available (MemAvailable), in bytes."""
     for line in (root.read("proc/meminfo") or "").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024

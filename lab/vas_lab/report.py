@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vas_lab.control import Request
+from vas_lab.control import ControlRequest
 from vas_lab.health import find_problems
 from vas_lab.lab import Lab
 
@@ -25,7 +25,7 @@ NOT_REAL = {
 
 def describe(lab: Lab) -> dict[str, Any]:
     """A lab that is up, as `vas lab status --json` prints it."""
-    answer = lab.ask(Request(ask="status"))
+    answer = lab.ask(ControlRequest(ask="status"))
     spec = lab.spec
     problems = find_problems(answer, spec.state_dir)
     return {

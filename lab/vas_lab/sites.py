@@ -1,4 +1,4 @@
-"""The cluster map of a lab that was given none: N alike storage servers, paired for failover."""
+"""The cluster map of a lab that was given none: N equal storage servers, paired for failover."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lab_site(hosts: int) -> dict[str, Any]:
 
 
 def lab_site_yaml(hosts: int) -> str:
-    """The same as YAML text."""
+    """Returns the map of such a lab as YAML text."""
     return yaml.safe_dump(lab_site(hosts), sort_keys=False)
 
 

@@ -1,4 +1,4 @@
-"""What a lab is made of: written by its starter, read by its supervisor, kept for `status`."""
+"""The parts of a lab: written by its starter, read by its supervisor, kept for `status`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict
 
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import NotHere, VasError
-from vas_yarn.cds.archive import Archive, Ingredients
+from vas_core.repository import REPOSITORY
+from vas_yarn.cds.archive import ClassArchive, Ingredients
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 # One for all labs of this clone: their nodes share the jars.
 CDS = REPOSITORY / "build/cds"
 
@@ -40,12 +40,12 @@ class LabSpec(BaseModel):
 
     @cached_property
     def cluster(self) -> Cluster:
-        """The cluster map."""
+        """The map of the lab's site."""
         return load_cluster(self.cluster_file)
 
     @property
     def conf(self) -> Path:
-        """Hadoop's configuration directory."""
+        """The directory of Hadoop's configuration."""
         return self.state_dir / "conf"
 
     @property
@@ -59,13 +59,13 @@ class LabSpec(BaseModel):
         return self.state_dir / "bin"
 
     @property
-    def archive(self) -> Archive:
+    def archive(self) -> ClassArchive:
         """The classes that every JVM of the lab maps."""
-        return Archive(CDS)
+        return ClassArchive(CDS)
 
     @property
     def ingredients(self) -> Ingredients:
-        """What that is made of."""
+        """The parts that the class archive is made of."""
         return Ingredients(self.java_home, self._jars)
 
     @property
@@ -90,12 +90,12 @@ class LabSpec(BaseModel):
 
     @property
     def temporary(self) -> Path:
-        """What would go to /tmp."""
+        """The directory for temporary files, in place of /tmp."""
         return self.state_dir / "tmp"
 
     @property
     def java(self) -> Path:
-        """The Java launcher."""
+        """The path of the program `java`."""
         return self.java_home / "bin/java"
 
     @property

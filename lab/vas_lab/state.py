@@ -15,9 +15,9 @@ from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput, VasError
 from vas_core.predictable_names import LAB_LOCK
+from vas_core.repository import labs_directory, state_directory
 from vas_core.safe_open import open_own
 from vas_lab.disk import disk_error
-from vas_lab.spec import REPOSITORY
 
 _LOCK = LAB_LOCK.of()
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -28,7 +28,7 @@ _TAKE_PAUSE_SECONDS = 0.01
 
 
 class Running(BaseModel):
-    """What is known from outside of a lab that runs; `supervisor` is its process id there."""
+    """Facts about a running lab, as seen from outside; `supervisor` is its process id there."""
 
     supervisor: int
     started: float
@@ -48,11 +48,6 @@ def last_up_seconds(state_dir: Path) -> float | None:
         return None
 
 
-def labs_directory() -> Path:
-    """Where the labs are: $VAS_LABS, else build/lab in the clone, wherever one is."""
-    return Path(os.environ.get("VAS_LABS") or REPOSITORY / "build/lab").absolute()
-
-
 def labs() -> list[str]:
     """The names of all labs there, whether they are up or not."""
     return sorted(path.parent.name for path in labs_directory().glob(f"*/{_LOCK}"))
@@ -64,18 +59,18 @@ def labs_up() -> list[str]:
 
 
 def default_directory(name: str) -> Path:
-    """The directory of the lab of that name. Raises BadInput for what is no name."""
+    """The directory of the lab of that name. Raises BadInput for a wrong name."""
     if not _NAME.fullmatch(name):
         raise BadInput(
             "not a lab's name",
             where=f"--name {name}",
             hint="use letters, digits, '_', '.' and '-', a letter or digit first",
         )
-    return labs_directory() / name
+    return state_directory(name)
 
 
 def name_option(state_dir: Path) -> str:
-    """What to add to a `vas lab` command for the lab in that directory."""
+    """Returns the option to add to a `vas lab` command for the lab in that directory."""
     return "" if state_dir.name == _DEFAULT_NAME else f" --name {state_dir.name}"
 
 
@@ -95,7 +90,7 @@ def hold(state_dir: Path) -> Iterator[int]:
 def wipe(state_dir: Path) -> None:
     """Deletes a lab's directory; no lab can start in it meanwhile.
 
-    Raises VasError when a lab is up there, when it is no lab's, and when a file stays.
+    Raises VasError when a lab is up there, when it is not a lab's, and when a file stays.
     """
     if not state_dir.exists() and not state_dir.is_symlink():
         return
@@ -115,7 +110,10 @@ def wipe(state_dir: Path) -> None:
 
 
 def is_running(state_dir: Path) -> bool:
-    """Whether a process of a lab in that directory lives, whoever's it is."""
+    """Whether a process of a lab in that directory lives, of any user.
+
+    Raises VasError where the directory cannot be read.
+    """
     try:
         descriptor = open_own(state_dir / _LOCK, os.O_RDONLY, also_of=None)
     except FileNotFoundError:

@@ -9,14 +9,14 @@ import click
 from vas_core.cli import note, print_table
 from vas_core.program import as_called
 from vas_core.sizes import format_size
-from vas_lab.job import JobResult
-from vas_lab.network import configuration, creation
-from vas_lab.topology import Topology
+from vas_lab.network.apply import configuration, creation
+from vas_lab.network.topology import LabTopology
+from vas_yarn.jobs.job import JobResult
 
 _PATH_COLUMNS = ("GUEST", "LEG", "DEVICE", "TO", "SENT", "PACKETS", "RECEIVED", "PACKETS")
 
 
-def print_network(topology: Topology) -> None:
+def print_network(topology: LabTopology) -> None:
     """The `ip` commands that make a lab's network."""
     for command in creation(topology):
         click.echo(f"ip {command}")

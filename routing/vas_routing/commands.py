@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.cli import json_option, main, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
@@ -22,7 +23,7 @@ from vas_routing.doctor import examine, read_facts
 from vas_routing.drained import read_drained, write_drained
 from vas_routing.explain import address_of, ask
 from vas_routing.explain import explain as explain_path
-from vas_routing.links import VIRTIO_NIC, Leg
+from vas_routing.links import Leg
 from vas_routing.lnet import lnet_plan
 from vas_routing.options import (
     RouteContext,

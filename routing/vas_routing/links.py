@@ -13,8 +13,6 @@ from vas_core.errors import BadInput
 from vas_core.reading import read_limited
 from vas_core.settings import first_problem
 
-VIRTIO_NIC = "virtio0"
-
 # A site of 10,000 guests has some 2 MB.
 _MOST_BYTES = 64 << 20
 

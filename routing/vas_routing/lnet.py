@@ -16,11 +16,10 @@ from typing import Any
 import yaml
 
 from vas_cluster import Cluster, Guest, Host
-from vas_cluster.virtio import guest_interface, host_interface
+from vas_cluster.virtio import VIRTIO_NIC, guest_interface, host_interface
 from vas_core.errors import BadInput
 from vas_routing.names import host_of
 
-_VIRTIO_NIC = "virtio0"
 _FIRST_NET = 213
 _LAST_NET = 65535
 _HIGHEST = 0  # of UDSP priorities; what has no rule comes last
@@ -126,7 +125,7 @@ def _virtio_net(cluster: Cluster, host: Host) -> str:
 
 def _nets(host: Host, guest: Guest | None, fabric: str, virtio: str) -> list[dict[str, Any]]:
     """The fabric first: a node's primary NID is the first that it has, and targets know it."""
-    devices = (host.nics.vf, _VIRTIO_NIC) if guest else (host.nics.pf, host.nics.bridge)
+    devices = (host.nics.vf, VIRTIO_NIC) if guest else (host.nics.pf, host.nics.bridge)
     return [
         {"net type": net, "local NI(s)": [{"interfaces": {0: device}}]}
         for net, device in zip((fabric, virtio), devices, strict=True)

@@ -15,9 +15,10 @@ from typing import Any
 from pyroute2 import IPRoute
 
 from vas_cluster import Cluster, Guest, Host
+from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.errors import VasError
 from vas_routing.desired import Address, Interface
-from vas_routing.links import VIRTIO_NIC, Leg, NodeLinks, PathState
+from vas_routing.links import Leg, NodeLinks, PathState
 from vas_routing.names import host_of
 
 _IFF_UP = 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_interface, ip_network
 
 from vas_cluster import Cluster, Host
-from vas_cluster.virtio import guest_interface, host_interface
+from vas_cluster.virtio import VIRTIO_NIC, guest_interface, host_interface
 from vas_core.errors import BadInput
 from vas_routing.desired import (
     Address,
@@ -24,7 +24,7 @@ from vas_routing.desired import (
     Route,
     Sysctl,
 )
-from vas_routing.links import VIRTIO_NIC, Leg, NodeLinks, PathState
+from vas_routing.links import Leg, NodeLinks, PathState
 from vas_routing.names import host_of
 from vas_routing.settings import MAIN_TABLE, RouteSettings
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from vas_core.polling import poll
 from vas_core.root import Root
-from vas_lab.daemons import java
-from vas_lab.events import Event
-from vas_lab.job import JobResult
+from vas_lab.hadoop.daemons import java
 from vas_lab.lab import Lab
 from vas_lab.procfs import processes
 from vas_tests.attempts import Attempt, attempts, master_node
 from vas_tests.in_lab import inside
 from vas_tests.leftovers import command_line, mentioning
+from vas_yarn.jobs.events import Event
+from vas_yarn.jobs.job import JobResult
 from vas_yarn.profiles import SHUFFLE
 
 REPOSITORY = Path(__file__).parents[2]

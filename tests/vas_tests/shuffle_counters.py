@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vas_lab.job import JobResult
+from vas_yarn.jobs.job import JobResult
 
 _ALWAYS = (
     "MAP_INPUT_RECORDS",

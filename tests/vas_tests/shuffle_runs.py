@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside
+from vas_yarn.jobs.job import JobResult
 
 # What a comparison needs to be one: each task once, and reducers in nobody's way.
 ALIKE = {

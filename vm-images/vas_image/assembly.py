@@ -6,18 +6,19 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from vas_core.repository import REPOSITORY
 from vas_core.wheels import gather_wheels
 from vas_image.definition import DEFINITION, System
-from vas_yarn.jars import REPOSITORY, find_hadoop, find_plugins
+from vas_yarn.jars import find_hadoop, find_plugins
 
 HADOOP = Path("usr/lib/vas/hadoop")
 PLUGINS = Path("usr/lib/vas/plugins")
 WHEELS = Path("usr/lib/vas/wheels")
 _UNITS = Path("usr/lib/systemd/system")
 _GUEST_UNITS = (
-    "yarn-plugins/systemd/vas-nodemanager.service",
-    "yarn-plugins/systemd/vas-shuffle-gc@.service",
-    "yarn-plugins/systemd/vas-shuffle-gc@.timer",
+    "yarn/systemd/vas-nodemanager.service",
+    "yarn/systemd/vas-shuffle-gc@.service",
+    "yarn/systemd/vas-shuffle-gc@.timer",
     "routing/systemd/vas-routed.service",
 )
 

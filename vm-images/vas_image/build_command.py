@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from vas_core.cli import json_option, note, print_json
+from vas_core.repository import REPOSITORY
 from vas_core.sizes import format_size
 from vas_image.build import Builder, Order, build, command_of
 from vas_image.definition import System
 from vas_image.image import DISK
-from vas_yarn.jars import REPOSITORY
 
 BUILD = REPOSITORY / "build/image"
 

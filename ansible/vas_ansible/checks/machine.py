@@ -22,7 +22,7 @@ from vas_ansible.checks.mds import guests_root, striped_directories
 from vas_ansible.checks.network import MANAGER_PORTS, NODE_PORTS, fabric, ports
 from vas_ansible.checks.room import disks, heaps
 from vas_cluster import Cluster, Guest, Host
-from vas_cluster.virtio import host_interface
+from vas_cluster.virtio import VIRTIO_NIC, host_interface
 from vas_core.sizes import format_size
 from vas_guest.memory import limit_bytes
 from vas_guest.settings import GuestSettings
@@ -31,7 +31,6 @@ from vas_guest.settings import GuestSettings
 _OSS_SHARE = 4
 _OSS_LEAST_BYTES = 8 << 30
 # Where a guest's virtio leg is not found by its MAC, as `vas-routed` has it.
-_VIRTIO = "virtio0"
 # Of interfaces, as guests/systemd/vas-bridge@.service has it: those that VAS made.
 _OWN_GROUP = 213
 # What two clocks may differ by; Kerberos allows for 300 s.
@@ -224,7 +223,7 @@ def _guest(
 def _virtio(guest: Guest, facts: MachineFacts) -> str:
     """The name of its virtio leg: it is called as its kernel likes."""
     mac = guest.macs.virtio
-    return next((name for name, nic in facts.interfaces.items() if nic.mac == mac), _VIRTIO)
+    return next((name for name, nic in facts.interfaces.items() if nic.mac == mac), VIRTIO_NIC)
 
 
 def _manager(

@@ -12,7 +12,7 @@ from vas_cluster import Host
 from vas_core.sizes import format_size, parse_size
 
 IMAGE = "/var/lib/vas/image"
-# As the units have it (yarn-plugins/systemd).
+# As the units have it (yarn/systemd).
 _HEAP_BYTES = 1 << 30
 _DAEMONS = ("resourcemanager", "jobhistory")
 # In addition to its heap a JVM has classes, threads and buffers.

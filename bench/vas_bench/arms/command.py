@@ -6,11 +6,12 @@ import click
 
 from vas_bench.arms.rounds import Comparison, draw, run_rounds, run_seconds
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
-from vas_lab.arms import ARMS, BASE
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.state import default_directory
-from vas_lab.terasort import Sizes, TeraSort
+from vas_yarn.jobs.systems import ARMS, BASE
+from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 
 @click.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from vas_bench.arms.rounds import MEASURES
-from vas_lab.job import JobResult
+from vas_yarn.jobs.job import JobResult
 
 _TIMES = ("job_seconds", "client_seconds", "cpu_seconds")
 _MILLISECONDS = 1000

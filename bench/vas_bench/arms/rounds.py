@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any, Protocol, TypeVar
 
 from vas_bench.statistics.ratio import Ratio, ratio
-from vas_lab.arms import Arm
-from vas_lab.job import JobResult
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import Arm
 
 _MILLISECONDS = 1000
 Drawn = TypeVar("Drawn")

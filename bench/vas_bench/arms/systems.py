@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vas_bench.results.systems import System
-from vas_lab.arms import ARMS, Arm
+from vas_yarn.jobs.systems import ARMS, Arm
 
 SYSTEM_OF: dict[str, System] = {
     "YARN-Lustre": "yarn-lustre",

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from vas_core.progress import Step, Steps
-from vas_lab.arms import ARMS, BASE, Arm
 from vas_lab.disk import check_disk, free_bytes, used_bytes
-from vas_lab.job import JobResult
 from vas_lab.lab import Lab
-from vas_lab.terasort import Sizes, TeraSort
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import ARMS, BASE, Arm
+from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 _INPUT_BYTES = "BYTES_READ"
 _LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"

@@ -22,7 +22,7 @@ from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.sites import MAX_HOSTS
 from vas_lab.state import default_directory
-from vas_lab.terasort import Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 
 @click.command()

@@ -16,7 +16,7 @@ from vas_core.files import write_atomically
 from vas_core.program import as_called
 from vas_core.root import Root
 from vas_lab.spec import LabSpec
-from vas_lab.terasort import Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 _TITLE = "VAS demo: TeraSort, four ways, once each"
 

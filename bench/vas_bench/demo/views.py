@@ -9,7 +9,7 @@ import click
 from vas_bench.demo.arms import WHAT_IT_SHOWS, ArmResult
 from vas_core.cli import print_table
 from vas_core.program import as_called
-from vas_lab.arms import ARMS, BASE
+from vas_yarn.jobs.systems import ARMS, BASE
 
 _ARM_COLUMNS = (
     *("ARM", "MAPS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),

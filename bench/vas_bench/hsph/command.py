@@ -33,7 +33,7 @@ from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.progress import Step
 from vas_lab.sites import MAX_HOSTS
-from vas_lab.terasort import ROW_BYTES
+from vas_yarn.jobs.terasort import ROW_BYTES
 
 # The specification's steps, going on downwards: its smallest data set is too large for a lab.
 _LAB_SCALE_FACTORS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vas_core.errors import VasError
-from vas_lab.terasort import ROW_BYTES
+from vas_yarn.jobs.terasort import ROW_BYTES
 
 
 def check_data(file_bytes: Sequence[int], *, rows: int, files: int, where: str) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from vas_bench.hsph.data_check import check_data
 from vas_bench.hsph.metric import PHASES
-from vas_lab.arms import Arm
-from vas_lab.job import JobResult
-from vas_lab.place import Place
-from vas_lab.terasort import Sizes, checked_rows, job_properties
-from vas_lab.trees import inside, remove_tree
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import checked_rows, job_properties
+from vas_yarn.jobs.trees import inside, remove_tree
 
 _PART_SIZES = 'stat -c %s "$1"/part-*'
 

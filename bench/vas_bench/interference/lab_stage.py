@@ -15,12 +15,12 @@ from vas_bench.interference.patterns import ALONE, EMULATED, ArmName
 from vas_bench.interference.processes import outside
 from vas_core.process import run
 from vas_core.root import Root
-from vas_lab.arms import Arm
-from vas_lab.control import Request
-from vas_lab.daemons import node_manager
+from vas_lab.control import ControlRequest as Request
+from vas_lab.hadoop.daemons import node_manager
 from vas_lab.lab import Lab
-from vas_lab.terasort import TeraSort
-from vas_lab.trees import inside, remove_tree
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.trees import inside, remove_tree
 
 DIRECTORY = "/interference"
 _CLIENTS = f"{DIRECTORY}/clients"

@@ -37,9 +37,9 @@ from vas_lab.procfs import available_memory
 from vas_lab.sites import check_memory
 from vas_lab.spec import find_java
 from vas_lab.state import default_directory
-from vas_lab.terasort import Sizes as Cut
-from vas_lab.terasort import TeraSort
 from vas_yarn.jars import find_hadoop, find_plugins
+from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.terasort import TeraSortSizes as Cut
 
 _LAB = "interference"
 _START, _PREPARE = "start the lab", "make the job's input and the clients' files"

@@ -9,10 +9,10 @@ from threading import Event as Flag
 from typing import Protocol
 
 from vas_core.polling import poll
-from vas_lab.arms import Arm
-from vas_lab.events import Event
-from vas_lab.job import JobResult
-from vas_lab.place import OnEvent
+from vas_yarn.jobs.events import Event
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.place import OnEvent
+from vas_yarn.jobs.systems import Arm
 
 _START_SECONDS = 180.0
 _MAPS = ": map "

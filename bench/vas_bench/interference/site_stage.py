@@ -12,10 +12,10 @@ from vas_bench.interference.patterns import ALONE, ArmName
 from vas_bench.site.checks import Drops
 from vas_bench.site.nodes import Nodes
 from vas_core.process import run
-from vas_lab.arms import Arm
-from vas_lab.place import Place
-from vas_lab.terasort import TeraSort
-from vas_lab.trees import inside
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.trees import inside
 
 
 @dataclass(frozen=True)

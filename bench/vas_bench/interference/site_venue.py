@@ -29,12 +29,12 @@ from vas_bench.site.place import SitePlace
 from vas_cluster import Cluster, load_cluster
 from vas_core.errors import BadInput, NotHere
 from vas_core.progress import Step, Steps
+from vas_core.repository import state_directory
 from vas_core.root import Root
 from vas_core.sizes import format_size
-from vas_lab.state import default_directory
-from vas_lab.terasort import Sizes as Cut
-from vas_lab.terasort import TeraSort
-from vas_lab.trees import inside, remove_tree
+from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.terasort import TeraSortSizes as Cut
+from vas_yarn.jobs.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 
 _NAME = "vas-interference"
@@ -166,7 +166,7 @@ class SiteVenue:
 
     @property
     def _state(self) -> Path:
-        return default_directory(f"interference-{self.cluster.site}")
+        return state_directory(f"interference-{self.cluster.site}")
 
 
 def refuse_node(cluster: Cluster, name: str) -> None:

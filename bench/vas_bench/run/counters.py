@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.root import Root
-from vas_lab.paths import PathCounters
+from vas_lab.network.paths import PathCounters
 
 _SECTOR_BYTES = 512  # in this file, whatever the device's own is (Documentation/block/stat.rst)
 _CACHED = re.compile(r"^Cached:\s*(\d+) kB$", re.MULTILINE)

@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from vas_bench.run.times import asked
 from vas_cluster import Cluster, load_site
-from vas_lab.hdfs import name_node_web
-from vas_lab.rest import request_json
+from vas_lab.hadoop.hdfs import name_node_web
 from vas_yarn.history import History, Split
+from vas_yarn.rest import request_json
 
 
 @dataclass(frozen=True)

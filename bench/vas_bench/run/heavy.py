@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from vas_bench.shuffle.counted import workloads_jar
 from vas_bench.shuffle.jobs import Example
-from vas_lab.place import Place
-from vas_lab.terasort import Sizes, job_properties
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import job_properties
 
 _GENERATOR = "org.vas.workloads.data.Generate"
 _PROGRAMS = "org.vas.workloads.heavy"

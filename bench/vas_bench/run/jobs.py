@@ -15,9 +15,9 @@ from vas_bench.run.systems import STOCK, sizes_of
 from vas_bench.run.times import JobTimes, phases_of
 from vas_bench.run.workloads import WORKLOADS, OnBoth
 from vas_core.errors import VasError
-from vas_lab.arms import Arm
-from vas_lab.job import JobResult
-from vas_lab.place import Place
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.systems import Arm
 
 # Of jobs without splits these would say where tasks ran that read nothing there.
 _OF_LUSTRE = ("local_input_bytes", "local_byte_share")

@@ -28,17 +28,17 @@ from vas_core.errors import BadInput
 from vas_core.polling import poll
 from vas_core.root import Root
 from vas_core.sizes import format_size
-from vas_lab.arms import Arm
-from vas_lab.control import Request
+from vas_lab.control import ControlRequest as Request
 from vas_lab.disk import LAB_BYTES, free_bytes
-from vas_lab.hdfs import hdfs_root
-from vas_lab.job import JobResult
+from vas_lab.hadoop.hdfs import hdfs_root
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.spec import find_java
 from vas_lab.state import is_running
-from vas_lab.trees import remove_tree
 from vas_yarn.jars import find_hadoop, find_plugins
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.trees import remove_tree
 
 DIRECTORY = "/bench-run"
 # A lab whose starter was killed ends a moment later.

@@ -25,7 +25,7 @@ from vas_core.errors import BadInput
 from vas_core.settings import first_problem, read_yaml
 from vas_core.sizes import format_size, parse_size
 from vas_lab.sites import MAX_HOSTS
-from vas_lab.terasort import MIN_SPLIT_BYTES
+from vas_yarn.jobs.terasort import MIN_SPLIT_BYTES
 
 WorkloadName = Literal[
     "teragen",

@@ -12,11 +12,12 @@ from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Codec, JvmProfile
 from vas_bench.shuffle.session import PROPERTIES
 from vas_cluster import Cluster, parse_cluster
-from vas_lab.arms import Arm, hdfs_arm
-from vas_lab.configuration import JVM, TASK_HEAP
-from vas_lab.hdfs import hdfs_root
+from vas_lab.hadoop.configuration import JVM, TASK_HEAP
+from vas_lab.hadoop.hdfs import hdfs_root
 from vas_lab.sites import lab_site_yaml
-from vas_lab.terasort import ROW_BYTES, Sizes, job_properties
+from vas_yarn.jobs.systems import Arm, hdfs_arm
+from vas_yarn.jobs.terasort import ROW_BYTES, job_properties
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 Properties = Mapping[str, str]
 STOCK = ARM_OF["yarn-lustre-hosts"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from vas_bench.run.times import JobTimes
-from vas_lab.job import Counters, JobResult, add_counters
 from vas_yarn.history import MapAttempt, ReduceAttempt
+from vas_yarn.jobs.job import Counters, JobResult, add_counters
 
 _SEPARATOR = "\u0001"
 _GROUP = "org.apache.hadoop.mapreduce.JobCounter"

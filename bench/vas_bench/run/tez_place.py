@@ -10,16 +10,18 @@ from vas_bench.run.tez_history import TezHistory, parse
 from vas_bench.run.times import phases_of
 from vas_core.polling import poll
 from vas_core.process import Completed
-from vas_lab.job import JobResult
-from vas_lab.place import Known, OnEvent, Place
-from vas_lab.trees import inside
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.place import OnEvent
+from vas_yarn.jobs.place import PlaceFacts as Known
+from vas_yarn.jobs.trees import inside
 
 # An application master closes its history a moment after its client has heard of the end.
 _HISTORY_SECONDS = 30.0
 
 
 class WithTez:
-    """A `vas_lab.place.Place` around another. `last` is the history of the last job, if Tez's.
+    """A `jobs.place.Place` around another. `last` is the history of the last job, if Tez's.
 
     `history` is the directory where Tez is told to write it.
     """

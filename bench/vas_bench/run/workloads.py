@@ -19,11 +19,12 @@ from vas_bench.shuffle.jobs import (
     wordcount,
 )
 from vas_core.errors import VasError
-from vas_lab.arms import Arm
-from vas_lab.job import JobResult
-from vas_lab.place import Place
-from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
-from vas_lab.trees import copy_to_hdfs, cut_files, readable, remove_tree
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import ROW_BYTES, TeraSort, job_properties
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.trees import copy_to_hdfs, cut_files, readable, remove_tree
 
 _PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
 _VALIDATORS_OUTPUT = "/tmp/sortvalidate"  # noqa: S108 (in the lab's file system, its own choice)

@@ -16,8 +16,9 @@ from pathlib import Path
 from vas_bench.shuffle.rows import Row
 from vas_core.errors import NotHere
 from vas_core.process import run
+from vas_core.repository import REPOSITORY
 from vas_lab.sites import lab_site_yaml
-from vas_lab.spec import REPOSITORY, find_java
+from vas_lab.spec import find_java
 from vas_yarn.jars import find_hadoop, find_plugins
 
 REDUCERS = 200

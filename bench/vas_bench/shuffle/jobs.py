@@ -9,11 +9,12 @@ from typing import Protocol
 
 from vas_bench.arms.rounds import Compared
 from vas_core.errors import VasError
-from vas_lab.arms import Arm
-from vas_lab.job import JobResult
-from vas_lab.place import Place
-from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
-from vas_lab.trees import copy_to_hdfs, inside, readable, remove_tree
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import ROW_BYTES, TeraSort, job_properties
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.trees import copy_to_hdfs, inside, readable, remove_tree
 
 DIRECTORY = "/bench"
 MAPS = 8

@@ -17,10 +17,10 @@ from vas_bench.shuffle.tez import tez_arm, tez_version
 from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
 from vas_core.progress import Step, Steps
-from vas_lab.arms import Arm
-from vas_lab.configuration import JVM
+from vas_lab.hadoop.configuration import JVM
 from vas_lab.lab import Lab
-from vas_lab.trees import remove_tree
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.trees import remove_tree
 from vas_yarn.profiles import SHUFFLE
 
 HOSTS = 4

@@ -10,10 +10,10 @@ from pathlib import Path
 from vas_core.errors import VasError
 from vas_core.files import write_atomically
 from vas_core.process import run
-from vas_lab.arms import Arm
-from vas_lab.configuration import child_arguments
+from vas_core.repository import REPOSITORY
+from vas_lab.hadoop.configuration import child_arguments
 from vas_lab.lab import Lab
-from vas_lab.spec import REPOSITORY
+from vas_yarn.jobs.systems import Arm
 
 _PLUGINS = REPOSITORY / "yarn-plugins"
 _TARGET = _PLUGINS / "tez/target"

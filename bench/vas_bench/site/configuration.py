@@ -15,8 +15,7 @@ from xml.etree import ElementTree
 
 from vas_cluster import Cluster
 from vas_core.errors import BadInput
-from vas_yarn.lint.configuration import as_mapping
-from vas_yarn.site_files import SITE_FILES, site_properties
+from vas_yarn.site_files import SITE_FILES, as_mapping, site_properties
 
 _LUSTRE = "lustre:"
 _TEZ = "tez-site.xml"

@@ -15,11 +15,12 @@ from vas_bench.site.configuration import SiteConfiguration
 from vas_cluster import Cluster
 from vas_core.errors import NotHere, VasError
 from vas_core.process import Completed, run
-from vas_lab.client import Client, Program
-from vas_lab.job import JobResult, program
-from vas_lab.place import OnEvent
-from vas_lab.rest import YarnRest
 from vas_yarn.history import History
+from vas_yarn.jobs.client import JobClient as Client
+from vas_yarn.jobs.client import JobProgram as Program
+from vas_yarn.jobs.job import JobResult, program
+from vas_yarn.jobs.place import OnEvent
+from vas_yarn.resourcemanager import ResourceManagerClient
 
 _RUNNING = "RUNNING"
 # The programs are in jars that no Hadoop has on its class path.
@@ -31,14 +32,14 @@ _SHARED = "share/hadoop/mapreduce"
 
 @dataclass(frozen=True)
 class SiteFacts:
-    """What `vas_lab.place.Place` wants to know."""
+    """What `vas_yarn.jobs.place.Place` wants to know."""
 
     cluster: Cluster
     temporary: Path
 
 
 class SitePlace:
-    """A `vas_lab.place.Place`. Lustre is mounted on this machine too, where the map says.
+    """A `vas_yarn.jobs.place.Place`. Lustre is mounted on this machine too, where the map says.
 
     A job that has not ended after `limit_seconds` is killed; so is one whose `wish`, a descriptor,
     has ended.
@@ -56,7 +57,7 @@ class SitePlace:
         self.spec = SiteFacts(cluster, temporary)
         self._configuration, self._limit_seconds = configuration, limit_seconds
         self._wish = wish
-        self._yarn = YarnRest(*configuration.resource_manager(cluster))
+        self._yarn = ResourceManagerClient.at(*configuration.resource_manager(cluster))
         self._history = History(configuration.history(cluster))
         self._env = {
             **os.environ,

@@ -30,11 +30,11 @@ from vas_bench.site.tez import HISTORY, jars_of, stage, staged_arm
 from vas_cluster import Cluster, load_cluster
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
+from vas_core.repository import state_directory
 from vas_core.root import Root
-from vas_lab.arms import Arm
-from vas_lab.job import JobResult
-from vas_lab.state import default_directory
-from vas_lab.trees import inside, remove_tree
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 
 _MICROSECONDS = 1_000_000
@@ -72,7 +72,7 @@ class ClusterSite:
     @property
     def learned(self) -> Path:
         """Where it is kept how long runs take on this site."""
-        return default_directory(f"bench-run-{self._cluster.site}") / "run-seconds.json"
+        return state_directory(f"bench-run-{self._cluster.site}") / "run-seconds.json"
 
     @property
     def properties(self) -> Mapping[str, str]:

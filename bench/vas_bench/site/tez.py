@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vas_bench.shuffle.tez import arm_on, job_properties
-from vas_lab.arms import Arm
+from vas_yarn.jobs.systems import Arm
 
 _JARS = "tez/lib"
 HISTORY = "tez/history"

@@ -11,7 +11,7 @@ from vas_bench.tune.plan import REDUCERS, SPLIT, TunePlan
 from vas_bench.tune.search import Found
 from vas_bench.tune.space import Point, experiment
 from vas_core.sizes import format_size
-from vas_lab.terasort import job_properties
+from vas_yarn.jobs.terasort import job_properties
 
 _NOTES = {
     SPLIT: "of new files: input that lies in other stripes has to be written anew",

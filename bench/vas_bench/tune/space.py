@@ -12,11 +12,11 @@ from vas_bench.run.plan import JvmProfile
 from vas_bench.run.systems import PROFILES, configuration
 from vas_bench.tune.plan import REDUCERS, SORT_BUFFER, SPLIT, TunePlan
 from vas_core.sizes import format_size
-from vas_lab.configuration import TASK_HEAP
+from vas_lab.hadoop.configuration import TASK_HEAP
 from vas_lab.sites import TASK_MIB
-from vas_yarn.lint.configuration import as_mapping
 from vas_yarn.lint.contradiction import Contradiction
 from vas_yarn.lint.rules import contradictions
+from vas_yarn.site_files import as_mapping
 
 _MIB = 1 << 20
 # What a task has in a lab where its job says nothing.

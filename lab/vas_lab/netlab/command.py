@@ -10,9 +10,9 @@ import yaml
 
 from vas_cluster import load_cluster, parse_cluster
 from vas_lab.netlab import NetLab
-from vas_lab.shaping import shaping
+from vas_lab.network.shaping import shaping
+from vas_lab.network.topology import plan_topology
 from vas_lab.sites import net_site
-from vas_lab.topology import plan_topology
 from vas_lab.views import print_network
 
 

@@ -13,17 +13,17 @@ from pathlib import Path
 import yaml
 
 from vas_core.errors import VasError
-from vas_lab import mounts
-from vas_lab.netlab.messages import CLUSTER_FILE, Made, Wanted
-from vas_lab.network import build_network
-from vas_lab.nodes import set_up_nodes
-from vas_lab.shaping import shape_network
-from vas_lab.topology import plan_topology
+from vas_lab.inside import mounts
+from vas_lab.inside.nodes import set_up_nodes
+from vas_lab.netlab.messages import CLUSTER_FILE, NetworkMade, NetworkWanted
+from vas_lab.network.apply import build_network
+from vas_lab.network.shaping import shape_network
+from vas_lab.network.topology import plan_topology
 
 _HOSTS_FILE = mounts.RUN_VAS / "hosts"
 
 
-def build(wanted: Wanted) -> Made:
+def build(wanted: NetworkWanted) -> NetworkMade:
     """Makes the network here. Raises VasError where the map or the kernel does not allow it."""
     topology = plan_topology(wanted.cluster)
     mounts.mount_run()
@@ -35,16 +35,16 @@ def build(wanted: Wanted) -> Made:
     if wanted.shaped:
         shape_network(wanted.cluster, topology)
     holders = set_up_nodes(topology.nodes, topology.master, None)
-    return Made(holders={node: holder.pid for node, holder in holders.items()})
+    return NetworkMade(holders={node: holder.pid for node, holder in holders.items()})
 
 
 def main() -> None:
     """Makes the network and stays until stdin ends."""
-    wanted = Wanted.model_validate_json(sys.stdin.readline())
+    wanted = NetworkWanted.model_validate_json(sys.stdin.readline())
     try:
         made = build(wanted)
     except VasError as wrong:
-        made = Made(error=str(wrong))
+        made = NetworkMade(error=str(wrong))
     print(made.model_dump_json(), flush=True)
     # Whoever loses its parent becomes PID 1's child: nobody is to wait for it.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

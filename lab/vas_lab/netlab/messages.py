@@ -1,24 +1,24 @@
-"""What a network's starter and its PID 1 tell one another: a line of JSON each way."""
+"""Messages between a network's starter and its PID 1: a line of JSON each way."""
 
 from __future__ import annotations
 
 from pydantic import BaseModel
 
 from vas_cluster import Cluster
-from vas_lab.mounts import RUN_VAS
+from vas_lab.inside.mounts import RUN_VAS
 
 CLUSTER_FILE = RUN_VAS / "cluster.yaml"
 """Where the map is, inside."""
 
 
-class Wanted(BaseModel):
+class NetworkWanted(BaseModel):
     """The network to make; `shaped`: its links are a tenth as fast as those of Table 4.1."""
 
     cluster: Cluster
     shaped: bool
 
 
-class Made(BaseModel):
+class NetworkMade(BaseModel):
     """`holders`: node -> the process (its id inside) that holds its namespaces. Or an `error`."""
 
     holders: dict[str, int] = {}

@@ -19,10 +19,10 @@ from vas_core.errors import BadInput, VasError
 from vas_core.root import Root
 from vas_lab.ending import end_tied
 from vas_lab.enter import in_new_namespaces, into_lab, into_node, with_environment
-from vas_lab.netlab.messages import CLUSTER_FILE, Made, Wanted
+from vas_lab.netlab.messages import CLUSTER_FILE, NetworkMade, NetworkWanted
+from vas_lab.network.topology import plan_topology
 from vas_lab.options import user_namespaces
 from vas_lab.procfs import children
-from vas_lab.topology import plan_topology
 
 _PROGRAM = "vas_lab.netlab.inside"
 _END_SECONDS = 10.0
@@ -56,7 +56,7 @@ class NetLab:
             start_new_session=True,
         )
         try:
-            made = _made(process, Wanted(cluster=cluster, shaped=shaped))
+            made = _made(process, NetworkWanted(cluster=cluster, shaped=shaped))
             (supervisor,) = children(Root(), process.pid)
             yield cls(cluster, supervisor, user_namespace, made.holders)
         finally:
@@ -71,7 +71,7 @@ class NetLab:
         """The command line that runs a program on a node; None is the ResourceManager's.
 
         There `ip netns exec NODE` works for every node, and $VAS_CLUSTER names the map.
-        Raises BadInput for a name that is no node's.
+        Raises BadInput for an unknown node.
         """
         node = node or self.cluster.yarn.resourcemanager.name
         if node not in self.nodes:
@@ -83,14 +83,14 @@ class NetLab:
         return [*lab, *into_node(self.holders.get(node)), *inner]
 
 
-def _made(process: subprocess.Popen[bytes], wanted: Wanted) -> Made:
+def _made(process: subprocess.Popen[bytes], wanted: NetworkWanted) -> NetworkMade:
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(wanted.model_dump_json().encode() + b"\n")
     process.stdin.flush()
     line = process.stdout.readline()
     if not line:
         raise VasError(f"the network ended with status {process.wait()} before it was up")
-    made = Made.model_validate_json(line)
+    made = NetworkMade.model_validate_json(line)
     if made.error:
         raise VasError(f"the network does not come up: {made.error}")
     return made

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_cluster import Cluster, Host
+from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_routing.calibrate import iperf
 from vas_routing.calibrate.cases import CalibrationCase
 from vas_routing.calibrate.steering import RouteCommands, address_of
-from vas_routing.links import VIRTIO_NIC, Leg, NodeLinks, PathState
+from vas_routing.links import Leg, NodeLinks, PathState
 
 _LISTEN_SECONDS = 10.0
 _UP_SECONDS = 10.0

@@ -8,13 +8,10 @@ from functools import cached_property
 from ipaddress import ip_address
 
 from vas_cluster import Cluster, Guest, Host
-from vas_cluster.virtio import guest_interface, host_interface
-from vas_routing.desired import Address, Interface
+from vas_cluster.virtio import VIRTIO_NIC, guest_interface, host_interface
 from vas_routing.doctor.facts import NetworkFacts, NicFacts
 from vas_routing.names import host_of
 from vas_routing.settings import RouteSettings
-
-_VIRTIO_NIC = "virtio0"
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class Subject:
         """The bridge of a host, the virtio NIC of a guest."""
         if self.guest is None:
             return self.facts.nics.get(self.host.nics.bridge)
-        return self._by_mac(self.guest.macs.virtio) or self.facts.nics.get(_VIRTIO_NIC)
+        return self._by_mac(self.guest.macs.virtio) or self.facts.nics.get(VIRTIO_NIC)
 
     @property
     def sriov_name(self) -> str:
@@ -76,7 +73,7 @@ class Subject:
         """The name of the virtio leg, also where the interface is missing."""
         if self.virtio:
             return self.virtio.name
-        return _VIRTIO_NIC if self.guest else self.host.nics.bridge
+        return VIRTIO_NIC if self.guest else self.host.nics.bridge
 
     @property
     def legs(self) -> list[NicFacts]:

@@ -14,7 +14,7 @@ from vas_bench.interference.sizes import Sizes
 from vas_core.qemu import disk, escaped, kernel, machine, port
 from vas_guest.seed import NOBODY
 from vas_image.image import DISK, INITRD, KERNEL, Image
-from vas_lab.terasort import Sizes as Cut
+from vas_yarn.jobs.terasort import TeraSortSizes as Cut
 
 _LOOP = Path(__file__).with_name("loop.py")
 _MIB = 1 << 20

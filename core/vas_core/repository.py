@@ -1,0 +1,18 @@
+"""The clone that VAS runs from, and the folders below it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def labs_directory() -> Path:
+    """The folder of labs and of what benchmarks learn: $VAS_LABS, else build/lab in the clone."""
+    return Path(os.environ.get("VAS_LABS") or REPOSITORY / "build/lab").absolute()
+
+
+def state_directory(name: str) -> Path:
+    """The folder of one lab, or of one benchmark's knowledge about a site, by its name."""
+    return labs_directory() / name

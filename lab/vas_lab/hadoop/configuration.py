@@ -1,0 +1,210 @@
+"""The Hadoop configuration of a lab. Pure: a site and some paths in, properties out.
+
+What follows from the site's map is `vas_cluster.hadoop`'s; here stand the sizes, intervals
+and JVM flags that make a cluster of many daemons live on one small machine.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from vas_cluster.hadoop import by_file, hadoop_properties
+from vas_lab.hadoop.hdfs import hdfs_properties
+from vas_lab.sites import AM_MIB, TASK_MIB
+from vas_lab.spec import LabSpec
+from vas_yarn.cds.archive import class_path_argument
+from vas_yarn.cds.archive import jvm_flags as cds_flags
+
+# What every child of a NodeManager needs of its environment to see the mount as a Lustre.
+LAB_VARIABLES = ("LD_PRELOAD", "VAS_LAB_MOUNT", "VAS_LAB_MDS", "VAS_CLUSTER", "PATH")
+_YARN_VARIABLES = ("JAVA_HOME", "HADOOP_CONF_DIR", "CLASSPATH_PREPEND_DISTCACHE", "LANG", "TZ")
+# Short lives on few cores: no C2, C1 where a method runs twice as often as it would wait for, no
+# parallel collector, nothing written to /tmp. Without Hadoop's native library every chmod is a
+# process: vfork saves the JDK's helper in between.
+JVM = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:CompileThresholdScaling=2",
+    "-Djdk.lang.Process.launchMechanism=VFORK",
+    "-XX:-UsePerfData",
+)
+TASK_HEAP = "-Xmx288m"
+Properties = dict[str, str]
+
+
+def configuration(spec: LabSpec) -> dict[str, Properties]:
+    """File name -> the properties in it; the lab's own `properties` have the last word."""
+    from_map = hadoop_properties(spec.cluster, spec.cluster_file)
+    if spec.plugin_jar is None:
+        from_map = _without_plugins(from_map)
+    hdfs = hdfs_properties(spec) if spec.hdfs else {}
+    ours = _core(spec) | _yarn(spec) | _mapreduce(spec) | hdfs
+    return by_file(from_map | ours | spec.properties)
+
+
+def _without_plugins(properties: Mapping[str, str]) -> Properties:
+    stock = {key: value for key, value in properties.items() if not value.startswith("org.vas.")}
+    return stock | {
+        "fs.defaultFS": "file:///",
+        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+    }
+
+
+def _core(spec: LabSpec) -> Properties:
+    return {
+        "hadoop.tmp.dir": str(spec.temporary),
+        "hadoop.http.staticuser.user": "${user.name}",
+        # Daemons start together: those that come first ask the others again soon.
+        "ipc.client.connect.retry.interval": "200",
+        "ipc.client.connect.max.retries": "100",
+    }
+
+
+def _yarn(spec: LabSpec) -> Properties:
+    return _resource_manager(spec) | _node_manager(spec) | _logs_and_history(spec)
+
+
+def _resource_manager(spec: LabSpec) -> Properties:
+    stores = f"file://{spec.state_dir}/nodes/stores"
+    return {
+        "yarn.resourcemanager.connect.retry-interval.ms": "500",
+        "yarn.resourcemanager.connect.max-wait.ms": "120000",
+        "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "200",
+        "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": "1000",
+        "yarn.resourcemanager.recovery.enabled": "true",
+        "yarn.resourcemanager.store.class": (
+            "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
+        ),
+        "yarn.resourcemanager.fs.state-store.uri": f"{stores}/rm",
+        # Left alone, these two lie in the real /tmp.
+        "yarn.node-attribute.fs-store.root-dir": f"{stores}/attributes",
+        "yarn.node-labels.fs-store.root-dir": f"{stores}/labels",
+        "yarn.scheduler.minimum-allocation-mb": "32",
+        "yarn.scheduler.capacity.maximum-am-resource-percent": "0.5",
+        "yarn.webapp.ui2.enable": "false",
+        # The time of one map, as a site would choose it: on few cores shared by all guests
+        # a map of 5 s takes up to 40 s when each runs two.
+        "vas.placement.node-wait": "60s",
+    }
+
+
+def _node_manager(spec: LabSpec) -> Properties:
+    guests = spec.cluster.guests()
+    # ${env.VAS_NODE}: one configuration directory serves every node.
+    local = spec.node_dir("${env.VAS_NODE}")
+    return {
+        "yarn.nodemanager.hostname": "${env.VAS_NODE}",
+        "yarn.nodemanager.address": "${yarn.nodemanager.hostname}:8041",
+        "yarn.nodemanager.local-dirs": f"{local}/local",
+        "yarn.nodemanager.log-dirs": f"{local}/logs",
+        "yarn.nodemanager.resource.memory-mb": str(min(g.memory_bytes for g in guests) >> 20),
+        "yarn.nodemanager.resource.cpu-vcores": str(min(g.vcpus for g in guests)),
+        "yarn.application.classpath": _container_classpath(spec),
+        "yarn.nodemanager.env-whitelist": ",".join((*_YARN_VARIABLES, *LAB_VARIABLES)),
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        "yarn.nodemanager.pmem-check-enabled": "false",
+        # A developer's disk is often fuller than the 90 % that YARN takes for a failed one.
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99.9",
+        "yarn.nodemanager.sleep-delay-before-sigkill.ms": "100",
+        # Three processes at the start of every container, to list its directory.
+        "yarn.nodemanager.log-container-debug-info.enabled": "false",
+        "yarn.nodemanager.log-container-debug-info-on-error.enabled": "true",
+    }
+
+
+def _container_classpath(spec: LabSpec) -> str:
+    plugins = [str(spec.plugin_jar)] if spec.plugin_jar else []
+    return ",".join((str(spec.conf), f"{spec.hadoop_lib}/*", *plugins))
+
+
+def _logs_and_history(spec: LabSpec) -> Properties:
+    manager = spec.cluster.yarn.resourcemanager.name
+    return {
+        "yarn.log-aggregation-enable": "true",
+        "yarn.log.server.url": f"http://{manager}:19888/jobhistory/logs",
+        "yarn.nodemanager.remote-app-log-dir": f"{_shared(spec)}/yarn/logs",
+        "yarn.app.mapreduce.am.staging-dir": f"{_shared(spec)}/yarn/staging",
+        "mapreduce.jobhistory.address": f"{manager}:10020",
+        "mapreduce.jobhistory.webapp.address": f"{manager}:19888",
+        "mapreduce.jobhistory.move.interval-ms": "1000",
+    }
+
+
+def _shared(spec: LabSpec) -> str:
+    # lustre:/// is rooted at the mount; file:/// is not.
+    return spec.cluster.lustre.mount if spec.plugin_jar is None else ""
+
+
+def _mapreduce(spec: LabSpec) -> Properties:
+    every_jvm = f"@{spec.child_arguments}"
+    return {
+        "mapreduce.framework.name": "yarn",
+        "mapreduce.application.classpath": f"{spec.hadoop_lib}/*",
+        "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
+        "yarn.app.mapreduce.am.command-opts": "-Xmx300m",
+        "yarn.app.mapreduce.am.resource.mb": str(AM_MIB),
+        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "200",
+        "mapreduce.admin.map.child.java.opts": every_jvm,
+        "mapreduce.admin.reduce.child.java.opts": every_jvm,
+        "mapreduce.map.memory.mb": str(TASK_MIB),
+        "mapreduce.map.java.opts": TASK_HEAP,
+        "mapreduce.reduce.memory.mb": str(TASK_MIB),
+        "mapreduce.reduce.java.opts": TASK_HEAP,
+        "mapreduce.client.progressmonitor.pollinterval": "300",
+        "mapreduce.client.completion.pollinterval": "300",
+    }
+
+
+def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
+    """The argument file of every container's JVM: the flags, and the class path by name.
+
+    `jars` come behind Hadoop's, so that the archive of Hadoop's classes still fits.
+    """
+    class_path = class_path_argument(":".join((spec.jars, *map(str, jars))), [spec.conf])
+    return "\n".join((*jvm_flags(spec), class_path)) + "\n"
+
+
+def hadoop_program(spec: LabSpec) -> str:
+    """The lab's `hadoop`, `yarn` and `mapred`: the words below, or a class."""
+    flags = shlex.join(
+        (*jvm_flags(spec), f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties")
+    )
+    conf = f'"${{HADOOP_CONF_DIR:-{spec.conf}}}"'
+    return (
+        "#!/bin/sh\n"
+        f"jars={shlex.quote(spec.jars)}\n"
+        f"conf={conf}\n"
+        'more="${HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}"\n'
+        'case "$1" in\n'
+        '    classpath) printf "%s\\n" "$conf:$jars$more"; exit ;;\n'
+        '    jar) shift; set -- org.apache.hadoop.util.RunJar "$@" ;;\n'
+        '    fs) shift; set -- org.apache.hadoop.fs.FsShell "$@" ;;\n'
+        '    application) set -- org.apache.hadoop.yarn.client.cli.ApplicationCLI "$@" ;;\n'
+        '    queue) shift; set -- org.apache.hadoop.mapred.JobQueueClient "$@" ;;\n'
+        "esac\n"
+        f'exec {shlex.quote(str(spec.java))} {flags} -Xmx256m -cp "$jars:$conf$more" "$@"\n'
+    )
+
+
+def jvm_flags(spec: LabSpec) -> tuple[str, ...]:
+    """The flags of every JVM in the lab, daemon, client or task."""
+    return (
+        *JVM,
+        *cds_flags(spec.archive.file),
+        f"-Djava.io.tmpdir={spec.temporary}",
+        f"-Djna.tmpdir={spec.temporary}",
+    )
+
+
+def log4j() -> str:
+    """log4j.properties: everything to stderr, which the supervisor keeps per daemon."""
+    return (
+        "log4j.rootLogger=${hadoop.root.logger}\n"
+        "hadoop.root.logger=INFO,console\n"
+        "log4j.appender.console=org.apache.log4j.ConsoleAppender\n"
+        "log4j.appender.console.target=System.err\n"
+        "log4j.appender.console.layout=org.apache.log4j.PatternLayout\n"
+        "log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n\n"
+    )

@@ -1,0 +1,82 @@
+"""The surroundings of a lab's `lfs`: the mount, the MDS, where to print."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vas_lab.lustre.mds.client import call
+
+INSTANCE = "ff35e01fe8bb4000"
+VERSION = "2.17.57"
+# From fcntl.h of Lustre: open a new file without giving it a layout yet.
+O_LOV_DELAY_CREATE = 0o100000000 | os.O_NOCTTY | 0o20000
+
+
+def out(text: str) -> None:
+    """Prints on stdout; names that are not UTF-8 come out as they are."""
+    sys.stdout.buffer.write(os.fsencode(text))
+
+
+def err(text: str) -> None:
+    """Prints one line on stderr."""
+    sys.stdout.flush()
+    sys.stderr.buffer.write(os.fsencode(f"{text}\n"))
+
+
+@dataclass(frozen=True)
+class LfsClient:
+    """The one file system of the lab, as this process sees it. `mount` None: there is none."""
+
+    mount: Path | None
+    mds: Path
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> LfsClient:
+        """From the variables LabLustre.environment() sets."""
+        mount = environment.get("VAS_LAB_MOUNT")
+        return cls(Path(mount) if mount else None, Path(environment.get("VAS_LAB_MDS", "")))
+
+    def holds(self, path: str) -> bool:
+        """Whether the path lies on the file system, symbolic links resolved."""
+        if self.mount is None:
+            return False
+        with suppress(OSError):
+            real = Path(os.path.realpath(path))
+            return real.is_relative_to(self.mount.resolve())
+        return False
+
+    def ask(self, operation: str, **arguments: Any) -> Any:
+        """A request without a file. Raises OSError."""
+        return call(self.mds, operation, **arguments)
+
+    def on_file(self, operation: str, path: str | int, **arguments: Any) -> Any:
+        """A request about a file, given by its path or as a descriptor. Raises OSError.
+
+        Elsewhere than on the file system ENOTTY, as Lustre's ioctl gives.
+        """
+        if isinstance(path, int):
+            return call(self.mds, operation, descriptor=path, **arguments)
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if not self.holds(path):
+                raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
+            return call(self.mds, operation, descriptor=descriptor, **arguments)
+        finally:
+            os.close(descriptor)
+
+    def info(self) -> Any:
+        """Asks the MDS for the file system's `fsname`, `osts` and `pools`."""
+        return self.ask("info")
+
+
+def client_uuid(fsname: str) -> str:
+    """The client's UUID: made up, but always the same for one file system."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, fsname))

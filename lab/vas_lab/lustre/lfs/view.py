@@ -1,0 +1,72 @@
+"""What `lfs getstripe` was asked to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Flag, auto
+
+
+class Show(Flag):
+    """One attribute each; lfs prints a lone one without its name."""
+
+    COUNT = auto()
+    SIZE = auto()
+    PATTERN = auto()
+    GENERATION = auto()
+    OFFSET = auto()
+    POOL = auto()
+    OBJECTS = auto()
+    COMPONENTS = auto()
+    COMPONENT_COUNT = auto()
+    FID = auto()
+    MDT = auto()
+    DETAIL = auto()
+
+
+DEFAULT = (
+    Show.COUNT
+    | Show.SIZE
+    | Show.PATTERN
+    | Show.GENERATION
+    | Show.OFFSET
+    | Show.POOL
+    | Show.OBJECTS
+    | Show.COMPONENTS
+)
+VERBOSE = DEFAULT | Show.DETAIL | Show.FID
+
+
+@dataclass(frozen=True)
+class View:
+    """`header`: print the path first. `ost`: only what lies on this OST."""
+
+    show: Show = DEFAULT
+    yaml: bool = False
+    raw: bool = False
+    hex_index: bool = False
+    header: bool = True
+    ost: int | None = None
+
+    def index(self, number: int) -> str:
+        """An OST or MDT index: -1 stays decimal, as `%#x` of lfs never sees it."""
+        return f"{number:#x}" if self.hex_index and number > 0 else str(number)
+
+    @property
+    def lone(self) -> bool:
+        """Only one attribute is shown, hence without its name."""
+        return len(list(self.show)) == 1
+
+
+@dataclass
+class TextLines:
+    """Lines of text that are put together one by one."""
+
+    parts: list[str] = field(default_factory=list)
+
+    def add(self, text: str = "") -> None:
+        """Appends one line to the text."""
+        self.parts.append(f"{text}\n")
+
+    def text(self) -> str:
+        """All lines so far."""
+        return "".join(self.parts)

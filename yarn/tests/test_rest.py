@@ -1,0 +1,197 @@
+"""Web interfaces: the status, HTTPS and Kerberos of an answer, and what is never sent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from types import ModuleType
+from typing import Any
+
+import pytest
+import requests
+
+from vas_core.errors import BadInput, NotHere, VasError
+from vas_yarn.resourcemanager import ResourceManagerClient
+from vas_yarn.rest import NotKnown, WebServer, request_json
+
+Respond = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def web_server(respond: Respond) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            respond(self)
+
+        do_PUT = do_GET  # noqa: N815 (http.server's name)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def answer(request: BaseHTTPRequestHandler, status: int, document: Any, **headers: str) -> None:
+    body = json.dumps(document).encode()
+    request.send_response(status)
+    for name, value in {"Content-Length": str(len(body)), **headers}.items():
+        request.send_header(name.replace("_", "-"), value)
+    request.end_headers()
+    request.wfile.write(body)
+
+
+def client(url: str, ca: Path | None = None) -> WebServer:
+    return WebServer("the ResourceManager", url, "check its log", "is it up?", ca)
+
+
+def test_a_status_is_named_with_the_hint_for_it() -> None:
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        answer(request, int(request.path[1:]), {})
+
+    with web_server(respond) as url:
+        with pytest.raises(NotKnown, match="the ResourceManager answers 404 Not Found"):
+            client(url).read_json("404")
+        with pytest.raises(VasError, match="answers 500 Internal Server Error; check its log"):
+            client(url).read_json("500")
+        with pytest.raises(VasError, match="answers 401 Unauthorized; check its log"):
+            client(url).read_json("401")
+
+
+def test_silence_has_the_other_hint() -> None:
+    with pytest.raises(VasError, match=r"does not answer: .*refused; is it up"):
+        client("http://127.0.0.1:9").read("info")
+    with pytest.raises(VasError, match="the NameNode does not answer"):
+        request_json("http://127.0.0.1:9/jmx?qry=x", "the NameNode")
+
+
+def test_a_whole_url_is_asked_with_its_query() -> None:
+    with web_server(lambda request: answer(request, 200, {"path": request.path})) as url:
+        assert request_json(f"{url}/jmx?qry=a:b=c,d") == {"path": "/jmx?qry=a:b=c,d"}
+
+
+def test_applications_are_asked_for_and_killed() -> None:
+    asked: list[tuple[str, str, bytes]] = []
+
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        asked.append((request.command, request.path, body))
+        if request.path.endswith("/nodes"):
+            answer(request, 200, {"nodes": {"node": {"nodeHostName": "vm1", "state": "LOST"}}})
+        elif request.path.endswith("/state"):
+            answer(request, 200, {"state": "RUNNING"})
+        else:
+            answer(request, 200, {"app": {"applicationType": "TEZ"}})
+
+    with web_server(respond) as url:
+        manager = ResourceManagerClient.of(url)
+        assert manager.nodes() == {"vm1": "LOST"}
+        assert (manager.state("application_1_2"), manager.kind("application_1_2")) == (
+            "RUNNING",
+            "TEZ",
+        )
+        manager.kill("application_1_2")
+    kill = ("PUT", "/ws/v1/cluster/apps/application_1_2/state", b'{"state": "KILLED"}')
+    assert asked[-1] == kill
+
+
+def test_a_cluster_without_nodes_has_none_and_nonsense_is_an_error() -> None:
+    answers: dict[str, Any] = {"nodes": None}
+    with web_server(lambda request: answer(request, 200, answers)) as url:
+        assert ResourceManagerClient.of(url).nodes() == {}
+        answers.clear()
+        with pytest.raises(VasError, match="the ResourceManager answers without 'nodes'"):
+            ResourceManagerClient.of(url).nodes()
+
+
+def test_an_address_of_ipv6_is_in_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def request(_: object, method: str, url: str, **__: object) -> None:
+        asked.append(url)
+        raise requests.ConnectionError("nobody")
+
+    monkeypatch.setattr(requests.Session, "request", request)
+    for address in ("fd00::1", "rm"):
+        with pytest.raises(VasError, match="nobody"):
+            ResourceManagerClient.at(address).nodes()
+    assert [url.partition("/ws")[0] for url in asked] == ["http://[fd00::1]:8088", "http://rm:8088"]
+
+
+def test_passwords_of_the_user_are_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login ann password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        answer(request, 200, {"sent": request.headers.get("Authorization")})
+
+    with web_server(respond) as url:
+        assert client(url).read_json("x").document == {"sent": None}
+
+
+def test_a_file_of_certificates_that_is_not_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput, match=r"--ca: .*ca\.pem is not a file"):
+        client("https://rm:8090", tmp_path / "ca.pem")
+    monkeypatch.setenv("VAS_CA", str(tmp_path / "other.pem"))
+    with pytest.raises(BadInput, match=r"\$VAS_CA: .*other\.pem is not a file"):
+        client("https://rm:8090")
+
+
+def _asks_for_kerberos(request: BaseHTTPRequestHandler) -> None:
+    if request.headers.get("Authorization") == "Negotiate ticket":
+        answer(request, 200, {"user": "ann"})
+    else:
+        answer(request, 401, {}, WWW_Authenticate="Negotiate")
+
+
+def test_kerberos_without_its_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "requests_gssapi", None)
+    with (
+        web_server(_asks_for_kerberos) as url,
+        pytest.raises(NotHere, match=r"asks for Kerberos.*python-kerberos\.txt"),
+    ):
+        client(url).read_json("info")
+
+
+@pytest.mark.parametrize("ticket", ["ticket", "expired"])
+def test_a_server_that_asks_for_kerberos_gets_the_ticket(
+    monkeypatch: pytest.MonkeyPatch, ticket: str
+) -> None:
+    """With a stand-in for requests-gssapi, which this machine need not have."""
+
+    class HTTPSPNEGOAuth:
+        def __init__(self, mutual_authentication: str) -> None:
+            assert mutual_authentication == "optional"
+
+        def handle_response(self, refused: requests.Response, **options: Any) -> requests.Response:
+            assert refused.content is not None
+            again = refused.request.copy()
+            again.headers["Authorization"] = f"Negotiate {ticket}"
+            made: requests.Response = refused.connection.send(again, **options)  # type: ignore[attr-defined]
+            return made
+
+    library = ModuleType("requests_gssapi")
+    library.__dict__.update(OPTIONAL="optional", HTTPSPNEGOAuth=HTTPSPNEGOAuth)
+    monkeypatch.setitem(sys.modules, "requests_gssapi", library)
+    with web_server(_asks_for_kerberos) as url:
+        if ticket == "ticket":
+            assert client(url).read_json("info").document == {"user": "ann"}
+        else:
+            with pytest.raises(VasError, match="401 Unauthorized: it asks for Kerberos; run"):
+                client(url).read_json("info")

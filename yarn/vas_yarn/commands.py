@@ -1,0 +1,137 @@
+"""`vas job`: what became of a job's placement."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from vas_cluster import Cluster, load_cluster, load_site
+from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.errors import VasError
+from vas_core.sizes import format_size
+from vas_layout.store import LayoutReader
+from vas_yarn import placement_log
+from vas_yarn.blocks import Blocks
+from vas_yarn.ca import ca_option
+from vas_yarn.history import History, MapAttempt, Split, job_id
+from vas_yarn.locality import MapLocality, judge
+
+_LOGS_ARRIVE_SECONDS = 30
+_POLL_SECONDS = 1
+
+
+@click.group()
+def job() -> None:
+    """Ask what became of a job."""
+
+
+@job.command()
+@click.argument("application_id")
+@click.option(
+    "--cluster",
+    "cluster_file",
+    type=click.Path(path_type=Path),
+    help="The site's map. [default: $VAS_CLUSTER, else /etc/vas/cluster.yaml]",
+)
+@click.option("--history", help="The JobHistoryServer. [default: http://RESOURCEMANAGER:19888]")
+@click.option(
+    "--log",
+    "logs",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A ResourceManager log with the plugin's decisions. [default: $VAS_PLACEMENT_LOG]",
+)
+@ca_option
+@json_option
+def locality(
+    application_id: str,
+    cluster_file: Path | None,
+    history: str | None,
+    logs: tuple[Path, ...],
+    ca: Path | None,
+    as_json: bool,
+) -> None:
+    """Show where each map ran, where its stripe is, and why.
+
+    A lab's jobs are known in the lab only: `vas lab shell -- vas job locality ...`.
+
+    \b
+    Example: vas job locality application_1700000000000_0001
+             vas job locality job_1700000000000_0001 --log /var/log/hadoop/rm.log --json
+    """
+    job_name = job_id(application_id)
+    cluster = _site(cluster_file, application_id)
+    server = History(history or f"http://{cluster.yarn.resourcemanager.name}:19888", ca)
+    from_environment = [Path(p) for p in (os.environ.get("VAS_PLACEMENT_LOG"),) if p]
+    decisions = placement_log.read(logs or from_environment)
+    rows = list(_rows(server, job_name, cluster, decisions))
+    if as_json:
+        print_json([row.as_json() for row in rows])
+    else:
+        _print(rows)
+
+
+def _site(cluster_file: Path | None, application_id: str) -> Cluster:
+    if cluster_file:
+        return load_cluster(cluster_file)
+    return load_site(
+        "name it by --cluster; a lab's job is asked for in the lab: "
+        f"`vas lab shell -- vas job locality {application_id}`"
+    )
+
+
+def _rows(
+    server: History, job: str, cluster: Cluster, decisions: list[placement_log.PlacementDecision]
+) -> Iterator[MapLocality]:
+    blocks = Blocks(cluster, server.properties(job), LayoutReader())
+    mine = [d for d in decisions if d.app == job.replace("job_", "application_")]
+    attempts = server.maps(job)
+    splits = _splits(server, attempts, server.job(job)["finishTime"] / 1000)
+    for attempt in attempts:
+        split = splits[attempt]
+        try:
+            placements, block = blocks.of(split) if split else ([], None)
+        except VasError as unreadable:
+            note(f"vas: {unreadable}")
+            placements, block = [], None
+        yield judge(attempt, split, placements, block, cluster, mine)
+
+
+def _splits(
+    server: History, attempts: list[MapAttempt], finished: float
+) -> dict[MapAttempt, Split | None]:
+    """Each attempt's split. YARN gathers the logs they stand in some seconds after a job's end."""
+    splits = server.splits(attempts)
+    missing = [attempt for attempt in attempts if splits[attempt] is None]
+    if missing and time.time() < finished + _LOGS_ARRIVE_SECONDS:
+        note("waiting for YARN to gather the logs of a job that has just ended")
+    while missing and time.time() < finished + _LOGS_ARRIVE_SECONDS:
+        time.sleep(_POLL_SECONDS)
+        splits |= server.splits(missing)
+        missing = [attempt for attempt in missing if splits[attempt] is None]
+    return splits
+
+
+def _print(rows: list[MapLocality]) -> None:
+    columns = ("MAP", "SPLIT", "OST", "OSS", "VM", "RAN ON", "WHERE", "WHY")
+    print_table(columns, (_cells(row) for row in rows))
+    counts = Counter(row.where for row in rows)
+    local, total = (sum(bytes_) for bytes_ in zip(*_bytes(rows), strict=True)) if rows else (0, 0)
+    summary = ", ".join(f"{count} {where}" for where, count in counts.most_common())
+    click.echo(f"\n{len(rows)} maps: {summary}; {format_size(local)} of {format_size(total)} local")
+
+
+def _bytes(rows: list[MapLocality]) -> Iterator[tuple[int, int]]:
+    for row in rows:
+        yield row.local_bytes, row.length or 0
+
+
+def _cells(row: MapLocality) -> tuple[object, ...]:
+    split = f"{row.path}:{row.offset}+{row.length}" if row.path else "-"
+    place = ("-" if value is None else value for value in (row.ost, row.oss, row.vm))
+    return (row.task.rpartition("_")[2], split, *place, row.ran_on, row.where.value, row.why)

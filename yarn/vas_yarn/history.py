@@ -1,0 +1,177 @@
+"""The JobHistoryServer's REST interface, as far as VAS reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vas_core.errors import BadInput, VasError
+from vas_yarn.rest import WebServer
+
+_APPLICATION = re.compile(r"(?:application|job)_(\d+_\d+)")
+# MapTask logs this line when it starts on a FileSplit: the only record of a map's split.
+_SPLIT = re.compile(r"Processing split: (?P<uri>\S.*?):(?P<offset>\d+)\+(?P<length>\d+)\s*$", re.M)
+
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:(//[^/]*)?")
+
+# The server tells of one map at a time, and has to open a log for it.
+_AT_ONCE = 16
+Counters = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Split:
+    """The bytes one map read: path in the file system, offset and length in bytes."""
+
+    path: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class MapAttempt:
+    """The successful attempt of one map task; times are Unix milliseconds."""
+
+    task_id: str
+    attempt_id: str
+    node: str
+    container_id: str
+    start_ms: int
+    finish_ms: int
+
+
+@dataclass(frozen=True)
+class ReduceAttempt:
+    """The successful attempt of one reduce task; times are Unix milliseconds.
+
+    The ends of shuffle and merge are those the application master heard of; 0 for none.
+    """
+
+    task_id: str
+    start_ms: int
+    shuffle_finish_ms: int
+    merge_finish_ms: int
+    finish_ms: int
+
+
+def job_id(application_id: str) -> str:
+    """`application_1_2` or `job_1_2` -> `job_1_2`. Raises BadInput for anything else."""
+    match = _APPLICATION.fullmatch(application_id)
+    if not match:
+        raise BadInput(
+            f"{application_id!r} is not an application id",
+            hint="write it like application_1700000000000_0001",
+        )
+    return f"job_{match[1]}"
+
+
+class History:
+    """A JobHistoryServer, by the URL of its web interface (`http://rm:19888`)."""
+
+    def __init__(self, url: str, ca: Path | None = None) -> None:
+        self._server = WebServer(
+            "the JobHistoryServer",
+            url,
+            refused_hint="a job shows up some seconds after its end; check the id",
+            silent_hint="give its address with --history",
+            ca=ca,
+        )
+
+    def job(self, job: str) -> dict[str, Any]:
+        """The job's summary, as the server words it."""
+        return self._get(f"mapreduce/jobs/{job}", "job")
+
+    def properties(self, job: str) -> dict[str, str]:
+        """The job's configuration: property -> value."""
+        found = self._get(f"mapreduce/jobs/{job}/conf", "conf")
+        # The server makes a JSON number of every value that looks like one.
+        return {each["name"]: str(each["value"]) for each in _list(found, "property")}
+
+    def counters(self, job: str, of: str = "total") -> Counters:
+        """The job's counters: group -> counter -> value. MapReduce leaves zeros out.
+
+        `of` is `total`, or `map` or `reduce` for those tasks' alone.
+        """
+        found = self._get(f"mapreduce/jobs/{job}/counters", "jobCounters")
+        return {
+            group["counterGroupName"]: {
+                counter["name"]: counter[f"{of}CounterValue"] for counter in _list(group, "counter")
+            }
+            for group in _list(found, "counterGroup")
+        }
+
+    def maps(self, job: str) -> list[MapAttempt]:
+        """The successful attempt of each map task."""
+        return [
+            MapAttempt(
+                task_id=task,
+                attempt_id=found["id"],
+                node=found["nodeHttpAddress"].rpartition(":")[0],
+                container_id=found["assignedContainerId"],
+                start_ms=found["startTime"],
+                finish_ms=found["finishTime"],
+            )
+            for task, found in self._successful(job, "m")
+        ]
+
+    def reduces(self, job: str) -> list[ReduceAttempt]:
+        """The successful attempt of each reduce task."""
+        return [
+            ReduceAttempt(
+                task_id=task,
+                start_ms=found["startTime"],
+                shuffle_finish_ms=found.get("shuffleFinishTime", 0),
+                merge_finish_ms=found.get("mergeFinishTime", 0),
+                finish_ms=found["finishTime"],
+            )
+            for task, found in self._successful(job, "r")
+        ]
+
+    def _successful(self, job: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
+        """Task id and successful attempt of each map (`m`) or reduce (`r`) task, in order."""
+        tasks = _list(self._get(f"mapreduce/jobs/{job}/tasks?type={kind}", "tasks"), "task")
+        done = [(t["id"], t["successfulAttempt"]) for t in tasks if t["state"] == "SUCCEEDED"]
+
+        def look(task: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+            path = f"mapreduce/jobs/{job}/tasks/{task[0]}/attempts/{task[1]}"
+            return task[0], self._get(path, "taskAttempt")
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(look, done))
+
+    def splits(self, attempts: Sequence[MapAttempt]) -> dict[MapAttempt, Split | None]:
+        """Each attempt's split, from its log; None without a log, or without a file split in it."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return dict(zip(attempts, pool.map(self._split, attempts), strict=True))
+
+    def _split(self, attempt: MapAttempt) -> Split | None:
+        try:
+            text = self._read(f"containerlogs/{attempt.container_id}/syslog")
+        except VasError:
+            return None
+        match = _SPLIT.search(text)
+        if not match:
+            return None
+        # Not parsed as a URL: Hadoop prints a path's own # and ? as they are.
+        path = _SCHEME.sub("", match["uri"])
+        return Split(path, int(match["offset"]), int(match["length"]))
+
+    def _get(self, path: str, key: str) -> dict[str, Any]:
+        """The one object that an answer holds. Raises VasError where it holds something else."""
+        found = self._server.read_json(f"ws/v1/history/{path}").document.get(key)
+        if not isinstance(found, dict | None):
+            raise VasError(f"answers no {key}", where=f"{self._server.url}: {path}")
+        return found or {}
+
+    def _read(self, path: str) -> str:
+        return self._server.read(f"ws/v1/history/{path}").text
+
+
+def _list(found: dict[str, Any] | None, key: str) -> list[Any]:
+    """Hadoop leaves an empty list out, and writes a list of one as that one."""
+    values = (found or {}).get(key, [])
+    return values if isinstance(values, list) else [values]

@@ -1,0 +1,52 @@
+"""Where jobs run: a lab, or something else that a benchmark can use like one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from vas_cluster import Cluster
+from vas_core.process import Completed
+from vas_yarn.jobs.events import Event
+from vas_yarn.jobs.job import JobResult
+
+OnEvent = Callable[[Event], None]
+
+
+class PlaceFacts(Protocol):
+    """Facts about a place: its map, and a directory in place of /tmp."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The map of its site."""
+
+    @property
+    def temporary(self) -> Path:
+        """Where programs in the place may write."""
+
+
+class JobPlace(Protocol):
+    """A running cluster of YARN on Lustre. All raise VasError when they fail."""
+
+    @property
+    def spec(self) -> PlaceFacts:
+        """The facts about this place."""
+
+    def refuse_broken(self) -> None:
+        """Raises VasError, with the fix, if anything of it is broken."""
+
+    def call(
+        self, argv: Sequence[str], *, node: str | None = None, check: bool = True
+    ) -> Completed:
+        """Runs a program to its end, on a node or wherever files of the mount can be read."""
+
+    def run_job(
+        self,
+        argv: Sequence[str],
+        conf: Mapping[str, str] | None = None,
+        *,
+        jars: Sequence[Path] = (),
+        on_event: OnEvent = lambda _: None,
+    ) -> JobResult:
+        """Runs a program of Hadoop, named as `vas_yarn.jobs.job.program` does; `conf` wins."""

@@ -1,0 +1,70 @@
+"""Files of jobs: below the lab's mount, or in its HDFS by the whole URI."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from vas_yarn.jobs.place import JobPlace
+
+_FS = ("hadoop", "fs")
+_CUT = 'truncate -s "$2" "$1"/*'
+
+
+def inside(lab: JobPlace, path: str) -> Path:
+    """Where a path, as jobs write it, is for programs in the lab."""
+    return Path(lab.spec.cluster.lustre.mount) / path.lstrip("/")
+
+
+def in_hdfs(path: str) -> bool:
+    """Whether a path, as jobs write it, is HDFS's."""
+    return path.startswith("hdfs://")
+
+
+def remove_tree(lab: JobPlace, path: str) -> None:
+    """Removes what is there, if anything is."""
+    if in_hdfs(path):
+        lab.call([*_FS, "-rm", "-r", "-f", "-skipTrash", path])
+    else:
+        lab.call(["rm", "-rf", "--", str(inside(lab, path))])
+
+
+def cut_files(lab: JobPlace, path: str, size_bytes: int) -> None:
+    """Makes all files of a directory so long, which they were before they were appended to."""
+    if in_hdfs(path):
+        lab.call([*_FS, "-truncate", "-w", str(size_bytes), f"{path}/*"])
+    else:
+        lab.call(["sh", "-euc", _CUT, "sh", str(inside(lab, path)), str(size_bytes)])
+
+
+@contextmanager
+def readable(lab: JobPlace, path: str) -> Iterator[Path]:
+    """A directory for programs in the lab to read; of one in HDFS, a copy for as long."""
+    if not in_hdfs(path):
+        yield inside(lab, path)
+        return
+    with tempfile.TemporaryDirectory(dir=lab.spec.temporary, prefix="hdfs-") as name:
+        lab.call([*_FS, "-get", path, name])
+        yield Path(name) / PurePosixPath(path).name
+
+
+def copy_to_hdfs(lab: JobPlace, source: str, target: str, block_bytes: int) -> None:
+    """Copies the files of a directory below the mount, without hidden ones, into one of HDFS.
+
+    Every guest writes its share of them: a file's blocks are on the DataNode beside its writer.
+    """
+    there = inside(lab, source)
+    names = lab.call(["ls", str(there)]).stdout.splitlines()
+    files = [str(there / name) for name in names if not name.startswith("_")]
+    lab.call([*_FS, "-mkdir", "-p", target])
+    for guest, share in shares(files, [guest.name for guest in lab.spec.cluster.guests()]):
+        lab.call([*_FS, "-D", f"dfs.blocksize={block_bytes}", "-put", *share, target], node=guest)
+
+
+def shares(files: Sequence[str], guests: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Who writes which files: dealt out, one after another; who has none is left out."""
+    for number, guest in enumerate(guests):
+        if share := files[number :: len(guests)]:
+            yield guest, share

@@ -1,0 +1,75 @@
+"""The placement plugin's log: one line per decision, `key=value` after the logger's name.
+
+The writer is org.vas.scheduler (docs/placement.md has the format).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from vas_core.errors import BadInput
+from vas_core.reading import open_given
+
+_LINE = re.compile(r"\bvas\.placement\b.*?((?:\s\w+=\S*)+)\s*$")
+_LONGEST_LINE_CHARS = 1 << 16
+_FIELD = re.compile(r"(\w+)=(\S*)")
+
+
+@dataclass(frozen=True)
+class PlacementDecision:
+    """One line. `host` is the guest waited for, `waited_ms` how long, `cause` why it ended.
+
+    A grant has a `container` and a `locality`; other events have none. `key` tells asks of one
+    application apart: after a failure MapReduce asks for a map again, with another priority.
+    """
+
+    app: str
+    event: str
+    host: str
+    node: str
+    cause: str
+    waited_ms: int
+    container: str = ""
+    locality: str = ""
+    key: str = ""
+
+
+def parse(lines: Iterable[str]) -> Iterator[PlacementDecision]:
+    """The decisions in a log; lines of other loggers are passed over."""
+    for line in lines:
+        match = _LINE.search(line)
+        if match:
+            fields = dict(_FIELD.findall(match[1]))
+            waited = fields.get("waited_ms", "")
+            yield PlacementDecision(
+                app=fields.get("app", ""),
+                event=fields.get("event", ""),
+                host=fields.get("host", ""),
+                node=fields.get("node", ""),
+                cause=fields.get("cause", ""),
+                waited_ms=int(waited) if waited.isdigit() else 0,
+                container=fields.get("container", ""),
+                locality=fields.get("locality", ""),
+                key=fields.get("key", ""),
+            )
+
+
+def read(files: Iterable[Path]) -> list[PlacementDecision]:
+    """The decisions of several log files, in their order.
+
+    Raises BadInput for a missing one and for a device. A line may be longer than any of ours: it is
+    read in parts, which are passed over.
+    """
+    found: list[PlacementDecision] = []
+    for file in files:
+        try:
+            with os.fdopen(open_given(file), errors="replace") as stream:
+                found.extend(parse(iter(partial(stream.readline, _LONGEST_LINE_CHARS), "")))
+        except OSError as wrong:
+            raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
+    return found

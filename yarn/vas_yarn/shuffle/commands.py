@@ -1,0 +1,284 @@
+"""`vas shuffle`: map output on Lustre."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from vas_cluster import Cluster, load_site
+from vas_core.cli import DurationType, json_option, note, print_json, print_table
+from vas_core.errors import BadInput, ExitStatus, FoundDifferent, VasError
+from vas_core.shown import shown
+from vas_core.sizes import format_size
+from vas_yarn.ca import ca_option
+from vas_yarn.history import job_id
+from vas_yarn.resourcemanager import ActiveResourceManager
+from vas_yarn.shuffle.janitor.store import StagingStore
+from vas_yarn.shuffle.janitor.sweep import SweepRow, sweep
+from vas_yarn.shuffle.job import ShuffleAttempt, attempts, find
+from vas_yarn.shuffle.manifest import Manifest
+from vas_yarn.shuffle.sizes import ReducerInput, reducer_inputs
+from vas_yarn.shuffle.verify import OutputDamage
+from vas_yarn.shuffle.verify import verify as damage_of
+
+# Hadoop's default of yarn.app.mapreduce.am.staging-dir, below the mount.
+_STAGING = "tmp/hadoop-yarn/staging"
+_AGE = DurationType(least_seconds=0, days=True)
+_LEAST_ASSUMED_SECONDS = 7 * 86400
+
+_staging = click.option(
+    "--staging",
+    type=click.Path(path_type=Path),
+    help="yarn.app.mapreduce.am.staging-dir on this machine."
+    f" [default: $VAS_STAGING, else {_STAGING} below the site's mount]",
+)
+
+
+@click.group()
+def shuffle() -> None:
+    """Look at map output on Lustre, and remove what is left of it."""
+
+
+@shuffle.command()
+@click.argument("job")
+@_staging
+@json_option
+def ls(job: str, staging: Path | None, as_json: bool) -> int:
+    """List the map attempts of a job and what each published.
+
+    Published is not succeeded: an attempt may fail after it. Reducers read the attempt whose
+    SUCCEEDED event the application master sent them, and that is not on disk.
+
+    \b
+    Example: vas shuffle ls job_1700000000000_0001
+             vas shuffle ls /scratch/yarn/staging/ann/.staging/job_1700000000000_0001 --json
+    """
+    found = list(_attempts(job, staging))
+    if as_json:
+        print_json([_listed(attempt) for attempt in found])
+    else:
+        columns = ("ATTEMPT", "STATE", "HOST", "RUNS", "FILES", "SEGMENTS", "RECORDS", "STORED")
+        print_table(columns, (_cells(attempt) for attempt in found))
+    _note_rivals(found)
+    return _status(any(attempt.damage for attempt in found))
+
+
+@shuffle.command()
+@click.argument("job")
+@_staging
+@json_option
+def inspect(job: str, staging: Path | None, as_json: bool) -> int:
+    """Show what each reducer of a job reads, and how uneven that is.
+
+    Counts one published attempt of each map: the first.
+    """
+    found = list(_attempts(job, staging))
+    rows = reducer_inputs(_one_of_each_map(found))
+    if as_json:
+        print_json([row.as_json() for row in rows])
+    else:
+        columns = ("REDUCER", "MAPS", "SEGMENTS", "RECORDS", "RAW", "STORED", "SKEW")
+        print_table(columns, (_reducer_cells(row) for row in rows))
+    _note_rivals(found)
+    return _status(any(attempt.damage for attempt in found))
+
+
+@shuffle.command()
+@click.argument("job")
+@_staging
+@json_option
+def verify(job: str, staging: Path | None, as_json: bool) -> None:
+    """Read all map output of a job and compare it with what was published.
+
+    Status 3 when something is damaged, 1 when the file system fails.
+    \f
+    Raises FoundDifferent when something is damaged.
+    """
+    published, damages = 0, list[OutputDamage]()
+    for attempt in _attempts(job, staging):
+        published += attempt.manifest is not None
+        damages += damage_of(attempt)
+    if as_json:
+        print_json({"published": published, "damage": [damage.as_json() for damage in damages]})
+    elif damages:
+        rows = (
+            (d.attempt, d.file, _or_dash(d.partition), _or_dash(d.offset), d.what) for d in damages
+        )
+        print_table(("ATTEMPT", "FILE", "REDUCER", "OFFSET", "DAMAGE"), rows)
+    else:
+        click.echo(f"{published} map outputs are what was published")
+    if damages:
+        raise FoundDifferent(
+            f"{len(damages)} damaged places in map output",
+            where=job,
+            hint="those maps run again when a reducer of a live job meets them",
+        )
+
+
+@shuffle.command()
+@_staging
+@click.option(
+    "--resourcemanager",
+    "managers",
+    multiple=True,
+    help="Its web address; several for HA. [default: http://RESOURCEMANAGER:8088 of the map]",
+)
+@ca_option
+@click.option("--grace", type=_AGE, default="24h", show_default=True, help="How long jobs stay.")
+@click.option(
+    "--assume-over",
+    type=_AGE,
+    metavar="AGE",
+    help="Take a job that the ResourceManager does not know for over when nothing in its directory"
+    " changed for so long, like 30d; at least 7d. [default: never]",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@json_option
+def gc(
+    staging: Path | None,
+    managers: tuple[str, ...],
+    ca: Path | None,
+    grace: int,
+    assume_over: int | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Remove what jobs left that are over for longer than the grace.
+
+    A job's directory is moved to a quarantine first and deleted one grace later. A directory about
+    which there is any doubt stays, and is named; the others go.
+
+    \b
+    Examples: vas shuffle gc --dry-run
+              vas shuffle gc --assume-over 30d
+    \f
+    Raises BadInput for a short --assume-over, VasError where YARN or the file system fails.
+    """
+    if assume_over is not None and assume_over < _LEAST_ASSUMED_SECONDS:
+        raise BadInput(
+            "is less than 7d, which a job may run", where="--assume-over", hint="say 30d"
+        )
+    manager = ActiveResourceManager.find(managers or _managers(), ca)
+    store = StagingStore(_root(staging))
+    rows: list[SweepRow] = []
+    try:
+        assume_over_ms = None if assume_over is None else assume_over * 1000
+        for row in sweep(
+            store, manager, grace * 1000, assume_over_ms=assume_over_ms, dry_run=dry_run
+        ):
+            rows.append(row)
+    except OSError as wrong:
+        _say_rows([row for row in rows if row.done], as_json)
+        raise VasError(f"the file system fails: {wrong}", where=str(store.root)) from wrong
+    except VasError:
+        _say_rows([row for row in rows if row.done], as_json)
+        raise
+    finally:
+        store.close()
+    _say_rows(rows, as_json, even_none=True)
+    return ExitStatus.FAILED if any(map(_is_failure, rows)) else ExitStatus.DONE
+
+
+def _say_rows(rows: list[SweepRow], as_json: bool, *, even_none: bool = False) -> None:
+    if not rows and not even_none:
+        return
+    if as_json:
+        print_json([row.as_json() for row in rows])
+    else:
+        print_table(("WHERE", "VERDICT", "DONE", "WHY"), (_gc_cells(row) for row in rows))
+    for row in rows:
+        if row.failed or row.verdict in ("refused", "doubt"):
+            note(f"vas: {shown(row.where)}: {row.why}; it stays")
+
+
+def _is_failure(row: SweepRow) -> bool:
+    # What a user can plant (refused) is no failure of the run; a ResourceManager that answers
+    # nonsense is one, after all the others were looked after.
+    return row.failed or row.verdict == "doubt"
+
+
+def _gc_cells(row: SweepRow) -> tuple[object, ...]:
+    return (row.where, row.verdict, "yes" if row.done else "no", row.why)
+
+
+def _attempts(job: str, staging: Path | None) -> Iterator[ShuffleAttempt]:
+    is_id = "/" not in job and not Path(job).exists()
+    yield from attempts(find(job_id(job), _root(staging)) if is_id else find(job, Path()))
+
+
+def _root(staging: Path | None) -> Path:
+    if staging is not None:
+        return staging
+    if named := os.environ.get("VAS_STAGING"):
+        return Path(named)
+    return Path(_site("--staging").lustre.mount) / _STAGING
+
+
+def _managers() -> tuple[str, ...]:
+    return (f"http://{_site('--resourcemanager').yarn.resourcemanager.name}:8088",)
+
+
+def _site(option: str) -> Cluster:
+    return load_site(f"give {option}, or name the map's file by $VAS_CLUSTER")
+
+
+def _one_of_each_map(found: list[ShuffleAttempt]) -> Iterator[Manifest]:
+    seen: set[str] = set()
+    for attempt in found:
+        if attempt.manifest and attempt.task not in seen:
+            seen.add(attempt.task)
+            yield attempt.manifest
+
+
+def _note_rivals(found: list[ShuffleAttempt]) -> None:
+    published = Counter(attempt.task for attempt in found if attempt.manifest)
+    rivals = sum(count > 1 for count in published.values())
+    if rivals:
+        note(
+            f"vas: {rivals} maps have more than one published attempt; reducers read the one that"
+            " succeeded, which only the application master knows"
+        )
+
+
+def _listed(attempt: ShuffleAttempt) -> dict[str, object]:
+    manifest = attempt.manifest
+    row: dict[str, object] = {"attempt": attempt.path.name, "state": attempt.state}
+    if manifest is None:
+        return row | {"damage": attempt.damage}
+    return row | {
+        "host": manifest.host,
+        "compressed": manifest.compressed,
+        "encrypted": manifest.encrypted,
+        "partitions": manifest.partitions,
+        "runs": manifest.runs,
+        "files": {file.name: file.length for file in manifest.files},
+        "segments": len(manifest.segments),
+        "records": manifest.records,
+        "stored_bytes": manifest.stored_bytes,
+    }
+
+
+def _cells(attempt: ShuffleAttempt) -> tuple[object, ...]:
+    manifest = attempt.manifest
+    if manifest is None:
+        return (attempt.path.name, attempt.damage or attempt.state, *"------")
+    counts = (manifest.runs, len(manifest.files), len(manifest.segments), manifest.records)
+    stored = format_size(manifest.stored_bytes)
+    return (attempt.path.name, attempt.state, manifest.host or "-", *counts, stored)
+
+
+def _reducer_cells(row: ReducerInput) -> tuple[object, ...]:
+    sizes = (format_size(row.raw_bytes), format_size(row.stored_bytes))
+    return (row.partition, row.maps, row.segments, row.records, *sizes, f"{row.skew:.2f}")
+
+
+def _or_dash(number: int | None) -> object:
+    return "-" if number is None else number
+
+
+def _status(damaged: bool) -> int:
+    return ExitStatus.DIFFERENT if damaged else ExitStatus.DONE

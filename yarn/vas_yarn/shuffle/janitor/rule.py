@@ -1,0 +1,136 @@
+"""Which job directories go, and why the others stay. Pure: no file, no clock, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vas_yarn.resourcemanager import ApplicationLife, Doubt
+
+Answered = ApplicationLife | Doubt | None
+Lives = Mapping[str, Answered]
+"""Job -> what the ResourceManager answered about its application; None: it does not know it."""
+
+
+class JanitorDecision(StrEnum):
+    """The janitor's decision about a job's directory."""
+
+    LIVE = "live"
+    DOUBT = "doubt"
+    UNKNOWN = "unknown"
+    GRACE = "grace"
+    QUARANTINE = "quarantine"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A job (or what is left of it in quarantine), the verdict, and the reason in words."""
+
+    job: str
+    verdict: JanitorDecision
+    why: str
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The ResourceManager's time, and the ages that decide. All in ms, times since 1970.
+
+    `assume_over_ms`: a job that the ResourceManager does not know counts as over when nothing in
+    its directory has changed for so long; None: never. That age is by the younger of two clocks:
+    times of files are not the ResourceManager's, whose clock may have jumped. `here_ms` is the time
+    of this machine; None: only the ResourceManager's counts.
+    """
+
+    now_ms: int
+    grace_ms: int
+    assume_over_ms: int | None = None
+    here_ms: int | None = None
+
+
+def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
+    """Job -> when it ended (Unix ms), of the jobs that are known to be over.
+
+    An application that is over stays over, so what the ResourceManager said once holds when it has
+    forgotten the application. What it says now goes first. One that is over since a time it hides
+    is over since it was first seen so.
+    """
+    known: dict[str, int] = {}
+    for job, life in lives.items():
+        if isinstance(life, ApplicationLife) and life.is_over:
+            known[job] = life.over_since_ms or remembered.get(job, now_ms)
+        elif not isinstance(life, ApplicationLife) and job in remembered:
+            known[job] = remembered[job]
+    return known
+
+
+def learned(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
+    """Returns what to remember after some jobs were asked about: `over_since`, and all others.
+
+    The others are those of other users, and what one run leaves for the next.
+    """
+    others = {job: ended for job, ended in remembered.items() if job not in lives}
+    return others | over_since(lives, remembered, now_ms)
+
+
+def judge(
+    lives: Lives, remembered: Mapping[str, int], clock: Clock, changed: Mapping[str, int]
+) -> list[Judged]:
+    """A verdict on each job below the staging root.
+
+    `changed` is when anything in a job's directory changed last (Unix ms).
+    """
+    over = over_since(lives, remembered, clock.now_ms)
+    return [
+        _judge_one(job, life, over.get(job), clock, changed.get(job)) for job, life in lives.items()
+    ]
+
+
+def _judge_one(
+    job: str,
+    life: Answered,
+    ended_ms: int | None,
+    clock: Clock,
+    changed_ms: int | None,
+) -> Judged:
+    if isinstance(life, Doubt):
+        return Judged(job, JanitorDecision.DOUBT, life.why)
+    if ended_ms is None and life is None:
+        return _judge_unknown(job, clock, changed_ms)
+    if ended_ms is None:
+        return Judged(job, JanitorDecision.LIVE, "its application is not over")
+    if clock.now_ms - ended_ms < clock.grace_ms:
+        return Judged(job, JanitorDecision.GRACE, "over, within the grace")
+    return Judged(job, JanitorDecision.QUARANTINE, "over for longer than the grace")
+
+
+def _judge_unknown(job: str, clock: Clock, changed_ms: int | None) -> Judged:
+    unknown = "the ResourceManager does not know it"
+    if clock.assume_over_ms is None or changed_ms is None:
+        return Judged(job, JanitorDecision.UNKNOWN, unknown)
+    now_ms = clock.now_ms if clock.here_ms is None else min(clock.now_ms, clock.here_ms)
+    if now_ms - changed_ms < clock.assume_over_ms:
+        return Judged(job, JanitorDecision.UNKNOWN, f"{unknown}, and it changed lately")
+    return Judged(
+        job, JanitorDecision.QUARANTINE, f"{unknown}, and nothing in it changed for so long"
+    )
+
+
+def judge_quarantined(
+    entries: Iterable[tuple[str, int]], now_ms: int, grace_ms: int
+) -> list[Judged]:
+    """A verdict on each (name, moved there at Unix ms) in the quarantine.
+
+    QUARANTINE: its time there has to begin again, since it was moved at a time that has not come
+    yet: the clock had jumped forward then, and it would stay until that time comes.
+    """
+    return [_judge_waiting(name, moved_ms, now_ms, grace_ms) for name, moved_ms in entries]
+
+
+def _judge_waiting(name: str, moved_ms: int, now_ms: int, grace_ms: int) -> Judged:
+    if moved_ms > now_ms:
+        return Judged(name, JanitorDecision.QUARANTINE, "moved at a time that has not come yet")
+    if now_ms - moved_ms >= grace_ms:
+        return Judged(name, JanitorDecision.DELETE, "in quarantine for longer than the grace")
+    return Judged(name, JanitorDecision.GRACE, "in quarantine, within the grace")

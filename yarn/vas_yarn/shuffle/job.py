@@ -1,0 +1,128 @@
+"""The map output of one job: where it lies, and what its map attempts published."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from vas_core.errors import BadInput, VasError
+from vas_core.shown import shown
+from vas_yarn.history import job_id
+from vas_yarn.shuffle.manifest import Manifest, decode
+from vas_yarn.shuffle.wire import Damaged
+
+SHUFFLE = "shuffle"
+MANIFEST = "manifest"
+_LARGEST_MANIFEST = 1 << 30
+_ID = re.compile(r"(?:application|job)_\d+_\d+")
+_MAP_ATTEMPT = re.compile(r"attempt_\d+_\d+_m_\d+_\d+")
+
+
+@dataclass(frozen=True)
+class ShuffleAttempt:
+    """A map attempt's directory. No manifest and no damage: it has not published."""
+
+    path: Path
+    manifest: Manifest | None
+    damage: str | None = None
+
+    @property
+    def task(self) -> str:
+        """The attempt's name without its number."""
+        return self.path.name.rpartition("_")[0]
+
+    @property
+    def state(self) -> str:
+        """`published`, `damaged` or `unpublished`."""
+        if self.damage:
+            return "damaged"
+        return "published" if self.manifest else "unpublished"
+
+
+def find(job: str, staging: Path) -> Path:
+    """The `shuffle` directory of a job, given its directory or its id.
+
+    Raises BadInput if there is none, and where several users have one of this id: anybody may name
+    a directory so.
+    """
+    if not _ID.fullmatch(job):
+        directory = Path(job)
+        shuffle = directory if directory.name == SHUFFLE else directory / SHUFFLE
+        if not shuffle.is_dir():
+            raise BadInput("holds no map output", where=str(shuffle), hint="name a job's directory")
+        return shuffle
+    found = sorted(staging.glob(f"*/.staging/{job_id(job)}/{SHUFFLE}"))
+    if len(found) > 1:
+        places = ", ".join(shown(path.parent) for path in found)
+        hint = "give the directory instead of the id"
+        raise BadInput(f"{len(found)} users have it: {places}", where=job, hint=hint)
+    if found:
+        return found[0]
+    closed = [path for path in staging.glob("*/.staging") if not os.access(path, os.R_OK | os.X_OK)]
+    hint = "it is removed when the job ends; name the staging directory with --staging"
+    if closed:
+        hint = f"{len(closed)} users' directories there are closed to you; or {hint}"
+    raise BadInput(f"no map output of {job}", where=str(staging), hint=hint)
+
+
+def attempts(shuffle: Path) -> Iterator[ShuffleAttempt]:
+    """Every map attempt's directory, in the order of their names.
+
+    Raises VasError where the file system fails, which is not damage.
+    """
+    try:
+        found = sorted(path for path in shuffle.iterdir() if _MAP_ATTEMPT.fullmatch(path.name))
+    except OSError as wrong:
+        raise VasError(f"cannot be read: {wrong.strerror}", where=str(shuffle)) from wrong
+    for path in found:
+        yield _attempt(path)
+
+
+def _attempt(path: Path) -> ShuffleAttempt:
+    try:
+        descriptor = open_regular(path / MANIFEST)
+    except FileNotFoundError:
+        return ShuffleAttempt(path, None)
+    except Damaged as wrong:
+        return ShuffleAttempt(path, None, f"{MANIFEST}: {wrong}")
+    try:
+        with os.fdopen(descriptor, "rb") as stream:
+            manifest = decode(_all(stream))
+    except Damaged as wrong:
+        return ShuffleAttempt(path, None, f"{MANIFEST}: {wrong}")
+    except OSError as wrong:
+        raise VasError(f"cannot be read: {wrong.strerror}", where=str(path / MANIFEST)) from wrong
+    if manifest.attempt != path.name:
+        return ShuffleAttempt(path, None, f"{MANIFEST}: of another attempt, {manifest.attempt}")
+    return ShuffleAttempt(path, manifest)
+
+
+def _all(stream: BinaryIO) -> bytes:
+    size = os.fstat(stream.fileno()).st_size
+    if size > _LARGEST_MANIFEST:
+        raise Damaged(f"{size} bytes are too many for a manifest")
+    return stream.read(_LARGEST_MANIFEST)
+
+
+def open_regular(path: Path) -> int:
+    """A descriptor of a regular file, never through a link, never waiting for a pipe's writer.
+
+    Raises FileNotFoundError, Damaged for anything that is not a regular file, VasError else.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as wrong:
+        if path.is_symlink():
+            raise Damaged("a symbolic link") from wrong
+        raise VasError(f"cannot be read: {wrong.strerror}", where=str(path)) from wrong
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Damaged("not a regular file")
+    return descriptor

@@ -1,0 +1,141 @@
+"""Hadoop's configuration as Hadoop reads it: a machine's site files, a job's XML, and `-D`.
+
+Old names of keys are replaced by the present ones, and references to other keys are resolved.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from vas_core.errors import BadInput
+from vas_core.reading import read_limited
+
+SITE_FILES = ("core-site.xml", "mapred-site.xml", "yarn-site.xml", "hdfs-site.xml")
+_DEFAULT_DIRECTORY = "/etc/hadoop/conf"
+# Hadoop's own table (ConfigUtil), as far as a rule asks for the key.
+_OLD_NAMES = {
+    "fs.default.name": "fs.defaultFS",
+    "io.sort.mb": "mapreduce.task.io.sort.mb",
+    "io.sort.spill.percent": "mapreduce.map.sort.spill.percent",
+    "mapred.map.child.java.opts": "mapreduce.map.java.opts",
+    "mapred.reduce.child.java.opts": "mapreduce.reduce.java.opts",
+    "mapred.job.map.memory.mb": "mapreduce.map.memory.mb",
+    "mapred.job.reduce.memory.mb": "mapreduce.reduce.memory.mb",
+    "mapred.reduce.tasks": "mapreduce.job.reduces",
+    "mapred.reduce.slowstart.completed.maps": "mapreduce.job.reduce.slowstart.completedmaps",
+    "mapred.job.reduce.input.buffer.percent": "mapreduce.reduce.input.buffer.percent",
+    "mapred.job.shuffle.input.buffer.percent": "mapreduce.reduce.shuffle.input.buffer.percent",
+    "mapred.job.shuffle.merge.percent": "mapreduce.reduce.shuffle.merge.percent",
+}
+_REFERENCE = re.compile(r"\$\{([^}$\s]+)\}")
+_DEEPEST_REFERENCE = 20
+_MOST_BYTES = 64 << 20
+_INCLUDE = "{http://www.w3.org/2001/XInclude}include"
+
+
+@dataclass(frozen=True)
+class Property:
+    """A key as it was written, its value, and whether somebody chose it (no `*-default.xml`)."""
+
+    key: str
+    value: str
+    chosen: bool = True
+
+
+class JobConfiguration:
+    """Keys by their present names; a key that is not set is None."""
+
+    def __init__(self, properties: Iterable[Property]) -> None:
+        self._found = {_OLD_NAMES.get(p.key, p.key): p for p in properties}
+
+    def find(self, key: str) -> Property | None:
+        """The key as it was written, with the references in its value resolved."""
+        found = self._found.get(key)
+        if found is None:
+            return None
+        return Property(found.key, self._resolved(found.value.strip()), found.chosen)
+
+    def get(self, key: str, default: str = "") -> str:
+        """The value, or the default if the key is not set or empty."""
+        found = self.find(key)
+        return found.value if found and found.value else default
+
+    def chosen_with_prefix(self, prefix: str) -> list[Property]:
+        """Returns the properties that somebody set, of the keys that begin with `prefix`."""
+        return [p for key, p in self._found.items() if key.startswith(prefix) and p.chosen]
+
+    def _resolved(self, value: str) -> str:
+        for _ in range(_DEEPEST_REFERENCE):
+            replaced = _REFERENCE.sub(
+                lambda m: self._found[m[1]].value if m[1] in self._found else m[0], value
+            )
+            if replaced == value:
+                break
+            value = replaced
+        return value
+
+
+def read_xml(file: Path) -> list[Property]:
+    """The properties of a `job.xml`, a site file or a profile, in their order. Raises BadInput."""
+    return list(_properties(file, ()))
+
+
+def _properties(file: Path, including: tuple[Path, ...]) -> Iterator[Property]:
+    if file in including:
+        raise BadInput("includes itself", where=str(file), hint="remove the <xi:include>")
+    for entry in _root(file):
+        if entry.tag == _INCLUDE:
+            yield from _properties(file.parent / entry.get("href", ""), (*including, file))
+        elif entry.tag == "property":
+            yield _property(entry, file)
+
+
+def _root(file: Path) -> ElementTree.Element:
+    try:
+        root = ElementTree.fromstring(read_limited(file, _MOST_BYTES))  # noqa: S314 (expat bounds expansion)
+    except OSError as wrong:
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
+    except ElementTree.ParseError as wrong:
+        raise BadInput(f"is not XML: {wrong}", where=str(file)) from wrong
+    if root.tag != "configuration":
+        raise BadInput(f"is a <{root.tag}>, not a Hadoop <configuration>", where=str(file))
+    return root
+
+
+def _property(entry: ElementTree.Element, file: Path) -> Property:
+    name = entry.findtext("name", "").strip()
+    if not name:
+        raise BadInput("a <property> without a <name>", where=str(file))
+    sources = [source.text or "" for source in entry.findall("source")]
+    chosen = not any(source.endswith("-default.xml") for source in sources)
+    return Property(name, entry.findtext("value", ""), chosen)
+
+
+def from_options(options: Iterable[str]) -> list[Property]:
+    """The properties of `-D key=value` options. Raises BadInput."""
+    pairs = [(option, *option.partition("=")) for option in options]
+    for option, key, equals, _ in pairs:
+        if not key or not equals:
+            raise BadInput(f"-D {option}: not of the form key=value")
+    return [Property(key, value) for _, key, _, value in pairs]
+
+
+def as_mapping(properties: Mapping[str, str]) -> JobConfiguration:
+    """A configuration of plain pairs."""
+    return JobConfiguration(Property(key, value) for key, value in properties.items())
+
+
+def configuration_directory() -> Path:
+    """The directory of this machine's site files: `$HADOOP_CONF_DIR`, else /etc/hadoop/conf."""
+    return Path(os.environ.get("HADOOP_CONF_DIR") or _DEFAULT_DIRECTORY)
+
+
+def site_properties(directory: Path) -> dict[str, str]:
+    """Key -> value of all site files in a directory; a later file wins. Raises BadInput."""
+    files = [directory / name for name in SITE_FILES]
+    return {p.key: p.value for file in files if file.exists() for p in read_xml(file)}

@@ -1,0 +1,173 @@
+"""`vas submit`: a job with a profile."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from dataclasses import dataclass
+from getpass import getuser
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from vas_cluster import default_path, load_cluster
+from vas_core.cli import json_option, note, print_json
+from vas_core.errors import BadInput, ExitStatus, NotHere
+from vas_core.process import follow
+from vas_core.sizes import parse_size
+from vas_yarn.jobs.job import SUBMITTED
+from vas_yarn.lint.contradiction import Contradiction, number
+from vas_yarn.lint.rules import contradictions
+from vas_yarn.profiles import PROFILES, is_file_name
+from vas_yarn.site_files import (
+    as_mapping,
+    configuration_directory,
+    from_options,
+    read_xml,
+    site_properties,
+)
+from vas_yarn.submit.entry import find_entry
+from vas_yarn.submit.inputs import find_input
+from vas_yarn.submit.plan import SubmissionPlan, SubmittedJob, plan, split_words
+from vas_yarn.submit.rule import Choice, choose
+
+
+@dataclass(frozen=True)
+class _Submission:
+    """A submission that is about to run, and the messages about it."""
+
+    choice: Choice
+    plan: SubmissionPlan
+    argv: tuple[str, ...]
+    warnings: list[Contradiction]
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "profile": self.choice.profile,
+            "why": self.choice.why,
+            "command": list(self.argv),
+            "properties": dict(self.plan.properties),
+            "warnings": [warning.as_json() for warning in self.warnings],
+        }
+
+
+class _Profile(click.Choice[str]):
+    """A profile's name, or a file that is one."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if is_file_name(value):
+            return value
+        return super().convert(value, param, ctx)
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option(
+    "--profile",
+    type=_Profile(["auto", *PROFILES]),
+    default="auto",
+    show_default=True,
+    help="Or a FILE.xml. auto: by the size of the input. off: stock's shuffle.",
+)
+@click.option(
+    "--conf",
+    "conf_file",
+    type=click.Path(path_type=Path),
+    help="More properties, a Hadoop XML file; it wins over the profile.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the command instead of running it.")
+@json_option
+@click.argument("jar", type=click.Path(path_type=Path))
+@click.argument("words", metavar="[CLASS] [ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def submit(
+    profile: str,
+    conf_file: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    jar: Path,
+    words: tuple[str, ...],
+) -> int:
+    """Run a MapReduce job with a profile's properties, as `hadoop jar JAR [CLASS] [ARGS]...` would.
+
+    CLASS is needed where the jar's manifest names no Main-Class, and is left out where it does. For
+    a jar of several programs, as Hadoop's examples, ARGS begin with the program's name. The program
+    must read Hadoop's generic options, as those that use Tool do, and Hadoop streaming.
+
+    \b
+    Examples: vas submit examples.jar terasort /in /out
+              vas submit my-runnable.jar /in /out
+              vas submit --profile short --dry-run my.jar org.example.Main -D a=b /in /out
+              vas submit hadoop-streaming.jar -files map.py -mapper map.py -input /in -output /out
+    \f
+    Raises BadInput for a jar that is not there.
+    """
+    if not jar.is_file():
+        raise BadInput("there is no such jar", where=str(jar), hint="name a jar of this machine")
+    entry = find_entry(jar, words)
+    parts = split_words(entry.words)
+    options = {option.key: option.value for option in from_options(parts.options)}
+    job = SubmittedJob(jar, entry.leading, parts.rest, options, conf_file, parts.generic)
+    if entry.is_of_manifest:
+        note(f"{jar.name} starts {entry.main}, which its manifest names")
+    found = _prepare(job, profile, dry_run)
+    _explain(found)
+    if dry_run:
+        if as_json:
+            print_json(found.as_json())
+        else:
+            click.echo(shlex.join(found.argv))
+        return ExitStatus.DONE
+    return _run_and_describe(found) if as_json else _become(found.argv)
+
+
+def _prepare(job: SubmittedJob, profile: str, dry_run: bool) -> _Submission:
+    site = site_properties(configuration_directory())
+    conf = {found.key: found.value for found in read_xml(job.conf)} if job.conf else {}
+    asked = site | conf | dict(job.options)
+    choice = _chosen(job, asked) if profile == "auto" else Choice(profile, "as asked")
+    made = plan(job, choice.profile, site, conf)
+    program = next((name for name in ("hadoop", "yarn") if shutil.which(name)), None)
+    if program is None and not dry_run:
+        raise NotHere("no program 'hadoop' on PATH", hint="put Hadoop's bin directory there")
+    cluster = load_cluster(default_path()) if default_path().exists() else None
+    warnings = contradictions(made.configuration, cluster)
+    return _Submission(choice, made, (program or "hadoop", *made.arguments), warnings)
+
+
+def _chosen(job: SubmittedJob, asked: dict[str, str]) -> Choice:
+    conf = as_mapping(asked)
+    mount = conf.get("vas.lustre.mount")
+    if not mount and default_path().exists():
+        mount = load_cluster(default_path()).lustre.mount
+    if not mount:
+        return choose(None, 1)
+    block = parse_size(conf.get("vas.lustre.block-size", "128m"))
+    found = find_input(job.words, Path(mount), block, home=f"/user/{getuser()}")
+    return choose(found, int(number(conf, "mapreduce.job.reduces", 1)))
+
+
+def _explain(found: _Submission) -> None:
+    note(f"profile {found.choice.profile}: {found.choice.why}")
+    for key, value in found.plan.replaced.items():
+        note(f"{key}: {found.plan.properties[key]}, where the site has {value}; -D {key}= decides")
+    for warning in found.warnings:
+        value = f"={warning.value}" if warning.value else ""
+        note(f"warning: {warning.key}{value}: {warning.why}; {warning.fix}")
+
+
+def _become(argv: tuple[str, ...]) -> NoReturn:
+    # The client's streams, signals and exit status are then this command's.
+    os.execvp(argv[0], argv)  # noqa: S606 (found on PATH, without a shell)
+
+
+def _run_and_describe(found: _Submission) -> int:
+    applications: list[str] = []
+
+    def heard(line: str) -> None:
+        note(line)
+        applications.extend(SUBMITTED.findall(line))
+
+    status = follow(found.argv, heard)
+    print_json({**found.as_json(), "applications": applications, "status": status})
+    return ExitStatus.FAILED if status else ExitStatus.DONE

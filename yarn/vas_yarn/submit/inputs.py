@@ -1,0 +1,59 @@
+"""Finds a job's input, as far as its arguments show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from vas_yarn.submit.rule import Input
+
+# Each is a question to the metadata server.
+_MOST_FILES = 10_000
+_WILDCARDS = set("*?[")
+_ONE_SPLIT = {".gz", ".deflate", ".lz4", ".snappy", ".zst"}
+
+
+def find_input(
+    words: Sequence[str], mount: Path, block_bytes: int, *, home: str = ""
+) -> Input | None:
+    """The size of all that arguments name and that is there: a job's output never is.
+
+    `mount` is where Lustre is on this machine; names without a leading slash are below `home`, the
+    user's directory in it (none without one); wildcards are the shell's, as Hadoop's mostly are.
+    None where nothing is found, or more than 10,000 files.
+    """
+    paths = chain.from_iterable(
+        _paths(name, mount, home) for word in words for name in word.split(",")
+    )
+    files = chain.from_iterable(map(_files, paths))
+    count = total = largest = 0
+    for count, (size, is_one_split) in enumerate(files, start=1):
+        if count > _MOST_FILES:
+            return None
+        total += size
+        largest = max(largest, size if is_one_split else min(size, block_bytes))
+    return Input(total, largest) if count else None
+
+
+def _paths(name: str, mount: Path, home: str) -> Iterator[Path]:
+    uri = urlsplit(name)
+    if uri.scheme not in ("", "lustre") or not uri.path:
+        return
+    if not uri.path.startswith("/") and (not home or uri.scheme):
+        return
+    below = (uri.path if uri.path.startswith("/") else f"{home}/{uri.path}").lstrip("/")
+    yield from mount.glob(below) if _WILDCARDS & set(below) else (mount / below,)
+
+
+def _files(path: Path) -> Iterator[tuple[int, bool]]:
+    """The size of each file, and whether one map reads all of it."""
+    try:
+        # As FileInputFormat does: a directory's own files, without hidden ones.
+        for file in path.iterdir() if path.is_dir() else [path]:
+            if file.is_file() and not file.name.startswith(("_", ".")):
+                yield file.stat().st_size, file.suffix in _ONE_SPLIT
+    except (OSError, ValueError):
+        # What cannot be looked at has no known size; Hadoop will say what is wrong with it.
+        return

@@ -1,0 +1,130 @@
+"""Plans a submission: the command, and the configuration that it amounts to. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from vas_core.errors import BadInput
+from vas_yarn.lint.rules import TAG, TAGS_KEY, is_off
+from vas_yarn.profiles import profile_file, profile_properties
+from vas_yarn.site_files import JobConfiguration, as_mapping
+
+_HEAP_FLAG = re.compile(r"-Xm[xn]\S+\s*")
+# Hadoop's generic options with a value, besides -D.
+_GENERIC = ("-libjars", "-files", "-archives", "-fs", "-jt")
+
+
+@dataclass(frozen=True)
+class SubmittedJob:
+    """A job as the user asked for it.
+
+    `leading` stands between the jar and the options (`vas_yarn.submit.entry`), `options` are those
+    of `-D`, `generic` Hadoop's other generic options, `words` the program's own arguments.
+    """
+
+    jar: Path
+    leading: tuple[str, ...]
+    words: tuple[str, ...]
+    options: Mapping[str, str]
+    conf: Path | None = None
+    generic: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SubmissionPlan:
+    """A command without the program's name, and the properties of its job."""
+
+    arguments: tuple[str, ...]
+    properties: Mapping[str, str]
+    replaced: Mapping[str, str]
+    """What the site has for keys that the profile decides otherwise."""
+
+    @property
+    def configuration(self) -> JobConfiguration:
+        """The properties as Hadoop reads them."""
+        return as_mapping(self.properties)
+
+
+def plan(
+    job: SubmittedJob, profile: str, site: Mapping[str, str], conf: Mapping[str, str]
+) -> SubmissionPlan:
+    """The profile over the site's files, the user's file over it, `-D` over all.
+
+    Tags are added up: those of the profile, and those that somebody else set. A heap is not the
+    profile's where its container is the user's.
+    """
+    chosen = profile_properties(profile)
+    options = {**_without_heaps(chosen, {**conf, **job.options}), **job.options}
+    properties = {**site, **chosen, **conf, **options}
+    tags = _tags(properties, [site, chosen, conf, job.options])
+    if tags != properties.get(TAGS_KEY, ""):
+        properties[TAGS_KEY] = options[TAGS_KEY] = tags
+    files = [profile_file(profile), *([job.conf] if job.conf else [])]
+    generic = chain(
+        *(("-conf", str(file)) for file in files),
+        *(("-D", f"{key}={value}") for key, value in options.items()),
+    )
+    replaced = {
+        key: site[key]
+        for key, value in chosen.items()
+        if key != TAGS_KEY and site.get(key, value) != value and properties[key] == value
+    }
+    arguments = ("jar", str(job.jar), *job.leading, *generic, *job.generic, *job.words)
+    return SubmissionPlan(arguments, properties, replaced)
+
+
+def _without_heaps(chosen: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+    """JVM flags of which Hadoop makes the heap from the container, as it does without a profile."""
+    return {
+        flags: _HEAP_FLAG.sub("", chosen[flags]).strip()
+        for kind in ("map", "reduce")
+        if (flags := f"mapreduce.{kind}.java.opts") in chosen
+        and f"mapreduce.{kind}.memory.mb" in asked
+        and flags not in asked
+    }
+
+
+def _tags(properties: Mapping[str, str], sources: Sequence[Mapping[str, str]]) -> str:
+    every = (tag.strip() for source in sources for tag in source.get(TAGS_KEY, "").split(","))
+    tags = list(dict.fromkeys(tag for tag in every if tag))
+    if is_off(as_mapping(properties)):
+        tags = [tag for tag in tags if tag != TAG]
+    return ",".join(tags)
+
+
+@dataclass(frozen=True)
+class SplitWords:
+    """A program's words, taken apart: values of `-D`, other generic options, and the rest."""
+
+    options: tuple[str, ...]
+    generic: tuple[str, ...]
+    rest: tuple[str, ...]
+
+
+def split_words(words: Sequence[str]) -> SplitWords:
+    """Takes the generic options off that arguments begin with, as GenericOptionsParser does.
+
+    Raises BadInput for an option without a value, and for `-conf`.
+    """
+    rest = list(words)
+    options: list[str] = []
+    kept: list[str] = []
+    while rest and (rest[0].startswith("-D") or rest[0] in (*_GENERIC, "-conf")):
+        option = rest.pop(0)
+        if option == "-conf":
+            raise BadInput("-conf: its properties would not be seen", hint="give it as --conf")
+        if option in _GENERIC:
+            kept += [option, _value(option, rest, "VALUE")]
+        else:
+            options.append(option[2:] or _value(option, rest, "key=value"))
+    return SplitWords(tuple(options), tuple(kept), tuple(rest))
+
+
+def _value(option: str, rest: list[str], form: str) -> str:
+    if not rest:
+        raise BadInput(f"{option}: nothing behind it", hint=f"write {option} {form}")
+    return rest.pop(0)
