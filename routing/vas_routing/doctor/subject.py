@@ -9,6 +9,7 @@ from ipaddress import ip_address
 
 from vas_cluster import Cluster, Guest, Host
 from vas_cluster.virtio import VIRTIO_NIC, guest_interface, host_interface
+from vas_routing.desired import Address, Interface
 from vas_routing.doctor.facts import NetworkFacts, NicFacts
 from vas_routing.names import host_of
 from vas_routing.settings import RouteSettings
