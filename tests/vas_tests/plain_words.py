@@ -57,7 +57,8 @@ def python_riddles(path: Path) -> list[str]:
         for keyword in ast.walk(tree)
         if isinstance(keyword, ast.keyword) and keyword.arg == "help"
         for text in [keyword.value]
-        if isinstance(text, ast.Constant) and str(text.value).startswith("Of ")
+        if isinstance(text, ast.Constant)
+        if isinstance(text.value, str) and text.value.startswith("Of ")
     ]
 
 

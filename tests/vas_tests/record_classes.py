@@ -7,7 +7,6 @@ them, and test_submit_in_lab.py says so. A lab's jobs write what each of their J
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -58,4 +57,4 @@ def _run(lab: Lab, profile: str, lists: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(record())
+    record()
