@@ -20,8 +20,8 @@ from vas_bench.hsph.metric import NOT_TPC, PHASES
 from vas_bench.hsph.phases import play_once
 from vas_bench.hsph.record import WORKLOAD, results_of
 from vas_bench.hsph.session import Session, step_names
-from vas_bench.results.record import Run
-from vas_bench.results.store import Writer, parse
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore, parse
 from vas_bench.run.experiments import Identity, experiments
 from vas_bench.run.plan import made_plan
 from vas_core.cli import run_command
@@ -73,7 +73,7 @@ def session(**changed: Any) -> Session:
     return Session(**(usual | changed))
 
 
-def play(work: MadeUp, **changed: Any) -> tuple[Run, Run]:
+def play(work: MadeUp, **changed: Any) -> tuple[BenchRun, BenchRun]:
     return session(clock=lambda: work.now, **changed).play(work, work.around)
 
 
@@ -91,7 +91,7 @@ def test_both_runs_are_lines_and_the_slower_is_the_result(tmp_path: Path) -> Non
     made = play(work)
     assert work.calls == ["clean", *PHASES] * 2
     file = tmp_path / "hsph.jsonl"
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         for run in made:
             writer.append(run)
     runs = parse(file.read_bytes()).runs
@@ -150,7 +150,7 @@ def test_what_is_kept_is_shown_and_says_that_it_is_no_tpc_result(
 ) -> None:
     file, prices = tmp_path / "hsph.jsonl", tmp_path / "prices.csv"
     prices.write_text("item,count,price,currency\nnode,4,1000,USD\n")
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         for hour in (9, 10):
             for run in play(MadeUp(), now=partial(datetime, 2026, 1, 1, hour, tzinfo=UTC)):
                 writer.append(run)

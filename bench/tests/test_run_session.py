@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from vas_bench.results.record import Run, Validation
-from vas_bench.results.store import Content, Writer, parse
+from vas_bench.results.record import BenchRun, Validation
+from vas_bench.results.store import Content, RunStore, parse
 from vas_bench.run.experiments import Experiment, Identity, experiments
 from vas_bench.run.order import Turn, draw_turns
 from vas_bench.run.plan import Plan
 from vas_bench.run.resume import left_to_do
-from vas_bench.run.session import Details, Ended, Session, Verdict, play_all
+from vas_bench.run.session import Details, Ended, OutputCheck, Session, play_all
 from vas_core.errors import BadInput, VasError
 from vas_core.progress import Step, Steps
 
@@ -67,11 +67,11 @@ class MadeUp:
         self.happens.get(self.runs, lambda _: None)(self)
         return {"job_seconds": TURN_SECONDS}
 
-    def validate(self, experiment: Experiment) -> Verdict:
+    def validate(self, experiment: Experiment) -> OutputCheck:
         self.calls.append("validate")
         right, self.is_right = self.is_right, True
         made = Validation(ok=right, check="made up", checksum="abc")
-        return Verdict(made, "" if right else "rows were lost")
+        return OutputCheck(made, "" if right else "rows were lost")
 
     def details(self, experiment: Experiment) -> Details:
         return Details({"map": 6.0})
@@ -88,7 +88,7 @@ def all_turns(plan: Plan = PLAN) -> list[Turn]:
 def play(
     site: MadeUp,
     turns: list[Turn],
-    keep: Callable[[Run], None] = lambda _: None,
+    keep: Callable[[BenchRun], None] = lambda _: None,
     budget: float | None = None,
     shown: io.StringIO | None = None,
 ) -> Ended:
@@ -164,7 +164,7 @@ def test_a_changed_environment_makes_runs_invalid_from_then_on() -> None:
 
 
 def test_one_failure_after_another_ends_the_session() -> None:
-    kept: list[Run] = []
+    kept: list[BenchRun] = []
     with pytest.raises(VasError, match="3 runs in a row") as ended:
         play(MadeUp({2: fail, 3: spoil, 4: fail}), all_turns(), kept.append)
     assert "--resume" in str(ended.value)
@@ -205,9 +205,9 @@ def test_killed_and_resumed_as_often_as_one_likes_nothing_is_lost_or_doubled(
 ) -> None:
     plan = PLAN.model_copy(update={"seed": seed})
     file = tmp_path_factory.mktemp("runs") / "runs.jsonl"
-    before: tuple[Run, ...] = ()
+    before: tuple[BenchRun, ...] = ()
     for at in [*kills, 1000]:
-        with Writer.open(file) as writer:
+        with RunStore.open(file) as writer:
             assert writer.content.runs[: len(before)] == before
             before = writer.content.runs
             left = left_to_do(all_turns(plan), writer.content, HERE, file=file, resume=True)
@@ -223,9 +223,9 @@ def test_killed_and_resumed_as_often_as_one_likes_nothing_is_lost_or_doubled(
 
 def test_a_run_that_was_invalid_runs_again_and_stays_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / "runs.jsonl"
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         play(MadeUp({3: fail}), all_turns(), writer.append)
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         left = left_to_do(all_turns(), writer.content, HERE, file=file, resume=True)
         assert [turn.key for turn in left] == [all_turns()[2].key]
         play(MadeUp(now=5000.0), left, writer.append)

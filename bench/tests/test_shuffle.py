@@ -12,7 +12,7 @@ from vas_bench.arms.rounds import MEASURES, Sample
 from vas_bench.shuffle.counted import FileCount, file_row
 from vas_bench.shuffle.goals import GOALS, STOCK, TEZ, VAS, Goal
 from vas_bench.shuffle.pairs import write_pairs
-from vas_bench.shuffle.rows import COLUMNS, Row, Run, judged, rows
+from vas_bench.shuffle.rows import COLUMNS, Row, SampledRun, judged, rows
 from vas_bench.shuffle.session import Kept, Plan, play_round
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
@@ -29,19 +29,19 @@ def goal(name: str) -> Goal:
     return next(each for each in GOALS if each.name == name)
 
 
-def run(arm: str, number: int = 0, *, job: str = "terasort", **changed: Any) -> Run:
+def run(arm: str, number: int = 0, *, job: str = "terasort", **changed: Any) -> SampledRun:
     """A run with every measure 100, but for those that are given."""
     measures = dict.fromkeys(MEASURES, 100.0) | changed
-    return Run(job, arm, number, Sample(arm, number, 0, 8, "sum", measures))
+    return SampledRun(job, arm, number, Sample(arm, number, 0, 8, "sum", measures))
 
 
-def terasort(rounds: int = 5, *, stock: float = 100.0, vas: float = 40.0) -> list[Run]:
+def terasort(rounds: int = 5, *, stock: float = 100.0, vas: float = 40.0) -> list[SampledRun]:
     """Rounds of a TeraSort that takes so many seconds, and a second more in each round."""
     seconds = {STOCK: stock, VAS: vas, TEZ: 80.0}
     return [run(arm, n, client_seconds=s + n) for n in range(rounds) for arm, s in seconds.items()]
 
 
-def found(runs: list[Run]) -> dict[str, Row]:
+def found(runs: list[SampledRun]) -> dict[str, Row]:
     return {row.name: row for row in rows(GOALS, judged(runs))}
 
 
@@ -115,7 +115,7 @@ def test_json_has_the_keys_that_were_promised() -> None:
 def test_another_output_than_stocks_makes_its_rows_invalid() -> None:
     runs = terasort()
     bad = Sample(VAS, 3, 0, 8, "other", dict.fromkeys(MEASURES, 1.0))
-    runs[runs.index(next(r for r in runs if r.arm == VAS and r.round == 3))] = Run(
+    runs[runs.index(next(r for r in runs if r.arm == VAS and r.round == 3))] = SampledRun(
         "terasort", VAS, 3, bad
     )
     table = found(runs)
@@ -127,14 +127,16 @@ def test_another_output_than_stocks_makes_its_rows_invalid() -> None:
 
 
 def test_what_is_wrong_with_tez_leaves_the_rows_without_it() -> None:
-    runs = [Run("terasort", TEZ, 0, None, "it hung") if r.arm == TEZ else r for r in terasort()]
+    runs = [
+        SampledRun("terasort", TEZ, 0, None, "it hung") if r.arm == TEZ else r for r in terasort()
+    ]
     table = found(runs)
     assert table["TeraSort: all CPU / Tez's"].invalid == "Tez, round 1: it hung"
     assert not table[JOB_TIME].invalid
 
 
 def test_without_stocks_output_nothing_is_known_to_be_right() -> None:
-    runs = [Run("terasort", STOCK, 0, None, "killed"), run(VAS)]
+    runs = [SampledRun("terasort", STOCK, 0, None, "killed"), run(VAS)]
     table = found(runs)
     assert table[SPILLED].invalid
     assert table[SPILLED].met is False
@@ -207,12 +209,12 @@ PLAN = Plan(64 << 20, 2, 1, ("terasort",), with_tez=True)
 def test_runs_are_kept_and_a_round_that_lacks_an_arm_is_not(tmp_path: Path) -> None:
     file = tmp_path / "runs.json"
     kept = Kept(PLAN, file)
-    for each in (*terasort(1), run(STOCK, 1), Run("sort", VAS, 0, None, "bad")):
+    for each in (*terasort(1), run(STOCK, 1), SampledRun("sort", VAS, 0, None, "bad")):
         kept.add(each)
     again = Kept(PLAN, file)
     assert again.has("terasort", 0)
     assert not again.has("terasort", 1)
-    assert again.runs == [*terasort(1), Run("sort", VAS, 0, None, "bad")]
+    assert again.runs == [*terasort(1), SampledRun("sort", VAS, 0, None, "bad")]
 
 
 def test_runs_of_another_setting_are_refused(tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from rich.console import Console
 
-from vas_bench.results.record import Run, Validation
-from vas_bench.results.store import Writer, parse
+from vas_bench.results.record import BenchRun, Validation
+from vas_bench.results.store import RunStore, parse
 from vas_bench.run.experiments import Experiment, Identity
 from vas_bench.run.order import Turn
-from vas_bench.run.session import Details, Session, Verdict
+from vas_bench.run.session import Details, OutputCheck, Session
 from vas_bench.statistics.chance import runs_needed
 from vas_bench.tune.confirm import judged
 from vas_bench.tune.halving import Rung, halve, sizes
@@ -94,8 +94,8 @@ class MadeUp:
         self.now += took
         return {"job_seconds": took}
 
-    def validate(self, experiment: Experiment) -> Verdict:
-        return Verdict(Validation(ok=True, check="made up"))
+    def validate(self, experiment: Experiment) -> OutputCheck:
+        return OutputCheck(Validation(ok=True, check="made up"))
 
     def details(self, experiment: Experiment) -> Details:
         return Details()
@@ -111,8 +111,8 @@ def silent(turns: Sequence[Turn]) -> Iterator[Steps]:
 def finder(
     of: TunePlan,
     site: MadeUp,
-    keep: Callable[[Run], None] = lambda _: None,
-    done: Sequence[Run] = (),
+    keep: Callable[[BenchRun], None] = lambda _: None,
+    done: Sequence[BenchRun] = (),
     budget: float | None = None,
 ) -> Finder:
     searched = space(of)
@@ -178,7 +178,7 @@ def test_where_nothing_is_better_nothing_is_recommended_however_often() -> None:
 
 def test_runs_that_chose_are_not_those_that_judge() -> None:
     """The search's luck is regressed: its runs are warm-ups, and confirming uses none of them."""
-    kept: list[Run] = []
+    kept: list[BenchRun] = []
     found = find(small(), MadeUp(one_is_better), keep=kept.append)
     judging = [run for run in kept if not run.warm_up]
     assert len(judging) == 3 * 7
@@ -188,7 +188,7 @@ def test_runs_that_chose_are_not_those_that_judge() -> None:
 
 
 def test_baseline_and_finalists_take_turns() -> None:
-    kept: list[Run] = []
+    kept: list[BenchRun] = []
     find(small(), MadeUp(one_is_better), keep=kept.append)
     judging = [run for run in kept if not run.warm_up]
     for first in range(0, len(judging), 3):
@@ -238,7 +238,7 @@ def test_where_every_candidate_fails_that_is_said() -> None:
 
 def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     file, of = tmp_path / "r.jsonl", small()
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         site = MadeUp(one_is_better, noise=0.0)
         with pytest.raises(OutOfTime, match="the budget has ended"):
             find(of, site, keep=writer.append, budget=900.0)
@@ -246,7 +246,7 @@ def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     done = parse(file.read_bytes()).runs
     assert 0 < first == len(done)
     whole = find(of, MadeUp(one_is_better, noise=0.0))
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         again = MadeUp(one_is_better, noise=0.0)
         found = find(of, again, keep=writer.append, done=done)
     assert found == whole

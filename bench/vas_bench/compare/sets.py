@@ -10,7 +10,7 @@ from typing import Any
 from vas_bench.report.words import case_words
 from vas_bench.results.groups import Case, Group, grouped
 from vas_bench.results.measures import MEASURES, measure_of
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.results.systems import System
 from vas_bench.statistics.bootstrap import ALPHA
 from vas_bench.statistics.compare import Difference, Pair, judge
@@ -109,7 +109,7 @@ def _as_json(change: Change) -> dict[str, Any]:
 
 
 def compare_sets(
-    before: Iterable[Run], after: Iterable[Run], measure: str, threshold: float
+    before: Iterable[BenchRun], after: Iterable[BenchRun], measure: str, threshold: float
 ) -> Result:
     """Set B over set A. Raises BadInput for a measure that cannot be better, or one in no run."""
     better = _better(measure)
@@ -140,7 +140,7 @@ def _better(measure: str) -> Better:
     return Better(found.better)
 
 
-def _by_key(runs: Iterable[Run], measure: str) -> dict[Key, Group]:
+def _by_key(runs: Iterable[BenchRun], measure: str) -> dict[Key, Group]:
     """The experiments by what was to be done. Raises BadInput where a set has two for one."""
     found: dict[Key, Group] = {}
     for group in grouped(runs):
@@ -158,7 +158,7 @@ def _name(key: Key) -> str:
     return f"{case_words(key[0])}, {key[1]}"
 
 
-def _invalid(runs: Iterable[Run]) -> set[Key]:
+def _invalid(runs: Iterable[BenchRun]) -> set[Key]:
     """What has INVALID runs, the warm-up's aside."""
     return {(Case.of(run), run.system) for run in runs if run.invalid and not run.warm_up}
 

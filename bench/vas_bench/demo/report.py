@@ -11,7 +11,7 @@ from vas_bench.demo.arms import Done, what_it_shows
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.results.environment import environment, lab_versions
-from vas_bench.results.record import Run, make_run
+from vas_bench.results.record import BenchRun, make_run
 from vas_core.files import write_atomically
 from vas_core.program import as_called
 from vas_core.root import Root
@@ -34,7 +34,7 @@ def write_report(spec: LabSpec, done: Sequence[Done], sizes: Sizes, hosts: int) 
     return target
 
 
-def _run(done: Done, number: int, sizes: Sizes, hosts: int, versions: dict[str, str]) -> Run:
+def _run(done: Done, number: int, sizes: Sizes, hosts: int, versions: dict[str, str]) -> BenchRun:
     size_bytes = sizes.size_bytes
     return make_run(
         id=f"demo-{done.started:%Y%m%dT%H%M%SZ}-{number}",

@@ -16,14 +16,14 @@ from vas_bench.hsph.metric import (
     NOT_TPC,
     RECORDS_PER_TB,
     SCALE_FACTORS,
-    Result,
+    HsphResult,
     compared,
 )
 from vas_bench.hsph.price import price_list
 from vas_bench.hsph.record import results_of
 from vas_bench.results.options import read_runs, results_path
-from vas_bench.results.record import Run
-from vas_bench.results.store import Writer
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.plan import Plan, made_plan
 from vas_bench.site.checks import SiteOptions
@@ -128,12 +128,12 @@ def _say(found: Sequence[Step], as_json: bool) -> None:
 
 def _made(
     plan: Plan, experiment: Experiment, scale: float, out: Path, site: SiteOptions | None
-) -> Sequence[Run]:
+) -> Sequence[BenchRun]:
     it = experiment
     where = f"--cluster {site.cluster_file.name}" if site else f"--hosts {it.hosts}"
     sizes = f"{where} --split {it.split_bytes} --reducers {it.reducers}"
     command = f"vas bench hsph --scale-factor {scale:g} --system {it.system} {sizes}"
-    with Writer.open(out) as writer:
+    with RunStore.open(out) as writer:
         if site:
             runs = play_on_site(plan, site, scale, command, note)
         else:
@@ -143,7 +143,7 @@ def _made(
     return runs
 
 
-def _print(results: Sequence[Result], rest: Sequence[Run], as_json: bool) -> None:
+def _print(results: Sequence[HsphResult], rest: Sequence[BenchRun], as_json: bool) -> None:
     for run in rest:
         note(f"{run.id}: {run.invalid or 'its other run is not there'}; no result")
     comparisons = _comparisons(results)
@@ -159,9 +159,9 @@ def _print(results: Sequence[Result], rest: Sequence[Run], as_json: bool) -> Non
         click.echo(line)
 
 
-def _comparisons(results: Sequence[Result]) -> list[str]:
+def _comparisons(results: Sequence[HsphResult]) -> list[str]:
     """Each result against the first of its scale factor."""
-    bases: dict[float, Result] = {}
+    bases: dict[float, HsphResult] = {}
     found: list[str] = []
     for each in results:
         base = bases.setdefault(each.reported.scale_factor, each)

@@ -8,7 +8,7 @@ from vas_bench.hsph.energy import Meter
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
 from vas_bench.hsph.session import RUNS, Session, expected_seconds, step_name
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import Plan
@@ -45,7 +45,7 @@ def play_in_lab(
     scale_factor: float,
     command: str,
     say: Callable[[str], None],
-) -> tuple[Run, Run]:
+) -> tuple[BenchRun, BenchRun]:
     """Starts a lab, plays both runs in it and ends it.
 
     Raises BadInput where there is no room, NotHere before a build, VasError where there is no
@@ -75,7 +75,7 @@ def play_on_site(
     scale_factor: float,
     command: str,
     say: Callable[[str], None],
-) -> tuple[Run, Run]:
+) -> tuple[BenchRun, BenchRun]:
     """Plays both runs on a site. No energy: its nodes' meters are not read from here.
 
     Raises BadInput for what the site is not, VasError where there is no result.

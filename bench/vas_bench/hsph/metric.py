@@ -29,7 +29,7 @@ _METRIC_DIGITS = 3
 
 
 @dataclass(frozen=True)
-class Run:
+class HsphRun:
     """The five phases once, strictly in order. `scale_factor` is the data's size in TB (10^12 B).
 
     `total_seconds` is from before the first phase to after the last, checks and gaps included.
@@ -83,15 +83,15 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Result:
+class HsphResult:
     """Two runs, with nothing changed between: the lower metric is the one reported.
 
     Raises BadInput for two scale factors or two configurations.
     """
 
     name: str
-    first: Run
-    second: Run
+    first: HsphRun
+    second: HsphRun
     prices: PriceList | None = None
 
     def __post_init__(self) -> None:
@@ -102,12 +102,12 @@ class Result:
             raise BadInput("the runs have two configurations", where=self.name, hint=hint)
 
     @property
-    def reported(self) -> Run:
+    def reported(self) -> HsphRun:
         """The run with the lower metric, TPCx-HS's performance run."""
         return min(self.first, self.second, key=lambda run: run.hsph)
 
     @property
-    def repeated(self) -> Run:
+    def repeated(self) -> HsphRun:
         """The other, its repeatability run."""
         return self.second if self.reported is self.first else self.first
 
@@ -156,7 +156,7 @@ class Result:
         return [*found, NOT_TPC]
 
 
-def compared(ours: Result, base: Result, *, scale_disclaimer: bool = False) -> list[str]:
+def compared(ours: HsphResult, base: HsphResult, *, scale_disclaimer: bool = False) -> list[str]:
     """What one result gains over another, in words, with its base.
 
     Raises BadInput for different scale factors, unless the disclaimer is wanted: then it is said.

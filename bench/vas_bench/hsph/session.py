@@ -12,7 +12,7 @@ from typing import Protocol
 from vas_bench.hsph.metric import PHASES
 from vas_bench.hsph.phases import Timed, Work, play_once
 from vas_bench.hsph.record import CHECK, recorded, session_id
-from vas_bench.results.record import Run, Validation
+from vas_bench.results.record import BenchRun, Validation
 from vas_bench.run.experiments import Identity
 from vas_bench.run.session import Environment, changes
 from vas_core.errors import VasError
@@ -45,7 +45,7 @@ class Session:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     clock: Callable[[], float] = time.monotonic
 
-    def play(self, work: CheckedWork, around: Around) -> tuple[Run, Run]:
+    def play(self, work: CheckedWork, around: Around) -> tuple[BenchRun, BenchRun]:
         """Both runs. Raises VasError when a phase fails, or anything changed meanwhile."""
         began, here = f"{self.now():%Y%m%dT%H%M%S.%fZ}", self.environment()
         first, second = (self._once(work, around, began, number, here) for number in RUNS)
@@ -55,7 +55,7 @@ class Session:
 
     def _once(
         self, work: CheckedWork, around: Around, began: str, number: int, here: Environment
-    ) -> Run:
+    ) -> BenchRun:
         started = self.now()
         timed = self._timed(work, around, number)
         changed = changes(here, self.environment())

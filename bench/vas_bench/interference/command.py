@@ -16,7 +16,7 @@ from vas_bench.interference.play import play
 from vas_bench.interference.site_venue import SiteVenue
 from vas_bench.interference.turns import Turn, draw_turns, missing
 from vas_bench.interference.venue import Asked, Venue
-from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, Verdict, verdict
+from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVerdict, verdict
 from vas_bench.results.systems import System
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
@@ -161,7 +161,7 @@ def _play(venue: Venue, turns: Sequence[Turn], kept: Kept, asked: Asked) -> None
                 kept.add(play(stage, turn, asked.seconds))
 
 
-def _print(found: Verdict, venue: Venue, as_json: bool) -> None:
+def _print(found: InterferenceVerdict, venue: Venue, as_json: bool) -> None:
     scope = venue.scope
     if as_json:
         told: Mapping[str, object] = {"arms": dict(scope.arms), "not_here": dict(scope.absent)}

@@ -26,7 +26,7 @@ _ANOTHER_SPEED = "not compared: another processor ran them"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class InterferenceVerdict:
     """The counted turns, and what is judged of them, all together with one correction.
 
     `patterns`: pattern, arm and base of a difference in throughput; `load` is the difference in
@@ -85,7 +85,7 @@ class Verdict:
         }
 
 
-def verdict(played: Sequence[Played]) -> Verdict:
+def verdict(played: Sequence[Played]) -> InterferenceVerdict:
     """Of turns that have every arm. Those of the warm-up are left out."""
     turns = tuple(sorted((t for t in played if not t.warm_up), key=lambda t: (t.round, t.arm)))
     here = {turn.arm for turn in turns}
@@ -106,7 +106,7 @@ def verdict(played: Sequence[Played]) -> Verdict:
     judged = judge([*pairs, *jobs])
     names = [pattern for pattern, _, _ in named]
     load = judged[len(pairs)] if jobs else None
-    return Verdict(turns, tuple(zip(names, judged, strict=False)), load)
+    return InterferenceVerdict(turns, tuple(zip(names, judged, strict=False)), load)
 
 
 def _jobs(turns: Sequence[Played]) -> list[Pair]:

@@ -11,7 +11,7 @@ from statistics import fmean
 from vas_bench.report.scaling import Scaling, scalings
 from vas_bench.results.groups import Case, Group, grouped
 from vas_bench.results.measures import JOB_SECONDS, MEASURES
-from vas_bench.results.record import Locality, Run
+from vas_bench.results.record import BenchRun, Locality
 from vas_bench.results.systems import SYSTEMS, System
 from vas_bench.statistics.compare import Difference, compare
 from vas_bench.statistics.gain import Better
@@ -89,7 +89,7 @@ class Comparison:
 class Facts:
     """Everything that a report shows."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[BenchRun, ...]
     comparisons: tuple[Comparison, ...]
 
     @cached_property
@@ -108,7 +108,7 @@ class Facts:
         ]
 
     @property
-    def invalid(self) -> list[Run]:
+    def invalid(self) -> list[BenchRun]:
         """Runs that must not be counted."""
         return [run for run in self.runs if run.invalid is not None]
 
@@ -123,7 +123,7 @@ class Facts:
         return [arm.group for comparison in self.comparisons for arm in comparison.arms]
 
 
-def facts_of(runs: Sequence[Run], base: System | None = None) -> Facts:
+def facts_of(runs: Sequence[BenchRun], base: System | None = None) -> Facts:
     """Puts runs together. `base` is what others are held against, where it ran."""
     by_case: dict[Case, list[Group]] = {}
     for group in grouped(runs):

@@ -24,7 +24,7 @@ from vas_bench.report.tables import Table
 from vas_bench.report.words import case_words, interval_words, runs_words, value_words
 from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.results.systems import SYSTEMS
 
 NARROW_PX, WIDE_PX = 336, 760
@@ -125,7 +125,7 @@ def _measure_words(name: str) -> str:
     return f"{name.replace('_', ' ')}{better}"
 
 
-def _invalid(runs: Sequence[Run]) -> Section:
+def _invalid(runs: Sequence[BenchRun]) -> Section:
     rows = tuple(
         (run.id, f"{run.time:%Y-%m-%d %H:%M:%S}", run.workload, run.system, run.invalid or "")
         for run in runs

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from vas_bench.results.groups import Case, Group
 from vas_bench.results.measures import JOB_SECONDS
-from vas_bench.results.record import Run, canonical_hash
+from vas_bench.results.record import BenchRun, canonical_hash
 from vas_bench.results.systems import System
 from vas_bench.usl.diagnosis import Diagnosis, diagnose
 from vas_bench.usl.fit import Fit, LeftOut, fit_all
@@ -27,7 +27,7 @@ class Scaling:
 
     case: Case
     system: System
-    runs: tuple[Run, ...]
+    runs: tuple[BenchRun, ...]
 
     @property
     def unit(self) -> str:
@@ -51,7 +51,7 @@ class Scaling:
         """What the fits say together."""
         return diagnose(self.points, self.fits)
 
-    def _point(self, run: Run, counted: bool) -> Point:
+    def _point(self, run: BenchRun, counted: bool) -> Point:
         rate = run.measures.get(_THROUGHPUT) if self.unit == "bytes per second" else None
         failures = ((_FAILURES, run.measures[_FAILURES]),) if counted else ()
         hosts = float(run.parameters[HOSTS])

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from vas_bench.results.record import Parameter, Run
+from vas_bench.results.record import BenchRun, Parameter
 from vas_bench.results.systems import SYSTEMS, System
 from vas_core.errors import VasError
 
@@ -19,7 +19,7 @@ class Case:
     parameters: tuple[tuple[str, Parameter], ...] = ()
 
     @classmethod
-    def of(cls, run: Run) -> Case:
+    def of(cls, run: BenchRun) -> Case:
         """The case of a run."""
         return cls(run.workload, tuple(sorted(run.parameters.items())))
 
@@ -37,7 +37,7 @@ class Group:
     Raises VasError when they are not: different experiments are never averaged.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[BenchRun, ...]
 
     def __post_init__(self) -> None:
         hashes = {_key(run) for run in self.runs}
@@ -69,9 +69,9 @@ class Group:
         return [run.measures[measure] for run in self.runs if measure in run.measures]
 
 
-def grouped(runs: Iterable[Run]) -> list[Group]:
+def grouped(runs: Iterable[BenchRun]) -> list[Group]:
     """Runs that count, by experiment; in order of cases and systems. Others are left out."""
-    found: dict[tuple[str, str], list[Run]] = {}
+    found: dict[tuple[str, str], list[BenchRun]] = {}
     for run in runs:
         if run.counts:
             found.setdefault(_key(run), []).append(run)
@@ -80,5 +80,5 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
     return sorted(groups, key=lambda g: (g.case.order, order.index(g.system), g.runs[0].time))
 
 
-def _key(run: Run) -> tuple[str, str]:
+def _key(run: BenchRun) -> tuple[str, str]:
     return run.configuration_hash, run.environment_fingerprint

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.results.store import read_results
 from vas_core.cli import note
 
@@ -16,6 +16,6 @@ skip_damaged_option = click.option(
 results_path = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-def read_runs(path: Path, skip_damaged: bool) -> tuple[Run, ...]:
+def read_runs(path: Path, skip_damaged: bool) -> tuple[BenchRun, ...]:
     """The runs of a file, for a command: what is left out is said on stderr."""
     return read_results(path, say=note, skip_damaged=skip_damaged)

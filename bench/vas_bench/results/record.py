@@ -63,7 +63,7 @@ class Validation(_Model):
     checksum: str = ""
 
 
-class Run(_Model):
+class BenchRun(_Model):
     """One run of a workload on a system. Times are in seconds, sizes in bytes.
 
     The `configuration` (job properties, JVM flags, layout) and `versions` (Hadoop's, Java's, the
@@ -136,11 +136,11 @@ def hash_of_configuration(fields: Mapping[str, Any]) -> str:
     return canonical_hash({name: fields.get(name, {}) for name in sorted(_HASHED)})
 
 
-def make_run(**fields: Any) -> Run:
+def make_run(**fields: Any) -> BenchRun:
     """A run with its two hashes computed. Raises pydantic's ValidationError."""
     environment = fields.get("environment", {})
     hashes = {
         "configuration_hash": hash_of_configuration(fields),
         "environment_fingerprint": canonical_hash(environment),
     }
-    return Run.model_validate(hashes | fields)
+    return BenchRun.model_validate(hashes | fields)

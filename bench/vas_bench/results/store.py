@@ -17,14 +17,14 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from vas_bench.results.embedded import embedded_lines
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory
 from vas_core.reading import read_limited
 
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
-_RUN = TypeAdapter(Run)
+_RUN = TypeAdapter(BenchRun)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Damage:
 class Content:
     """What a file of results holds; `torn_line` is the number of a last line cut short."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[BenchRun, ...]
     damaged: tuple[Damage, ...] = ()
     torn_line: int | None = None
 
@@ -79,7 +79,7 @@ def _first(wrong: ValidationError) -> str:
 
 def read_results(
     path: Path, *, say: Callable[[str], None], skip_damaged: bool = False
-) -> tuple[Run, ...]:
+) -> tuple[BenchRun, ...]:
     """The runs of a file, or those that a report in HTML carries.
 
     Says what it leaves out: a torn last line, and damaged lines if they are to be skipped. Raises
@@ -109,7 +109,7 @@ def _listed(damaged: tuple[Damage, ...]) -> str:
     return f"{shown}; and {more} more damaged lines" if more > 0 else shown
 
 
-class Writer:
+class RunStore:
     """Appends runs to a file. Use `Writer.open`, which locks it."""
 
     def __init__(self, descriptor: int, content: Content) -> None:
@@ -123,7 +123,7 @@ class Writer:
 
     @classmethod
     @contextmanager
-    def open(cls, path: Path) -> Iterator[Writer]:
+    def open(cls, path: Path) -> Iterator[RunStore]:
         """Opens a file, makes it where there is none, and cuts off a torn last line.
 
         Raises VasError while another process has it open. Damaged lines are left as they are.
@@ -139,7 +139,7 @@ class Writer:
         finally:
             os.close(descriptor)
 
-    def append(self, run: Run) -> None:
+    def append(self, run: BenchRun) -> None:
         """Adds a line; it is durable on return. After an error the file is as before."""
         end = os.lseek(self._descriptor, 0, os.SEEK_END)
         line = run.model_dump_json(exclude_defaults=False).encode() + b"\n"

@@ -11,8 +11,8 @@ import click
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.report.words import runs_words
-from vas_bench.results.record import Run
-from vas_bench.results.store import Writer, parse
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore, parse
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Identity, experiments
 from vas_bench.run.lab_site import LabSite
@@ -82,7 +82,7 @@ def run(
         return
     here.check(experiments(plan))
     turns = _turns(plan, [here.identify(each) for each in experiments(plan)])
-    with Writer.open(target) as writer:
+    with RunStore.open(target) as writer:
         left = left_to_do(turns, writer.content, here.environment(), file=target, resume=resume)
         session = Session(here, here.environment(), plan.name, _command(plan_file, site))
         ended = _play(session, here, left, writer, plan.budget)
@@ -124,7 +124,7 @@ def _say(turns: Sequence[Turn], as_json: bool) -> None:
 
 
 def _play(
-    session: Session, site: PlannedSite, turns: Sequence[Turn], writer: Writer, budget: int | None
+    session: Session, site: PlannedSite, turns: Sequence[Turn], writer: RunStore, budget: int | None
 ) -> Ended:
     steps = [
         Step(turn.title, seconds)
@@ -137,7 +137,7 @@ def _play(
         site.down()
 
 
-def _report(runs: Sequence[Run], target: Path, plan: Plan) -> Path | None:
+def _report(runs: Sequence[BenchRun], target: Path, plan: Plan) -> Path | None:
     if not any(run.counts for run in runs):
         note("no run counts, so there is no report")
         return None
@@ -167,7 +167,7 @@ def _print(ended: Ended, target: Path, report: Path | None, as_json: bool) -> No
         )
 
 
-def _as_json(run: Run) -> dict[str, object]:
+def _as_json(run: BenchRun) -> dict[str, object]:
     return {
         "id": run.id,
         "workload": run.workload,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vas_bench.results.record import Parameter, Run, hash_of_configuration, make_run
+from vas_bench.results.record import BenchRun, Parameter, hash_of_configuration, make_run
 from vas_bench.results.systems import System
 from vas_bench.run.plan import Codec, JvmProfile, Plan, WorkloadName, in_order
 from vas_cluster.model import Flock
@@ -128,6 +128,6 @@ class Identity:
         """The `configuration_hash` of its runs."""
         return hash_of_configuration(self.fields)
 
-    def run(self, **others: Any) -> Run:
+    def run(self, **others: Any) -> BenchRun:
         """A run of it."""
         return make_run(**self.fields, **others)

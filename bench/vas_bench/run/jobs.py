@@ -10,7 +10,7 @@ from typing import Any
 
 from vas_bench.results.record import Locality, Validation
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.session import Details, Verdict
+from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import STOCK, sizes_of
 from vas_bench.run.times import JobTimes, phases_of
 from vas_bench.run.workloads import WORKLOADS, OnBoth
@@ -70,16 +70,16 @@ class Jobs:
         """Runs its job in one way, on the data where its system has them."""
         return self._of(experiment).run(arm)
 
-    def validate(self, experiment: Experiment, arm: Arm) -> Verdict:
+    def validate(self, experiment: Experiment, arm: Arm) -> OutputCheck:
         """Checks the output and removes it."""
         check = WORKLOADS[experiment.workload].check
         try:
             checksum = self._of(experiment).validate(arm)
         except VasError as wrong:
-            return Verdict(Validation(ok=False, check=check), str(wrong))
+            return OutputCheck(Validation(ok=False, check=check), str(wrong))
         expected = self._expected.get(experiment.data, checksum)
         made = Validation(ok=checksum == expected, check=check, checksum=checksum)
-        return Verdict(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
+        return OutputCheck(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
 
     def details(self, experiment: Experiment, job: JobResult) -> Details:
         """Phases and locality of a job that is in MapReduce's history.

@@ -16,7 +16,7 @@ from vas_bench.run.counters import Counters, network_counters, page_cache, read_
 from vas_bench.run.experiments import Experiment, Identity
 from vas_bench.run.jobs import Jobs, meant
 from vas_bench.run.plan import Plan
-from vas_bench.run.session import Details, Verdict
+from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import PROFILES, arm_of, configuration
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
@@ -160,7 +160,7 @@ class LabSite:
         machine = self._counted(up.lab).since(before) | cache
         return meant(experiment, job_measures(job) | machine)
 
-    def validate(self, experiment: Experiment) -> Verdict:
+    def validate(self, experiment: Experiment) -> OutputCheck:
         """Checks the output and removes it."""
         return self._there.jobs.validate(experiment, self._arm(experiment))
 

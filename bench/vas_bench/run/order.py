@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.run.experiments import Experiment, Identity
 
 
@@ -62,7 +62,7 @@ def _shuffled(identities: Sequence[Identity], lots: random.Random) -> list[Ident
     return [identity for site in sites for identity in lots.sample(site, len(site))]
 
 
-def missing(turns: Iterable[Turn], done: Iterable[Run]) -> list[Turn]:
+def missing(turns: Iterable[Turn], done: Iterable[BenchRun]) -> list[Turn]:
     """The turns that no valid run was made in, in their order."""
     keys = {(r.configuration_hash, r.round, r.warm_up) for r in done if r.invalid is None}
     return [turn for turn in turns if turn.key not in keys]

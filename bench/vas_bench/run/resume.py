@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.results.store import Content
 from vas_bench.run.order import Turn, missing
 from vas_bench.run.session import Environment, changes
@@ -36,7 +36,7 @@ def check_content(content: Content, *, file: Path, resume: bool) -> None:
         raise BadInput("there are runs in it", where=str(file), hint=hint)
 
 
-def check_environments(runs: Iterable[Run], here: Environment, *, file: Path) -> None:
+def check_environments(runs: Iterable[BenchRun], here: Environment, *, file: Path) -> None:
     """Raises BadInput for a valid run that was made in another environment."""
     for run in runs:
         changed = changes(run.environment, here) if run.invalid is None else ""

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from vas_bench.results.record import Locality, Run, Validation
+from vas_bench.results.record import BenchRun, Locality, Validation
 from vas_bench.run.estimate import Estimates
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.order import Turn
@@ -34,7 +34,7 @@ class Details:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class OutputCheck:
     """Whether an output was right, and if it was not, why."""
 
     validation: Validation
@@ -59,7 +59,7 @@ class Site(Protocol):
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs it; the measures of the run."""
 
-    def validate(self, experiment: Experiment) -> Verdict:
+    def validate(self, experiment: Experiment) -> OutputCheck:
         """Judges the output, and removes it."""
 
     def details(self, experiment: Experiment) -> Details:
@@ -75,7 +75,7 @@ class Made:
 
     measures: Mapping[str, float] = field(default_factory=dict)
     details: Details = Details()
-    verdict: Verdict | None = None
+    verdict: OutputCheck | None = None
     failure: str = ""
 
 
@@ -83,7 +83,7 @@ class Made:
 class Ended:
     """How a session ended: the runs it made, and the turns that the budget left no time for."""
 
-    made: tuple[Run, ...]
+    made: tuple[BenchRun, ...]
     left: tuple[Turn, ...]
 
 
@@ -97,7 +97,7 @@ class Session:
     command: str
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    def play(self, turn: Turn) -> Run:
+    def play(self, turn: Turn) -> BenchRun:
         """Runs and checks. Raises VasError where the site or the input cannot be made."""
         experiment = turn.experiment
         self.site.up(experiment)
@@ -147,7 +147,7 @@ class Session:
         return f"{self.name}-{turn.identity.hash[:12]}-{kind}{turn.round}-{began:%Y%m%dT%H%M%S.%fZ}"
 
 
-def _wrong_output(verdict: Verdict | None) -> str:
+def _wrong_output(verdict: OutputCheck | None) -> str:
     if verdict is None or verdict.validation.ok:
         return ""
     return f"its output is wrong: {verdict.wrong}"
@@ -163,7 +163,7 @@ def changes(before: Environment, after: Environment) -> str:
 def play_all(
     session: Session,
     turns: Sequence[Turn],
-    keep: Callable[[Run], None],
+    keep: Callable[[BenchRun], None],
     *,
     progress: Steps,
     budget_seconds: float | None = None,
@@ -174,7 +174,7 @@ def play_all(
     Raises VasError when several runs fail in a row: then it is the site, not the systems.
     """
     estimates, started = Estimates(turns), clock()
-    made: list[Run] = []
+    made: list[BenchRun] = []
     failures = 0
     for number, turn in enumerate(turns):
         began = clock()

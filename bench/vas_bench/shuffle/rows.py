@@ -13,7 +13,7 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Run:
+class SampledRun:
     """One run of one job in one arm: its sample, or what was wrong with it."""
 
     job: str
@@ -63,12 +63,12 @@ class Row:
 COLUMNS = ("NAME", "VALUE", "95 % INTERVAL", "N", "GOAL", "MET", "P")
 
 
-def rows(goals: Iterable[Goal], runs: Sequence[Run]) -> list[Row]:
+def rows(goals: Iterable[Goal], runs: Sequence[SampledRun]) -> list[Row]:
     """A row for each goal whose job and arms have run."""
     return [row(goal, list(_of(goal, runs))) for goal in goals if _has_run(goal, runs)]
 
 
-def row(goal: Goal, runs: Sequence[Run]) -> Row:
+def row(goal: Goal, runs: Sequence[SampledRun]) -> Row:
     """A goal's row, from the runs of its job in its arms and in stock's."""
     wrong = next((f"{r.arm}, round {r.round + 1}: {r.wrong}" for r in runs if r.wrong), "")
     if wrong:
@@ -81,11 +81,11 @@ def row(goal: Goal, runs: Sequence[Run]) -> Row:
     return Row(goal.name, it.value, (it.low, it.high), it.n, goal.limit, met, it.p)
 
 
-def judged(runs: Sequence[Run]) -> list[Run]:
+def judged(runs: Sequence[SampledRun]) -> list[SampledRun]:
     """The runs; those whose output is not what stock's was in the same round are wrong."""
     stock = {(r.job, r.round): r.sample.checksum for r in runs if r.arm == STOCK and r.sample}
 
-    def judge(run: Run) -> Run:
+    def judge(run: SampledRun) -> SampledRun:
         if run.sample is None:
             return run
         expected = stock.get((run.job, run.round))
@@ -98,16 +98,16 @@ def judged(runs: Sequence[Run]) -> list[Run]:
     return [judge(run) for run in runs]
 
 
-def _wrong(run: Run, what: str) -> Run:
-    return Run(run.job, run.arm, run.round, None, what)
+def _wrong(run: SampledRun, what: str) -> SampledRun:
+    return SampledRun(run.job, run.arm, run.round, None, what)
 
 
-def _of(goal: Goal, runs: Sequence[Run]) -> Iterator[Run]:
+def _of(goal: Goal, runs: Sequence[SampledRun]) -> Iterator[SampledRun]:
     arms = {*goal.quantity.arms, STOCK}
     return (run for run in runs if run.job == goal.job and run.arm in arms)
 
 
-def _has_run(goal: Goal, runs: Sequence[Run]) -> bool:
+def _has_run(goal: Goal, runs: Sequence[SampledRun]) -> bool:
     arms = {run.arm for run in runs if run.job == goal.job}
     return arms.issuperset(goal.quantity.arms)
 

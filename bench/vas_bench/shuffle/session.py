@@ -12,7 +12,7 @@ from vas_bench.arms.rounds import Sample, draw, run_seconds, sample
 from vas_bench.shuffle.counted import LAYOUTS
 from vas_bench.shuffle.goals import STOCK, TEZ, VAS
 from vas_bench.shuffle.jobs import DIRECTORY, JOBS, Data
-from vas_bench.shuffle.rows import Run
+from vas_bench.shuffle.rows import SampledRun
 from vas_bench.shuffle.tez import tez_arm, tez_version
 from vas_core.errors import BadInput, VasError
 from vas_core.files import write_atomically
@@ -123,22 +123,22 @@ class Kept:
         """Whether every arm of a round has run."""
         return any(run.job == job and run.round == number for run in self.runs)
 
-    def add(self, run: Run) -> None:
+    def add(self, run: SampledRun) -> None:
         """Keeps it."""
         self.runs.append(run)
         if self._file:
             document = {"settings": self._plan.settings(), "runs": [asdict(r) for r in self.runs]}
             write_atomically(self._file, json.dumps(document, indent=1) + "\n")
 
-    def _whole_rounds(self, runs: Sequence[Run]) -> list[Run]:
-        def is_whole(run: Run) -> bool:
+    def _whole_rounds(self, runs: Sequence[SampledRun]) -> list[SampledRun]:
+        def is_whole(run: SampledRun) -> bool:
             beside = {r.arm for r in runs if (r.job, r.round) == (run.job, run.round)}
             return run.job not in self._plan.jobs or beside.issuperset(self._plan.arms(run.job))
 
         return [run for run in runs if is_whole(run)]
 
 
-def _load(file: Path, plan: Plan) -> list[Run]:
+def _load(file: Path, plan: Plan) -> list[SampledRun]:
     try:
         document = json.loads(file.read_text())
         settings, runs = document["settings"], [_run(each) for each in document["runs"]]
@@ -151,9 +151,9 @@ def _load(file: Path, plan: Plan) -> list[Run]:
     return runs
 
 
-def _run(kept: dict[str, Any]) -> Run:
+def _run(kept: dict[str, Any]) -> SampledRun:
     found = kept.pop("sample")
-    return Run(**kept, sample=Sample(**found) if found else None)
+    return SampledRun(**kept, sample=Sample(**found) if found else None)
 
 
 def run_all(lab: Lab, plan: Plan, kept: Kept, jars: tuple[Path, ...], progress: Steps) -> None:
@@ -177,7 +177,7 @@ def run_all(lab: Lab, plan: Plan, kept: Kept, jars: tuple[Path, ...], progress: 
 
 def play_round(
     job: str, data: Data, number: int, order: Sequence[Arm], progress: Steps
-) -> Iterator[Run]:
+) -> Iterator[SampledRun]:
     """A run of each arm in this order. One that fails, or whose output is bad, says so."""
     for position, arm in enumerate(order):
         with progress.step(_step(job, number, arm.name)):
@@ -186,4 +186,4 @@ def play_round(
             except VasError as failed:
                 found, wrong = None, str(failed)
                 progress.say(f"{arm.name}: {wrong}")
-        yield Run(job, arm.name, number, found, wrong)
+        yield SampledRun(job, arm.name, number, found, wrong)

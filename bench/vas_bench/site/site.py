@@ -15,7 +15,7 @@ from vas_bench.results.record import canonical_hash
 from vas_bench.run.experiments import Experiment, Identity
 from vas_bench.run.jobs import Jobs, meant
 from vas_bench.run.plan import Plan
-from vas_bench.run.session import Details, Verdict
+from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import arm_of, site_configuration
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
@@ -160,7 +160,7 @@ class ClusterSite:
             found["cpu_seconds"] = used / _MICROSECONDS
         return meant(experiment, found)
 
-    def validate(self, experiment: Experiment) -> Verdict:
+    def validate(self, experiment: Experiment) -> OutputCheck:
         """Checks the output and removes it."""
         return self._there.validate(experiment, self.arm(experiment))
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from vas_bench.report.words import runs_words
-from vas_bench.results.record import Run
-from vas_bench.results.store import Writer
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Identity
 from vas_bench.run.lab_site import LabSite
@@ -121,7 +121,7 @@ def _found(
     site.check([experiment(plan, point) for point in points])
     identities = {point: site.identify(experiment(plan, point)) for point in points}
     here = site.environment()
-    with Writer.open(target) as writer:
+    with RunStore.open(target) as writer:
         check_content(writer.content, file=target, resume=resume)
         hashes = {each.hash for each in identities.values()}
         ours = [run for run in writer.content.runs if run.configuration_hash in hashes]
@@ -140,7 +140,7 @@ def _found(
             site.down()
 
 
-def _key(run: Run) -> Key:
+def _key(run: BenchRun) -> Key:
     return run.configuration_hash, run.round or 0, run.warm_up
 
 

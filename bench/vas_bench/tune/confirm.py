@@ -11,7 +11,7 @@ from vas_bench.tune.space import BASELINE
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TuneVerdict:
     """Every finalist against the baseline, with Holm's correction for all of them."""
 
     differences: tuple[Difference, ...]
@@ -35,11 +35,11 @@ class Verdict:
         )
 
 
-def judged(samples: Mapping[str, Sequence[float]]) -> Verdict:
+def judged(samples: Mapping[str, Sequence[float]]) -> TuneVerdict:
     """Times by finalist, and the baseline's; the n-th of each are of one round.
 
     Raises BadInput where the baseline has no run. Without finalists nothing is recommended.
     """
     if len(samples) < 2:
-        return Verdict(())
-    return Verdict(tuple(compare(samples, BASELINE, Better.LOWER, paired=True)))
+        return TuneVerdict(())
+    return TuneVerdict(tuple(compare(samples, BASELINE, Better.LOWER, paired=True)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from vas_bench.results.measures import JOB_SECONDS
 from vas_bench.run.experiments import Identity
 from vas_bench.run.order import Turn, draw_turns
-from vas_bench.tune.confirm import Verdict, judged
+from vas_bench.tune.confirm import TuneVerdict, judged
 from vas_bench.tune.halving import Outcome, Rung, halve, sizes
 from vas_bench.tune.plan import TunePlan
 from vas_bench.tune.space import Point, Space
@@ -26,7 +26,7 @@ class Found:
     outcomes: tuple[Outcome[Point], ...]
     finalists: tuple[Point, ...]
     samples: Mapping[str, Sequence[float]]
-    verdict: Verdict
+    verdict: TuneVerdict
 
     @property
     def recommended(self) -> Point | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.run.estimate import Estimates
 from vas_bench.run.experiments import Identity
 from vas_bench.run.order import Turn
@@ -33,22 +33,22 @@ class Trials:
     """
 
     session: Session
-    keep: Callable[[Run], None]
+    keep: Callable[[BenchRun], None]
     show: Show
-    done: Mapping[Key, Run] = field(default_factory=dict)
+    done: Mapping[Key, BenchRun] = field(default_factory=dict)
     budget_seconds: float | None = None
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         self._started = self.clock()
 
-    def play(self, turns: Sequence[Turn], *, needed: Identity) -> dict[Key, Run]:
+    def play(self, turns: Sequence[Turn], *, needed: Identity) -> dict[Key, BenchRun]:
         """The runs that count, by their turns' keys.
 
         After a run that is INVALID the others of its experiment are left out: what fails once is
         not recommended. Raises VasError where that is the needed one; OutOfTime.
         """
-        found: dict[Key, Run] = {}
+        found: dict[Key, BenchRun] = {}
         failed: set[str] = set()
         todo = [turn for turn in turns if turn.key not in self.done]
         estimates = Estimates(todo)
@@ -65,7 +65,7 @@ class Trials:
                     failed.add(turn.identity.hash)
         return found
 
-    def _made(self, turn: Turn, progress: Steps, estimates: Estimates) -> Run:
+    def _made(self, turn: Turn, progress: Steps, estimates: Estimates) -> BenchRun:
         began = self.clock()
         would_end = began - self._started + estimates.of(turn)
         if self.budget_seconds is not None and would_end > self.budget_seconds:
