@@ -16,7 +16,7 @@ import pytest
 
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import read_results
-from vas_bench.shuffle.tez import fetch_tez, tez_version
+from vas_bench.run.tez import fetch_tez, tez_version
 from vas_core.process import Completed
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions

@@ -9,11 +9,13 @@ from typing import Any, cast
 
 import pytest
 
-from vas_bench.arms.systems import ARM_OF
+from vas_bench.engine.rounds import Identity
 from vas_bench.hsph.lab import play_on_site
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
-from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.results.store import RunStore
+from vas_bench.run.arms import ARM_OF
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Plan
 from vas_bench.site.checks import SiteOptions
 from vas_core.errors import VasError
@@ -125,7 +127,7 @@ class FakeSite:
     def arm(self, experiment: Experiment) -> Arm:
         return ARM_OF[experiment.system]
 
-    def identify(self, experiment: Experiment) -> Identity:
+    def identify(self, experiment: Experiment) -> Identity[Experiment]:
         return Identity(experiment, {"site": "ours"}, {})
 
     def environment(self) -> dict[str, Any]:
@@ -147,7 +149,9 @@ def test_on_a_site_nothing_is_started_and_what_is_not_known_is_left_out(
     fields = {"name": "hsph", "workloads": "terasort", "systems": "vas"}
     plan = Plan.model_validate(fields | {"parameters": parameters})
     options = SiteOptions(cluster_file=tmp_path / "site.yaml")
-    first, second = play_on_site(plan, options, 0.0001, "vas bench hsph", print)
+    with RunStore.open(None) as store:
+        ended = play_on_site(plan, options, 0.0001, "vas bench hsph", print, store, False, None)
+    first, second = ended.made
     (site,) = sites
     assert site.done == [str(options.cluster_file), "check", "up", "down"]
     assert (first.round, second.round) == (1, 2)

@@ -138,10 +138,10 @@ GREETING = b'{"QMP": {"version": {}}}\n{"return": {}}\n'
 
 
 def test_the_monitor_passes_by_events() -> None:
-    asked = io.BytesIO()
-    monitor = Qmp(io.BytesIO(GREETING + b'{"event": "STOP"}\n{"return": {}}\n'), asked)
+    request = io.BytesIO()
+    monitor = Qmp(io.BytesIO(GREETING + b'{"event": "STOP"}\n{"return": {}}\n'), request)
     monitor.do("stop")
-    said = [json.loads(line)["execute"] for line in asked.getvalue().splitlines()]
+    said = [json.loads(line)["execute"] for line in request.getvalue().splitlines()]
     assert said == ["qmp_capabilities", "stop"]
 
 

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from made_up_runs import made_up_results, made_up_run
 from pydantic import ValidationError
 
-from vas_bench.arms import rounds
-from vas_bench.arms.measures import COUNTED
 from vas_bench.results.embedded import embed, embedded_lines
 from vas_bench.results.groups import Group, grouped
 from vas_bench.results.measures import MEASURES
 from vas_bench.results.phases import UNACCOUNTED, close
 from vas_bench.results.record import BenchRun, canonical_hash
 from vas_bench.results.store import RunStore, parse, read_results
+from vas_bench.run import measures
+from vas_bench.run.measures import COUNTED
 from vas_core.errors import BadInput, VasError
 
 _LINE = made_up_run().model_dump_json()
@@ -78,7 +78,7 @@ def test_a_run_that_never_ended_says_why() -> None:
 
 
 def test_what_arms_are_judged_by_is_in_the_table() -> None:
-    assert {*rounds.MEASURES, *COUNTED} <= set(MEASURES)
+    assert {*measures.COMPARED, *COUNTED} <= set(MEASURES)
     assert all(measure.meaning for measure in MEASURES.values())
 
 

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from rich.console import Console
 
+from vas_bench.engine.play import Budget
+from vas_bench.engine.rounds import Identity, Round, key_of
 from vas_bench.results.record import BenchRun, Validation
 from vas_bench.results.store import RunStore, parse
-from vas_bench.run.experiments import Experiment, Identity
-from vas_bench.run.order import Turn
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.session import Details, OutputCheck, Session
 from vas_bench.statistics.chance import runs_needed
 from vas_bench.tune.confirm import judged
@@ -104,8 +105,8 @@ class MadeUp:
 
 
 @contextmanager
-def silent(turns: Sequence[Turn]) -> Iterator[Steps]:
-    yield Steps([Step(t.title, 1.0) for t in turns], Path("none"), Console(file=io.StringIO()))
+def silent(drawn: Sequence[Round[Experiment]], _: object) -> Iterator[Steps]:
+    yield Steps([Step(t.title, 1.0) for t in drawn], Path("none"), Console(file=io.StringIO()))
 
 
 def finder(
@@ -121,12 +122,11 @@ def finder(
         for point in (searched.baseline, *searched.candidates)
     }
     trials = Trials(
-        Session(site, HERE, of.name, "vas bench tune p.yaml"),
+        Session(site, HERE, of.name, "vas bench tune p.yaml").play,
         keep,
         silent,
-        {(r.configuration_hash, r.round or 0, r.warm_up): r for r in done},
-        budget,
-        lambda: site.now,
+        {key_of(r): r for r in done},
+        Budget(budget, lambda: site.now),
     )
     return Finder(of, searched, identities, trials)
 
@@ -255,7 +255,7 @@ def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     assert len({(r.configuration_hash, r.round, r.warm_up) for r in everything}) == len(everything)
 
 
-def stages(of: TunePlan) -> list[list[Turn]]:
+def stages(of: TunePlan) -> list[list[Round[Experiment]]]:
     made = finder(of, MadeUp(one_is_better))
     return planned(of, made.space, made.identities)
 
@@ -391,4 +391,4 @@ def test_the_plans_that_come_along_can_be_read(
     assert space(found).candidates
     assert run_command(["bench", "tune", str(file), "--dry-run", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert [stage["runs"] for stage in said["stages"]] == [len(turns) for turns in stages(found)]
+    assert [stage["runs"] for stage in said["stages"]] == [len(drawn) for drawn in stages(found)]

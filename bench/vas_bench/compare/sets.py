@@ -11,13 +11,13 @@ from vas_bench.report.words import case_words
 from vas_bench.results.groups import Case, Group, grouped
 from vas_bench.results.measures import MEASURES, measure_of
 from vas_bench.results.record import BenchRun
-from vas_bench.results.systems import System
+from vas_bench.results.systems import ComparedSystem
 from vas_bench.statistics.bootstrap import ALPHA
 from vas_bench.statistics.compare import Difference, Pair, judge
 from vas_bench.statistics.gain import Better
 from vas_core.errors import BadInput
 
-Key = tuple[Case, System]
+Key = tuple[Case, ComparedSystem]
 
 
 @dataclass(frozen=True)

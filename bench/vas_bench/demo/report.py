@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from vas_bench.arms.measures import job_measures
-from vas_bench.arms.systems import SYSTEM_OF
 from vas_bench.demo.arms import Done, what_it_shows
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.results.environment import environment, lab_versions
 from vas_bench.results.record import BenchRun, make_run
+from vas_bench.run.arms import SYSTEM_OF
+from vas_bench.run.measures import job_measures
 from vas_core.files import write_atomically
 from vas_core.program import as_called
 from vas_core.root import Root

@@ -1,4 +1,4 @@
-"""`vas bench hsph`."""
+"""The command `vas bench hsph`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from vas_bench.arms.systems import ARM_OF
 from vas_bench.csvfile import read_table
 from vas_bench.hsph.energy import METERED
 from vas_bench.hsph.lab import phase_steps, play_in_lab, play_on_site, steps
@@ -24,7 +23,10 @@ from vas_bench.hsph.record import results_of
 from vas_bench.results.options import read_runs, results_path
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
+from vas_bench.run.arms import ARM_OF
+from vas_bench.run.conduct import note_left
 from vas_bench.run.experiments import Experiment, experiments
+from vas_bench.run.kept import budget_option
 from vas_bench.run.plan import Plan, made_plan
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
@@ -55,10 +57,12 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @click.option("--split", type=SizeType(), default="32M", show_default=True, help="A map's input.")
 @click.option("--reducers", type=click.IntRange(1), default=4, show_default=True)
 @click.option("--prices", type=results_path, help="CSV: item,count,price,currency. No default.")
-@click.option("--out", type=_file, default="hsph.jsonl", show_default=True, help="Of results.")
+@click.option("--out", type=_file, default="hsph.jsonl", show_default=True, help="File of results.")
 @click.option("--show", type=results_path, help="Print what a file of results holds; run nothing.")
+@click.option("--resume", is_flag=True, help="Run nothing if FILE of --out has both runs.")
+@budget_option
 @site_options
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
 @json_option
 def hsph(
     scale_factor: str,
@@ -69,6 +73,8 @@ def hsph(
     prices: Path | None,
     out: Path,
     show: Path | None,
+    resume: bool,
+    budget: int | None,
     site: SiteOptions | None,
     dry_run: bool,
     as_json: bool,
@@ -93,7 +99,11 @@ def hsph(
         _say(phase_steps(experiment) if site else steps(experiment), as_json)
         return
     priced = price_list(read_table(prices)) if prices else None
-    runs = read_runs(show, False) if show else _made(plan, experiment, scale, out, site)
+    runs = (
+        read_runs(show, False)
+        if show
+        else _made(plan, experiment, scale, out, site, resume, budget)
+    )
     results, rest = results_of(runs, priced)
     if show and not results and not rest:
         raise BadInput("holds no HSph-like runs", where=str(show), hint="`vas bench hsph` makes it")
@@ -127,20 +137,27 @@ def _say(found: Sequence[Step], as_json: bool) -> None:
 
 
 def _made(
-    plan: Plan, experiment: Experiment, scale: float, out: Path, site: SiteOptions | None
+    plan: Plan,
+    experiment: Experiment,
+    scale: float,
+    out: Path,
+    site: SiteOptions | None,
+    resume: bool,
+    budget: int | None,
 ) -> Sequence[BenchRun]:
     it = experiment
     where = f"--cluster {site.cluster_file.name}" if site else f"--hosts {it.hosts}"
     sizes = f"{where} --split {it.split_bytes} --reducers {it.reducers}"
     command = f"vas bench hsph --scale-factor {scale:g} --system {it.system} {sizes}"
-    with RunStore.open(out) as writer:
+    with RunStore.open(out) as store:
+        before = len(store.runs)
         if site:
-            runs = play_on_site(plan, site, scale, command, note)
+            ended = play_on_site(plan, site, scale, command, note, store, resume, budget)
         else:
-            runs = play_in_lab(plan, experiment, scale, command, note)
-        for run in runs:
-            writer.append(run)
-    return runs
+            ended = play_in_lab(plan, it, scale, command, note, store, resume, budget)
+        note_left(ended.left)
+        # What was resumed and is whole is shown as it is.
+        return store.runs[before:] or store.runs
 
 
 def _print(results: Sequence[HsphResult], rest: Sequence[BenchRun], as_json: bool) -> None:

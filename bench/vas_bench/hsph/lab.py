@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from vas_bench.engine.play import Budget, Played
+from vas_bench.engine.rounds import Identity
 from vas_bench.hsph.energy import Meter
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
-from vas_bench.hsph.session import RUNS, Session, expected_seconds, step_name
+from vas_bench.hsph.record import HsphSubject, hsph_identity, is_whole, session_of
+from vas_bench.hsph.session import RUNS, HsphSession, expected_seconds, step_name
 from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import Plan
@@ -39,13 +43,28 @@ def phase_steps(experiment: Experiment) -> list[Step]:
     ]
 
 
+def is_done(identity: Identity[HsphSubject], runs: Sequence[BenchRun]) -> bool:
+    """Whether a session of this identity has both runs.
+
+    One that lacks its second has to begin again: nothing may change between the two.
+    """
+    sessions: dict[str, list[BenchRun]] = {}
+    for run in runs:
+        if run.configuration_hash == identity.hash:
+            sessions.setdefault(session_of(run), []).append(run)
+    return any(map(is_whole, sessions.values()))
+
+
 def play_in_lab(
     plan: Plan,
     experiment: Experiment,
     scale_factor: float,
     command: str,
     say: Callable[[str], None],
-) -> tuple[BenchRun, BenchRun]:
+    store: RunStore,
+    resume: bool,
+    budget: float | None,
+) -> Played[HsphSubject]:
     """Starts a lab, plays both runs in it and ends it.
 
     Raises BadInput where there is no room, NotHere before a build, VasError where there is no
@@ -54,17 +73,18 @@ def play_in_lab(
     directory = default_directory(_LAB)
     site = LabSite(plan, directory, say)
     site.check([experiment])
+    identity = hsph_identity(site.identify(experiment), scale_factor)
+    if resume and is_done(identity, store.runs):
+        return Played((), ())
     learned = directory / "phase-seconds.json"
     try:
         with Meter(Root()) as meter, Steps.show(steps(experiment), learned) as progress:
             with progress.step(_START):
                 site.up(experiment)
-            session = Session(
-                site.identify(experiment), scale_factor, command, site.environment, meter.joules
-            )
+            session = HsphSession(identity, command, site.environment, meter.joules, say=say)
             arm = arm_of(experiment, plan.properties)
             work = LabWork(site.lab, sizes_of(experiment), arm, _DIRECTORY)
-            return session.play(work, progress.step)
+            return session.play(work, progress.step, store.append, Budget(budget))
     finally:
         site.down()
 
@@ -75,7 +95,10 @@ def play_on_site(
     scale_factor: float,
     command: str,
     say: Callable[[str], None],
-) -> tuple[BenchRun, BenchRun]:
+    store: RunStore,
+    resume: bool,
+    budget: float | None,
+) -> Played[HsphSubject]:
     """Plays both runs on a site. No energy: its nodes' meters are not read from here.
 
     Raises BadInput for what the site is not, VasError where there is no result.
@@ -83,13 +106,16 @@ def play_on_site(
     site = ClusterSite(plan, options, say)
     (experiment,) = experiments(site.plan)
     site.check([experiment])
+    identity = hsph_identity(site.identify(experiment), scale_factor)
+    if resume and is_done(identity, store.runs):
+        return Played((), ())
     learned = site.learned.parent / "phase-seconds.json"
     try:
         with Steps.show(phase_steps(experiment), learned) as progress:
             site.up(experiment)
-            session = Session(site.identify(experiment), scale_factor, command, site.environment)
+            session = HsphSession(identity, command, site.environment, say=say)
             sizes, directory = sizes_of(experiment), f"{site.directory}/hsph"
             work = LabWork(site.place, sizes, site.arm(experiment), directory)
-            return session.play(work, progress.step)
+            return session.play(work, progress.step, store.append, Budget(budget))
     finally:
         site.down()

@@ -35,7 +35,7 @@ _GROUP_OF: dict[ArmName, GroupName] = {
 
 @dataclass(frozen=True)
 class LabStage:
-    """A `venue.Stage`. The guest, if there is one, has a host of its own to itself."""
+    """A `target.Stage`. The guest, if there is one, has a host of its own to itself."""
 
     lab: Lab
     groups: Groups

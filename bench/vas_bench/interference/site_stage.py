@@ -20,7 +20,7 @@ from vas_lab.trees import inside
 
 @dataclass(frozen=True)
 class SiteStage:
-    """A `venue.Stage`. `directory` is ours, as jobs write it; `give_up` ends the job that runs."""
+    """A `target.Stage`. `directory` is ours, as jobs write it; `give_up` ends the job that runs."""
 
     place: Place
     directory: str

@@ -1,4 +1,4 @@
-"""What the turns say: each arm's bandwidth over that alone, the guest's over the host's. Pure."""
+"""What the runs say: each arm's bandwidth over that alone, the guest's over the host's. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from statistics import median
 from typing import Any
 
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, ArmName, paper
-from vas_bench.interference.turns import Played
+from vas_bench.interference.rounds import as_json as run_as_json
+from vas_bench.interference.rounds import job_seconds_of, rate_of
+from vas_bench.results.record import BenchRun
 from vas_bench.statistics.compare import Difference, Pair, judge
 from vas_bench.statistics.gain import Better
 
@@ -27,19 +29,19 @@ _ANOTHER_SPEED = "not compared: another processor ran them"
 
 @dataclass(frozen=True)
 class InterferenceVerdict:
-    """The counted turns, and what is judged of them, all together with one correction.
+    """The runs that count, and what is judged of them, all together with one correction.
 
     `patterns`: pattern, arm and base of a difference in throughput; `load` is the difference in
     the time of jobs, guest over host, where both are.
     """
 
-    turns: tuple[Played, ...]
+    runs: tuple[BenchRun, ...]
     patterns: tuple[tuple[str, Difference], ...]
     load: Difference | None
 
     def rates(self, pattern: str, arm: ArmName) -> list[float]:
         """Bytes a second, in order of rounds."""
-        return _rates(self.turns, pattern, arm)
+        return _rates(self.runs, pattern, arm)
 
     def rows(self) -> Iterator[tuple[object, ...]]:
         """For people: each pattern alone, and the others over it; last the guest over the host."""
@@ -60,9 +62,9 @@ class InterferenceVerdict:
     def load_rows(self) -> Iterator[tuple[object, ...]]:
         """For people: the jobs that ran beside."""
         for arm in _ORDER:
-            of_arm = [turn for turn in self.turns if turn.arm == arm]
+            of_arm = [run for run in self.runs if run.system == arm]
             if of_arm:
-                jobs = sum(len(turn.job_seconds) for turn in of_arm)
+                jobs = sum(len(job_seconds_of(run)) for run in of_arm)
                 seconds = f"{median(_times(of_arm, arm)):.1f}"
                 yield (arm, len(of_arm), jobs, seconds, *self._judged(arm))
 
@@ -76,7 +78,7 @@ class InterferenceVerdict:
     def as_json(self) -> dict[str, Any]:
         """As `vas bench interference --json` prints it."""
         return {
-            "turns": [turn.model_dump() for turn in self.turns],
+            "turns": [run_as_json(run) for run in self.runs],
             "comparisons": [
                 {"pattern": name, "paper": _paper(name, it), **_as_json(it)}
                 for name, it in self.patterns
@@ -85,41 +87,41 @@ class InterferenceVerdict:
         }
 
 
-def verdict(played: Sequence[Played]) -> InterferenceVerdict:
-    """Of turns that have every arm. Those of the warm-up are left out."""
-    turns = tuple(sorted((t for t in played if not t.warm_up), key=lambda t: (t.round, t.arm)))
-    here = {turn.arm for turn in turns}
+def verdict(played: Sequence[BenchRun]) -> InterferenceVerdict:
+    """Judges runs; those of the warm-up and INVALID ones are left out."""
+    runs = tuple(sorted((r for r in played if r.counts), key=lambda r: (r.round or 0, r.system)))
+    here = {run.system for run in runs}
     against = [arms for arms in _AGAINST if here.issuperset(arms)]
     named = [(pattern, *arms) for pattern in PATTERN_NAMES for arms in against]
     pairs = [
         Pair(
             arm,
             base,
-            _rates(turns, pattern, arm),
-            _rates(turns, pattern, base),
+            _rates(runs, pattern, arm),
+            _rates(runs, pattern, base),
             Better.HIGHER,
             "throughput",
         )
         for pattern, arm, base in named
     ]
-    jobs = _jobs(turns) if ("guest", "host") in against else []
+    jobs = _jobs(runs) if ("guest", "host") in against else []
     judged = judge([*pairs, *jobs])
     names = [pattern for pattern, _, _ in named]
     load = judged[len(pairs)] if jobs else None
-    return InterferenceVerdict(turns, tuple(zip(names, judged, strict=False)), load)
+    return InterferenceVerdict(runs, tuple(zip(names, judged, strict=False)), load)
 
 
-def _jobs(turns: Sequence[Played]) -> list[Pair]:
-    return [Pair("guest", "host", _times(turns, "guest"), _times(turns, "host"))]
+def _jobs(runs: Sequence[BenchRun]) -> list[Pair]:
+    return [Pair("guest", "host", _times(runs, "guest"), _times(runs, "host"))]
 
 
-def _rates(turns: Sequence[Played], pattern: str, arm: str) -> list[float]:
-    return [turn.bytes_per_second[pattern] for turn in turns if turn.arm == arm]
+def _rates(runs: Sequence[BenchRun], pattern: str, arm: str) -> list[float]:
+    return [rate_of(run, pattern) for run in runs if run.system == arm]
 
 
-def _times(turns: Sequence[Played], arm: str) -> list[float]:
-    """A turn's jobs are one sample: their median."""
-    return [median(turn.job_seconds) for turn in turns if turn.arm == arm]
+def _times(runs: Sequence[BenchRun], arm: str) -> list[float]:
+    """Returns one sample for each round: the median of its jobs."""
+    return [median(job_seconds_of(run)) for run in runs if run.system == arm]
 
 
 def _change(it: Difference) -> tuple[str, str]:

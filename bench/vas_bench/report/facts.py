@@ -10,9 +10,9 @@ from statistics import fmean
 
 from vas_bench.report.scaling import Scaling, scalings
 from vas_bench.results.groups import Case, Group, grouped
-from vas_bench.results.measures import JOB_SECONDS, MEASURES
+from vas_bench.results.measures import MEASURES, measure_of, noun_of, primary_of
 from vas_bench.results.record import BenchRun, Locality
-from vas_bench.results.systems import SYSTEMS, System
+from vas_bench.results.systems import SYSTEMS, ComparedSystem
 from vas_bench.statistics.compare import Difference, compare
 from vas_bench.statistics.gain import Better
 from vas_bench.statistics.summary import Summary, summary
@@ -30,7 +30,7 @@ class Arm:
     difference: Difference | None = None
 
     @property
-    def system(self) -> System:
+    def system(self) -> ComparedSystem:
         """What it ran on."""
         return self.group.system
 
@@ -73,9 +73,20 @@ class Comparison:
         return next(arm for arm in self.arms if arm.difference is None)
 
     @property
-    def fastest(self) -> Arm:
-        """The arm with the shortest median job time."""
-        return min(self.arms, key=lambda arm: arm.job.median)
+    def measure(self) -> str:
+        """The measure that the arms are compared by."""
+        return primary_of(self.case.workload)
+
+    @property
+    def noun(self) -> str:
+        """The measure in words."""
+        return noun_of(self.measure)
+
+    @property
+    def ranked(self) -> list[Arm]:
+        """The arms, the one with the best median first."""
+        higher = better_of(self.measure) is Better.HIGHER
+        return sorted(self.arms, key=lambda arm: arm.job.median, reverse=higher)
 
     @property
     def measures(self) -> list[str]:
@@ -123,7 +134,13 @@ class Facts:
         return [arm.group for comparison in self.comparisons for arm in comparison.arms]
 
 
-def facts_of(runs: Sequence[BenchRun], base: System | None = None) -> Facts:
+def better_of(measure: str) -> Better:
+    """Returns which way a compared measure is better."""
+    found = measure_of(measure)
+    return Better.HIGHER if found and found.better == "higher" else Better.LOWER
+
+
+def facts_of(runs: Sequence[BenchRun], base: ComparedSystem | None = None) -> Facts:
     """Puts runs together. `base` is what others are held against, where it ran."""
     by_case: dict[Case, list[Group]] = {}
     for group in grouped(runs):
@@ -132,12 +149,13 @@ def facts_of(runs: Sequence[BenchRun], base: System | None = None) -> Facts:
     return Facts(tuple(runs), tuple(found))
 
 
-def compare_arms(case: Case, groups: Sequence[Group], base: System | None) -> Comparison:
+def compare_arms(case: Case, groups: Sequence[Group], base: ComparedSystem | None) -> Comparison:
     """The experiments of a case against the base; the first system that ran, if it is not there."""
     labels = _labels(groups)
-    times = {name: g.values(JOB_SECONDS) for name, g in zip(labels, groups, strict=True)}
+    measure = primary_of(case.workload)
+    times = {name: g.values(measure) for name, g in zip(labels, groups, strict=True)}
     against = next((n for n, g in zip(labels, groups, strict=True) if g.system == base), labels[0])
-    found = {each.pair.arm: each for each in compare(times, against, Better.LOWER)}
+    found = {each.pair.arm: each for each in compare(times, against, better_of(measure))}
     arms = (
         Arm(name, group, summary(times[name]), found.get(name))
         for name, group in zip(labels, groups, strict=True)
@@ -160,5 +178,6 @@ def _labels(groups: Sequence[Group]) -> list[str]:
     return labels
 
 
-SERIES: dict[System, int] = dict(zip(SYSTEMS, (3, 1, 4, 2, 5, 0), strict=True))
+_COLOURS = (3, 1, 4, 2, 5, 0, 3, 1, 2, 4, 3, 1, 2, 0)
+SERIES: dict[ComparedSystem, int] = dict(zip(SYSTEMS, _COLOURS, strict=True))
 """The colour of a system, the same in every figure: a number of chart.css."""

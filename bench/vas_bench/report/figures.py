@@ -10,11 +10,12 @@ from vas_bench.report.charts.marks import Chart
 from vas_bench.report.charts.scale import shown, tenths
 from vas_bench.report.charts.shares import Block, Share, shares
 from vas_bench.report.charts.waterfall import Job, waterfall
-from vas_bench.report.facts import SERIES, Arm, Comparison
+from vas_bench.report.facts import SERIES, Arm, Comparison, better_of
 from vas_bench.report.words import case_words, summary_words
-from vas_bench.results.measures import JOB_SECONDS
+from vas_bench.results.measures import measure_of
 from vas_bench.results.record import Locality
 from vas_bench.statistics.compare import Difference
+from vas_bench.statistics.gain import Better
 
 _MOST_HOSTS = 12
 
@@ -47,18 +48,20 @@ def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
 
 def _ratios(comparison: Comparison, name: str) -> Figure:
     base = comparison.base.label
-    title = f"Job time over {base}'s: {case_words(comparison.case)}"
+    title = f"{_heading(comparison.noun)} over {base}'s: {case_words(comparison.case)}"
     found = [(arm, arm.difference) for arm in comparison.arms if arm.difference]
     rows = [
         Row(arm.label, SERIES[arm.system], d.ratio.value, d.ratio.low, d.ratio.high, _words(d))
         for arm, d in found
     ]
-    axis = Axis(f"times {base}'s job time", 1.0, f"{base} = 1")
+    axis = Axis(f"times {base}'s {comparison.noun}", 1.0, f"{base} = 1")
     told = "; ".join(f"{row.name} {row.words}" for row in rows)
+    higher = better_of(comparison.measure) is Better.HIGHER
+    side, word = ("Right", "better") if higher else ("Left", "faster")
     return Figure(
         name,
         title,
-        f"Ratio of the medians and its 95 % interval. Left of the line is faster than {base}.",
+        f"Ratio of the medians and its 95 % interval. {side} of the line is {word} than {base}.",
         lambda width: intervals(title, told, rows, axis, width),
         ("system", "ratio", "95 % interval", "n", "p", "verdict"),
         tuple((arm.label, *_ratio_cells(each)) for arm, each in found),
@@ -78,33 +81,35 @@ def _words(found: Difference) -> str:
 
 
 def _times(comparison: Comparison, name: str) -> Figure:
-    title = f"Job time: {case_words(comparison.case)}"
-    rows = [_time(arm) for arm in comparison.arms]
+    title = f"{_heading(comparison.noun)}: {case_words(comparison.case)}"
+    measure = comparison.measure
+    unit = _unit(measure)
+    rows = [_time(measure, arm) for arm in comparison.arms]
     told = "; ".join(f"{row.name} {row.words}" for row in rows)
     return Figure(
         name,
         title,
         "A point is a run, the bar their median, the line across it its 95 % interval.",
-        lambda width: intervals(title, told, rows, Axis("seconds"), width),
-        _TIME_COLUMNS,
-        tuple(_time_cells(arm) for arm in comparison.arms),
+        lambda width: intervals(title, told, rows, Axis(_UNITS.get(unit, unit)), width),
+        tuple(column.format(unit=unit).rstrip() for column in _TIME_COLUMNS),
+        tuple(_time_cells(measure, arm) for arm in comparison.arms),
     )
 
 
 _TIME_COLUMNS = (
     "system",
     "n",
-    "median s",
+    "median {unit}",
     "95 % interval",
-    "mean s",
+    "mean {unit}",
     "95 % interval of the mean",
     "spread (CV)",
     "outliers",
-    "runs in s",
+    "runs in {unit}",
 )
 
 
-def _time_cells(arm: Arm) -> tuple[str, ...]:
+def _time_cells(measure: str, arm: Arm) -> tuple[str, ...]:
     job = arm.job
     return (
         arm.label,
@@ -115,18 +120,30 @@ def _time_cells(arm: Arm) -> tuple[str, ...]:
         _ends(job.mean_interval),
         f"{100 * job.cv:.1f} %" if job.n > 1 else "-",
         ", ".join(map(shown, job.outliers)) or "none",
-        ", ".join(map(shown, arm.group.values(JOB_SECONDS))),
+        ", ".join(map(shown, arm.group.values(measure))),
     )
+
+
+_UNITS = {"s": "seconds"}
+
+
+def _unit(measure: str) -> str:
+    found = measure_of(measure)
+    return found.unit if found else ""
+
+
+def _heading(noun: str) -> str:
+    return noun[0].upper() + noun[1:]
 
 
 def _ends(interval: tuple[float, float] | None) -> str:
     return f"{shown(interval[0])} to {shown(interval[1])}" if interval else "-"
 
 
-def _time(arm: Arm) -> Row:
-    job, runs = arm.job, tuple(arm.group.values(JOB_SECONDS))
+def _time(measure: str, arm: Arm) -> Row:
+    job, runs = arm.job, tuple(arm.group.values(measure))
     low, high = job.median_interval or (job.median, job.median)
-    words = summary_words(JOB_SECONDS, job)
+    words = summary_words(measure, job)
     return Row(arm.label, SERIES[arm.system], job.median, low, high, words, runs)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from vas_bench.report.facts import Arm, Comparison, Facts
 from vas_bench.report.page import all_findings
 from vas_bench.report.words import case_words, summary_words
-from vas_bench.results.measures import JOB_SECONDS
 
 _COLUMNS = ("system", "job time, median (95 % interval)", "against the base")
 
@@ -25,7 +24,7 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     yield _line(_COLUMNS)
     yield _line(["---"] * len(_COLUMNS))
     for arm in comparison.arms:
-        yield _line([arm.label, summary_words(JOB_SECONDS, arm.job), _against(arm)])
+        yield _line([arm.label, summary_words(comparison.measure, arm.job), _against(arm)])
 
 
 def _against(arm: Arm) -> str:

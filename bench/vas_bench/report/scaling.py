@@ -9,7 +9,7 @@ from functools import cached_property
 from vas_bench.results.groups import Case, Group
 from vas_bench.results.measures import JOB_SECONDS
 from vas_bench.results.record import BenchRun, canonical_hash
-from vas_bench.results.systems import System
+from vas_bench.results.systems import ComparedSystem
 from vas_bench.usl.diagnosis import Diagnosis, diagnose
 from vas_bench.usl.fit import Fit, LeftOut, fit_all
 from vas_bench.usl.points import Point
@@ -26,7 +26,7 @@ class Scaling:
     """One experiment on different numbers of hosts; `case` is without them."""
 
     case: Case
-    system: System
+    system: ComparedSystem
     runs: tuple[BenchRun, ...]
 
     @property

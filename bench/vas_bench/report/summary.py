@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vas_bench.report.facts import Arm, Comparison, Facts
+from vas_bench.report.facts import Arm, Comparison, Facts, better_of
 from vas_bench.report.words import case_words, summary_words
-from vas_bench.results.measures import JOB_SECONDS
 from vas_bench.statistics.compare import Difference, Pair, judge
 
 
@@ -25,31 +24,34 @@ def findings(facts: Facts) -> list[Finding]:
 
 
 def _comparison(comparison: Comparison) -> Finding:
-    case, first = case_words(comparison.case), comparison.fastest
-    time = summary_words(JOB_SECONDS, first.job)
+    case, noun = case_words(comparison.case), comparison.noun
+    first, *others = comparison.ranked
+    time = summary_words(comparison.measure, first.job)
     if len(comparison.arms) == 1:
-        return Finding(f"{case}: {first.label} alone ran: median job time {time}.")
-    others = sorted((a for a in comparison.arms if a is not first), key=lambda a: a.job.median)
-    found = _against(first, others)
+        return Finding(f"{case}: {first.label} alone ran: median {noun} {time}.")
+    found = _against(comparison.measure, first, others)
     base = comparison.base.label
     told = [each for each in found if each.pair.base in (base, others[0].label)]
-    text = f"{case}: {_headline(first, found)} Its median job time was {time}."
+    text = f"{case}: {_headline(noun, first, found)} Its median {noun} was {time}."
     return Finding(text, (*map(_evidence, told), *_environments(comparison)))
 
 
-def _against(first: Arm, others: list[Arm]) -> list[Difference]:
+def _against(measure: str, first: Arm, others: list[Arm]) -> list[Difference]:
     """The fastest against each other, judged together: it was chosen for being the fastest."""
-    times = first.group.values(JOB_SECONDS)
-    return judge([Pair(first.label, o.label, times, o.group.values(JOB_SECONDS)) for o in others])
+    mine, better = first.group.values(measure), better_of(measure)
+    return judge(
+        [Pair(first.label, o.label, mine, o.group.values(measure), better) for o in others]
+    )
 
 
-def _headline(first: Arm, found: list[Difference]) -> str:
+def _headline(noun: str, first: Arm, found: list[Difference]) -> str:
+    best, better = ("fastest", "faster") if noun == "job time" else ("best", "better")
     sure = [each.pair.base for each in found if each.improved]
     if len(sure) == len(found):
-        return f"{first.label} was the fastest."
+        return f"{first.label} was the {best}."
     if sure:
-        return f"{first.label} was faster than {_listed(sure)}; against the rest nothing is sure."
-    return f"no difference is sure; {first.label} had the shortest time."
+        return f"{first.label} was {better} than {_listed(sure)}; against the rest nothing is sure."
+    return f"no difference is sure; {first.label} had the best {noun}."
 
 
 def _evidence(found: Difference) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vas_bench.results.record import BenchRun, Parameter
-from vas_bench.results.systems import SYSTEMS, System
+from vas_bench.results.systems import SYSTEMS, ComparedSystem
 from vas_core.errors import VasError
 
 
@@ -50,7 +50,7 @@ class Group:
         return Case.of(self.runs[0])
 
     @property
-    def system(self) -> System:
+    def system(self) -> ComparedSystem:
         """What all of them ran on."""
         return self.runs[0].system
 

@@ -23,9 +23,9 @@ from pydantic import (
     model_validator,
 )
 
-from vas_bench.results.measures import JOB_SECONDS, measure_of
+from vas_bench.results.measures import JOB_SECONDS, measure_of, primary_of
 from vas_bench.results.phases import close
-from vas_bench.results.systems import System
+from vas_bench.results.systems import ComparedSystem
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -76,7 +76,7 @@ class BenchRun(_Model):
     id: Name
     time: AwareDatetime
     workload: Name
-    system: System
+    system: ComparedSystem
     parameters: dict[Name, Parameter] = {}
     configuration: dict[Name, JsonValue] = {}
     versions: dict[Name, str] = {}
@@ -119,8 +119,9 @@ class BenchRun(_Model):
             raise ValueError("configuration_hash is not that of the configuration")
         if self.environment_fingerprint != canonical_hash(self.environment):
             raise ValueError("environment_fingerprint is not that of the environment")
-        if self.invalid is None and JOB_SECONDS not in self.measures:
-            raise ValueError(f"a run without {JOB_SECONDS} is invalid and has to say why")
+        if self.invalid is None and primary_of(self.workload) not in self.measures:
+            missing = primary_of(self.workload)
+            raise ValueError(f"a run without {missing} is invalid and has to say why")
         if self.invalid is None and self.validation and not self.validation.ok:
             raise ValueError("a run whose output is wrong is invalid and has to say why")
         if self.invalid is not None and not self.invalid.strip():

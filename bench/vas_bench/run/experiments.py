@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from vas_bench.results.record import BenchRun, Parameter, hash_of_configuration, make_run
+from vas_bench.results.record import Parameter
 from vas_bench.results.systems import System
 from vas_bench.run.plan import Codec, JvmProfile, Plan, WorkloadName, in_order
 from vas_cluster.model import Flock
@@ -28,7 +26,11 @@ class Experiment:
     jvm: JvmProfile = "lab"
     flock: Flock = Flock.FLOCK
     properties: tuple[tuple[str, str], ...] = ()
-    """Of its job, beside those that a plan gives to every job."""
+    """Properties of its job, besides those that a plan gives to every job."""
+    system_properties: tuple[tuple[str, str], ...] = ()
+    """Properties that its system has in this plan; no parameter, so systems stay comparable."""
+    label: str = ""
+    """The name that progress shows, where a plan has one."""
 
     @property
     def site(self) -> tuple[int, JvmProfile, Flock]:
@@ -58,7 +60,9 @@ class Experiment:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The experiment in words: its label, or all that it is made of."""
+        if self.label:
+            return self.label
         size, split = format_size(self.size_bytes), format_size(self.split_bytes)
         rest = "".join(f", {name} {value}" for name, value in self._unusual.items())
         cut = f"{size} in {split}, {self.reducers} reducers, {self.hosts} hosts"
@@ -102,32 +106,3 @@ def experiments(plan: Plan) -> list[Experiment]:
         )
         for workload, size, split, reducers, hosts, codec, jvm, flock, system in combined
     ]
-
-
-@dataclass(frozen=True)
-class Identity:
-    """An experiment with all that it is made of, and its hash."""
-
-    experiment: Experiment
-    configuration: Mapping[str, Any]
-    versions: Mapping[str, str]
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields of a run that its hash is of."""
-        return {
-            "workload": self.experiment.workload,
-            "system": self.experiment.system,
-            "parameters": self.experiment.parameters,
-            "configuration": dict(self.configuration),
-            "versions": dict(self.versions),
-        }
-
-    @property
-    def hash(self) -> str:
-        """The `configuration_hash` of its runs."""
-        return hash_of_configuration(self.fields)
-
-    def run(self, **others: Any) -> BenchRun:
-        """A run of it."""
-        return make_run(**self.fields, **others)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vas_bench.shuffle.counted import workloads_jar
-from vas_bench.shuffle.jobs import Example
+from vas_bench.run.examples import Example
+from vas_bench.run.workloads_jar import workloads_jar
 from vas_lab.place import Place
 from vas_lab.terasort import Sizes, job_properties
 

@@ -9,20 +9,21 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from vas_bench.arms.measures import job_measures
+from vas_bench.engine.rounds import Identity
 from vas_bench.page_cache import drop, may_drop
 from vas_bench.results.environment import build_of, environment, lab_versions
 from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
-from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, meant
+from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import Plan
 from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import PROFILES, arm_of, configuration
+from vas_bench.run.tez import HISTORY, fetch_tez, tez_arm, tez_version
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.run.workloads import WORKLOADS
-from vas_bench.shuffle.counted import workloads_jar
-from vas_bench.shuffle.tez import HISTORY, fetch_tez, tez_arm, tez_version
+from vas_bench.run.workloads_jar import workloads_jar
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.polling import poll
@@ -94,7 +95,7 @@ class LabSite:
         if any(each.system == "tez" for each in experiments):
             self._jars = fetch_tez(self._say)
 
-    def identify(self, experiment: Experiment) -> Identity:
+    def identify(self, experiment: Experiment) -> Identity[Experiment]:
         """An experiment with its configuration and versions. Raises NotHere before a build."""
         if not self._versions:
             build = build_of(find_plugins(), workloads_jar())

@@ -34,6 +34,7 @@ WorkloadName = Literal[
     "wordcount-without-combiner",
     "secondarysort",
     "sort",
+    "sort-as-text",
     "selfjoin",
     "invertedindex",
     "sequencecount",

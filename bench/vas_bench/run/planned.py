@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.engine.rounds import Identity
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Plan
 from vas_bench.run.session import Site
 
@@ -25,5 +26,5 @@ class PlannedSite(Site, Protocol):
     def check(self, experiments: Sequence[Experiment]) -> None:
         """Raises VasError for what cannot run here."""
 
-    def identify(self, experiment: Experiment) -> Identity:
+    def identify(self, experiment: Experiment) -> Identity[Experiment]:
         """An experiment with its configuration and versions."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from vas_bench.arms.systems import ARM_OF
+from vas_bench.run.arms import ARM_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Codec, JvmProfile
-from vas_bench.shuffle.session import PROPERTIES
 from vas_cluster import Cluster, parse_cluster
 from vas_lab.arms import Arm, hdfs_arm
 from vas_lab.configuration import JVM, TASK_HEAP
@@ -33,9 +32,22 @@ class Profile:
 
 # The JVM takes the last of two flags that say different things.
 _C2 = f"{TASK_HEAP} -XX:TieredStopAtLevel=4"
+# Three containers to a guest, so that 8 maps, or 4 reducers, run at once beside the application
+# master. Each arm has the sort buffer that is best for it (docs/bench-shuffle.md): stock's takes a
+# 128 MiB split of TeraSort whole, 118 bytes a record, and it begins to spill at 80 % of it. VAS
+# merges no runs in the map, and a smaller buffer is less memory to touch first.
+_ROOMY = {
+    "yarn.nodemanager.resource.memory-mb": str(3 * 512),
+    "yarn.app.mapreduce.am.resource.mb": "512",
+    "mapreduce.map.memory.mb": "512",
+    "mapreduce.map.java.opts": "-Xmx400m -Xmn24m",
+    "mapreduce.reduce.memory.mb": "512",
+    "mapreduce.reduce.java.opts": "-Xmx400m",
+    "mapreduce.task.io.sort.mb": "200",
+}
 PROFILES: dict[JvmProfile, Profile] = {
     "lab": Profile(),
-    "roomy": Profile(lab=PROPERTIES),
+    "roomy": Profile(lab=_ROOMY),
     "c2": Profile(job={"mapreduce.map.java.opts": _C2, "mapreduce.reduce.java.opts": _C2}),
 }
 _COMPRESS = "mapreduce.map.output.compress"
@@ -115,5 +127,5 @@ def _told(experiment: Experiment, own: Properties, properties: Properties) -> di
 
 
 def _chosen(experiment: Experiment, properties: Properties) -> dict[str, str]:
-    own = dict(experiment.properties)
+    own = dict(experiment.system_properties) | dict(experiment.properties)
     return {**_CODECS[experiment.codec], **PROFILES[experiment.jvm].job, **properties, **own}

@@ -13,15 +13,14 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from vas_bench.shuffle.rows import Row
-from vas_core.errors import NotHere
+from vas_bench.run.workloads_jar import workloads_jar
+from vas_bench.shuffle.table import Row
 from vas_core.process import run
 from vas_lab.sites import lab_site_yaml
-from vas_lab.spec import REPOSITORY, find_java
+from vas_lab.spec import find_java
 from vas_yarn.jars import find_hadoop, find_plugins
 
 REDUCERS = 200
-_WORKLOADS = REPOSITORY / "yarn-plugins/workloads/target"
 _MAIN = "org.vas.workloads.files.CreatedFiles"
 
 
@@ -74,13 +73,3 @@ def file_row(layout: str, found: FileCount) -> Row:
     each = found.files / found.maps
     met = None if limit is None else each <= limit
     return Row(name, each, (each, each), found.maps, limit, met)
-
-
-def workloads_jar() -> Path:
-    """The jar of the project's own jobs. Raises NotHere before it is built."""
-    found = sorted(_WORKLOADS.glob("vas-workloads-*.jar"))
-    if not found:
-        raise NotHere(
-            "the workloads are not built", where=str(_WORKLOADS), hint="run `./vas build`"
-        )
-    return found[-1]

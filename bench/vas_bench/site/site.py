@@ -9,17 +9,18 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from vas_bench.arms.measures import job_measures
+from vas_bench.engine.rounds import Identity
 from vas_bench.results.environment import environment
 from vas_bench.results.record import canonical_hash
-from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, meant
+from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import Plan
 from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import arm_of, site_configuration
+from vas_bench.run.tez import fetch_tez, tez_version
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
-from vas_bench.shuffle.tez import fetch_tez, tez_version
 from vas_bench.site.checks import SiteOptions, check_mount, check_options
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
@@ -100,7 +101,7 @@ class ClusterSite:
         if any(each.system == "tez" for each in experiments):
             self._tez_jars = fetch_tez(self._say)
 
-    def identify(self, experiment: Experiment) -> Identity:
+    def identify(self, experiment: Experiment) -> Identity[Experiment]:
         """An experiment with its configuration and versions."""
         told = site_configuration(
             experiment, self._plan.properties, self._page_cache, hdfs=self._conf.hdfs

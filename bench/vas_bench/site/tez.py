@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from vas_bench.shuffle.tez import arm_on, job_properties
+from vas_bench.run.tez import arm_on, job_properties
 from vas_lab.arms import Arm
 
 _JARS = "tez/lib"

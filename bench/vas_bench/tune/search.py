@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from vas_bench.engine.rounds import Identity, Round, draw_rounds
 from vas_bench.results.measures import JOB_SECONDS
-from vas_bench.run.experiments import Identity
-from vas_bench.run.order import Turn, draw_turns
+from vas_bench.run.experiments import Experiment
 from vas_bench.tune.confirm import TuneVerdict, judged
 from vas_bench.tune.halving import Outcome, Rung, halve, sizes
 from vas_bench.tune.plan import TunePlan
@@ -45,7 +45,7 @@ class Finder:
 
     plan: TunePlan
     space: Space
-    identities: Mapping[Point, Identity]
+    identities: Mapping[Point, Identity[Experiment]]
     trials: Trials
     say: Say = field(default=lambda _: None)
 
@@ -91,42 +91,44 @@ class Finder:
     ) -> dict[Point, list[float]]:
         """Job times in order of rounds, of the runs that count."""
         those = [self.identities[point] for point in points]
-        turns = turns_of(those, rounds, before, self.plan.seed, search=search)
-        runs = self.trials.play(turns, needed=self.identities[self.space.baseline])
+        drawn = rounds_of(those, rounds, before, self.plan.seed, search=search)
+        runs = self.trials.play(drawn, needed=self.identities[self.space.baseline])
         found: dict[Point, list[float]] = {point: [] for point in points}
         points_by_hash = {self.identities[point].hash: point for point in points}
-        for turn in sorted(turns, key=lambda turn: turn.round):
-            if turn.key in runs:
-                seconds = runs[turn.key].measures[JOB_SECONDS]
-                found[points_by_hash[turn.identity.hash]].append(seconds)
+        for each in sorted(drawn, key=lambda each: each.number):
+            if each.key in runs:
+                seconds = runs[each.key].measures[JOB_SECONDS]
+                found[points_by_hash[each.identity.hash]].append(seconds)
         return found
 
 
-def turns_of(
-    identities: Sequence[Identity], rounds: int, before: int, seed: int, *, search: bool
-) -> list[Turn]:
+def rounds_of(
+    identities: Sequence[Identity[Experiment]], rounds: int, before: int, seed: int, *, search: bool
+) -> list[Round[Experiment]]:
     """So many rounds of these, behind `before` of them, each in an order drawn by lot."""
-    drawn = draw_turns(
+    drawn = draw_rounds(
         identities,
         rounds=0 if search else rounds,
         warm_up=rounds if search else 0,
         seed=seed + before,
     )
-    return [replace(turn, round=turn.round + before) for turn in drawn]
+    return [replace(each, number=each.number + before) for each in drawn]
 
 
-def planned(plan: TunePlan, space: Space, identities: Mapping[Point, Identity]) -> list[list[Turn]]:
-    """The turns of every stage, if nothing fails: who goes on is not known, so the first do."""
+def planned(
+    plan: TunePlan, space: Space, identities: Mapping[Point, Identity[Experiment]]
+) -> list[list[Round[Experiment]]]:
+    """Returns the rounds of every stage if nothing fails, as if the first candidates went on."""
     base = identities[space.baseline]
     those = [identities[point] for point in space.candidates]
-    stages, before = [turns_of([base], plan.warm_up, 0, plan.seed, search=True)], 0
+    stages, before = [rounds_of([base], plan.warm_up, 0, plan.seed, search=True)], 0
     for contenders, runs in sizes(
         len(those),
         runs=plan.search.runs,
         keep_one_in=plan.search.keep_one_in,
         finalists=plan.confirm.finalists,
     ):
-        stages.append(turns_of(those[:contenders], runs, before, plan.seed, search=True))
+        stages.append(rounds_of(those[:contenders], runs, before, plan.seed, search=True))
         before += runs
     last = [base, *those[: plan.confirm.finalists]]
-    return [*stages, turns_of(last, plan.confirm.rounds, 0, plan.seed, search=False)]
+    return [*stages, rounds_of(last, plan.confirm.rounds, 0, plan.seed, search=False)]

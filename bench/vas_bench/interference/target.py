@@ -9,6 +9,8 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from vas_bench.engine.play import Progress
+from vas_bench.engine.resume import Environment
 from vas_bench.interference.fio import Clients
 from vas_bench.interference.patterns import ArmName
 from vas_bench.interference.scope import Scope
@@ -17,7 +19,7 @@ from vas_core.progress import Step, Steps
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class InterferenceRequest:
     """What a session was asked for: seconds for each pattern, the TeraSort, the clients' files."""
 
     seconds: int
@@ -43,12 +45,19 @@ class Stage(Protocol):
         """The arm's analytics, at work as long as the body; each job's seconds are there after."""
 
 
-class Venue(Protocol):
+class Target(Protocol):
     """A lab to be started, or a site that is there."""
+
+    @property
+    def request(self) -> InterferenceRequest:
+        """The options that the user gave."""
 
     @property
     def scope(self) -> Scope:
         """Its arms, and what they show."""
+
+    def environment(self) -> Environment:
+        """Returns the machine as it is now."""
 
     def settings(self) -> dict[str, JsonValue]:
         """What turns must have in common beside the options."""
@@ -68,5 +77,5 @@ class Venue(Protocol):
     def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
         """Progress with the times that sessions here have learned."""
 
-    def opened(self, progress: Steps) -> AbstractContextManager[Stage]:
+    def opened(self, progress: Progress) -> AbstractContextManager[Stage]:
         """The stage, for the body; nothing that was made for it is left."""

@@ -1,53 +1,34 @@
-"""The jobs that are compared: how their input is made, run, and their output checked."""
+"""Hadoop's examples as workloads: how their input is made, run, and their output checked."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from vas_bench.arms.rounds import Compared
 from vas_core.errors import VasError
 from vas_lab.arms import Arm
 from vas_lab.job import JobResult
 from vas_lab.place import Place
-from vas_lab.terasort import ROW_BYTES, Sizes, TeraSort, job_properties
+from vas_lab.terasort import Sizes, job_properties
 from vas_lab.trees import copy_to_hdfs, inside, readable, remove_tree
 
-DIRECTORY = "/bench"
-MAPS = 8
-REDUCERS = 4
-_ALIGNMENT_BYTES = 64 << 10
-_SMALL_BYTES = 10 << 20
 _LIBRARY = "org.apache.hadoop.mapreduce.lib"
 TEXTS = ("-outKey", "org.apache.hadoop.io.Text", "-outValue", "org.apache.hadoop.io.Text")
 _TEXT_OUTPUT = f"{_LIBRARY}.output.TextOutputFormat"
 
 
-class Data(Compared, Protocol):
-    """A job and its input."""
+class Data(Protocol):
+    """A job and its input. All raise VasError when they fail."""
 
     def generate(self) -> None:
         """Makes the input, in place of what was there."""
 
+    def run(self, arm: Arm) -> JobResult:
+        """Runs the job in one way."""
 
-@dataclass(frozen=True)
-class Job:
-    """A job of the table. `size` has the bytes of its input from --size; `directory` is its own."""
-
-    title: str
-    directory: str
-    data: Callable[[Place, Sizes, str], Data]
-    size: Callable[[int], int] = lambda size_bytes: size_bytes
-    maps: int = MAPS
-    reducers: int = REDUCERS
-    against_tez: bool = False
-
-    def on(self, lab: Place, size_bytes: int) -> Data:
-        """The job in a lab, at a --size."""
-        sizes = sizes_of(self.size(size_bytes), self.maps, self.reducers)
-        return self.data(lab, sizes, f"{DIRECTORY}/{self.directory}")
+    def validate(self, arm: Arm) -> str:
+        """Returns the checksum of the output, which is removed. Raises VasError if it is wrong."""
 
 
 class Example:
@@ -103,12 +84,6 @@ class Example:
 _DIGEST = 'cd "$1"; ls part-* | wc -l; cat part-* | wc -c; sha256sum part-* | sha256sum'
 
 
-def sizes_of(size_bytes: int, maps: int, reducers: int) -> Sizes:
-    """Splits that are a map's share, two to a generated file where there are several."""
-    split_bytes = -(-size_bytes // maps // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
-    return Sizes(size_bytes // ROW_BYTES, split_bytes, max(1, maps // 2), reducers)
-
-
 def sort(lab: Place, sizes: Sizes, directory: str) -> Example:
     """Sort of random texts, into text: a sequence file has a random mark."""
     formats = ("-inFormat", f"{_LIBRARY}.input.SequenceFileInputFormat", "-outFormat", _TEXT_OUTPUT)
@@ -146,17 +121,7 @@ def secondary_sort(lab: Place, sizes: Sizes, directory: str) -> Example:
         lab.call(["mkdir", "-p", str(there)])
         for number in range(sizes.maps):
             words = (str(there / f"pairs-{number}"), str(sizes.size_bytes // sizes.maps))
-            argv = [sys.executable, "-m", "vas_bench.shuffle.pairs", *words, str(number)]
+            argv = [sys.executable, "-m", "vas_bench.run.pairs", *words, str(number)]
             lab.call(argv)
 
     return Example(lab, directory, ("secondarysort",), sizes, make)
-
-
-# SecondarySort's records have 12 bytes: a quarter of the input is as many records as TeraSort's.
-JOBS = {
-    "terasort": Job("TeraSort", "terasort", TeraSort, against_tez=True),
-    "secondarysort": Job("SecondarySort", "secondarysort", secondary_sort, lambda size: size // 4),
-    "sort": Job("Sort", "sort", sort),
-    "wordcount": Job("WordCount", "wordcount", wordcount),
-    "one-map": Job("1 map, 10 MB", "one-map", TeraSort, lambda _: _SMALL_BYTES, maps=1, reducers=1),
-}

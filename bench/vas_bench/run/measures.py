@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from vas_bench.arms.rounds import MEASURES
 from vas_lab.job import JobResult
 
 _TIMES = ("job_seconds", "client_seconds", "cpu_seconds")
@@ -15,6 +14,44 @@ _ON_NAMES = tuple(
     for scheme in ("LUSTRE", "HDFS")
     for kind in ("READ", "LARGE_READ", "WRITE")
 )
+
+
+def _written(job: JobResult) -> int:
+    """Bytes of map output written: to local disks by any task, to Lustre by maps."""
+    return job.counter("FILE_BYTES_WRITTEN") + job.map_counter("LUSTRE_BYTES_WRITTEN")
+
+
+def _read(job: JobResult) -> int:
+    """Bytes of map output read back: by tasks from local disks and by reducers from Lustre.
+
+    And by NodeManagers, which read once what they serve; no counter has that but its receiver's.
+    """
+    by_reducers = job.counter("LUSTRE_BYTES_READ") - job.map_counter("LUSTRE_BYTES_READ")
+    return job.counter("FILE_BYTES_READ") + by_reducers + _fetched(job)
+
+
+def _fetched(job: JobResult) -> int:
+    """Bytes that reducers got by HTTP. VAS's say the same number, of what they read in place."""
+    return 0 if job.counter("MOFS_OPENED") else job.counter("REDUCE_SHUFFLE_BYTES")
+
+
+# Name -> where it comes from: what systems are compared by.
+COMPARED: dict[str, Callable[[JobResult], float]] = {
+    "job_seconds": lambda job: job.seconds,
+    "client_seconds": lambda job: job.client_seconds,
+    "cpu_seconds": lambda job: job.cpu_seconds,
+    "task_cpu_seconds": lambda job: job.counter("CPU_MILLISECONDS") / _MILLISECONDS,
+    "data_local_maps": lambda job: job.data_local_maps,
+    "spilled_records": lambda job: job.counter("SPILLED_RECORDS"),
+    "reduce_spilled_records": lambda job: (
+        job.counter("SPILLED_RECORDS") - job.map_counter("SPILLED_RECORDS")
+    ),
+    "map_output_bytes": lambda job: job.counter("MAP_OUTPUT_BYTES"),
+    "written_bytes": _written,
+    "stored_bytes": lambda job: _written(job) + _read(job),
+    # And those by HTTP, which a NodeManager sends and a reducer receives.
+    "moved_bytes": lambda job: _written(job) + _read(job) + 2 * _fetched(job),
+}
 
 
 def _containers(job: JobResult) -> int:
@@ -38,8 +75,8 @@ COUNTED: Mapping[str, Callable[[JobResult], float]] = {
 def job_measures(job: JobResult) -> dict[str, float]:
     """All that the job says of itself; its times alone where it has no counters, as on Tez."""
     if not job.counters:
-        return {name: float(MEASURES[name](job)) for name in _TIMES}
-    found = {name: float(of(job)) for name, of in (MEASURES | dict(COUNTED)).items()}
+        return {name: float(COMPARED[name](job)) for name in _TIMES}
+    found = {name: float(of(job)) for name, of in (COMPARED | dict(COUNTED)).items()}
     found |= _share(found, "local_map_share", "data_local_maps", "total_maps")
     return found | _share(found, "local_byte_share", "local_input_bytes", "input_bytes")
 

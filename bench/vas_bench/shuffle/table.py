@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vas_bench.arms.rounds import Comparison, Sample
+from vas_bench.results.record import BenchRun
 from vas_bench.shuffle.goals import STOCK, Goal
 
 _DIGITS = 4
-
-
-@dataclass(frozen=True)
-class SampledRun:
-    """One run of one job in one arm: its sample, or what was wrong with it."""
-
-    job: str
-    arm: str
-    round: int
-    sample: Sample | None
-    wrong: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,53 +52,50 @@ class Row:
 COLUMNS = ("NAME", "VALUE", "95 % INTERVAL", "N", "GOAL", "MET", "P")
 
 
-def rows(goals: Iterable[Goal], runs: Sequence[SampledRun]) -> list[Row]:
-    """A row for each goal whose job and arms have run."""
-    return [row(goal, list(_of(goal, runs))) for goal in goals if _has_run(goal, runs)]
+def rows(title: str, goals: Iterable[Goal], runs: Sequence[BenchRun]) -> list[Row]:
+    """Returns a row for each goal of a job whose systems have run."""
+    ran = {run.system for run in runs}
+    checked = judged(runs)
+    return [row(title, goal, checked) for goal in goals if ran.issuperset(goal.systems)]
 
 
-def row(goal: Goal, runs: Sequence[SampledRun]) -> Row:
-    """A goal's row, from the runs of its job in its arms and in stock's."""
-    wrong = next((f"{r.arm}, round {r.round + 1}: {r.wrong}" for r in runs if r.wrong), "")
+def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> Row:
+    """Returns a goal's row, from the runs of its job on its systems and on stock."""
+    runs = [run for run in checked if run.system in {*goal.systems, STOCK}]
+    name = f"{title}: {goal.row}"
+    wrong = next((f"{r.system}, round {r.round}: {r.invalid}" for r in runs if r.invalid), "")
     if wrong:
-        n = min(sum(r.arm == arm and not r.wrong for r in runs) for arm in goal.quantity.arms)
+        n = min(sum(r.system == it and not r.invalid for r in runs) for it in goal.systems)
         met = None if goal.limit is None else False
-        return Row(goal.name, None, None, n, goal.limit, met, invalid=wrong)
-    samples = tuple(r.sample for r in runs if r.sample)
-    it = goal.quantity.of(Comparison(samples, STOCK))
+        return Row(name, None, None, n, goal.limit, met, invalid=wrong)
+    it = goal.estimate(runs)
     met = None if goal.limit is None else it.value <= goal.limit
-    return Row(goal.name, it.value, (it.low, it.high), it.n, goal.limit, met, it.p)
+    return Row(name, it.value, (it.low, it.high), it.n, goal.limit, met, it.p)
 
 
-def judged(runs: Sequence[SampledRun]) -> list[SampledRun]:
-    """The runs; those whose output is not what stock's was in the same round are wrong."""
-    stock = {(r.job, r.round): r.sample.checksum for r in runs if r.arm == STOCK and r.sample}
+def judged(runs: Sequence[BenchRun]) -> list[BenchRun]:
+    """Returns the runs; those whose output differs from stock's of the same round are INVALID."""
+    stock = {run.round: _checksum(run) for run in runs if run.system == STOCK and not run.invalid}
 
-    def judge(run: SampledRun) -> SampledRun:
-        if run.sample is None:
+    def judge(run: BenchRun) -> BenchRun:
+        if run.invalid:
             return run
-        expected = stock.get((run.job, run.round))
+        expected = stock.get(run.round)
         if expected is None:
-            return _wrong(run, "stock's output, to compare with, is missing")
-        if run.sample.checksum != expected:
-            return _wrong(run, f"its output is {run.sample.checksum}, stock's {expected}")
+            return _invalid(run, "stock's output, to compare with, is missing")
+        if _checksum(run) != expected:
+            return _invalid(run, f"its output is {_checksum(run)}, stock's {expected}")
         return run
 
     return [judge(run) for run in runs]
 
 
-def _wrong(run: SampledRun, what: str) -> SampledRun:
-    return SampledRun(run.job, run.arm, run.round, None, what)
+def _checksum(run: BenchRun) -> str:
+    return run.validation.checksum if run.validation else ""
 
 
-def _of(goal: Goal, runs: Sequence[SampledRun]) -> Iterator[SampledRun]:
-    arms = {*goal.quantity.arms, STOCK}
-    return (run for run in runs if run.job == goal.job and run.arm in arms)
-
-
-def _has_run(goal: Goal, runs: Sequence[SampledRun]) -> bool:
-    arms = {run.arm for run in runs if run.job == goal.job}
-    return arms.issuperset(goal.quantity.arms)
+def _invalid(run: BenchRun, why: str) -> BenchRun:
+    return run.model_copy(update={"invalid": why})
 
 
 def _rounded(value: float | None) -> float | None:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from vas_bench.arms.systems import ARM_OF
+from vas_bench.engine.play import Progress
+from vas_bench.engine.resume import Environment
 from vas_bench.interference import fio
 from vas_bench.interference.cgroups import made
 from vas_bench.interference.guest.guest import Guest, booted
@@ -22,8 +23,9 @@ from vas_bench.interference.lab_stage import DIRECTORY, LabStage
 from vas_bench.interference.play import make_files
 from vas_bench.interference.scope import LAB, Scope, with_guest
 from vas_bench.interference.sizes import Sizes, sizes
-from vas_bench.interference.venue import Asked, Stage
+from vas_bench.interference.target import InterferenceRequest, Stage
 from vas_bench.results.environment import environment, lab_versions
+from vas_bench.run.arms import ARM_OF
 from vas_core.errors import NotHere
 from vas_core.progress import Step, Steps
 from vas_core.qemu import find_qemu
@@ -51,10 +53,10 @@ _COPIES = 4
 
 
 @dataclass(frozen=True)
-class LabVenue:
-    """A `venue.Venue`. `image` is the directory of an image that a guest is booted of."""
+class LabTarget:
+    """A `target.Target`. `image` is the directory of an image that a guest is booted of."""
 
-    asked: Asked
+    request: InterferenceRequest
     hosts: int
     image: Path | None
     kvm: bool
@@ -69,17 +71,21 @@ class LabVenue:
     def sizes(self) -> Sizes:
         """Of host, guest and the clients' files."""
         found = sizes(self.hosts, os.cpu_count() or 1)
-        return replace(found, files_bytes=self.asked.files) if self.asked.files else found
+        return replace(found, files_bytes=self.request.files) if self.request.files else found
+
+    def environment(self) -> Environment:
+        """Returns the machine as it is now."""
+        return environment(self.root)
 
     def settings(self) -> dict[str, JsonValue]:
-        """Sizes, machine, versions, builds."""
+        """Returns sizes, versions, builds."""
         build = hashlib.sha256(find_plugins().read_bytes()).hexdigest()
         versions: dict[str, JsonValue] = {**lab_versions(find_hadoop(), find_java())}
         ours: dict[str, JsonValue] = {"hosts": self.hosts, **self.sizes.as_dict()}
         if self.image:
             read_image(self.image)
             ours["guest"] = {"image": digest_of(self.image / SUMS), "kvm": self.kvm}
-        return {**ours, "environment": environment(self.root), "versions": versions, "build": build}
+        return {**ours, "versions": versions, "build": build}
 
     def words(self) -> str:
         """The sizes."""
@@ -97,7 +103,7 @@ class LabVenue:
 
     def steps(self) -> Sequence[Step]:
         """With the seconds they take on two quiet cores."""
-        gib = self.asked.size / (1 << 30)
+        gib = self.request.size / (1 << 30)
         boot = [Step(_BOOT, 240 + 300 * gib)] if self.image else []
         return [Step(_START, 25), Step(_PREPARE, 15 + 25 * gib), *boot]
 
@@ -105,12 +111,12 @@ class LabVenue:
         """Raises NotHere without the programs, BadInput without room on the disk."""
         if shutil.which(fio.PROGRAM) is None:
             raise NotHere("fio is not installed", hint="run `vas doctor` for the package")
-        size, more = self.asked.size + self.sizes.files_bytes, 0
+        size, more = self.request.size + self.sizes.files_bytes, 0
         if self.image:
             read_image(self.image)
             find_qemu()
             check_memory(self.hosts, available_memory(self.root) - self.sizes.guest_bytes)
-            more = disk_bytes(self.asked.size)
+            more = disk_bytes(self.request.size)
         check_disk(free_bytes(self._directory) - more, size=size, copies=_COPIES)
 
     def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
@@ -118,22 +124,22 @@ class LabVenue:
         return Steps.show(steps, self._directory / "interference-seconds.json")
 
     @contextmanager
-    def opened(self, progress: Steps) -> Iterator[Stage]:
+    def opened(self, progress: Progress) -> Iterator[Stage]:
         """The lab, started; its data, made; the guest, booted and paused."""
-        cut = Cut.of(self.asked.size, self.hosts)
+        cut = Cut.of(self.request.size, self.hosts)
         with ExitStack() as stack:
             groups = stack.enter_context(made(self.root, self.sizes))
             with progress.step(_START):
                 lab = Lab.start(LabOptions(state_dir=self._directory, hosts=self.hosts))
             stack.enter_context(lab)
-            job, system = TeraSort(lab, cut, f"{DIRECTORY}/terasort"), ARM_OF[self.asked.system]
+            job, system = TeraSort(lab, cut, f"{DIRECTORY}/terasort"), ARM_OF[self.request.system]
             stage = LabStage(lab, groups, self.sizes.files_bytes, job, system, self.root)
             with progress.step(_PREPARE):
                 stage.prepare()
                 make_files(stage)
             yield replace(stage, guest=self._guest(stack, progress, cut))
 
-    def _guest(self, stack: ExitStack, progress: Steps, cut: Cut) -> Guest | None:
+    def _guest(self, stack: ExitStack, progress: Progress, cut: Cut) -> Guest | None:
         if self.image is None:
             return None
         groups = stack.enter_context(made(self.root, self.sizes, _GUESTS_HOST))

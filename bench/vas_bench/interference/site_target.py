@@ -12,14 +12,16 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
 
-from vas_bench.arms.systems import ARM_OF
+from vas_bench.engine.play import Progress
+from vas_bench.engine.resume import Environment
 from vas_bench.interference import fio
 from vas_bench.interference.play import make_files
 from vas_bench.interference.scope import SITE, Scope
 from vas_bench.interference.site_stage import SiteStage
-from vas_bench.interference.venue import Asked, Stage
+from vas_bench.interference.target import InterferenceRequest, Stage
 from vas_bench.results.environment import environment
 from vas_bench.results.record import canonical_hash
+from vas_bench.run.arms import ARM_OF
 from vas_bench.site.checks import SiteOptions, check_mount, check_options
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
@@ -45,17 +47,17 @@ _LIMIT_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
-class SiteVenue:
-    """A `venue.Venue`. Get one by `of`."""
+class SiteTarget:
+    """A `target.Target`. Get one by `of`."""
 
-    asked: Asked
+    request: InterferenceRequest
     options: SiteOptions
     cluster: Cluster
     configuration: SiteConfiguration
     root: Root
 
     @classmethod
-    def of(cls, asked: Asked, options: SiteOptions, root: Root) -> SiteVenue:
+    def of(cls, request: InterferenceRequest, options: SiteOptions, root: Root) -> SiteTarget:
         """Raises BadInput for a map or a configuration that cannot be used."""
         check_options(options)
         cluster = load_cluster(options.cluster_file)
@@ -63,7 +65,7 @@ class SiteVenue:
             hint = "YARN runs in the guests"
             raise BadInput("no host has a guest", where=str(options.cluster_file), hint=hint)
         directory = options.hadoop_conf or configuration_directory()
-        return cls(asked, options, cluster, SiteConfiguration.read(directory), root)
+        return cls(request, options, cluster, SiteConfiguration.read(directory), root)
 
     @property
     def scope(self) -> Scope:
@@ -73,17 +75,20 @@ class SiteVenue:
     @property
     def files_bytes(self) -> int:
         """Of all the clients' files."""
-        return self.asked.files or _FILES_BYTES
+        return self.request.files or _FILES_BYTES
+
+    def environment(self) -> Environment:
+        """Returns the machine as it is now."""
+        return environment(self.root)
 
     def settings(self) -> dict[str, JsonValue]:
-        """The site and its words, this machine, versions."""
+        """Returns the site, its configuration, and versions."""
         told: dict[str, JsonValue] = {**versions()}
         return {
             "site": self.cluster.site,
             "site_configuration": canonical_hash(dict(self.configuration.properties)),
             "files_bytes": self.files_bytes,
             "drops": self.options.drops,
-            "environment": environment(self.root),
             "versions": told,
         }
 
@@ -103,7 +108,7 @@ class SiteVenue:
 
     def steps(self) -> Sequence[Step]:
         """The seconds are a lab's, until sessions here have learned better."""
-        return [Step(_PREPARE, 15 + 25 * self.asked.size / (1 << 30))]
+        return [Step(_PREPARE, 15 + 25 * self.request.size / (1 << 30))]
 
     def check(self) -> None:
         """Raises BadInput where this machine is no client of the site, VasError if YARN is not."""
@@ -118,7 +123,7 @@ class SiteVenue:
         return Steps.show(steps, self._state / "interference-seconds.json")
 
     @contextmanager
-    def opened(self, progress: Steps) -> Iterator[Stage]:
+    def opened(self, progress: Progress) -> Iterator[Stage]:
         """A directory of ours on the site, with the data, as long as the body."""
         wish, wisher = os.pipe()
         place = self._place(wish)
@@ -139,14 +144,14 @@ class SiteVenue:
             remove_tree(place, self._directory)
         make(there)
 
-    def _prepared(self, place: SitePlace, progress: Steps, wisher: int) -> Stage:
-        cut = Cut.of(self.asked.size, len(self.cluster.guests()))
+    def _prepared(self, place: SitePlace, progress: Progress, wisher: int) -> Stage:
+        cut = Cut.of(self.request.size, len(self.cluster.guests()))
         stage = SiteStage(
             place,
             self._directory,
             self.files_bytes,
             TeraSort(place, cut, f"{self._directory}/terasort"),
-            ARM_OF[self.asked.system],
+            ARM_OF[self.request.system],
             Nodes(self.cluster, self.options.reach),
             self.options.drops,
             lambda: os.close(wisher),

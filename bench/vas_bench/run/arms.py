@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vas_bench.results.systems import System
+from vas_bench.results.systems import ComparedSystem, System
 from vas_lab.arms import ARMS, Arm
 
 SYSTEM_OF: dict[str, System] = {
@@ -14,3 +14,6 @@ SYSTEM_OF: dict[str, System] = {
 """An arm's name -> its system."""
 
 ARM_OF: dict[System, Arm] = {SYSTEM_OF[arm.name]: arm for arm in ARMS}
+
+NAME_OF: dict[ComparedSystem, str] = {system: name for name, system in SYSTEM_OF.items()}
+"""A system -> the name of its arm."""

@@ -1,4 +1,4 @@
-"""SecondarySort's input: `python -m vas_bench.shuffle.pairs FILE BYTES SEED`.
+"""SecondarySort's input: `python -m vas_bench.run.pairs FILE BYTES SEED`.
 
 Lines of two numbers, in no order: the first one of 65,536, so that groups have many values.
 """

@@ -1,0 +1,36 @@
+"""Options of commands that keep their runs in a file only where one is given."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from vas_bench.results.record import BenchRun
+from vas_core.cli import DurationType
+from vas_core.errors import VasError
+from vas_yarn.jars import find_plugins
+
+resume_option = click.option(
+    "--resume",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Keep the runs in this file; go on from those that are in it.",
+)
+budget_option = click.option(
+    "--budget", type=DurationType(), help="Begin no run that would end later: 90s, 20m, 2h."
+)
+
+
+def build_of_plugins() -> str:
+    """Returns the plugins' SHA-256: runs of other plugins must not be taken for runs of these."""
+    return hashlib.sha256(find_plugins().read_bytes()).hexdigest()
+
+
+def refuse_invalid(runs: Sequence[BenchRun]) -> None:
+    """Raises VasError, with the first reason, where any run is INVALID."""
+    invalid = [run for run in runs if run.invalid]
+    if invalid:
+        runs_are = "1 run is" if len(invalid) == 1 else f"{len(invalid)} runs are"
+        raise VasError(f"{runs_are} INVALID", where=invalid[0].id, hint=invalid[0].invalid)
