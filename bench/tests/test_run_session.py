@@ -21,6 +21,7 @@ from vas_bench.engine.resume import left_to_do
 from vas_bench.engine.rounds import Identity, Round, draw_rounds, key_of
 from vas_bench.results.record import BenchRun, Validation
 from vas_bench.results.store import Content, RunStore, parse
+from vas_bench.run import tez_history
 from vas_bench.run.estimate import estimates
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.plan import Plan
@@ -151,6 +152,18 @@ def test_a_run_that_fails_says_why_and_its_lab_is_not_the_next_ones() -> None:
     assert ended.made[2].measures == {}
     assert [run.invalid is None for run in ended.made] == [True] * 2 + [False] + [True] * 5
     assert site.calls.count("down") == 1
+
+
+def unreadable(site: MadeUp) -> None:
+    tez_history.parse('{"entity": 1\u0001{}\u0001')
+
+
+def test_a_history_that_cannot_be_read_makes_a_run_invalid_and_the_plan_goes_on() -> None:
+    ended = play(MadeUp({3: unreadable}), all_rounds())
+    bad = ended.made[2]
+    assert bad.invalid is not None
+    assert bad.invalid.startswith("it failed: Tez's history of the job cannot be read")
+    assert len(ended.made) == 8 and sum(run.counts for run in ended.made) == 5
 
 
 def test_a_wrong_output_makes_a_run_invalid_and_the_session_goes_on() -> None:

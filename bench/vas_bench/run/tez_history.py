@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from vas_bench.run.times import JobTimes
+from vas_core.errors import VasError
 from vas_lab.job import Counters, JobResult, add_counters
 from vas_yarn.history import MapAttempt, ReduceAttempt
 
@@ -85,8 +87,27 @@ class TezHistory:
 
 
 def parse(text: str) -> TezHistory | None:
-    """The job of a file; None until it has ended in it."""
-    events = [json.loads(part) for part in text.split(_SEPARATOR) if part.strip()]
+    """Returns the job of a history file; None until its end is in the file.
+
+    A last event that is not whole yet is not there yet. Raises VasError for a history that cannot
+    be read.
+    """
+    try:
+        return _job(_events(text))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as wrong:
+        what = f"Tez's history of the job cannot be read: {type(wrong).__name__}: {wrong}"
+        raise VasError(what, hint="the run is INVALID: make it again by --resume") from wrong
+
+
+def _events(text: str) -> list[Mapping[str, Any]]:
+    parts = [part for part in text.split(_SEPARATOR) if part.strip()]
+    events = [json.loads(part) for part in parts[:-1]]
+    with suppress(ValueError):  # it is being written
+        events += [json.loads(part) for part in parts[-1:]]
+    return events
+
+
+def _job(events: Sequence[Mapping[str, Any]]) -> TezHistory | None:
     ends = list(_of_kind(events, "DAG_FINISHED"))
     launched = list(_of_kind(events, "AM_LAUNCHED"))
     if not ends or not launched:
