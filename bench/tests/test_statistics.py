@@ -19,10 +19,10 @@ from vas_bench.statistics.chance import (
 )
 from vas_bench.statistics.compare import compare
 from vas_bench.statistics.gain import Better, gain
+from vas_bench.statistics.holm import holm
 from vas_bench.statistics.ratio import ratio
 from vas_bench.statistics.summary import summary
 from vas_core.errors import BadInput
-from vas_core.holm import holm
 
 # Ops/s of HBase under YCSB, table 2 of "PontusVision Thread Manager" (T-001 to T-004).
 HT_ON = [4656.73, 3822.06, 3654.58, 3797.29, 4005.85]

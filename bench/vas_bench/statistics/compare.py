@@ -14,8 +14,8 @@ from vas_bench.statistics.chance import (
     smallest_p,
 )
 from vas_bench.statistics.gain import Better, Gain, changed, gain
+from vas_bench.statistics.holm import holm
 from vas_bench.statistics.ratio import Ratio, ratio
-from vas_core.holm import holm
 
 
 @dataclass(frozen=True)

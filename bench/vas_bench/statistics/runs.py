@@ -42,7 +42,7 @@ def samples_of_runs(
         raise BadInput(what, where=where, hint=_ONE)
     name = measure or primary_of(_only(cases).workload)
     rounds = set.intersection(*({run.round for run in group.runs} for group in groups))
-    samples = {
+    samples: dict[str, list[float]] = {
         group.system: [
             run.measures[name]
             for run in sorted(group.runs, key=lambda run: run.round or 0)
@@ -53,7 +53,7 @@ def samples_of_runs(
     empty = next((system for system, values in samples.items() if not values), None)
     if empty:
         raise BadInput(f"{empty} has no {name}", where=where, hint="give another --measure")
-    return dict(samples)
+    return samples
 
 
 def _only(cases: set[Case]) -> Case:

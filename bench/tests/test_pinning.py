@@ -14,12 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from vas_affinity.experiment import tuning
-from vas_affinity.experiment.conduct import Result, Run
-from vas_affinity.experiment.design import BASE, Arm, arms, order, questions
-from vas_affinity.experiment.figure import draw_arms
-from vas_affinity.experiment.statistics import Answer, contrast, corrected, spread, summarize
-from vas_affinity.experiment.workload import Pipeline, kept_on, last_number
+from vas_bench.engine.rounds import Identity, draw_rounds
+from vas_bench.pinning import tuning
+from vas_bench.pinning.conduct import PinningResult, PinningSubject
+from vas_bench.pinning.design import BASE, PinningArm, arms, questions
+from vas_bench.pinning.figure import draw_arms
+from vas_bench.pinning.statistics import Answer, contrast, corrected, spread, summarize
+from vas_bench.pinning.workload import Pipeline, kept_on, last_number
+from vas_bench.results.record import BenchRun, make_run
 from vas_core.cli import run_command
 from vas_core.errors import VasError
 from vas_core.root import Root
@@ -72,8 +74,10 @@ def test_runs_that_are_all_equal_differ_not() -> None:
 
 @given(st.integers(1, 30), st.integers())
 def test_each_round_has_each_arm_once(runs: int, seed: int) -> None:
-    plan = order(arms(tuning=True), runs, seed)
-    assert plan == order(arms(tuning=True), runs, seed)
+    of = [Identity(PinningSubject(arm, "x"), {}, {}) for arm in arms(tuning=True)]
+    drawn = draw_rounds(of, rounds=runs, seed=seed)
+    assert drawn == draw_rounds(of, rounds=runs, seed=seed)
+    plan = [each.experiment.arm for each in drawn]
     rounds = [plan[at : at + 4] for at in range(0, len(plan), 4)]
     assert all(Counter(one) == Counter(arms(tuning=True)) for one in rounds)
 
@@ -86,7 +90,7 @@ def test_the_interaction_is_what_pinning_gains_more_when_tuned() -> None:
         (True, False): 120.0,
         (True, True): 160.0,
     }
-    values = {Arm(*key).name: list(level + noise) for key, level in levels.items()}
+    values = {PinningArm(*key).name: list(level + noise) for key, level in levels.items()}
     found = {test.question: test for test in questions(values)}
     crossed = found["interaction: does pinning gain more when tuned"]
     assert crossed.effect == pytest.approx(30.0)
@@ -96,7 +100,7 @@ def test_the_interaction_is_what_pinning_gains_more_when_tuned() -> None:
 
 def test_without_the_factor_two_arms_are_left() -> None:
     left = arms(tuning=False)
-    assert left == [BASE, Arm(tuned=False, pinned=True)]
+    assert left == [BASE, PinningArm(tuned=False, pinned=True)]
     values = {arm.name: [1.0, 2.0, 3.0] for arm in left}
     assert [test.question for test in questions(values)] == [
         "mean: pinning, untuned",
@@ -148,9 +152,21 @@ def test_what_is_no_metric_is_named(out: str) -> None:
         last_number(["bench"], out)
 
 
+def made_up(arm: PinningArm, number: int, value: float) -> BenchRun:
+    measures = {"work_rate": value, "wall_seconds": 1.0, "others_cpus": 0.5, "stolen_cpus": 0.0}
+    return make_run(
+        id=str(number),
+        time="2026-01-01T00:00:00Z",
+        workload="pinning",
+        system=arm.name,
+        round=number // 4 + 1,
+        measures=measures,
+    )
+
+
 def test_the_figure_shows_each_run() -> None:
-    runs = tuple(Run(arm, 100.0 + n, 1.0, 0.5, 0.0) for n, arm in enumerate(arms(tuning=True) * 3))
-    result = Result("ring", "messages/s", "x", 1, 2, "6.1", runs)
+    runs = tuple(made_up(arm, n, 100.0 + n) for n, arm in enumerate(arms(tuning=True) * 3))
+    result = PinningResult("ring", "messages/s", "x", 1, 2, "6.1", runs)
     document = draw_arms(result).document("x")
     assert document.count("<circle") == 12
     assert result.others_cpus == 0.5
@@ -236,3 +252,57 @@ def test_a_dry_run_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_dry_run_refuses_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["affinity", "experiment", "--dry-run", "--", "/no/such"]) == 77
     assert "no program /no/such" in capsys.readouterr().err
+
+
+def experiment(tmp_path: Path, code: str, *words: str) -> int:
+    """Runs an experiment of three rounds with a command of Python; JSON on stdout."""
+    program = tmp_path / "program.py"
+    program.write_text(code)
+    argv = ["affinity", "experiment", "--runs", "3", "--json", *words]
+    return run_command([*argv, "--", sys.executable, str(program)])
+
+
+@pytest.mark.machine
+def test_what_is_in_the_file_is_not_run_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, page = str(tmp_path / "runs.jsonl"), tmp_path / "page.html"
+    assert experiment(tmp_path, "import time; print(time.time())", "--resume", file) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert experiment(tmp_path, "import time; print(time.time())", "--resume", file) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == first["runs"]
+    assert experiment(tmp_path, "print(1)", "--resume", file, "--seed", "2") == 2
+    assert "its runs had another seed" in capsys.readouterr().err
+    assert run_command(["bench", "report", file, "--out", str(page)]) == 0
+    assert "idle CPUs may sleep" in page.read_text()
+
+
+@pytest.mark.machine
+def test_a_run_that_fails_is_invalid_and_is_made_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    once = tmp_path / "failed"
+    code = f"""
+import pathlib, sys
+file = pathlib.Path({str(once)!r})
+if not file.exists():
+    file.touch()
+    sys.exit("no room")
+print(7)
+"""
+    file = str(tmp_path / "runs.jsonl")
+    assert experiment(tmp_path, code, "--resume", file) == 1
+    out, err = capsys.readouterr()
+    count = len(json.loads(out)["runs"])
+    assert "1 run is INVALID" in err and "no room" in err
+    assert experiment(tmp_path, code, "--resume", file) == 0
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == count + 1
+
+
+@pytest.mark.machine
+def test_a_budget_begins_no_run_that_it_would_cut_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert experiment(tmp_path, "print(7)", "--budget", "1s", "--seconds", "60") == 1
+    err = capsys.readouterr().err
+    assert "runs left" in err and "no run was made" in err

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from vas_core.holm import holm
+from vas_bench.statistics.holm import holm
 
 Arms = Mapping[str, Sequence[float]]
 _ROUNDING = 1e-12
@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Summary:
+class PinningSummary:
     """An arm. `relative_sd` is the standard deviation by the mean (CV)."""
 
     n: int
@@ -49,10 +49,12 @@ class Answer:
         return self.p_holm < alpha
 
 
-def summarize(values: Sequence[float]) -> Summary:
+def summarize(values: Sequence[float]) -> PinningSummary:
     """Mean and spread of an arm of two runs or more."""
     mean, sd = float(np.mean(values)), float(np.std(values, ddof=1))
-    return Summary(len(values), mean, sd, sd / mean if mean else math.nan, min(values), max(values))
+    return PinningSummary(
+        len(values), mean, sd, sd / mean if mean else math.nan, min(values), max(values)
+    )
 
 
 def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: float) -> Answer:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Protocol
 
 from vas_affinity.cpulist import format_cpulist
-from vas_affinity.experiment.design import Arm
+from vas_bench.pinning.design import PinningArm
 from vas_core.compiler import c_compiler
 from vas_core.errors import NotHere, VasError
 from vas_core.process import run
 
 
-class Workload(Protocol):
+class PinningWorkload(Protocol):
     """Something to run."""
 
     @property
@@ -30,7 +30,7 @@ class Workload(Protocol):
     def describe(self) -> str:
         """One line: what runs, and what "pinned" is."""
 
-    def run(self, arm: Arm) -> float:
+    def run(self, arm: PinningArm) -> float:
         """One run's metric."""
 
 
@@ -63,7 +63,7 @@ class Pipeline:
         share = self.stages / len(self.cpus)
         return [self.cpus[int(stage / share)] for stage in range(self.stages)]
 
-    def run(self, arm: Arm) -> float:
+    def run(self, arm: PinningArm) -> float:
         words = (self.stages, self.seconds, self.transport, self.messages, self.message_bytes)
         argv = [str(self.program), *map(str, words)]
         if arm.pinned:
@@ -72,7 +72,7 @@ class Pipeline:
 
 
 @dataclass(frozen=True)
-class Command:
+class UserCommand:
     """A user's command: the last line of its stdout is the metric.
 
     VAS_PINNED and VAS_TUNED in its environment are 0 or 1; with `cpus` it is pinned to them.
@@ -86,7 +86,7 @@ class Command:
         to = f"to CPUs {format_cpulist(self.cpus)}" if self.cpus else "by itself (VAS_PINNED=1)"
         return f"{self.argv[0]}; pinned: {to}"
 
-    def run(self, arm: Arm) -> float:
+    def run(self, arm: PinningArm) -> float:
         cpus = self.cpus if arm.pinned else None
         with kept_on(cpus):
             done = run(self.argv, env=_environment(arm))
@@ -136,6 +136,6 @@ def kept_on(cpus: Sequence[int] | None) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _environment(arm: Arm) -> Mapping[str, str]:
+def _environment(arm: PinningArm) -> Mapping[str, str]:
     flags = {"VAS_PINNED": arm.pinned, "VAS_TUNED": arm.tuned}
     return {**os.environ, **{name: str(int(flag)) for name, flag in flags.items()}}

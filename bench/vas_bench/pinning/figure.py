@@ -7,18 +7,18 @@ from collections.abc import Sequence
 
 from scipy import stats
 
-from vas_affinity.experiment.conduct import Result
-from vas_affinity.experiment.statistics import summarize
 from vas_affinity.pictures.svg import PALETTE, Svg
+from vas_bench.pinning.conduct import PinningResult
+from vas_bench.pinning.statistics import summarize
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 960.0, 190.0, 40.0, 62.0, 56.0
 _SPREAD_PIXELS = 13
 
 
-def draw_arms(result: Result) -> Svg:
+def draw_arms(result: PinningResult) -> Svg:
     """One row for each arm."""
     svg = Svg(_WIDTH)
-    most = max(run.value for run in result.runs) * 1.15 or 1.0
+    most = max(run.measures["work_rate"] for run in result.runs) * 1.15 or 1.0
     bottom = _TOP + _ROW * len(result.values)
     svg.text(16, 24, f"{result.metric} by arm: a dot is a run", size=14, bold=True)
     svg.text(16, 42, "bar: mean and its 95 % interval (t)", size=11, kind="muted")

@@ -8,9 +8,9 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from vas_affinity.benchmark.measured import as_json as bench_json
-from vas_affinity.benchmark.measured import big_plan, big_problem, gap, speed
 from vas_affinity.search import Effort
+from vas_bench.search.measured import as_json as bench_json
+from vas_bench.search.measured import big_plan, big_problem, gap, speed
 from vas_core.cli import RealRange, json_option, print_json, print_table
 
 _SPEED_SECONDS = 0.4

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from vas_affinity.experiment.conduct import Result
-from vas_affinity.experiment.statistics import Answer, Summary
+from vas_bench.pinning.conduct import PinningResult
+from vas_bench.pinning.statistics import Answer, PinningSummary
 from vas_core.cli import note, print_table
 
 
-def print_result(result: Result, alpha: float) -> None:
+def print_result(result: PinningResult, alpha: float) -> None:
     """Arms, tests, and what may be said."""
     print_table(
         ("arm", "n", f"mean {result.metric}", "sd", "sd/mean", "least", "most"),
@@ -26,7 +26,7 @@ def print_result(result: Result, alpha: float) -> None:
     )
 
 
-def _arm_row(name: str, one: Summary) -> tuple[object, ...]:
+def _arm_row(name: str, one: PinningSummary) -> tuple[object, ...]:
     numbers = (f"{value:.1f}" for value in (one.mean, one.sd))
     extremes = (f"{value:.1f}" for value in (one.least, one.most))
     return name, one.n, *numbers, f"{100 * one.relative_sd:.1f}%", *extremes

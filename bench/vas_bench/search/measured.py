@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from vas_affinity.benchmark.instances import instance, machine
 from vas_affinity.score import Problem, score
 from vas_affinity.search import Effort, find
 from vas_affinity.search.exact import optimum
 from vas_affinity.search.local import settle
 from vas_affinity.search.standing import Standing
+from vas_bench.search.instances import instance, machine
 
 BIG_THREADS = 500
 _RUNS = 5
