@@ -9,12 +9,12 @@ from tempfile import mkdtemp
 from made_up_jobs import a_job
 
 from vas_bench.engine.resume import Environment
-from vas_bench.engine.rounds import Identity
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.results.record import Validation
 from vas_bench.run.arms import NAME_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.measures import job_measures
-from vas_bench.run.plan import Plan
+from vas_bench.run.plan import BenchPlan
 from vas_bench.run.session import Details, OutputCheck
 from vas_core.errors import VasError
 
@@ -27,7 +27,7 @@ class Recorded:
     The run of number `fails_at`, from 1, fails.
     """
 
-    plan: Plan
+    plan: BenchPlan
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -35,15 +35,15 @@ class Recorded:
         self.checksums: dict[str, str] = {}
         self.learned = Path(mkdtemp()) / "learned.json"
 
-    def opened(self, plan: Plan, *_: object) -> Recorded:
+    def opened(self, plan: BenchPlan, *_: object) -> Recorded:
         self.plan = plan
         return self
 
     def check(self, experiments: Sequence[Experiment]) -> None: ...
 
-    def identify(self, experiment: Experiment) -> Identity[Experiment]:
+    def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
         told = dict(experiment.system_properties)
-        return Identity(experiment, told, {"vas": "1"})
+        return RunIdentity(experiment, told, {"vas": "1"})
 
     def environment(self) -> Environment:
         return {"kernel": "6.1"}

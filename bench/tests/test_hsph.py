@@ -124,7 +124,7 @@ def test_a_small_run_is_said_to_have_no_scale_factor_and_power_is_given_if_meter
     run = HsphRun(0.001, 36, dict.fromkeys(PHASES, 7.0), joules=3600)
     assert run.watts_per_khsph == pytest.approx(100 / (run.hsph / 1000))
     lines = HsphResult("lab", run, run).lines()
-    assert "  0.001 TB is no scale factor of the specification" in lines
+    assert "  0.001 TB is not a scale factor of the specification" in lines
     assert any(line.endswith("W/KHSph") for line in lines)
 
 

@@ -15,9 +15,9 @@ import pytest
 from made_up_runs import made_up_run
 
 from vas_bench.engine.play import Budget
-from vas_bench.engine.rounds import Identity
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph.data_check import check_data
-from vas_bench.hsph.energy import Meter, Zone, joules_between, read_zones
+from vas_bench.hsph.energy import EnergyMeter, RaplZone, joules_between, read_zones
 from vas_bench.hsph.lab import is_done
 from vas_bench.hsph.metric import NOT_TPC, PHASES
 from vas_bench.hsph.phases import play_once
@@ -33,7 +33,7 @@ from vas_core.root import Root
 
 PLAN = made_plan(name="hsph", workloads="terasort", systems="vas", drop_caches=False)
 (EXPERIMENT,) = experiments(PLAN)
-IDENTITY = hsph_identity(Identity(EXPERIMENT, {"properties": {}}, {"vas": "1"}), 0.001)
+IDENTITY = hsph_identity(RunIdentity(EXPERIMENT, {"properties": {}}, {"vas": "1"}), 0.001)
 HERE: dict[str, Any] = {"kernel": "6.1", "processors": 2}
 GAP_SECONDS = 0.5
 
@@ -116,14 +116,14 @@ def test_both_runs_are_lines_and_the_slower_is_the_result(tmp_path: Path) -> Non
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_phase_that_fails_ends_all_of_it(phase: str) -> None:
     work = MadeUp(fails_in=phase)
-    with pytest.raises(VasError, match="run 1 failed, so there is no result: it failed: no room"):
+    with pytest.raises(VasError, match="run 1 failed, and a result takes both: it failed: no room"):
         play(work)
     assert work.calls == ["clean", *PHASES[: PHASES.index(phase) + 1]]
 
 
 def test_another_environment_is_no_result() -> None:
     seen = iter([HERE, HERE, HERE | {"kernel": "6.2"}])
-    with pytest.raises(VasError, match=r"so there is no result: .*kernel was 6.1 and is 6.2"):
+    with pytest.raises(VasError, match=r"and a result takes both: .*kernel was 6.1 and is 6.2"):
         play(MadeUp(), environment=lambda: next(seen))
 
 
@@ -166,7 +166,7 @@ def test_only_a_session_of_both_runs_is_gone_on_from() -> None:
     assert is_done(IDENTITY, [first, second])
     assert not is_done(IDENTITY, [first])
     assert not is_done(IDENTITY, [])
-    other = hsph_identity(Identity(EXPERIMENT, {}, {}), 0.003)
+    other = hsph_identity(RunIdentity(EXPERIMENT, {}, {}), 0.003)
     assert not is_done(other, [first, second])
 
 
@@ -179,7 +179,7 @@ def test_a_file_of_runs_becomes_a_report(tmp_path: Path) -> None:
 
 
 def test_runs_of_other_workloads_are_not_looked_at() -> None:
-    other = Identity(EXPERIMENT, {}, {}).run(
+    other = RunIdentity(EXPERIMENT, {}, {}).run(
         id="r", time=datetime(2026, 1, 1, tzinfo=UTC), measures={"job_seconds": 1.0}
     )
     results, rest = results_of([other, *play(MadeUp())])
@@ -258,14 +258,14 @@ def test_packages_and_memory_are_metered_once(tmp_path: Path) -> None:
 
 
 def test_a_counter_that_wrapped_goes_on() -> None:
-    before, after = {"a": Zone(900_000, 1_000_000)}, {"a": Zone(200_000, 1_000_000)}
+    before, after = {"a": RaplZone(900_000, 1_000_000)}, {"a": RaplZone(200_000, 1_000_000)}
     assert joules_between(before, after) == pytest.approx(0.3)
 
 
 def test_the_meter_adds_up_and_says_where_there_is_none(tmp_path: Path) -> None:
-    assert Meter(Root(tmp_path)).joules() is None
+    assert EnergyMeter(Root(tmp_path)).joules() is None
     zone(tmp_path, "intel-rapl:0", "package-0", 900_000)
-    meter = Meter(Root(tmp_path))
+    meter = EnergyMeter(Root(tmp_path))
     zone(tmp_path, "intel-rapl:0", "package-0", 100_000)
     assert meter.joules() == pytest.approx(0.2)
     zone(tmp_path, "intel-rapl:0", "package-0", 400_000)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vas_bench.engine.observe import Observer
-from vas_bench.engine.rounds import Identity, Round, draw_rounds, missing
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, missing
 from vas_bench.interference import fio
 from vas_bench.interference.load import in_a_loop
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, PATTERNS, ArmName, paper
@@ -40,11 +40,11 @@ WRITE = next(each for each in PATTERNS if each.name == "random write")
 READ = next(each for each in PATTERNS if each.name == "sequential read")
 
 
-def identity(arm: ArmName) -> Identity[InterferenceSubject]:
-    return Identity(InterferenceSubject(arm, 5, 1 << 20, "vas"), {}, {})
+def identity(arm: ArmName) -> RunIdentity[InterferenceSubject]:
+    return RunIdentity(InterferenceSubject(arm, 5, 1 << 20, "vas"), {}, {})
 
 
-def of_arms(arms: Iterable[ArmName]) -> list[Identity[InterferenceSubject]]:
+def of_arms(arms: Iterable[ArmName]) -> list[RunIdentity[InterferenceSubject]]:
     return [identity(arm) for arm in arms]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from vas_bench.engine.play import Progress
-from vas_bench.engine.rounds import Identity, Round
+from vas_bench.engine.rounds import Round, RunIdentity
 from vas_bench.interference import lab_stage, site_stage
 from vas_bench.interference.lab_stage import LabStage
 from vas_bench.interference.patterns import PATTERN_NAMES, PATTERNS
@@ -142,7 +142,7 @@ def site(notes: Notes, drops: Any = "none") -> SiteStage:
 
 
 def a_round(arm: Any, number: int = 1) -> Round[InterferenceSubject]:
-    return Round(Identity(InterferenceSubject(arm, 5, 1 << 20, "vas"), {}, {}), number, False)
+    return Round(RunIdentity(InterferenceSubject(arm, 5, 1 << 20, "vas"), {}, {}), number, False)
 
 
 def patterns(arm: Any) -> list[str]:

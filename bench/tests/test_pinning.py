@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from vas_bench.engine.rounds import Identity, draw_rounds
+from vas_bench.engine.rounds import RunIdentity, draw_rounds
 from vas_bench.pinning import tuning
 from vas_bench.pinning.conduct import PinningResult, PinningSubject
 from vas_bench.pinning.design import BASE, PinningArm, arms, questions
 from vas_bench.pinning.figure import draw_arms
-from vas_bench.pinning.statistics import Answer, contrast, corrected, spread, summarize
+from vas_bench.pinning.statistics import PinningAnswer, contrast, corrected, spread, summarize
 from vas_bench.pinning.workload import Pipeline, kept_on, last_number
 from vas_bench.results.record import BenchRun, make_run
 from vas_core.cli import run_command
@@ -60,7 +60,7 @@ def test_two_means_are_welchs_test(one: list[float], other: list[float]) -> None
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
 def test_holms_correction_never_helps_and_keeps_order(found: list[float]) -> None:
-    tests = corrected([Answer("x", "%", 1.0, None, None, p) for p in found])
+    tests = corrected([PinningAnswer("x", "%", 1.0, None, None, p) for p in found])
     assert all(test.p <= test.p_holm <= 1 for test in tests)
     ordered = sorted(tests, key=lambda test: test.p)
     assert [t.p_holm for t in ordered] == sorted(t.p_holm for t in tests)
@@ -74,7 +74,7 @@ def test_runs_that_are_all_equal_differ_not() -> None:
 
 @given(st.integers(1, 30), st.integers())
 def test_each_round_has_each_arm_once(runs: int, seed: int) -> None:
-    of = [Identity(PinningSubject(arm, "x"), {}, {}) for arm in arms(tuning=True)]
+    of = [RunIdentity(PinningSubject(arm, "x"), {}, {}) for arm in arms(tuning=True)]
     drawn = draw_rounds(of, rounds=runs, seed=seed)
     assert drawn == draw_rounds(of, rounds=runs, seed=seed)
     plan = [each.experiment.arm for each in drawn]
@@ -148,7 +148,7 @@ def test_the_last_line_is_the_metric(out: str, value: float) -> None:
 
 @pytest.mark.parametrize("out", ["", "12 MB/s\n", "nan\n", "inf\n"])
 def test_what_is_no_metric_is_named(out: str) -> None:
-    with pytest.raises(VasError, match="bench: the last line of its output is no number"):
+    with pytest.raises(VasError, match="bench: the last line of its output is not a number"):
         last_number(["bench"], out)
 
 

@@ -16,7 +16,7 @@ from made_up_runs import made_up_results, made_up_run
 from pydantic import ValidationError
 
 from vas_bench.results.embedded import embed, embedded_lines
-from vas_bench.results.groups import Group, grouped
+from vas_bench.results.groups import RunGroup, grouped
 from vas_bench.results.measures import MEASURES
 from vas_bench.results.phases import UNACCOUNTED, close
 from vas_bench.results.record import BenchRun, canonical_hash
@@ -108,11 +108,11 @@ def test_the_hash_does_not_depend_on_the_order_of_keys() -> None:
 def test_only_one_experiment_is_ever_a_group() -> None:
     one, two = made_up_run(1), made_up_run(2, configuration={"codec": "lz4"})
     with pytest.raises(VasError, match="2 configurations"):
-        Group((one, two))
+        RunGroup((one, two))
     assert [len(group.runs) for group in grouped([one, two, made_up_run(3)])] == [2, 1]
     moved = made_up_run(4, environment={"cpus": 3})
     with pytest.raises(VasError, match="2 configurations"):
-        Group((one, moved))
+        RunGroup((one, moved))
 
 
 def test_warm_ups_and_invalid_runs_are_in_no_group() -> None:
@@ -150,7 +150,7 @@ def test_a_file_without_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         read_results(tmp_path / "none", say=print)
     (tmp_path / "empty").touch()
-    with pytest.raises(BadInput, match="there is no run in it"):
+    with pytest.raises(BadInput, match="holds no run"):
         read_results(tmp_path / "empty", say=print)
 
 

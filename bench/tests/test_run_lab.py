@@ -10,12 +10,12 @@ from typing import Any, get_args
 import pytest
 from made_up_jobs import a_job, times
 
-from vas_bench.results.record import Locality
+from vas_bench.results.record import HostLocality
 from vas_bench.results.store import read_results
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.jobs import localities
 from vas_bench.run.lab_site import LabSite
-from vas_bench.run.plan import Plan, WorkloadName
+from vas_bench.run.plan import BenchPlan, WorkloadName
 from vas_bench.run.workloads import WORKLOADS
 from vas_cluster import parse_cluster
 from vas_core.cli import run_command
@@ -42,8 +42,10 @@ def test_localities_by_host() -> None:
         ]
     )
     assert found == {
-        "vm1": Locality(data_local_maps=1, rack_local_maps=1, local_input_bytes=9, input_bytes=20),
-        "vm2": Locality(other_maps=1, input_bytes=10),
+        "vm1": HostLocality(
+            data_local_maps=1, rack_local_maps=1, local_input_bytes=9, input_bytes=20
+        ),
+        "vm2": HostLocality(other_maps=1, input_bytes=10),
     }
 
 
@@ -56,7 +58,7 @@ def test_there_is_a_way_to_run_and_check_every_workload() -> None:
 @pytest.mark.machine
 def test_a_lab_refuses_lock_modes_and_sizes_that_do_not_fit(tmp_path: Path) -> None:
     def check(**parameters: str) -> None:
-        plan = Plan.model_validate(
+        plan = BenchPlan.model_validate(
             {"name": "p", "workloads": "sort", "systems": "vas", "parameters": parameters}
         )
         LabSite(plan, tmp_path, print).check(experiments(plan))
@@ -78,7 +80,7 @@ def test_the_room_that_a_workload_takes_is_its_own(
     def check(workload: str) -> None:
         parameters = {"size": "1G"}
         plan = {"name": "p", "workloads": workload, "systems": "vas", "parameters": parameters}
-        checked = Plan.model_validate(plan)
+        checked = BenchPlan.model_validate(plan)
         LabSite(checked, tmp_path, print).check(experiments(checked))
 
     check("wordcount")
@@ -154,7 +156,7 @@ def labs(monkeypatch: pytest.MonkeyPatch) -> Labs:
 
 def site_of(directory: Path, said: list[str], **changed: Any) -> tuple[LabSite, list[Experiment]]:
     usual: dict[str, Any] = {"name": "p", "workloads": "wordcount", "systems": ["vas"]}
-    plan = Plan.model_validate(usual | changed | {"drop_caches": False})
+    plan = BenchPlan.model_validate(usual | changed | {"drop_caches": False})
     return LabSite(plan, directory, said.append), experiments(plan)
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_bench.engine.rounds import Identity, Round, draw_rounds, missing
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, missing
 from vas_bench.run.estimate import estimated_seconds, estimates
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.plan import Plan, read_plan
+from vas_bench.run.plan import BenchPlan, read_plan
 from vas_bench.run.systems import PROFILES, configuration, sizes_of
 from vas_core.cli import run_command
 from vas_core.durations import format_duration, parse_duration
@@ -24,13 +24,13 @@ from vas_lab.spec import REPOSITORY
 PLANS = REPOSITORY / "bench/plans"
 
 
-def plan(**changed: Any) -> Plan:
+def plan(**changed: Any) -> BenchPlan:
     usual: dict[str, Any] = {"name": "p", "workloads": "terasort", "systems": ["vas"]}
-    return Plan.model_validate(usual | changed)
+    return BenchPlan.model_validate(usual | changed)
 
 
-def identities(of: Plan) -> list[Identity[Experiment]]:
-    return [Identity(each, {"page_cache": "kept"}, {"vas": "0"}) for each in experiments(of)]
+def identities(of: BenchPlan) -> list[RunIdentity[Experiment]]:
+    return [RunIdentity(each, {"page_cache": "kept"}, {"vas": "0"}) for each in experiments(of)]
 
 
 @pytest.mark.parametrize("file", sorted(PLANS.glob("*.yaml")), ids=lambda file: file.stem)
@@ -130,7 +130,7 @@ def test_every_parameter_and_every_property_has_a_hash_of_its_own() -> None:
     for properties in ({}, {"mapreduce.task.io.sort.mb": "64"}):
         for cache in ("dropped", "kept"):
             hashes |= {
-                Identity(each, configuration(each, properties, cache), {}).hash
+                RunIdentity(each, configuration(each, properties, cache), {}).hash
                 for each in experiments(many)
             }
     assert len(hashes) == 4 * len(experiments(many)) == 4 * 6 * 16 * 9
@@ -170,7 +170,7 @@ def test_a_first_turn_on_hdfs_takes_longer_by_the_copy() -> None:
 def test_no_job_may_take_longer_than_its_limit_nor_than_the_budget() -> None:
     def limit(**told: str) -> int:
         fields = {"name": "p", "workloads": "sort", "systems": "vas"} | told
-        return Plan.model_validate(fields).limit_seconds
+        return BenchPlan.model_validate(fields).limit_seconds
 
     assert limit() == 1800
     assert limit(run_limit="2h") == 7200

@@ -18,18 +18,18 @@ from rich.console import Console
 
 from vas_bench.engine.play import Budget, Played, play_all
 from vas_bench.engine.resume import left_to_do
-from vas_bench.engine.rounds import Identity, Round, draw_rounds, key_of
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, key_of
 from vas_bench.results.record import BenchRun, Validation
 from vas_bench.results.store import Content, RunStore, parse
 from vas_bench.run import tez_history
 from vas_bench.run.estimate import estimates
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.plan import Plan
+from vas_bench.run.plan import BenchPlan
 from vas_bench.run.session import Details, OutputCheck, Session
 from vas_core.errors import BadInput, VasError
 from vas_core.progress import Step, Steps
 
-PLAN = Plan.model_validate(
+PLAN = BenchPlan.model_validate(
     {"name": "p", "workloads": "terasort", "systems": ["yarn-lustre", "vas"], "rounds": 3}
 )
 HERE = {"kernel": "6.1", "processors": 2}
@@ -83,8 +83,8 @@ class MadeUp:
         self.calls.append("down")
 
 
-def all_rounds(plan: Plan = PLAN) -> list[Round[Experiment]]:
-    of = [Identity(each, {}, {}) for each in experiments(plan)]
+def all_rounds(plan: BenchPlan = PLAN) -> list[Round[Experiment]]:
+    of = [RunIdentity(each, {}, {}) for each in experiments(plan)]
     return draw_rounds(of, rounds=plan.rounds, warm_up=plan.warm_up, seed=plan.seed)
 
 
@@ -271,7 +271,7 @@ def test_runs_of_another_environment_are_not_gone_on_from() -> None:
     there = HERE | {"processors": 4}
     with pytest.raises(BadInput, match="processors was 2 and is 4"):
         left_to_do(all_rounds(), Content(made), there, file=Path("f"), resume=True)
-    others = all_rounds(Plan.model_validate(PLAN.model_dump() | {"systems": ["tez"]}))
+    others = all_rounds(BenchPlan.model_validate(PLAN.model_dump() | {"systems": ["tez"]}))
     assert left_to_do(others, Content(made), there, file=Path("f"), resume=True) == others
 
 

@@ -18,7 +18,7 @@ from vas_bench.run.pairs import write_pairs
 from vas_bench.shuffle import command
 from vas_bench.shuffle.counted import FileCount, file_row
 from vas_bench.shuffle.goals import STOCK, VAS, read_goals
-from vas_bench.shuffle.table import COLUMNS, Row, rows
+from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_lab.job import Counters, JobResult
@@ -56,7 +56,7 @@ def terasort(rounds: int = 5, *, stock: float = 100.0, vas: float = 40.0) -> lis
     ]
 
 
-def found(runs: list[BenchRun]) -> dict[str, Row]:
+def found(runs: list[BenchRun]) -> dict[str, GoalRow]:
     return {row.name: row for row in rows("TeraSort", read_goals()["terasort"], runs)}
 
 

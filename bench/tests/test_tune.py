@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from vas_bench.engine.play import Budget
-from vas_bench.engine.rounds import Identity, Round, key_of
+from vas_bench.engine.rounds import Round, RunIdentity, key_of
 from vas_bench.results.record import BenchRun, Validation
 from vas_bench.results.store import RunStore, parse
 from vas_bench.run.experiments import Experiment
@@ -29,7 +29,7 @@ from vas_bench.tune.confirm import judged
 from vas_bench.tune.halving import Rung, halve, sizes
 from vas_bench.tune.plan import SORT_BUFFER, SPLIT, TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_properties, profile_xml
-from vas_bench.tune.search import Finder, Found, planned
+from vas_bench.tune.search import Finder, SearchResult, planned
 from vas_bench.tune.space import BASELINE, experiment, space
 from vas_bench.tune.trials import OutOfTime, Trials
 from vas_core.cli import run_command
@@ -118,7 +118,7 @@ def finder(
 ) -> Finder:
     searched = space(of)
     identities = {
-        point: Identity(experiment(of, point), {}, {})
+        point: RunIdentity(experiment(of, point), {}, {})
         for point in (searched.baseline, *searched.candidates)
     }
     trials = Trials(
@@ -131,7 +131,7 @@ def finder(
     return Finder(of, searched, identities, trials)
 
 
-def find(of: TunePlan, site: MadeUp, **others: Any) -> Found:
+def find(of: TunePlan, site: MadeUp, **others: Any) -> SearchResult:
     return finder(of, site, **others).find()
 
 

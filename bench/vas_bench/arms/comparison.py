@@ -10,7 +10,7 @@ from typing import Any
 from vas_bench.results.record import BenchRun
 from vas_bench.results.systems import ComparedSystem
 from vas_bench.run.measures import COMPARED
-from vas_bench.statistics.ratio import Ratio, ratio
+from vas_bench.statistics.ratio import MedianRatio, ratio
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class SystemComparison:
         ran = {run.system for run in self.runs}
         return sorted(ran, key=lambda it: (it != self.base, self.names[it]))
 
-    def ratio(self, system: ComparedSystem, measure: str) -> Ratio:
+    def ratio(self, system: ComparedSystem, measure: str) -> MedianRatio:
         """Returns a system over the base: below 1 is less time, or less CPU."""
         return ratio(self.of(system, measure), self.of(self.base, measure))
 

@@ -1,4 +1,4 @@
-"""`vas demo`."""
+"""The command `vas demo`."""
 
 from __future__ import annotations
 

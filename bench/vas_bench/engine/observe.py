@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from vas_bench.engine.resume import Environment, changes
 from vas_bench.engine.rounds import Round, S
-from vas_bench.results.record import BenchRun, Locality, Validation
+from vas_bench.results.record import BenchRun, HostLocality, Validation
 from vas_core.errors import VasError
 
 _REASON_CHARS = 500
@@ -20,7 +20,7 @@ class Observation:
 
     measures: Mapping[str, float] = field(default_factory=dict)
     phases: Mapping[str, float] = field(default_factory=dict)
-    hosts: Mapping[str, Locality] = field(default_factory=dict)
+    hosts: Mapping[str, HostLocality] = field(default_factory=dict)
     validation: Validation | None = None
     wrong: str = ""
 

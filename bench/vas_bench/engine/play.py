@@ -50,7 +50,7 @@ class Progress(Protocol):
         """Takes new estimates for later steps."""
 
     def say(self, text: str, /) -> None:
-        """Prints a line."""
+        """Prints a line above the progress."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Quiet:
     say: Callable[[str], None]
 
     def step(self, _: str, /) -> AbstractContextManager[None]:
-        """Shows nothing."""
+        """Returns a context that shows nothing."""
         return nullcontext()
 
     def expect(self, _: Mapping[str, float], /) -> None:
-        """Takes nothing."""
+        """Ignores estimates: nothing is shown."""
 
 
 class StopRule(Protocol[S]):

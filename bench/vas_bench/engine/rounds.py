@@ -11,8 +11,8 @@ from vas_bench.results.record import BenchRun, Parameter, hash_of_configuration,
 from vas_bench.results.systems import ComparedSystem
 
 
-class Subject(Protocol):
-    """What a round runs: a workload on one of the systems that are compared."""
+class RoundSubject(Protocol):
+    """The subject of a round: a workload on one of the systems that are compared."""
 
     @property
     def workload(self) -> str:
@@ -35,11 +35,11 @@ class Subject(Protocol):
         """Subjects with an equal site stand together in a round, so that it is made once."""
 
 
-S = TypeVar("S", bound=Subject)
+S = TypeVar("S", bound=RoundSubject)
 
 
 @dataclass(frozen=True)
-class Identity(Generic[S]):
+class RunIdentity(Generic[S]):
     """A subject with all the settings that it runs with, and their hash."""
 
     experiment: S
@@ -71,7 +71,7 @@ class Identity(Generic[S]):
 class Round(Generic[S]):
     """One run to be made. Numbers count from 1, those of the warm-up by themselves."""
 
-    identity: Identity[S]
+    identity: RunIdentity[S]
     number: int
     warm_up: bool
 
@@ -101,7 +101,7 @@ def key_of(run: BenchRun) -> RoundKey:
 
 
 def draw_rounds(
-    identities: Sequence[Identity[S]], *, rounds: int, warm_up: int = 0, seed: int
+    identities: Sequence[RunIdentity[S]], *, rounds: int, warm_up: int = 0, seed: int
 ) -> list[Round[S]]:
     """Draws all rounds, the warm-up's first.
 
@@ -119,8 +119,8 @@ def draw_rounds(
     ]
 
 
-def _shuffled(identities: Sequence[Identity[S]], lots: random.Random) -> list[Identity[S]]:
-    by_site: dict[object, list[Identity[S]]] = {}
+def _shuffled(identities: Sequence[RunIdentity[S]], lots: random.Random) -> list[RunIdentity[S]]:
+    by_site: dict[object, list[RunIdentity[S]]] = {}
     for identity in identities:
         by_site.setdefault(identity.experiment.site, []).append(identity)
     sites = lots.sample(list(by_site.values()), len(by_site))

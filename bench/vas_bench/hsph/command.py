@@ -27,7 +27,7 @@ from vas_bench.run.arms import ARM_OF
 from vas_bench.run.conduct import note_left
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.kept import budget_option
-from vas_bench.run.plan import Plan, made_plan
+from vas_bench.run.plan import BenchPlan, made_plan
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
@@ -91,6 +91,9 @@ def hsph(
               vas bench hsph --scale-factor 0.001 --system yarn-lustre --prices prices.csv
               vas bench hsph --scale-factor 1 --cluster /etc/vas/cluster.yaml --directory /user/ann
               vas bench hsph --show hsph.jsonl --prices prices.csv --json
+
+    \f
+    Raises BadInput for a file without such runs.
     """
     scale = float(scale_factor)
     plan = _plan(system, round(scale * RECORDS_PER_TB) * ROW_BYTES, split, reducers, hosts)
@@ -112,7 +115,7 @@ def hsph(
         note(f"both runs: {out}")
 
 
-def _plan(system: str, size_bytes: int, split: int, reducers: int, hosts: int) -> Plan:
+def _plan(system: str, size_bytes: int, split: int, reducers: int, hosts: int) -> BenchPlan:
     parameters = {"size": size_bytes, "split": split, "reducers": reducers, "hosts": hosts}
     # Nothing but files may go between the runs: the page cache stays as it is.
     return made_plan(
@@ -137,7 +140,7 @@ def _say(found: Sequence[Step], as_json: bool) -> None:
 
 
 def _made(
-    plan: Plan,
+    plan: BenchPlan,
     experiment: Experiment,
     scale: float,
     out: Path,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vas_bench.engine.observe import Observation
-from vas_bench.engine.rounds import Identity
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph import metric
 from vas_bench.hsph.metric import NOT_TPC, PHASES, HsphResult
 from vas_bench.hsph.phases import Timed
@@ -48,13 +48,15 @@ class HsphSubject:
         return {_SCALE: self.scale_factor, **self.experiment.parameters}
 
 
-def hsph_identity(identity: Identity[Experiment], scale_factor: float) -> Identity[HsphSubject]:
+def hsph_identity(
+    identity: RunIdentity[Experiment], scale_factor: float
+) -> RunIdentity[HsphSubject]:
     """Returns the identity of both runs, with the conditions that the metric has."""
     # Nothing here knows what a site's Lustre lies on.
     copies = "the site's own" if "site" in identity.configuration else "one copy of everything"
     conditions = _CONDITIONS | {"redundancy": f"{copies}; {_THREE}"}
     subject = HsphSubject(identity.experiment, scale_factor)
-    return Identity(subject, {**identity.configuration, **conditions}, identity.versions)
+    return RunIdentity(subject, {**identity.configuration, **conditions}, identity.versions)
 
 
 def observed(scale_factor: float, timed: Timed, cpu_seconds: float, checksum: str) -> Observation:

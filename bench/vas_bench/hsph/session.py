@@ -1,4 +1,4 @@
-"""Two runs, with nothing changed between them: without both there is no result."""
+"""Two runs, with nothing changed between them: a result takes both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observation, Observer
 from vas_bench.engine.play import Budget, Played, Quiet, play_all
 from vas_bench.engine.resume import Environment
-from vas_bench.engine.rounds import Identity, Round, draw_rounds
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
 from vas_bench.hsph.metric import PHASES
 from vas_bench.hsph.phases import Work, play_once
 from vas_bench.hsph.record import HsphSubject, observed
@@ -46,7 +46,7 @@ class BothOrNone:
     def saw(self, round_: Round[HsphSubject], run: BenchRun) -> None:
         """Raises VasError where a run is INVALID."""
         if run.invalid:
-            what = f"run {round_.number} failed, so there is no result: {run.invalid}"
+            what = f"run {round_.number} failed, and a result takes both: {run.invalid}"
             raise VasError(what, where=run.id, hint="run both again")
 
 
@@ -54,7 +54,7 @@ class BothOrNone:
 class HsphSession:
     """The settings that two runs have in common."""
 
-    identity: Identity[HsphSubject]
+    identity: RunIdentity[HsphSubject]
     command: str
     environment: Callable[[], Environment]
     joules: Callable[[], float | None] = lambda: None

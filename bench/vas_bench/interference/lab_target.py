@@ -17,13 +17,13 @@ from vas_bench.engine.play import Progress
 from vas_bench.engine.resume import Environment
 from vas_bench.interference import fio
 from vas_bench.interference.cgroups import made
-from vas_bench.interference.guest.guest import Guest, booted
+from vas_bench.interference.guest.guest import AnalyticsGuest, booted
 from vas_bench.interference.guest.machine import Machine, disk_bytes
 from vas_bench.interference.lab_stage import DIRECTORY, LabStage
 from vas_bench.interference.play import make_files
 from vas_bench.interference.scope import LAB, Scope, with_guest
-from vas_bench.interference.sizes import Sizes, sizes
-from vas_bench.interference.target import InterferenceRequest, Stage
+from vas_bench.interference.sizes import HostSizes, sizes
+from vas_bench.interference.target import InterferenceRequest, TargetStage
 from vas_bench.results.environment import environment, lab_versions
 from vas_bench.run.arms import ARM_OF
 from vas_core.errors import NotHere
@@ -64,12 +64,12 @@ class LabTarget:
 
     @property
     def scope(self) -> Scope:
-        """With the guest, if there is to be one."""
+        """The lab's arms; the guest is one of them if an image was given."""
         return with_guest(kvm=self.kvm) if self.image else LAB
 
     @cached_property
-    def sizes(self) -> Sizes:
-        """Of host, guest and the clients' files."""
+    def sizes(self) -> HostSizes:
+        """Sizes of host, guest and the clients' files."""
         found = sizes(self.hosts, os.cpu_count() or 1)
         return replace(found, files_bytes=self.request.files) if self.request.files else found
 
@@ -88,7 +88,7 @@ class LabTarget:
         return {**ours, "versions": versions, "build": build}
 
     def words(self) -> str:
-        """The sizes."""
+        """Returns the sizes in words."""
         it = self.sizes
         host, guest, files = map(format_size, (it.host_bytes, it.guest_bytes, it.files_bytes))
         cpus = f"{it.guest_cpus} CPU{'s' if it.guest_cpus > 1 else ''}"
@@ -124,7 +124,7 @@ class LabTarget:
         return Steps.show(steps, self._directory / "interference-seconds.json")
 
     @contextmanager
-    def opened(self, progress: Progress) -> Iterator[Stage]:
+    def opened(self, progress: Progress) -> Iterator[TargetStage]:
         """The lab, started; its data, made; the guest, booted and paused."""
         cut = Cut.of(self.request.size, self.hosts)
         with ExitStack() as stack:
@@ -139,7 +139,7 @@ class LabTarget:
                 make_files(stage)
             yield replace(stage, guest=self._guest(stack, progress, cut))
 
-    def _guest(self, stack: ExitStack, progress: Progress, cut: Cut) -> Guest | None:
+    def _guest(self, stack: ExitStack, progress: Progress, cut: Cut) -> AnalyticsGuest | None:
         if self.image is None:
             return None
         groups = stack.enter_context(made(self.root, self.sizes, _GUESTS_HOST))

@@ -11,7 +11,7 @@ from vas_bench.engine.rounds import Round
 from vas_bench.interference import fio
 from vas_bench.interference.patterns import ALONE, PATTERNS, ArmName
 from vas_bench.interference.rounds import InterferenceSubject, observed, patterns_of
-from vas_bench.interference.target import Stage, Target
+from vas_bench.interference.target import InterferenceTarget, TargetStage
 from vas_core.errors import VasError
 
 # Beyond what a measurement is to take: fio's start, and its files' opening.
@@ -21,12 +21,12 @@ _SLOWEST_BYTES_PER_SECOND = 4 << 20
 _BY_NAME = {pattern.name: pattern for pattern in PATTERNS}
 
 
-def make_files(stage: Stage) -> None:
+def make_files(stage: TargetStage) -> None:
     """Makes the clients' files. Raises VasError when that fails."""
     _fio(stage, ALONE, fio.writing_files(stage.clients))
 
 
-def play(stage: Stage, round_: Round[InterferenceSubject], seed: int) -> Observation:
+def play(stage: TargetStage, round_: Round[InterferenceSubject], seed: int) -> Observation:
     """Plays one round, each pattern for its seconds. Raises VasError when anything of it fails."""
     arm, seconds = round_.experiment.arm, round_.experiment.seconds
     stage.begin(arm)
@@ -40,11 +40,11 @@ def play(stage: Stage, round_: Round[InterferenceSubject], seed: int) -> Observa
 class Stages:
     """A target's stage, made again after it was closed. Close it at the end."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: InterferenceTarget) -> None:
         self._target, self._stack = target, ExitStack()
-        self._stage: Stage | None = None
+        self._stage: TargetStage | None = None
 
-    def open(self, progress: Progress) -> Stage:
+    def open(self, progress: Progress) -> TargetStage:
         """Returns the stage, made if it is not there. Raises VasError when that fails."""
         if self._stage is None:
             self._stage = self._stack.enter_context(self._target.opened(progress))
@@ -66,12 +66,12 @@ class Stages:
             raise
 
 
-def _measure(stage: Stage, arm: ArmName, name: str, seconds: int) -> float:
+def _measure(stage: TargetStage, arm: ArmName, name: str, seconds: int) -> float:
     pattern = _BY_NAME[name]
     argv = fio.measuring(stage.clients, pattern, seconds)
     return fio.throughput(_fio(stage, arm, argv, seconds), pattern.direction)
 
 
-def _fio(stage: Stage, arm: ArmName, argv: Sequence[str], seconds: float = 0) -> str:
+def _fio(stage: TargetStage, arm: ArmName, argv: Sequence[str], seconds: float = 0) -> str:
     whole = stage.clients.files_bytes / _SLOWEST_BYTES_PER_SECOND
     return stage.fio(arm, argv, seconds + whole + _SPARE_SECONDS)

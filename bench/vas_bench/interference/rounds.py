@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vas_bench.engine.observe import Observation
-from vas_bench.engine.rounds import Identity, Round
+from vas_bench.engine.rounds import Round, RunIdentity
 from vas_bench.interference.patterns import PATTERN_NAMES, ArmName
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun, Parameter
@@ -45,16 +45,16 @@ class InterferenceSubject:
         return {**numbers, "analytics": self.analytics}
 
 
-Subjects = Sequence[Identity[InterferenceSubject]]
+Subjects = Sequence[RunIdentity[InterferenceSubject]]
 
 
 def identities(
     arms: Iterable[ArmName], seconds: int, size_bytes: int, analytics: System, **settings: Any
-) -> list[Identity[InterferenceSubject]]:
+) -> list[RunIdentity[InterferenceSubject]]:
     """Returns each arm with the settings that it runs with."""
     versions = settings.pop("versions", {})
     return [
-        Identity(InterferenceSubject(arm, seconds, size_bytes, analytics), settings, versions)
+        RunIdentity(InterferenceSubject(arm, seconds, size_bytes, analytics), settings, versions)
         for arm in arms
     ]
 

@@ -48,7 +48,7 @@ class SiteStage:
             self.nodes.drop_caches(servers=self.drops == "all")
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """What fio printed, on this machine."""
+        """Returns what fio printed, run on this machine."""
         return run(argv, timeout_seconds=timeout_seconds).stdout
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:

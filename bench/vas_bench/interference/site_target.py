@@ -18,7 +18,7 @@ from vas_bench.interference import fio
 from vas_bench.interference.play import make_files
 from vas_bench.interference.scope import SITE, Scope
 from vas_bench.interference.site_stage import SiteStage
-from vas_bench.interference.target import InterferenceRequest, Stage
+from vas_bench.interference.target import InterferenceRequest, TargetStage
 from vas_bench.results.environment import environment
 from vas_bench.results.record import canonical_hash
 from vas_bench.run.arms import ARM_OF
@@ -74,7 +74,7 @@ class SiteTarget:
 
     @property
     def files_bytes(self) -> int:
-        """Of all the clients' files."""
+        """The size of all the clients' files together."""
         return self.request.files or _FILES_BYTES
 
     def environment(self) -> Environment:
@@ -102,7 +102,7 @@ class SiteTarget:
         )
 
     def facts(self) -> Mapping[str, object]:
-        """The same for JSON."""
+        """Returns the site and its client for JSON."""
         told = {"name": self.cluster.site, "files_bytes": self.files_bytes}
         return {"site": told | {"page_caches_emptied": self.options.drops}}
 
@@ -111,7 +111,7 @@ class SiteTarget:
         return [Step(_PREPARE, 15 + 25 * self.request.size / (1 << 30))]
 
     def check(self) -> None:
-        """Raises BadInput where this machine is no client of the site, VasError if YARN is not."""
+        """Raises BadInput unless this machine is a client of the site; VasError without YARN."""
         if shutil.which(fio.PROGRAM) is None:
             raise NotHere("fio is not installed", hint="run `vas doctor` for the package")
         check_mount(self.root, self.cluster)
@@ -123,7 +123,7 @@ class SiteTarget:
         return Steps.show(steps, self._state / "interference-seconds.json")
 
     @contextmanager
-    def opened(self, progress: Progress) -> Iterator[Stage]:
+    def opened(self, progress: Progress) -> Iterator[TargetStage]:
         """A directory of ours on the site, with the data, as long as the body."""
         wish, wisher = os.pipe()
         place = self._place(wish)
@@ -144,7 +144,7 @@ class SiteTarget:
             remove_tree(place, self._directory)
         make(there)
 
-    def _prepared(self, place: SitePlace, progress: Progress, wisher: int) -> Stage:
+    def _prepared(self, place: SitePlace, progress: Progress, wisher: int) -> TargetStage:
         cut = Cut.of(self.request.size, len(self.cluster.guests()))
         stage = SiteStage(
             place,
@@ -180,4 +180,4 @@ def refuse_node(cluster: Cluster, name: str) -> None:
     nodes = {host.name for host in cluster.hosts} | {guest.name for guest in cluster.guests()}
     if known in nodes:
         hint = "run this on a client of the site"
-        raise BadInput("is a server or a guest, and no client of theirs", where=name, hint=hint)
+        raise BadInput("is a server or a guest, and not a client of theirs", where=name, hint=hint)

@@ -1,4 +1,4 @@
-"""What a lab and a site have in common: where turns are played."""
+"""The target of a session: a lab or a site, where rounds are played."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vas_core.progress import Step, Steps
 
 @dataclass(frozen=True, kw_only=True)
 class InterferenceRequest:
-    """What a session was asked for: seconds for each pattern, the TeraSort, the clients' files."""
+    """The options of a session: seconds for each pattern, the TeraSort, the clients' files."""
 
     seconds: int
     size: int
@@ -28,24 +28,24 @@ class InterferenceRequest:
     files: int | None = None
 
 
-class Stage(Protocol):
-    """A venue that is ready. All raise VasError when they fail."""
+class TargetStage(Protocol):
+    """A target that is ready. All raise VasError when they fail."""
 
     @property
     def clients(self) -> Clients:
-        """What fio is to work on."""
+        """The files that fio works on."""
 
     def begin(self, arm: ArmName) -> None:
         """Everybody is where the arm has them, page caches are empty as far as they may be."""
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """What fio printed, run as the service's clients are."""
+        """Returns what fio printed, run as the service's clients are."""
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
         """The arm's analytics, at work as long as the body; each job's seconds are there after."""
 
 
-class Target(Protocol):
+class InterferenceTarget(Protocol):
     """A lab to be started, or a site that is there."""
 
     @property
@@ -54,22 +54,22 @@ class Target(Protocol):
 
     @property
     def scope(self) -> Scope:
-        """Its arms, and what they show."""
+        """The arms of this target, and what they show."""
 
     def environment(self) -> Environment:
         """Returns the machine as it is now."""
 
     def settings(self) -> dict[str, JsonValue]:
-        """What turns must have in common beside the options."""
+        """Returns the settings that rounds must have in common besides the options."""
 
     def words(self) -> str:
         """In a line, for people."""
 
     def facts(self) -> Mapping[str, object]:
-        """The same for JSON."""
+        """Returns the target's facts for JSON."""
 
     def steps(self) -> Sequence[Step]:
-        """What comes before the first turn."""
+        """Returns the steps before the first round."""
 
     def check(self) -> None:
         """Raises BadInput, NotHere or VasError where no session can be."""
@@ -77,5 +77,5 @@ class Target(Protocol):
     def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
         """Progress with the times that sessions here have learned."""
 
-    def opened(self, progress: Progress) -> AbstractContextManager[Stage]:
+    def opened(self, progress: Progress) -> AbstractContextManager[TargetStage]:
         """The stage, for the body; nothing that was made for it is left."""

@@ -1,4 +1,4 @@
-"""What the runs say: each arm's bandwidth over that alone, the guest's over the host's. Pure."""
+"""Judges the runs: each arm's bandwidth over that alone, the guest's over the host's. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, ArmN
 from vas_bench.interference.rounds import as_json as run_as_json
 from vas_bench.interference.rounds import job_seconds_of, rate_of
 from vas_bench.results.record import BenchRun
-from vas_bench.statistics.compare import Difference, Pair, judge
-from vas_bench.statistics.gain import Better
+from vas_bench.statistics.compare import ArmDifference, SamplePair, judge
+from vas_bench.statistics.gain import BetterDirection
 
 COLUMNS = ("PATTERN", "ARM", "N", "MIB/S", "CHANGE", "95 % INTERVAL", "PAPER", "VERDICT")
 LOAD_COLUMNS = ("ARM", "N", "JOBS", "JOB SECONDS", "CHANGE", "95 % INTERVAL", "VERDICT")
@@ -36,8 +36,8 @@ class InterferenceVerdict:
     """
 
     runs: tuple[BenchRun, ...]
-    patterns: tuple[tuple[str, Difference], ...]
-    load: Difference | None
+    patterns: tuple[tuple[str, ArmDifference], ...]
+    load: ArmDifference | None
 
     def rates(self, pattern: str, arm: ArmName) -> list[float]:
         """Bytes a second, in order of rounds."""
@@ -52,7 +52,7 @@ class InterferenceVerdict:
                 if name == pattern:
                     yield self._row(name, it)
 
-    def _row(self, pattern: str, it: Difference) -> tuple[object, ...]:
+    def _row(self, pattern: str, it: ArmDifference) -> tuple[object, ...]:
         over_alone = it.pair.base == ALONE
         arm = it.pair.arm if over_alone else f"{it.pair.arm} over {it.pair.base}"
         rate = f"{median(it.pair.samples) / _MIB:.1f}"
@@ -94,12 +94,12 @@ def verdict(played: Sequence[BenchRun]) -> InterferenceVerdict:
     against = [arms for arms in _AGAINST if here.issuperset(arms)]
     named = [(pattern, *arms) for pattern in PATTERN_NAMES for arms in against]
     pairs = [
-        Pair(
+        SamplePair(
             arm,
             base,
             _rates(runs, pattern, arm),
             _rates(runs, pattern, base),
-            Better.HIGHER,
+            BetterDirection.HIGHER,
             "throughput",
         )
         for pattern, arm, base in named
@@ -111,8 +111,8 @@ def verdict(played: Sequence[BenchRun]) -> InterferenceVerdict:
     return InterferenceVerdict(runs, tuple(zip(names, judged, strict=False)), load)
 
 
-def _jobs(runs: Sequence[BenchRun]) -> list[Pair]:
-    return [Pair("guest", "host", _times(runs, "guest"), _times(runs, "host"))]
+def _jobs(runs: Sequence[BenchRun]) -> list[SamplePair]:
+    return [SamplePair("guest", "host", _times(runs, "guest"), _times(runs, "host"))]
 
 
 def _rates(runs: Sequence[BenchRun], pattern: str, arm: str) -> list[float]:
@@ -124,16 +124,16 @@ def _times(runs: Sequence[BenchRun], arm: str) -> list[float]:
     return [median(job_seconds_of(run)) for run in runs if run.system == arm]
 
 
-def _change(it: Difference) -> tuple[str, str]:
+def _change(it: ArmDifference) -> tuple[str, str]:
     low, high = (f"{100 * (end - 1):+.1f}" for end in (it.ratio.low, it.ratio.high))
     return f"{100 * (it.ratio.value - 1):+.1f} %", f"{low} to {high}"
 
 
-def _paper(pattern: str, it: Difference) -> str | None:
+def _paper(pattern: str, it: ArmDifference) -> str | None:
     return paper(pattern, it.pair.arm) if it.pair.base == ALONE else None
 
 
-def _as_json(it: Difference) -> dict[str, Any]:
+def _as_json(it: ArmDifference) -> dict[str, Any]:
     return {
         "arm": it.pair.arm,
         "base": it.pair.base,

@@ -34,7 +34,6 @@ from vas_bench.results.store import RunStore
 from vas_bench.run.conduct import note_left
 from vas_bench.run.kept import budget_option, refuse_invalid, resume_option
 from vas_core.cli import RealRange, json_option, note, print_json
-from vas_core.errors import VasError
 from vas_core.files import write_atomically
 from vas_core.progress import Steps
 from vas_core.root import Root
@@ -45,7 +44,7 @@ _count = click.IntRange(1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class PinningOptions:
     """The options that the user gave."""
 
     runs: int
@@ -114,7 +113,7 @@ def experiment(as_json: bool, dry_run: bool, **given: Any) -> None:
     Examples: vas affinity experiment --runs 12 --picture runs.svg
               vas affinity experiment --cpus 4-7 -- ./my-benchmark --short
     """
-    options = Options(**given)
+    options = PinningOptions(**given)
     if options.picture:
         check_name(options.picture)
     lacking = tuning.why_not(_ROOT)
@@ -143,15 +142,13 @@ def experiment(as_json: bool, dry_run: bool, **given: Any) -> None:
         _write(result, options)
         _print(result, options.alpha, as_json)
     refuse_invalid(made)
-    if not valid:
-        raise VasError("no run was made", hint="give a larger --budget")
 
 
 def _play(
     work: PinningWorkload,
     left: Sequence[Round[PinningSubject]],
     store: RunStore,
-    options: Options,
+    options: PinningOptions,
     directory: Path,
 ) -> Played[PinningSubject]:
     here = environment(_ROOT)
@@ -176,7 +173,7 @@ def _print(result: PinningResult, alpha: float, as_json: bool) -> None:
         views.print_result(result, alpha)
 
 
-def _write(result: PinningResult, options: Options) -> None:
+def _write(result: PinningResult, options: PinningOptions) -> None:
     if options.out:
         document = json.dumps(result.as_json(options.alpha), indent=1)
         write_atomically(options.out, document + "\n")

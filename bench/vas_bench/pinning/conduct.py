@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from vas_bench.engine.observe import Observation
-from vas_bench.engine.rounds import Identity
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.pinning import tuning
 from vas_bench.pinning.design import PinningArm, arms, questions
-from vas_bench.pinning.statistics import Answer, PinningSummary, summarize
+from vas_bench.pinning.statistics import PinningAnswer, PinningSummary, summarize
 from vas_bench.pinning.workload import PinningWorkload
 from vas_bench.results.measures import PINNING
 from vas_bench.results.record import BenchRun, Parameter
@@ -53,9 +53,9 @@ class PinningSubject:
 
 def identities(
     work: PinningWorkload, all_arms: list[PinningArm], **settings: Any
-) -> list[Identity[PinningSubject]]:
+) -> list[RunIdentity[PinningSubject]]:
     """Returns each arm with the settings that it runs with."""
-    return [Identity(PinningSubject(arm, work.metric), settings, {}) for arm in all_arms]
+    return [RunIdentity(PinningSubject(arm, work.metric), settings, {}) for arm in all_arms]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class PinningResult:
         """Returns mean and spread by arm."""
         return {name: summarize(values) for name, values in self.values.items()}
 
-    def tests(self) -> list[Answer]:
+    def tests(self) -> list[PinningAnswer]:
         """Returns the answers that the runs give."""
         return questions(self.values)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vas_bench.pinning.statistics import Answer, Arms, contrast, corrected, spread
+from vas_bench.pinning.statistics import Arms, PinningAnswer, contrast, corrected, spread
 from vas_bench.results.systems import Pinning
 
 FEWEST_RUNS = 3
@@ -36,7 +36,7 @@ def arms(*, tuning: bool) -> list[PinningArm]:
     ]
 
 
-def questions(values: Arms) -> list[Answer]:
+def questions(values: Arms) -> list[PinningAnswer]:
     """Returns the tests, corrected for their number; none with fewer than three runs of an arm."""
     if any(len(arm) < FEWEST_RUNS for arm in values.values()):
         return []
@@ -47,7 +47,7 @@ def questions(values: Arms) -> list[Answer]:
     return corrected(asked)
 
 
-def _pinning(values: Arms, base: float, *, tuned: bool) -> list[Answer]:
+def _pinning(values: Arms, base: float, *, tuned: bool) -> list[PinningAnswer]:
     free, pinned = PinningArm(tuned, False).name, PinningArm(tuned, True).name
     where = "tuned" if tuned else "untuned"
     return [
@@ -56,7 +56,7 @@ def _pinning(values: Arms, base: float, *, tuned: bool) -> list[Answer]:
     ]
 
 
-def _tuning(values: Arms, base: float) -> list[Answer]:
+def _tuning(values: Arms, base: float) -> list[PinningAnswer]:
     free, pinned = BASE.name, PinningArm(False, True).name
     tuned, both = PinningArm(True, False).name, PinningArm(True, True).name
     crossed: dict[str, float] = {both: 1, tuned: -1, pinned: -1, free: 1}

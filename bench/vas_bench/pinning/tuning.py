@@ -44,7 +44,7 @@ def tuned(root: Root) -> Iterator[None]:
 
 
 def latency_microseconds(root: Root) -> int:
-    """What holds now, by whoever asked for least."""
+    """Returns the latency that holds now, by whoever asked for least."""
     with root.path(_FILE).open("rb") as stream:
         (value,) = struct.unpack("=i", stream.read(4))
     return int(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from vas_bench.pinning.conduct import PinningResult
-from vas_bench.pinning.statistics import Answer, PinningSummary
+from vas_bench.pinning.statistics import PinningAnswer, PinningSummary
 from vas_core.cli import note, print_table
 
 
@@ -32,7 +32,7 @@ def _arm_row(name: str, one: PinningSummary) -> tuple[object, ...]:
     return name, one.n, *numbers, f"{100 * one.relative_sd:.1f}%", *extremes
 
 
-def _test_row(test: Answer, alpha: float) -> tuple[object, ...]:
+def _test_row(test: PinningAnswer, alpha: float) -> tuple[object, ...]:
     if test.unit == "%":
         effect, interval = f"{test.effect:+.1f} %", "-"
     else:

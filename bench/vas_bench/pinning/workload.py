@@ -1,4 +1,4 @@
-"""What an experiment runs: its own pipeline of threads, or a user's command."""
+"""The workload of an experiment: its own pipeline of threads, or a user's command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vas_core.process import run
 
 
 class PinningWorkload(Protocol):
-    """Something to run."""
+    """A workload that an experiment runs."""
 
     @property
     def metric(self) -> str:
@@ -31,7 +31,7 @@ class PinningWorkload(Protocol):
         """One line: what runs, and what "pinned" is."""
 
     def run(self, arm: PinningArm) -> float:
-        """One run's metric."""
+        """Runs it once and returns its metric."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def last_number(argv: Sequence[str], stdout: str) -> float:
         return metric
     except (IndexError, ValueError):
         last = lines[-1] if lines else ""
-        what = f"the last line of its output is no number: {last!r}"
+        what = f"the last line of its output is not a number: {last!r}"
         raise VasError(what, where=argv[0], hint="print the metric last") from None
 
 
@@ -126,7 +126,7 @@ def compile_pipeline(directory: Path) -> Path:
 
 @contextmanager
 def kept_on(cpus: Sequence[int] | None) -> Iterator[None]:
-    """What is started meanwhile runs on these CPUs only: it inherits them from us."""
+    """Keeps all that is started meanwhile on these CPUs: it inherits them from us."""
     before = os.sched_getaffinity(0)
     if cpus:
         os.sched_setaffinity(0, cpus)

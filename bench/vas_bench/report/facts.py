@@ -1,4 +1,4 @@
-"""What a report says, computed from runs: experiments side by side, and what was left out."""
+"""The facts of a report, computed from runs: experiments side by side, and the runs left out."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from functools import cached_property
 from statistics import fmean
 
 from vas_bench.report.scaling import Scaling, scalings
-from vas_bench.results.groups import Case, Group, grouped
+from vas_bench.results.groups import BenchCase, RunGroup, grouped
 from vas_bench.results.measures import MEASURES, measure_of, noun_of, primary_of
-from vas_bench.results.record import BenchRun, Locality
+from vas_bench.results.record import BenchRun, HostLocality
 from vas_bench.results.systems import SYSTEMS, ComparedSystem
-from vas_bench.statistics.compare import Difference, compare
-from vas_bench.statistics.gain import Better
+from vas_bench.statistics.compare import ArmDifference, compare
+from vas_bench.statistics.gain import BetterDirection
 from vas_bench.statistics.summary import Summary, summary
 
 _HASH_CHARS = 8
 
 
 @dataclass(frozen=True)
-class Arm:
+class ReportArm:
     """One experiment of a comparison, and how its job time differs from the base's; None for it."""
 
     label: str
-    group: Group
+    group: RunGroup
     job: Summary
-    difference: Difference | None = None
+    difference: ArmDifference | None = None
 
     @property
     def system(self) -> ComparedSystem:
-        """What it ran on."""
+        """The system that it ran on."""
         return self.group.system
 
     @property
@@ -43,32 +43,34 @@ class Arm:
         return {name: fmean(phases.get(name, 0.0) for phases in listed) for name in order}
 
     @property
-    def hosts(self) -> dict[str, Locality]:
+    def hosts(self) -> dict[str, HostLocality]:
         """Locality by host, summed over the runs."""
         names = dict.fromkeys(host for run in self.group.runs for host in run.hosts)
         runs = self.group.runs
         return {name: _sum([r.hosts[name] for r in runs if name in r.hosts]) for name in names}
 
     def summary(self, measure: str) -> Summary | None:
-        """What its runs say of a measure; None where no run has it."""
+        """Returns the summary of a measure over its runs; None where no run has it."""
         values = self.group.values(measure)
         return summary(values) if values else None
 
 
-def _sum(localities: Sequence[Locality]) -> Locality:
-    fields = Locality.model_fields
-    return Locality(**{name: sum(getattr(each, name) for each in localities) for name in fields})
+def _sum(localities: Sequence[HostLocality]) -> HostLocality:
+    fields = HostLocality.model_fields
+    return HostLocality(
+        **{name: sum(getattr(each, name) for each in localities) for name in fields}
+    )
 
 
 @dataclass(frozen=True)
 class Comparison:
     """All experiments of one case, in the order of the systems."""
 
-    case: Case
-    arms: tuple[Arm, ...]
+    case: BenchCase
+    arms: tuple[ReportArm, ...]
 
     @property
-    def base(self) -> Arm:
+    def base(self) -> ReportArm:
         """The arm that ratios are over."""
         return next(arm for arm in self.arms if arm.difference is None)
 
@@ -83,9 +85,9 @@ class Comparison:
         return noun_of(self.measure)
 
     @property
-    def ranked(self) -> list[Arm]:
+    def ranked(self) -> list[ReportArm]:
         """The arms, the one with the best median first."""
-        higher = better_of(self.measure) is Better.HIGHER
+        higher = better_of(self.measure) is BetterDirection.HIGHER
         return sorted(self.arms, key=lambda arm: arm.job.median, reverse=higher)
 
     @property
@@ -97,7 +99,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ReportFacts:
     """Everything that a report shows."""
 
     runs: tuple[BenchRun, ...]
@@ -129,27 +131,29 @@ class Facts:
         return sum(run.warm_up and run.invalid is None for run in self.runs)
 
     @property
-    def groups(self) -> list[Group]:
-        """All experiments."""
+    def groups(self) -> list[RunGroup]:
+        """The groups of all experiments."""
         return [arm.group for comparison in self.comparisons for arm in comparison.arms]
 
 
-def better_of(measure: str) -> Better:
+def better_of(measure: str) -> BetterDirection:
     """Returns which way a compared measure is better."""
     found = measure_of(measure)
-    return Better.HIGHER if found and found.better == "higher" else Better.LOWER
+    return BetterDirection.HIGHER if found and found.better == "higher" else BetterDirection.LOWER
 
 
-def facts_of(runs: Sequence[BenchRun], base: ComparedSystem | None = None) -> Facts:
+def facts_of(runs: Sequence[BenchRun], base: ComparedSystem | None = None) -> ReportFacts:
     """Puts runs together. `base` is what others are held against, where it ran."""
-    by_case: dict[Case, list[Group]] = {}
+    by_case: dict[BenchCase, list[RunGroup]] = {}
     for group in grouped(runs):
         by_case.setdefault(group.case, []).append(group)
     found = (compare_arms(case, groups, base) for case, groups in by_case.items())
-    return Facts(tuple(runs), tuple(found))
+    return ReportFacts(tuple(runs), tuple(found))
 
 
-def compare_arms(case: Case, groups: Sequence[Group], base: ComparedSystem | None) -> Comparison:
+def compare_arms(
+    case: BenchCase, groups: Sequence[RunGroup], base: ComparedSystem | None
+) -> Comparison:
     """The experiments of a case against the base; the first system that ran, if it is not there."""
     labels = _labels(groups)
     measure = primary_of(case.workload)
@@ -157,13 +161,13 @@ def compare_arms(case: Case, groups: Sequence[Group], base: ComparedSystem | Non
     against = next((n for n, g in zip(labels, groups, strict=True) if g.system == base), labels[0])
     found = {each.pair.arm: each for each in compare(times, against, better_of(measure))}
     arms = (
-        Arm(name, group, summary(times[name]), found.get(name))
+        ReportArm(name, group, summary(times[name]), found.get(name))
         for name, group in zip(labels, groups, strict=True)
     )
     return Comparison(case, tuple(arms))
 
 
-def _labels(groups: Sequence[Group]) -> list[str]:
+def _labels(groups: Sequence[RunGroup]) -> list[str]:
     """Each experiment's name: its system, and what sets it apart where one system has several."""
     systems = Counter(group.system for group in groups)
     hashes = Counter((group.system, group.configuration_hash) for group in groups)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vas_bench.report.facts import Arm, Comparison, Facts
+from vas_bench.report.facts import Comparison, ReportArm, ReportFacts
 from vas_bench.report.page import all_findings
 from vas_bench.report.words import case_words, summary_words
 
 _COLUMNS = ("system", "job time, median (95 % interval)", "against the base")
 
 
-def markdown(facts: Facts) -> str:
+def markdown(facts: ReportFacts) -> str:
     """A table for each comparison, and the findings as a list."""
     parts = ["\n".join(_comparison(each)) for each in facts.comparisons]
     told = [f"- {_escaped(finding.text)}" for finding in all_findings(facts)]
@@ -27,7 +27,7 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
         yield _line([arm.label, summary_words(comparison.measure, arm.job), _against(arm)])
 
 
-def _against(arm: Arm) -> str:
+def _against(arm: ReportArm) -> str:
     if arm.difference is None:
         return "base"
     return f"{arm.difference.ratio.value:.2f}; {arm.difference.verdict}"

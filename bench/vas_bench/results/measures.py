@@ -1,4 +1,4 @@
-"""What is measured of a run: name, unit, meaning, and which way is better."""
+"""The measures of a run: name, unit, meaning, and which way is better."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from vas_bench.results.store import read_results
 from vas_core.cli import note
 
 skip_damaged_option = click.option(
-    "--skip-damaged", is_flag=True, help="Leave out lines that are no runs, and say which."
+    "--skip-damaged", is_flag=True, help="Leave out lines that are not runs, and print which."
 )
 results_path = click.Path(path_type=Path, exists=True, dir_okay=False)
 

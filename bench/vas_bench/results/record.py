@@ -45,7 +45,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Locality(_Model):
+class HostLocality(_Model):
     """Where the map tasks of one host had their input from."""
 
     data_local_maps: Count = 0
@@ -89,7 +89,7 @@ class BenchRun(_Model):
     invalid: str | None = None
     measures: dict[str, FiniteFloat] = {}
     phases: dict[Name, FiniteFloat] = {}
-    hosts: dict[Name, Locality] = {}
+    hosts: dict[Name, HostLocality] = {}
     validation: Validation | None = None
 
     @property

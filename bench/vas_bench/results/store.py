@@ -1,8 +1,8 @@
 """The file of results: lines are appended, one writer at a time, and never changed.
 
 A line is written by one write and made durable before `append` returns. A writer that was killed
-can leave a part of its last line: that part is dropped, and said. Any other line that is no run is
-damage, which is reported by its number.
+can leave a part of its last line: that part is dropped, with a note. Any other line that is not a
+run is damage, which is reported by its number.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _RUN = TypeAdapter(BenchRun)
 
 
 @dataclass(frozen=True)
-class Damage:
-    """A line that is no run: its number, from 1, and what is wrong with it."""
+class DamagedLine:
+    """A line that is not a run: its number, from 1, and what is wrong with it."""
 
     line: int
     what: str
@@ -46,7 +46,7 @@ class Content:
     """
 
     runs: tuple[BenchRun, ...]
-    damaged: tuple[Damage, ...] = ()
+    damaged: tuple[DamagedLine, ...] = ()
     torn_line: int | None = None
     settings: Mapping[str, JsonValue] | None = None
 
@@ -79,10 +79,10 @@ def parse(data: bytes) -> Content:
             if number == last:
                 torn = number
             else:
-                damaged.append(Damage(number, _first(wrong)))
+                damaged.append(DamagedLine(number, _first(wrong)))
             continue
         if seen.setdefault(run.id, number) != number:
-            damaged.append(Damage(number, f"the same id as line {seen[run.id]}: {run.id}"))
+            damaged.append(DamagedLine(number, f"the same id as line {seen[run.id]}: {run.id}"))
         else:
             runs.append(run)
     return Content(tuple(runs), tuple(damaged), torn, settings)
@@ -97,9 +97,9 @@ def _first(wrong: ValidationError) -> str:
 def read_results(
     path: Path, *, say: Callable[[str], None], skip_damaged: bool = False
 ) -> tuple[BenchRun, ...]:
-    """The runs of a file, or those that a report in HTML carries.
+    """Returns the runs of a file, or those that a report in HTML carries.
 
-    Says what it leaves out: a torn last line, and damaged lines if they are to be skipped. Raises
+    Says what it leaves out: a torn last line, and damaged lines if `skip_damaged`. Raises
     BadInput for damaged ones otherwise, and for a file without any run.
     """
     try:
@@ -117,11 +117,11 @@ def read_results(
     for damage in content.damaged:
         say(f"{path}, {damage}; left out")
     if not content.runs:
-        raise BadInput("there is no run in it", where=str(path), hint="`vas bench run` makes some")
+        raise BadInput("holds no run", where=str(path), hint="`vas bench run` makes some")
     return content.runs
 
 
-def _listed(damaged: tuple[Damage, ...]) -> str:
+def _listed(damaged: tuple[DamagedLine, ...]) -> str:
     more = len(damaged) - _SHOWN
     shown = "; ".join(str(damage) for damage in damaged[:_SHOWN])
     return f"{shown}; and {more} more damaged lines" if more > 0 else shown

@@ -10,7 +10,7 @@ import click
 
 from vas_bench.engine.play import Played
 from vas_bench.engine.resume import left_to_do
-from vas_bench.engine.rounds import Identity, Round, draw_rounds
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.report.words import runs_words
@@ -20,7 +20,7 @@ from vas_bench.run.conduct import conduct, note_left, say_rounds, without_settin
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.lab_site import LabSite
-from vas_bench.run.plan import Plan, read_plan
+from vas_bench.run.plan import BenchPlan, read_plan
 from vas_bench.run.planned import PlannedSite
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
@@ -97,7 +97,7 @@ def run(
     _print(ended, target, written, as_json)
 
 
-def _lab_site(plan: Plan) -> LabSite:
+def _lab_site(plan: BenchPlan) -> LabSite:
     return LabSite(plan, default_directory(_LAB), note)
 
 
@@ -106,7 +106,9 @@ def _command(plan_file: Path, site: SiteOptions | None) -> str:
     return shlex.join(["vas", "bench", "run", plan_file.name, *where])
 
 
-def _drawn(plan: Plan, identities: Sequence[Identity[Experiment]]) -> list[Round[Experiment]]:
+def _drawn(
+    plan: BenchPlan, identities: Sequence[RunIdentity[Experiment]]
+) -> list[Round[Experiment]]:
     return draw_rounds(identities, rounds=plan.rounds, warm_up=plan.warm_up, seed=plan.seed)
 
 
@@ -132,9 +134,9 @@ def _say(drawn: Sequence[Round[Experiment]], as_json: bool) -> None:
     note(f"{runs_words(len(drawn))}, about {total} on two quiet cores (estimated)")
 
 
-def _report(runs: Sequence[BenchRun], target: Path, plan: Plan) -> Path | None:
+def _report(runs: Sequence[BenchRun], target: Path, plan: BenchPlan) -> Path | None:
     if not any(run.counts for run in runs):
-        note("no run counts, so there is no report")
+        note("no run counts, so no report is written")
         return None
     write_atomically(target, html(page_of(facts_of(runs), f"VAS benchmark: {plan.name}")))
     return target

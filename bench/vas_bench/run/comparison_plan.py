@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vas_bench.results.systems import System
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.plan import Hosts, JvmProfile, Many, Plan, Size, WorkloadName, made_plan
+from vas_bench.run.plan import BenchPlan, Hosts, JvmProfile, Many, Size, WorkloadName, made_plan
 from vas_core.settings import read_yaml
 from vas_lab.terasort import Sizes
 
@@ -84,7 +84,7 @@ class ComparisonPlan(_Model):
             if names is None or system in names
         ]
 
-    def site_plan(self, of: Iterable[Experiment]) -> Plan:
+    def site_plan(self, of: Iterable[Experiment]) -> BenchPlan:
         """Returns the plan that a lab is made for; the page cache stays as a run left it."""
         found = list(of)
         workloads = list(dict.fromkeys(each.workload for each in found))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vas_bench.engine.play import Budget, Played, play_all
 from vas_bench.engine.resume import left_to_do
-from vas_bench.engine.rounds import Identity, Round
+from vas_bench.engine.rounds import Round, RunIdentity
 from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds, estimates
 from vas_bench.run.experiments import Experiment
@@ -51,9 +51,9 @@ def conduct(
         site.down()
 
 
-def without_settings(experiments: Iterable[Experiment]) -> list[Identity[Experiment]]:
+def without_settings(experiments: Iterable[Experiment]) -> list[RunIdentity[Experiment]]:
     """Returns identities that are good enough for a dry run: nothing has to be built for them."""
-    return [Identity(each, {}, {}) for each in experiments]
+    return [RunIdentity(each, {}, {}) for each in experiments]
 
 
 def say_rounds(rounds: Sequence[Round[Experiment]]) -> float:

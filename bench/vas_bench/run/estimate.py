@@ -28,7 +28,7 @@ def estimated_seconds(rounds: Iterable[Round[Experiment]]) -> list[float]:
 
 
 def estimates(rounds: Sequence[Round[Experiment]]) -> Estimates[Experiment]:
-    """Returns the estimates for rounds that are to be played in this order."""
+    """Returns the estimates for rounds in the order they are played."""
     return Estimates(rounds, _expected(rounds))
 
 

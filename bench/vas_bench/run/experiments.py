@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vas_bench.results.record import Parameter
 from vas_bench.results.systems import System
-from vas_bench.run.plan import Codec, JvmProfile, Plan, WorkloadName, in_order
+from vas_bench.run.plan import BenchPlan, Codec, JvmProfile, WorkloadName, in_order
 from vas_cluster.model import Flock
 from vas_core.sizes import format_size
 
@@ -34,12 +34,12 @@ class Experiment:
 
     @property
     def site(self) -> tuple[int, JvmProfile, Flock]:
-        """What a lab has to be started anew for."""
+        """The choices that take a lab of their own."""
         return self.hosts, self.jvm, self.flock
 
     @property
     def data(self) -> tuple[WorkloadName, int, int, int]:
-        """What decides over the input and the right output."""
+        """The choices that the input and the right output depend on."""
         return self.workload, self.size_bytes, self.split_bytes, self.reducers
 
     @property
@@ -49,7 +49,7 @@ class Experiment:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """As a run's line has them: the numbers, and what else is not as usual."""
+        """The parameters of a run's line: the numbers, and all that is not the default."""
         numbers: dict[str, Parameter] = {
             "size_bytes": self.size_bytes,
             "split_bytes": self.split_bytes,
@@ -78,7 +78,7 @@ class Experiment:
 _USUAL = {"codec": "none", "jvm": "lab", "flock": Flock.FLOCK.value}
 
 
-def experiments(plan: Plan) -> list[Experiment]:
+def experiments(plan: BenchPlan) -> list[Experiment]:
     """All combinations, those of one system side by side in the order of systems."""
     lists = plan.parameters
     combined = itertools.product(

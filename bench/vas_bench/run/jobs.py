@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from vas_bench.results.record import Locality, Validation
+from vas_bench.results.record import HostLocality, Validation
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import STOCK, sizes_of
@@ -123,7 +123,7 @@ def meant(experiment: Experiment, found: Mapping[str, float]) -> dict[str, float
 _NEAR = {"local": "data_local_maps", "partner": "rack_local_maps"}
 
 
-def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, Locality]:
+def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, HostLocality]:
     """Host -> where its maps' stripes lay, from the rows of `vas job locality`.
 
     A pair of servers is a rack. Maps whose split is not known are left out.
@@ -132,8 +132,8 @@ def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, Locality]:
     for row in rows:
         if not isinstance(row["length"], int) or not isinstance(row["local_bytes"], int):
             continue
-        host = found.setdefault(str(row["ran_on"]), dict.fromkeys(Locality.model_fields, 0))
+        host = found.setdefault(str(row["ran_on"]), dict.fromkeys(HostLocality.model_fields, 0))
         host[_NEAR.get(str(row["where"]), "other_maps")] += 1
         host["input_bytes"] += row["length"]
         host["local_input_bytes"] += row["local_bytes"]
-    return {name: Locality(**found[name]) for name in sorted(found)}
+    return {name: HostLocality(**found[name]) for name in sorted(found)}

@@ -29,7 +29,9 @@ def build_of_plugins() -> str:
 
 
 def refuse_invalid(runs: Sequence[BenchRun]) -> None:
-    """Raises VasError, with the first reason, where any run is INVALID."""
+    """Raises VasError where any run is INVALID, with the first reason, and where none was made."""
+    if not runs:
+        raise VasError("no run was made", hint="give a larger --budget")
     invalid = [run for run in runs if run.invalid]
     if invalid:
         runs_are = "1 run is" if len(invalid) == 1 else f"{len(invalid)} runs are"

@@ -10,7 +10,7 @@ from typing import Protocol
 from vas_bench.engine.observe import Observation, Observer, failure
 from vas_bench.engine.resume import Environment
 from vas_bench.engine.rounds import Round
-from vas_bench.results.record import BenchRun, Locality, Validation
+from vas_bench.results.record import BenchRun, HostLocality, Validation
 from vas_bench.run.experiments import Experiment
 from vas_core.errors import VasError
 
@@ -20,7 +20,7 @@ class Details:
     """Facts of a run besides its measures: seconds by phase, locality by host."""
 
     phases: Mapping[str, float] = field(default_factory=dict)
-    hosts: Mapping[str, Locality] = field(default_factory=dict)
+    hosts: Mapping[str, HostLocality] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class OutputCheck:
     wrong: str = ""
 
 
-class Site(Protocol):
+class RunSite(Protocol):
     """A site where experiments run. All but `environment` raise VasError when they fail."""
 
     def environment(self) -> Environment:
@@ -63,7 +63,7 @@ class Site(Protocol):
 class Session:
     """One session of a plan. Runs in another environment than `reference` are INVALID."""
 
-    site: Site
+    site: RunSite
     reference: Environment
     name: str
     command: str

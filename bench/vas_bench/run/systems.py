@@ -1,4 +1,4 @@
-"""What sets an experiment apart: properties of its job, and of its lab. Pure."""
+"""The properties of an experiment's job, and of its lab. Pure."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def configuration(
 def site_configuration(
     experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str
 ) -> dict[str, Any]:
-    """The same on a site, whose own configuration is not in it; `hdfs` is the site's."""
+    """Returns an experiment's settings on a site, without the site's own; `hdfs` is the site's."""
     own = _own(experiment, hdfs)
     return {"properties": _told(experiment, own, properties), "page_cache": page_cache}
 

@@ -38,7 +38,7 @@ def tez_jars() -> tuple[Path, ...]:
 
 
 def fetch_tez(say: Callable[[str], None]) -> tuple[Path, ...]:
-    """The same, from Maven Central if they are not there. Raises VasError when that fails."""
+    """Returns Tez's jars, from Maven Central if need be. Raises VasError when that fails."""
     if not tez_jars():
         say(f"fetching Apache Tez {tez_version()} from Maven Central, to measure against (7 MB)")
         shutil.rmtree(_TARGET, ignore_errors=True)
@@ -50,7 +50,7 @@ def fetch_tez(say: Callable[[str], None]) -> tuple[Path, ...]:
 
 
 def job_properties(history: str) -> dict[str, str]:
-    """What every MapReduce job on Tez is told; `history` is where its master says what it did."""
+    """Returns the properties of every MapReduce job on Tez, which writes its history there."""
     return {
         "mapreduce.framework.name": "yarn-tez",
         "tez.use.cluster.hadoop-libs": "true",

@@ -1,4 +1,4 @@
-"""What Apache Tez's application masters write of their jobs, as MapReduce's history says it. Pure.
+"""The history of jobs that Apache Tez's masters write, in the words of MapReduce's. Pure.
 
 One JSON object an event, as `SimpleHistoryLoggingService` of Tez 0.10 has them.
 """
@@ -25,7 +25,7 @@ _FIRST_VERTEX = "00"
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TezAttempt:
     """A task's attempt that ended: the number of its vertex, state, times in Unix milliseconds."""
 
     id: str
@@ -36,7 +36,7 @@ class Attempt:
 
     @property
     def is_map(self) -> bool:
-        """Whether it is of the first vertex: `attempt_TIME_APP_DAG_VERTEX_TASK_ATTEMPT`."""
+        """Whether the first vertex ran it: `attempt_TIME_APP_DAG_VERTEX_TASK_ATTEMPT`."""
         return self.id.split("_")[4] == _FIRST_VERTEX
 
     def count(self, name: str) -> int:
@@ -52,7 +52,7 @@ class TezHistory:
     finish_ms: int
     data_local: int
     containers: int
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[TezAttempt, ...]
 
     def job(self, of: JobResult) -> JobResult:
         """The job with its seconds and its counters, by the names that MapReduce gives them."""
@@ -128,9 +128,9 @@ def _of_kind(events: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Mapping
             yield event
 
 
-def _attempt(event: Mapping[str, Any]) -> Attempt:
+def _attempt(event: Mapping[str, Any]) -> TezAttempt:
     told = event["otherinfo"]
-    return Attempt(
+    return TezAttempt(
         id=event["entity"],
         status=told["status"],
         start_ms=told["startTime"],
@@ -166,16 +166,16 @@ def _renamed(counters: Counters, *, is_map: bool) -> Counters:
     return {**counters, "MapReduce": {name: value for name, value in named.items() if value}}
 
 
-def _failed(attempts: Iterable[Attempt]) -> int:
+def _failed(attempts: Iterable[TezAttempt]) -> int:
     return sum(each.status == "FAILED" for each in attempts)
 
 
-def _as_map(it: Attempt) -> MapAttempt:
+def _as_map(it: TezAttempt) -> MapAttempt:
     # Where it ran stands in no event that says how it ended.
     return MapAttempt(it.id, it.id, "", "", it.start_ms, it.finish_ms)
 
 
-def _as_reduce(it: Attempt) -> ReduceAttempt:
+def _as_reduce(it: TezAttempt) -> ReduceAttempt:
     # Both are counted from the start of the task's shuffle, which is its own but for its JVM's.
     shuffled = it.start_ms + it.count("SHUFFLE_PHASE_TIME")
     merged = max(shuffled, it.start_ms + it.count("MERGE_PHASE_TIME"))

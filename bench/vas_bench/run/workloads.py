@@ -144,7 +144,7 @@ class Dfsio:
         self._is_longer = False
 
     def generate(self) -> None:
-        """Writes the files that are to be read, or appended to."""
+        """Writes the files that runs read, or append to."""
         remove_tree(self._lab, self._directory)
         if self._mode != "write":
             self._play("write", {})
@@ -202,7 +202,7 @@ class Dfsio:
 
 
 def bytes_in(lab: Place, directory: str) -> int:
-    """The bytes of all files of a directory that are no hidden ones."""
+    """Returns the bytes of all files of a directory that are not hidden."""
     with readable(lab, directory) as there:
         return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", str(there)]).stdout.split()))
 

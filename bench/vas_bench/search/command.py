@@ -1,4 +1,4 @@
-"""`vas affinity bench`."""
+"""The command `vas affinity bench`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SPEED_SECONDS = 0.4
 
 
 @click.command()
-@click.option("--seed", type=click.IntRange(0), default=0, help="Of the instances: 0.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Random seed of the instances: 0.")
 @click.option("--instances", type=click.IntRange(1), default=100, help="For the gap: 100.")
-@click.option("--budget", type=RealRange(0, min_open=True), help="Of the big plan, seconds.")
+@click.option("--budget", type=RealRange(0, min_open=True), help="Seconds for the big plan.")
 @json_option
 def bench(seed: int, instances: int, budget: float | None, as_json: bool) -> None:
     """Measure the search: speed, distance from the optimum.

@@ -1,4 +1,4 @@
-"""What the search does, measured: its speed, its distance from the optimum, a big plan's time."""
+"""Measures the search: its speed, its distance from the optimum, a big plan's time."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from pydantic import JsonValue
 
-from vas_bench.engine.rounds import Identity, draw_rounds, runs_of
+from vas_bench.engine.rounds import RunIdentity, draw_rounds, runs_of
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.run.comparison_plan import ComparisonPlan, read_comparison_plan
@@ -19,7 +19,7 @@ from vas_bench.run.lab_site import LabSite
 from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
 from vas_bench.shuffle.goals import read_goals
-from vas_bench.shuffle.table import COLUMNS, Row, rows
+from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import VasError
 from vas_core.progress import Step, Steps
@@ -97,7 +97,7 @@ def _experiments(plan: ComparisonPlan, key: str, size: int, without_tez: bool) -
 
 
 def _say(
-    jobs: Sequence[list[Identity[Experiment]]], rounds: int, seed: int, file_maps: int
+    jobs: Sequence[list[RunIdentity[Experiment]]], rounds: int, seed: int, file_maps: int
 ) -> None:
     drawn = [each for job in jobs for each in draw_rounds(job, rounds=rounds, seed=seed)]
     seconds = say_rounds(drawn)
@@ -145,7 +145,7 @@ def _step(layout: str) -> str:
     return f"files, {layout}"
 
 
-def _file_rows(maps: int) -> list[Row]:
+def _file_rows(maps: int) -> list[GoalRow]:
     directory = default_directory("bench")
     steps = [Step(_step(name), maps * layout.seconds) for name, layout in LAYOUTS.items()]
     if not maps:
@@ -158,7 +158,7 @@ def _file_rows(maps: int) -> list[Row]:
     return found
 
 
-def _print(found: list[Row], as_json: bool) -> None:
+def _print(found: list[GoalRow], as_json: bool) -> None:
     if as_json:
         print_json({"rows": [row.as_json() for row in found]})
     else:
@@ -168,7 +168,7 @@ def _print(found: list[Row], as_json: bool) -> None:
                 note(f"invalid: {row.name}: {row.invalid}")
 
 
-def _refuse_invalid(found: list[Row]) -> None:
+def _refuse_invalid(found: list[GoalRow]) -> None:
     invalid = [row for row in found if row.invalid]
     if invalid:
         raise VasError(

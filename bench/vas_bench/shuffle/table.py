@@ -13,7 +13,7 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Row:
+class GoalRow:
     """A line of the table. One that is invalid has no value and has not met its goal."""
 
     name: str
@@ -52,14 +52,14 @@ class Row:
 COLUMNS = ("NAME", "VALUE", "95 % INTERVAL", "N", "GOAL", "MET", "P")
 
 
-def rows(title: str, goals: Iterable[Goal], runs: Sequence[BenchRun]) -> list[Row]:
+def rows(title: str, goals: Iterable[Goal], runs: Sequence[BenchRun]) -> list[GoalRow]:
     """Returns a row for each goal of a job whose systems have run."""
     ran = {run.system for run in runs}
     checked = judged(runs)
     return [row(title, goal, checked) for goal in goals if ran.issuperset(goal.systems)]
 
 
-def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> Row:
+def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> GoalRow:
     """Returns a goal's row, from the runs of its job on its systems and on stock."""
     runs = [run for run in checked if run.system in {*goal.systems, STOCK}]
     name = f"{title}: {goal.row}"
@@ -67,10 +67,10 @@ def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> Row:
     if wrong:
         n = min(sum(r.system == it and not r.invalid for r in runs) for it in goal.systems)
         met = None if goal.limit is None else False
-        return Row(name, None, None, n, goal.limit, met, invalid=wrong)
+        return GoalRow(name, None, None, n, goal.limit, met, invalid=wrong)
     it = goal.estimate(runs)
     met = None if goal.limit is None else it.value <= goal.limit
-    return Row(name, it.value, (it.low, it.high), it.n, goal.limit, met, it.p)
+    return GoalRow(name, it.value, (it.low, it.high), it.n, goal.limit, met, it.p)
 
 
 def judged(runs: Sequence[BenchRun]) -> list[BenchRun]:

@@ -1,4 +1,4 @@
-"""What is installed on the machine that jobs are submitted from."""
+"""Versions on the machine that jobs are submitted from."""
 
 from __future__ import annotations
 

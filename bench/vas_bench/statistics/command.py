@@ -1,4 +1,4 @@
-"""`vas bench stats`."""
+"""The command `vas bench stats`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import click
 
 from vas_bench.csvfile import read_table
 from vas_bench.statistics.bootstrap import Interval
-from vas_bench.statistics.compare import Difference, compare
-from vas_bench.statistics.gain import Better
+from vas_bench.statistics.compare import ArmDifference, compare
+from vas_bench.statistics.gain import BetterDirection
 from vas_bench.statistics.runs import is_results, read_samples
 from vas_bench.statistics.summary import Summary, summary
 from vas_bench.statistics.table import samples_of
@@ -33,8 +33,8 @@ _METHODS = {
 @click.option("--base", help="The arm the others are compared with [default: the first].")
 @click.option(
     "--better",
-    type=click.Choice([better.value for better in Better]),
-    default=Better.LOWER.value,
+    type=click.Choice([better.value for better in BetterDirection]),
+    default=BetterDirection.LOWER.value,
     show_default=True,
     help="Values are times (lower) or throughputs (higher).",
 )
@@ -61,6 +61,9 @@ def stats(
               vas bench stats night.jsonl --base yarn-lustre-hosts --paired
               vas bench stats rates.csv --better higher --json
               printf 'HT on,HT off\\n4656.7,4165\\n3822.1,3991.7\\n' | vas bench stats -
+
+    \f
+    Raises BadInput for a base that did not run.
     """
     if is_results(file):
         arms = read_samples(file, measure=measure, paired=paired)
@@ -73,7 +76,7 @@ def stats(
     if chosen not in arms:
         raise BadInput("is not an arm", where=f"--base {chosen}", hint=f"one of {', '.join(arms)}")
     summaries = {arm: summary(values) for arm, values in arms.items()}
-    found = compare(arms, chosen, Better(better), what=what, paired=paired)
+    found = compare(arms, chosen, BetterDirection(better), what=what, paired=paired)
     if as_json:
         print_json(_as_json(chosen, summaries, found))
     else:
@@ -81,7 +84,7 @@ def stats(
 
 
 def _as_json(
-    base: str, summaries: Mapping[str, Summary], found: Sequence[Difference]
+    base: str, summaries: Mapping[str, Summary], found: Sequence[ArmDifference]
 ) -> dict[str, Any]:
     return {
         "base": base,
@@ -91,7 +94,7 @@ def _as_json(
     }
 
 
-def _print(summaries: Mapping[str, Summary], found: Sequence[Difference]) -> None:
+def _print(summaries: Mapping[str, Summary], found: Sequence[ArmDifference]) -> None:
     columns = ("ARM", "N", "MEDIAN", "95 % INTERVAL", "MEAN", "95 % INTERVAL", "SD", "CV", "IQR")
     print_table((*columns, "OUTLIERS"), _rows(summaries))
     click.echo()

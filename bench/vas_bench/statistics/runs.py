@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from vas_bench.results.groups import Case, grouped
+from vas_bench.results.groups import BenchCase, grouped
 from vas_bench.results.measures import primary_of
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import read_results
@@ -56,7 +56,7 @@ def samples_of_runs(
     return samples
 
 
-def _only(cases: set[Case]) -> Case:
+def _only(cases: set[BenchCase]) -> BenchCase:
     (case,) = cases
     return case
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from vas_bench.engine.estimates import Estimates
 from vas_bench.engine.play import AGAIN, Budget, play_all
-from vas_bench.engine.rounds import Identity, Round, RoundKey, key_of
+from vas_bench.engine.rounds import Round, RoundKey, RunIdentity, key_of
 from vas_bench.results.record import BenchRun
 from vas_bench.run.estimate import estimates
 from vas_bench.run.experiments import Experiment
@@ -27,7 +27,7 @@ Show = Callable[[Sequence[Round[Experiment]], Estimates[Experiment]], AbstractCo
 class FailedCandidates:
     """Leaves out a candidate after its first INVALID run: what fails once is not recommended."""
 
-    needed: Identity[Experiment]
+    needed: RunIdentity[Experiment]
     _failed: set[str] = field(default_factory=set)
 
     def skips(self, round_: Round[Experiment]) -> bool:
@@ -57,7 +57,7 @@ class Trials:
     budget: Budget = field(default_factory=Budget)
 
     def play(
-        self, rounds: Sequence[Round[Experiment]], *, needed: Identity[Experiment]
+        self, rounds: Sequence[Round[Experiment]], *, needed: RunIdentity[Experiment]
     ) -> dict[RoundKey, BenchRun]:
         """Returns the runs that count, by their rounds' keys.
 

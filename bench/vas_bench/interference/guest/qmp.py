@@ -18,7 +18,7 @@ class Qmp:
         self.do("qmp_capabilities")
 
     def do(self, command: str) -> None:
-        """Has a command done."""
+        """Runs a command of QEMU's. Raises VasError when QEMU refuses it or has ended."""
         try:
             self._asked.write(json.dumps({"execute": command}).encode() + b"\n")
             self._asked.flush()
