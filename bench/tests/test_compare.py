@@ -108,7 +108,7 @@ def test_measures_that_are_neither_good_nor_bad_are_refused(
     a = _set(tmp_path / "a", _TIMES)
     for measure in ("total_maps", "speed"):
         assert run_command(["bench", "compare", a, a, "--measure", measure]) == 2
-        assert "no measure that gets better" in capsys.readouterr().err
+        assert "not a measure that gets better" in capsys.readouterr().err
     assert run_command(["bench", "compare", a, a, "--measure", "gc_seconds"]) == 2
     assert "no experiment has gc_seconds in both" in capsys.readouterr().err
 

@@ -61,7 +61,7 @@ def arms(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Run the demo's arms in turns, and compare their times.
+    """Run the demo's arms in rounds, and compare their times.
 
     Every round sorts the same data once in each arm, in an order drawn by lot, and validates what
     was written. Ratios of medians come with a 95 % interval and a significance test. A run that

@@ -175,7 +175,7 @@ def _missing(
 
 
 def _differing(before: RunGroup, after: RunGroup) -> tuple[str, ...]:
-    """What differs between two experiments beside their results, by name."""
+    """Returns the names of settings that differ between two experiments."""
     a, b = before.runs[0], after.runs[0]
     parts: Sequence[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = (
         ("version of", a.versions, b.versions),

@@ -68,7 +68,7 @@ _EMULATED_FACTOR = 10
 @click.option(
     "--guest-image",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Also beside a QEMU guest of this image: the directory that `vas image build` made.",
+    help="Also next to a QEMU guest of this image: the directory that `vas image build` made.",
 )
 @click.option("--kvm", is_flag=True, help="That guest by KVM; without, it is emulated (TCG).")
 @site_options
@@ -77,7 +77,7 @@ _EMULATED_FACTOR = 10
 )
 @resume_option
 @budget_option
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
 @json_option
 def interference(
     rounds: int,
@@ -96,7 +96,7 @@ def interference(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Measure what YARN costs the storage service beside it.
+    """Measure what YARN costs the storage service next to it.
 
     fio reads and writes as the service's clients do: alone, with TeraSort in a loop on the same
     host, and with TeraSort in a cgroup as large as a guest, or in a guest. Every round has each
@@ -105,7 +105,7 @@ def interference(
 
     \b
     Examples: vas bench interference --dry-run
-              vas bench interference --resume turns.jsonl
+              vas bench interference --resume runs.jsonl
               vas bench interference --rounds 1 --warm-up 0 --seconds 5 --size 64M --json
               vas bench interference --guest-image build/image/debian-12-quick
               vas bench interference --cluster /etc/vas/cluster.yaml --directory /user/ann

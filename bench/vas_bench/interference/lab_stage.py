@@ -1,4 +1,4 @@
-"""A lab, its cgroups and its clients, and perhaps a guest beside it."""
+"""A lab, its cgroups and its clients, and perhaps a guest next to it."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class LabTarget:
         check_disk(free_bytes(self._directory) - more, size=size, copies=_COPIES)
 
     def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
-        """Kept beside the lab."""
+        """Returns progress whose times are kept with the lab."""
         return Steps.show(steps, self._directory / "interference-seconds.json")
 
     @contextmanager

@@ -96,7 +96,7 @@ class SiteTarget:
         """The site and its client."""
         files = format_size(self.files_bytes)
         of = {"none": "nobody's", "guests": "the guests'", "all": "the guests' and the servers'"}
-        caches = f"{of[self.options.drops]} page caches are emptied before a turn"
+        caches = f"{of[self.options.drops]} page caches are emptied before a round"
         return (
             f"site {self.cluster.site}; its client is this machine, with files of {files}; {caches}"
         )

@@ -44,7 +44,7 @@ class InterferenceVerdict:
         return _rates(self.runs, pattern, arm)
 
     def rows(self) -> Iterator[tuple[object, ...]]:
-        """For people: each pattern alone, and the others over it; last the guest over the host."""
+        """Yields rows for people: each pattern alone, and the others over it; last the guest over the host."""
         for pattern in PATTERN_NAMES:
             alone = self.rates(pattern, ALONE)
             yield (pattern, ALONE, len(alone), f"{median(alone) / _MIB:.1f}", *[""] * 4)
@@ -60,7 +60,7 @@ class InterferenceVerdict:
         return (pattern, arm, len(it.pair.samples), rate, *_change(it), said, it.verdict)
 
     def load_rows(self) -> Iterator[tuple[object, ...]]:
-        """For people: the jobs that ran beside."""
+        """Yields rows for people: the jobs that ran next to the clients."""
         for arm in _ORDER:
             of_arm = [run for run in self.runs if run.system == arm]
             if of_arm:

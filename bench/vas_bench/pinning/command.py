@@ -105,7 +105,7 @@ class PinningOptions:
 def experiment(as_json: bool, dry_run: bool, **given: Any) -> None:
     """Test whether pinning pays: tuned and not, pinned and not.
 
-    Four arms in turns, mean and variance tested. It runs a pipeline of threads, or a COMMAND whose
+    Four arms in rounds, mean and variance tested. It runs a pipeline of threads, or a COMMAND whose
     last line on stdout is a number, more of it being better. Tuned is /dev/cpu_dma_latency at 0.
     `vas bench report` reads the file of --resume.
 

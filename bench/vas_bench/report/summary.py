@@ -51,7 +51,8 @@ def _headline(noun: str, first: ReportArm, found: list[ArmDifference]) -> str:
         return f"{first.label} was the {best}."
     if sure:
         return f"{first.label} was {better} than {_listed(sure)}; against the rest nothing is sure."
-    return f"no difference is sure; {first.label} had the best {noun}."
+    had = "shortest time" if noun == "job time" else f"best {noun}"
+    return f"no difference is sure; {first.label} had the {had}."
 
 
 def _evidence(found: ArmDifference) -> str:

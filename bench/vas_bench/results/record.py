@@ -68,7 +68,7 @@ class BenchRun(_Model):
 
     The `configuration` (job properties, JVM flags, layout) and `versions` (Hadoop's, Java's, the
     plugins') are hashed with the workload, the system and the parameters: runs whose hashes differ
-    are not the same experiment. `round` is its turn in a plan, from 1. `invalid` says why a run
+    are not the same experiment. `round` is its round in a plan, from 1. `invalid` says why a run
     must not be counted. A run without `job_seconds` among its measures never ended; it is invalid.
     """
 

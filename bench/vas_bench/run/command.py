@@ -56,7 +56,7 @@ def run(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Run a plan of workloads on systems, in turns.
+    """Run a plan of workloads on systems, in rounds.
 
     Every round runs each experiment once, in an order drawn by lot, and checks what it wrote. A run
     is a line in the file of results as soon as it ended: a plan that was interrupted goes on by

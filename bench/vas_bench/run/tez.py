@@ -24,7 +24,7 @@ NAME = "Tez"
 
 
 def tez_version() -> str:
-    """The version that is pinned beside all others, in the plugins' POM."""
+    """The version that is pinned with all others, in the plugins' POM."""
     found = _VERSION.search((_PLUGINS / "pom.xml").read_text())
     assert found, "yarn-plugins/pom.xml: no property tez.version"
     return found[1]

@@ -41,7 +41,7 @@ def machine(*, packages: int, nodes: int, caches: int, cores: int, threads: int)
 
 
 def instance(topology: Topology, threads: int, random: np.random.Generator) -> Problem:
-    """Pipelines of threads and some links across, with I/O threads beside interrupt CPUs."""
+    """Pipelines of threads and some links across, with I/O threads near interrupt CPUs."""
     distances = ratio_distances(topology)
     count = len(distances.cpus)
     fires = random.choice(count, size=max(1, count // 32), replace=False)

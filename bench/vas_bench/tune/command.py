@@ -65,7 +65,7 @@ def tune(
     """Look for faster job settings; recommend only what is sure.
 
     Tries combinations of the plan's values by successive halving: all of them with few runs, the
-    fastest with more. Then the last ones run in turns with the baseline, and these new runs alone
+    fastest with more. Then the last ones run in rounds with the baseline, and these new runs alone
     decide. What is significantly faster, with Holm's correction, becomes a job profile; otherwise
     none is written.
 

@@ -113,7 +113,7 @@ class Search(_Model):
 
 
 class Confirm(_Model):
-    """New runs of the baseline and the best, in turns: these alone decide."""
+    """New runs of the baseline and the best, in rounds: these alone decide."""
 
     finalists: Annotated[int, Field(ge=1, le=10)] = 2
     rounds: Annotated[int, Field(ge=1)] = 9

@@ -39,7 +39,7 @@ class TunePoint:
 
     @property
     def job(self) -> dict[str, str]:
-        """Properties of its job, beside those that cut the data."""
+        """Properties of its job, besides those that cut the data."""
         buffer = {} if self.sort_buffer is None else {SORT_BUFFER: str(self.sort_buffer // _MIB)}
         return {**PROFILES[self.jvm].job, **buffer, **dict(self.properties)}
 

@@ -1,4 +1,4 @@
-"""The edge: a guest booted once, at work in its own turns, paused in all others."""
+"""The edge: a guest booted once, at work in its own rounds, paused in all others."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class AnalyticsGuest:
         try:
             self.until("maps", before, _JOB_SECONDS)
             yield seconds
-            # One that ended early in the body is not the one that ran beside all of it.
+            # One that ended early in the body is not the one that ran next to all of it.
             found = self.until("ended", len(self.said()), _JOB_SECONDS)
             seconds.extend(job_seconds(found[before:]))
         finally:
