@@ -44,7 +44,7 @@ class InterferenceVerdict:
         return _rates(self.runs, pattern, arm)
 
     def rows(self) -> Iterator[tuple[object, ...]]:
-        """Yields rows for people: each pattern alone, and the others over it; last the guest over the host."""
+        """Yields rows for people: each pattern alone, others over it, the guest over the host."""
         for pattern in PATTERN_NAMES:
             alone = self.rates(pattern, ALONE)
             yield (pattern, ALONE, len(alone), f"{median(alone) / _MIB:.1f}", *[""] * 4)

@@ -37,7 +37,7 @@ def measure(
     store: XattrStore | None = None,
     lfs: Lfs | None = None,
 ) -> LayoutRates:
-    """Reads the layouts of the same files both ways, in rounds. Raises VasError if one cannot be."""
+    """Reads the layouts of the same files both ways, in rounds. Raises VasError if one fails."""
     one, other = store or XattrStore(), lfs or Lfs()
 
     def by_xattr() -> int:

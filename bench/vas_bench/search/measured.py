@@ -104,7 +104,7 @@ def big_plan(seed: int, effort: Effort) -> BigPlan:
 
 
 def gap(seeds: Sequence[int], tick: Callable[[], None]) -> Gap:
-    """Compares local search with branch and bound on instances of 4 to 6 threads and 8 CPUs or fewer."""
+    """Compares local search with branch and bound, with 4 to 6 threads on 8 CPUs or fewer."""
     gaps = []
     for seed in seeds:
         problem = instance(_SMALL[seed % 3], 4 + seed // 3 % 3, np.random.default_rng(seed))
