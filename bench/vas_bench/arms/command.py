@@ -12,9 +12,15 @@ from vas_bench.engine.rounds import draw_rounds, runs_of
 from vas_bench.results.store import RunStore
 from vas_bench.run.arms import NAME_OF, SYSTEM_OF
 from vas_bench.run.comparison_plan import read_comparison_plan
-from vas_bench.run.conduct import conduct, note_left, without_settings
+from vas_bench.run.conduct import conduct, without_settings
 from vas_bench.run.estimate import estimated_seconds
-from vas_bench.run.kept import budget_option, build_of_plugins, refuse_invalid, resume_option
+from vas_bench.run.kept import (
+    budget_option,
+    build_of_plugins,
+    note_left,
+    refuse_invalid,
+    resume_option,
+)
 from vas_bench.run.lab_site import LabSite
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_lab.arms import BASE
@@ -26,8 +32,12 @@ _JOB = "terasort"
 
 @click.command()
 @click.option("--size", type=SizeType(), default="768M", show_default=True, help="Input size.")
-@click.option("--hosts", type=click.IntRange(1, 64), default=4, show_default=True)
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
+@click.option(
+    "--hosts", type=click.IntRange(1, 64), default=4, show_default=True, help="Hosts of the lab."
+)
+@click.option(
+    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs of each arm."
+)
 @click.option(
     "--arm",
     "names",

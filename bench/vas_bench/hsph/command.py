@@ -24,9 +24,8 @@ from vas_bench.results.options import read_runs, results_path
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.run.arms import ARM_OF
-from vas_bench.run.conduct import note_left
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.kept import budget_option
+from vas_bench.run.kept import budget_option, note_left
 from vas_bench.run.plan import BenchPlan, made_plan
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
@@ -52,11 +51,25 @@ _file = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="TB (10^12 bytes) to be sorted; below 1 for a lab.",
 )
-@click.option("--system", type=click.Choice(list(ARM_OF)), default="vas", show_default=True)
-@click.option("--hosts", type=click.IntRange(1, MAX_HOSTS), default=4, show_default=True)
-@click.option("--split", type=SizeType(), default="32M", show_default=True, help="A map's input.")
-@click.option("--reducers", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--prices", type=results_path, help="CSV: item,count,price,currency. No default.")
+@click.option(
+    "--system",
+    type=click.Choice(list(ARM_OF)),
+    default="vas",
+    show_default=True,
+    help="System that every phase runs on.",
+)
+@click.option(
+    "--hosts",
+    type=click.IntRange(1, MAX_HOSTS),
+    default=4,
+    show_default=True,
+    help="Hosts of the lab.",
+)
+@click.option("--split", type=SizeType(), default="32M", show_default=True, help="Input of a map.")
+@click.option(
+    "--reducers", type=click.IntRange(1), default=4, show_default=True, help="Number of reducers."
+)
+@click.option("--prices", type=results_path, help="Price list (CSV): item,count,price,currency.")
 @click.option("--out", type=_file, default="hsph.jsonl", show_default=True, help="File of results.")
 @click.option("--show", type=results_path, help="Print what a file of results holds; run nothing.")
 @click.option("--resume", is_flag=True, help="Run nothing if FILE of --out has both runs.")

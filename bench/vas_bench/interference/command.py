@@ -23,9 +23,8 @@ from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import System
 from vas_bench.run.arms import ARM_OF
-from vas_bench.run.conduct import note_left
 from vas_bench.run.estimate import run_seconds
-from vas_bench.run.kept import budget_option, refuse_invalid, resume_option
+from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
@@ -40,14 +39,22 @@ _EMULATED_FACTOR = 10
 
 
 @click.command()
-@click.option("--rounds", type=click.IntRange(1), default=6, show_default=True)
-@click.option("--warm-up", type=click.IntRange(0), default=1, show_default=True, help="Rounds.")
+@click.option(
+    "--rounds", type=click.IntRange(1), default=6, show_default=True, help="Runs of each arm."
+)
+@click.option(
+    "--warm-up",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Rounds that are not counted.",
+)
 @click.option(
     "--seconds",
     type=click.IntRange(1),
     default=15,
     show_default=True,
-    help="How long each pattern is measured.",
+    help="Seconds that each pattern is measured.",
 )
 @click.option(
     "--size", type=SizeType(), default="1G", show_default=True, help="Size of the TeraSort's input."
@@ -63,14 +70,14 @@ _EMULATED_FACTOR = 10
     type=click.Choice(list(ARM_OF)),
     default="vas",
     show_default=True,
-    help="How the TeraSort is run.",
+    help="System that the TeraSort runs on.",
 )
 @click.option(
     "--guest-image",
     type=click.Path(path_type=Path, file_okay=False),
     help="Also next to a QEMU guest of this image: the directory that `vas image build` made.",
 )
-@click.option("--kvm", is_flag=True, help="That guest by KVM; without, it is emulated (TCG).")
+@click.option("--kvm", is_flag=True, help="Run that guest by KVM, not emulated (TCG).")
 @site_options
 @click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."

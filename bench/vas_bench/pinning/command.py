@@ -31,8 +31,7 @@ from vas_bench.pinning.workload import (
 )
 from vas_bench.results.environment import environment
 from vas_bench.results.store import RunStore
-from vas_bench.run.conduct import note_left
-from vas_bench.run.kept import budget_option, refuse_invalid, resume_option
+from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
 from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.files import write_atomically
 from vas_core.progress import Steps
@@ -87,14 +86,49 @@ class PinningOptions:
     show_default=True,
     help="Runs of each arm.",
 )
-@click.option("--seconds", type=RealRange(0.05), default=2.0, show_default=True)
-@click.option("--stages", type=click.IntRange(2, 256), default=6, show_default=True)
-@click.option("--transport", type=click.Choice(["pipe", "futex"]), default="pipe")
-@click.option("--messages", type=click.IntRange(1, 1024), default=8, show_default=True)
-@click.option("--bytes", "message_bytes", type=_count, default=16384, show_default=True)
+@click.option(
+    "--seconds", type=RealRange(0.05), default=2.0, show_default=True, help="Seconds of a run."
+)
+@click.option(
+    "--stages",
+    type=click.IntRange(2, 256),
+    default=6,
+    show_default=True,
+    help="Threads of the pipeline.",
+)
+@click.option(
+    "--transport",
+    type=click.Choice(["pipe", "futex"]),
+    default="pipe",
+    show_default=True,
+    help="How messages are handed on.",
+)
+@click.option(
+    "--messages",
+    type=click.IntRange(1, 1024),
+    default=8,
+    show_default=True,
+    help="Messages under way.",
+)
+@click.option(
+    "--bytes",
+    "message_bytes",
+    type=_count,
+    default=16384,
+    show_default=True,
+    help="Bytes of a message.",
+)
 @click.option("--cpus", help="CPUs to pin to, like 0-3 [default: those this process may use].")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("--alpha", type=RealRange(0, 1), default=0.05, show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
+)
+@click.option(
+    "--alpha",
+    type=RealRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="Level of significance.",
+)
 @click.option("--out", type=_file, help="Write all results as JSON.")
 @click.option("--picture", type=_file, help="Draw the runs: .svg, .png or .html.")
 @resume_option

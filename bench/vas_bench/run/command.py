@@ -16,9 +16,10 @@ from vas_bench.report.page import html, page_of
 from vas_bench.report.words import runs_words
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, parse
-from vas_bench.run.conduct import conduct, note_left, say_rounds, without_settings
+from vas_bench.run.conduct import conduct, say_rounds, without_settings
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment, experiments
+from vas_bench.run.kept import note_left
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import BenchPlan, read_plan
 from vas_bench.run.planned import PlannedSite

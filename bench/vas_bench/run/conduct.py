@@ -13,7 +13,7 @@ from vas_bench.run.estimate import estimated_seconds, estimates
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.planned import PlannedSite
 from vas_bench.run.session import Session
-from vas_core.cli import note, print_table
+from vas_core.cli import print_table
 from vas_core.progress import Steps
 
 
@@ -62,10 +62,3 @@ def say_rounds(rounds: Sequence[Round[Experiment]]) -> float:
     titles = [each.title for each in rounds]
     print_table(("ROUND", "SECONDS"), zip(titles, (f"{s:.0f}" for s in seconds), strict=True))
     return sum(seconds)
-
-
-def note_left(left: Sequence[object]) -> None:
-    """Says how many rounds the budget left; nothing where none."""
-    if left:
-        runs = "1 run" if len(left) == 1 else f"{len(left)} runs"
-        note(f"the budget ended with {runs} left: go on by --resume")

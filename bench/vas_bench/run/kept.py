@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from vas_bench.results.record import BenchRun
-from vas_core.cli import DurationType
+from vas_core.cli import DurationType, note
 from vas_core.errors import VasError
 from vas_yarn.jars import find_plugins
 
@@ -36,3 +36,10 @@ def refuse_invalid(runs: Sequence[BenchRun]) -> None:
     if invalid:
         runs_are = "1 run is" if len(invalid) == 1 else f"{len(invalid)} runs are"
         raise VasError(f"{runs_are} INVALID", where=invalid[0].id, hint=invalid[0].invalid)
+
+
+def note_left(left: Sequence[object]) -> None:
+    """Says how many rounds the budget left; nothing where none."""
+    if left:
+        runs = "1 run" if len(left) == 1 else f"{len(left)} runs"
+        note(f"the budget ended with {runs} left: go on by --resume")

@@ -12,9 +12,9 @@ from vas_bench.engine.rounds import RunIdentity, draw_rounds, runs_of
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.run.comparison_plan import ComparisonPlan, read_comparison_plan
-from vas_bench.run.conduct import conduct, note_left, say_rounds, without_settings
+from vas_bench.run.conduct import conduct, say_rounds, without_settings
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.kept import budget_option, build_of_plugins, resume_option
+from vas_bench.run.kept import budget_option, build_of_plugins, note_left, resume_option
 from vas_bench.run.lab_site import LabSite
 from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
@@ -31,7 +31,9 @@ _FILES = "files"
 
 
 @click.command()
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
+@click.option(
+    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs on each system."
+)
 @click.option("--size", type=SizeType(), default="1G", show_default=True, help="Input size.")
 @click.option(
     "--rows",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -15,7 +15,7 @@ from vas_bench.report.scaling import scalings
 from vas_bench.report.scaling_figure import scaling_words
 from vas_bench.results.groups import grouped
 from vas_bench.results.options import read_runs, skip_damaged_option
-from vas_bench.results.systems import SYSTEMS
+from vas_bench.results.systems import System
 from vas_bench.usl.diagnosis import UslDiagnosis, diagnose
 from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
 from vas_bench.usl.law import DERIVED, Law
@@ -37,12 +37,12 @@ _FIGURES = (*_COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")
     "--from-coefficients",
     "coefficients",
     metavar="SIGMA,KAPPA[,GAMMA]",
-    help="Fit nothing: say what follows from these.",
+    help="Coefficients to describe; nothing is fitted.",
 )
 @click.option("--workload", help="Workload, if the file of results holds several.")
 @click.option(
     "--system",
-    type=click.Choice(list(SYSTEMS)),
+    type=click.Choice(get_args(System)),
     help="System, if the file of results holds several.",
 )
 @click.option(
