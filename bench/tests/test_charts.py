@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vas_bench.report.charts.curve import Curve, curve
@@ -53,6 +53,7 @@ phases = st.dictionaries(names, st.floats(0, 1e5), min_size=1, max_size=6)
 
 
 @given(st.lists(phases, min_size=1, max_size=4), st.sampled_from(WIDTHS))
+@example([{"0": 5e-324}], WIDTHS[0])
 def test_waterfalls_are_readable(found: list[dict[str, float]], width: int) -> None:
     jobs = [WaterfallJob(f"arm {n}", n, "mean 12.3 s", each) for n, each in enumerate(found)]
     assert_readable(waterfall("t", "d", jobs, width))

@@ -40,9 +40,13 @@ def _step(least: float) -> float:
     return next(power * factor for factor in _STEPS if power * factor >= least * (1 - 1e-9))
 
 
+# A part of a smaller number is zero, and then no step can be found.
+_LEAST = 1e-100
+
+
 def from_zero(highest: float, start: float, end: float, *, whole: bool = False) -> ChartScale:
     """A scale whose lengths can be compared: it begins at zero. It holds `highest`, with room."""
-    return ChartScale(0, highest * 1.04 if highest > 0 else 1, start, end, whole)
+    return ChartScale(0, highest * 1.04 if highest > _LEAST else 1, start, end, whole)
 
 
 def shown(value: float) -> str:
