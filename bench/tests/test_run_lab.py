@@ -311,3 +311,37 @@ def test_a_budget_that_is_too_small_says_what_is_left(
 ) -> None:
     assert run_command([*command, "--budget", "1s"]) == 0
     assert "the budget ended with 4 runs left: go on by --resume" in capsys.readouterr().err
+
+
+@pytest.mark.machine
+def test_the_shuffles_plan_in_a_lab(
+    command: list[str],
+    tmp_path: Path,
+    labs: Labs,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("vas_bench.shuffle.command.build_of_plugins", lambda: "build")
+    file = str(tmp_path / "runs.jsonl")
+    words = ["bench", "shuffle", "--size", "64M", "--rounds", "1", "--resume", file, "--json"]
+    assert run_command([*words, "--rows", "wordcount"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["name"], row["n"]) == ("WordCount with combiner: job time / stock's", 1)
+    (lab,) = labs.started
+    assert lab.options.hosts == 4
+    assert lab.options.properties["mapreduce.task.io.sort.mb"] == "200"
+    told = [conf for name, conf in lab.jobs if name == "wordcount"]
+    assert {conf["vas.lustre.block-size"] for conf in told} == {str(8 << 20)}
+    assert {conf["mapreduce.job.reduces"] for conf in told} == {"4"}
+    tags = [conf["mapreduce.job.tags"] for conf in told]
+    # Stock's output for the comparison, and then both systems in the order that was drawn.
+    assert tags[0] == "vas-placement-off"
+    assert sorted(tags[1:]) == ["vas-placement-off", "vas-shuffle,vas-placement-off"]
+    buffers = {conf["mapreduce.job.tags"]: conf.get("mapreduce.task.io.sort.mb") for conf in told}
+    assert buffers == {"vas-placement-off": None, "vas-shuffle,vas-placement-off": "64"}
+    runs = read_results(Path(file), say=print)
+    assert {run.configuration["lab_properties"]["mapreduce.map.memory.mb"] for run in runs} == {
+        "512"
+    }
+    assert len({run.configuration_hash for run in runs}) == 2
+    assert len({tuple(run.parameters.items()) for run in runs}) == 1

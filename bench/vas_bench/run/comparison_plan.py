@@ -40,16 +40,16 @@ class PlannedJob(_Model):
         """Returns the bytes of its input."""
         return self.size or int(asked * self.share)
 
-    def cut(self, size_bytes: int, hosts: int) -> tuple[int, int]:
-        """Returns the bytes of a split, and the reducers.
+    def cut(self, size_bytes: int, hosts: int) -> tuple[int, int, int]:
+        """Returns the bytes of a split, the reducers, and the files (0: one of every two splits).
 
         Raises BadInput for less than a split a host, where it is cut for hosts.
         """
         if self.maps is None:
             sizes = Sizes.of(size_bytes, hosts)
-            return sizes.split_bytes, sizes.reducers
+            return sizes.split_bytes, sizes.reducers, sizes.generators
         even = -(-size_bytes // self.maps)
-        return -(-even // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES, self.reducers
+        return -(-even // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES, self.reducers, 0
 
 
 class ComparisonPlan(_Model):
@@ -67,7 +67,7 @@ class ComparisonPlan(_Model):
         """Returns a job on each of its systems, or on those that have a name in `names`."""
         job = self.jobs[key]
         size = job.size_bytes(size_bytes)
-        split, reducers = job.cut(size, self.hosts)
+        split, reducers, files = job.cut(size, self.hosts)
         return [
             Experiment(
                 workload=job.workload,
@@ -75,6 +75,7 @@ class ComparisonPlan(_Model):
                 size_bytes=size,
                 split_bytes=split,
                 reducers=reducers,
+                files=files,
                 hosts=self.hosts,
                 jvm=self.jvm,
                 system_properties=tuple(self.properties.get(system, {}).items()),

@@ -29,6 +29,8 @@ class Experiment:
     """Properties of its job, besides those that a plan gives to every job."""
     system_properties: tuple[tuple[str, str], ...] = ()
     """Properties that its system has in this plan; no parameter, so systems stay comparable."""
+    files: int = 0
+    """Files of the input; 0 for one of every two splits."""
     label: str = ""
     """The name that progress shows, where a plan has one."""
 
@@ -38,9 +40,9 @@ class Experiment:
         return self.hosts, self.jvm, self.flock
 
     @property
-    def data(self) -> tuple[WorkloadName, int, int, int]:
+    def data(self) -> tuple[WorkloadName, int, int, int, int]:
         """The choices that the input and the right output depend on."""
-        return self.workload, self.size_bytes, self.split_bytes, self.reducers
+        return self.workload, self.size_bytes, self.split_bytes, self.reducers, self.files
 
     @property
     def in_hdfs(self) -> bool:

@@ -61,10 +61,11 @@ _ON_TEZ = {"mapreduce.framework.name": "yarn-tez"}
 
 
 def sizes_of(experiment: Experiment) -> Sizes:
-    """How its input is cut: two splits to a generated file, where there are several."""
+    """Returns how its input is cut: two splits to a generated file, unless it has `files`."""
     rows = experiment.size_bytes // ROW_BYTES
     maps = -(-rows * ROW_BYTES // experiment.split_bytes)
-    return Sizes(rows, experiment.split_bytes, max(1, maps // 2), experiment.reducers)
+    files = experiment.files or max(1, maps // 2)
+    return Sizes(rows, experiment.split_bytes, files, experiment.reducers)
 
 
 def arm_of(
