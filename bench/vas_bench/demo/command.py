@@ -25,6 +25,11 @@ from vas_lab.state import default_directory
 from vas_lab.terasort import Sizes
 
 
+def _typed(size: int, hosts: int) -> str:
+    mib, rest = divmod(size, 1 << 20)
+    return f"vas demo --size {size if rest else f'{mib}M'} --hosts {hosts}"
+
+
 @click.command()
 @click.option(
     "--size",
@@ -80,6 +85,6 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
         note(WHAT_IT_SHOWS)
     else:
         print_arms(results)
-    note(f"report: {write_report(here.spec, done, sizes, hosts)}")
+    note(f"report: {write_report(here.spec, done, sizes, hosts, _typed(size, hosts))}")
     if keep:
         note("the lab is up: `vas lab shell --name demo`, `vas lab down --name demo`")

@@ -44,6 +44,9 @@ def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
     with_hosts = [arm for arm in comparison.arms if arm.hosts]
     if with_hosts:
         yield _locality(with_hosts, comparison, f"{stem}-locality")
+    counted = [arm for arm in comparison.arms if _sum_of(arm, "total_maps")]
+    if counted and not with_hosts:
+        yield _local_maps(counted, comparison, f"{stem}-local-maps")
 
 
 def _ratios(comparison: Comparison, name: str) -> Figure:
@@ -193,6 +196,29 @@ def _locality(arms: Sequence[ReportArm], comparison: Comparison, name: str) -> F
         ("system", "host", "data-local", "rack-local", "other", "bytes from own host"),
         tuple(rows),
     )
+
+
+def _local_maps(arms: Sequence[ReportArm], comparison: Comparison, name: str) -> Figure:
+    title = f"Data-local maps: {case_words(comparison.case)}"
+    found = [(arm, _sum_of(arm, "data_local_maps"), _sum_of(arm, "total_maps")) for arm in arms]
+    words = [f"{local} of {whole}" for _, local, whole in found]
+    blocks = [
+        ShareBlock(arm.label, SERIES[arm.system], (ShareBar("maps", local / whole, text),))
+        for (arm, local, whole), text in zip(found, words, strict=True)
+    ]
+    told = "; ".join(f"{arm.label} {text}" for arm, text in zip(arms, words, strict=True))
+    return Figure(
+        name,
+        title,
+        "Map tasks that ran on a host which has their input, of all map tasks.",
+        lambda width: shares(title, told, blocks, width),
+        ("system", "data-local", "of all"),
+        tuple((arm.label, str(local), str(whole)) for arm, local, whole in found),
+    )
+
+
+def _sum_of(arm: ReportArm, measure: str) -> int:
+    return int(sum(arm.group.values(measure)))
 
 
 def _block(arm: ReportArm) -> ShareBlock:

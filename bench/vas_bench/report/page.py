@@ -26,6 +26,7 @@ from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import BenchRun
 from vas_bench.results.systems import SYSTEMS
+from vas_bench.run.arms import NAME_OF
 
 NARROW_PX, WIDE_PX = 336, 760
 _SHORT_HASH = 12
@@ -136,8 +137,10 @@ def _invalid(runs: Sequence[BenchRun]) -> Section:
 
 def _systems(facts: ReportFacts) -> ReportTable:
     ran = {run.system for run in facts.runs}
-    rows = tuple((name, words) for name, words in SYSTEMS.items() if name in ran)
-    return ReportTable("The systems", ("system", "what it is"), rows)
+    rows = tuple(
+        (name, NAME_OF.get(name, "-"), words) for name, words in SYSTEMS.items() if name in ran
+    )
+    return ReportTable("The systems", ("system", "as the demo calls it", "what it is"), rows)
 
 
 def _experiments(facts: ReportFacts) -> ReportTable:
