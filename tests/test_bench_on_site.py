@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.results.store import read_results
-from vas_bench.shuffle.tez import fetch_tez, tez_version
+from vas_bench.run.tez import fetch_tez, tez_version
 from vas_core.process import Completed
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
@@ -62,7 +62,7 @@ def bench(site: Lab, directory: Path, plan: dict[str, Any], *options: str) -> Co
 
 
 @pytest.fixture(scope="module")
-def runs(site: Lab, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, ...]:
+def runs(site: Lab, tmp_path_factory: pytest.TempPathFactory) -> tuple[BenchRun, ...]:
     """Every system once, with counting on nodes."""
     directory = tmp_path_factory.mktemp("site")
     reach, results = directory / "reach", directory / "r.jsonl"
@@ -74,7 +74,7 @@ def runs(site: Lab, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, ...]
     return read_results(directory / "r.html", say=print)
 
 
-def test_every_system_sorts_the_same_rows(runs: tuple[Run, ...]) -> None:
+def test_every_system_sorts_the_same_rows(runs: tuple[BenchRun, ...]) -> None:
     assert sorted(run.system for run in runs) == sorted(SYSTEMS)
     assert [run.invalid for run in runs] == [None] * len(SYSTEMS)
     assert len({run.validation.checksum for run in runs if run.validation}) == 1
@@ -86,7 +86,7 @@ def test_every_system_sorts_the_same_rows(runs: tuple[Run, ...]) -> None:
     assert versions == dict.fromkeys(SYSTEMS) | {"tez": tez_version()}
 
 
-def test_runs_are_measured_as_in_a_lab(runs: tuple[Run, ...]) -> None:
+def test_runs_are_measured_as_in_a_lab(runs: tuple[BenchRun, ...]) -> None:
     for run in runs:
         assert list(run.phases) == ["start", "map", "shuffle", "merge", "reduce", "unaccounted"]
         assert sum(run.phases.values()) == pytest.approx(run.measures["job_seconds"], abs=0.05)
@@ -103,7 +103,7 @@ def test_runs_are_measured_as_in_a_lab(runs: tuple[Run, ...]) -> None:
             assert run.measures["local_map_share"] == 1
 
 
-def test_the_site_is_left_as_it_was(site: Lab, runs: tuple[Run, ...]) -> None:
+def test_the_site_is_left_as_it_was(site: Lab, runs: tuple[BenchRun, ...]) -> None:
     assert len(runs) == len(SYSTEMS)
     assert not list(_listed(site, str(inside(site, "user", "ann"))))
     assert "vas-bench" not in site.call(["hadoop", "fs", "-ls", "hdfs://rm:8020/user/ann"]).stdout

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.results.store import parse, read_results
 from vas_bench.run.workloads import WORKLOADS
 from vas_core.polling import poll
@@ -65,7 +65,9 @@ def written(plan: dict[str, Any], directory: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def killed_and_resumed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[Run]]:
+def killed_and_resumed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Path, Path, list[BenchRun]]:
     """Results and report of a session killed after its first run; the runs before that."""
     directory = tmp_path_factory.mktemp("small")
     plan, results, report = written(PLAN, directory), directory / "r.jsonl", directory / "r.html"
@@ -73,7 +75,7 @@ def killed_and_resumed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     mounts = mount_table()
     session = start(plan, *options)
 
-    def runs() -> list[Run]:
+    def runs() -> list[BenchRun]:
         return list(parse(results.read_bytes()).runs) if results.exists() else []
 
     def one_or_dead() -> bool:
@@ -95,7 +97,7 @@ def killed_and_resumed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
 
 
 def test_a_killed_session_loses_and_doubles_nothing(
-    killed_and_resumed: tuple[Path, Path, list[Run]],
+    killed_and_resumed: tuple[Path, Path, list[BenchRun]],
 ) -> None:
     results, _, before = killed_and_resumed
     runs = read_results(results, say=print)
@@ -105,7 +107,7 @@ def test_a_killed_session_loses_and_doubles_nothing(
 
 
 def test_runs_are_checked_measured_and_split_into_phases(
-    killed_and_resumed: tuple[Path, Path, list[Run]],
+    killed_and_resumed: tuple[Path, Path, list[BenchRun]],
 ) -> None:
     runs = read_results(killed_and_resumed[0], say=print)
     assert len({run.validation.checksum for run in runs if run.validation}) == 1
@@ -126,14 +128,14 @@ def test_runs_are_checked_measured_and_split_into_phases(
 
 
 def test_it_ends_with_a_report_that_carries_the_runs(
-    killed_and_resumed: tuple[Path, Path, list[Run]],
+    killed_and_resumed: tuple[Path, Path, list[BenchRun]],
 ) -> None:
     results, report, _ = killed_and_resumed
     assert read_results(report, say=print) == read_results(results, say=print)
 
 
 def test_a_file_with_runs_is_not_written_to_unasked(
-    killed_and_resumed: tuple[Path, Path, list[Run]], tmp_path: Path
+    killed_and_resumed: tuple[Path, Path, list[BenchRun]], tmp_path: Path
 ) -> None:
     results, _, _ = killed_and_resumed
     before = results.read_bytes()

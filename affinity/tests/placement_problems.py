@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from vas_affinity.benchmark.instances import instance, machine
 from vas_affinity.distance.matrix import Ints
 from vas_affinity.score.problem import Problem
+from vas_bench.search.instances import instance, machine
 
 MACHINES = st.builds(
     machine,

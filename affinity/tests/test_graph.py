@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_affinity.experiment.workload import compile_pipeline
 from vas_affinity.graph.btf import member_offsets
 from vas_affinity.graph.channels import (
     Channels,
@@ -32,6 +31,7 @@ from vas_affinity.graph.weights import Pair, Who, busiest, from_waits, from_wake
 from vas_affinity.record.names import Names
 from vas_affinity.record.tasks import read_gone
 from vas_affinity.thread_plan import read_graph
+from vas_bench.pinning.workload import compile_pipeline
 from vas_core.cli import run_command
 from vas_core.errors import NotHere
 from vas_core.root import Root

@@ -7,11 +7,11 @@ import os
 import numpy as np
 import pytest
 
-from vas_affinity.benchmark.instances import machine
 from vas_affinity.distance import ratio_distances
 from vas_affinity.measure.pairs import pairs_to_measure
 from vas_affinity.measure.pingpong import built, measure_pair
 from vas_affinity.measure.result import Measurement, Pair, measured_distances
+from vas_bench.search.instances import machine
 from vas_core.errors import BadInput
 
 TOPOLOGY = machine(packages=2, nodes=2, caches=1, cores=4, threads=2)

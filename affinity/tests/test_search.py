@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placement_problems import placed, problems
 
-from vas_affinity.benchmark.instances import instance, machine
 from vas_affinity.distance.matrix import Ints
 from vas_affinity.score import Problem, score
 from vas_affinity.search import Effort, find
 from vas_affinity.search.exact import optimum
 from vas_affinity.search.greedy import greedy
 from vas_affinity.search.standing import Standing
+from vas_bench.search.instances import instance, machine
 
 QUICK = Effort(kicks=20, branches=0)
 

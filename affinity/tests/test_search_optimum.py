@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from highs import optimal
 
-from vas_affinity.benchmark.instances import instance, machine
 from vas_affinity.score import Problem, score
 from vas_affinity.search import Effort, find
+from vas_bench.search.instances import instance, machine
 
 MACHINES = [
     machine(packages=2, nodes=1, caches=1, cores=2, threads=2),

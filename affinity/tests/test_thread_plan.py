@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placement_problems import MACHINES
 
-from vas_affinity.benchmark.instances import machine
 from vas_affinity.distance import RATIO, ratio_distances
 from vas_affinity.explain.explanation import explain_plan
 from vas_affinity.score import score, terms
@@ -19,6 +18,7 @@ from vas_affinity.snapshot import DeviceKind, Interrupt, Role, Snapshot, Thread
 from vas_affinity.thread_plan import Known, Policy, ThreadSettings, plan_threads, read_graph
 from vas_affinity.thread_plan.memory import memory_shares
 from vas_affinity.topology import Topology
+from vas_bench.search.instances import machine
 from vas_core.errors import BadInput
 from vas_core.root import Root
 

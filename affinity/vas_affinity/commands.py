@@ -9,13 +9,14 @@ import click
 from vas_core.cli import main
 from vas_core.lazy import Later, LazyGroup
 
+# What only measures lives in bench, with the engine that plays rounds; nothing is imported here.
 _LATER = {
     "apply": Later(
         "vas_affinity.apply.command:apply_command",
         "Make a plan true, read it back, print what was changed.",
     ),
     "bench": Later(
-        "vas_affinity.benchmark.command:bench",
+        "vas_bench.search.command:bench",
         "Measure the search: speed, distance from the optimum.",
     ),
     "daemon": Later(
@@ -26,7 +27,7 @@ _LATER = {
         "vas_affinity.emit.command:emit", "Print a plan as libvirt XML, virsh commands or a script."
     ),
     "experiment": Later(
-        "vas_affinity.experiment.command:experiment",
+        "vas_bench.pinning.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
     ),
     "explain": Later(

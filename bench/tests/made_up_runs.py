@@ -6,7 +6,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from vas_bench.results.record import Run, make_run
+from vas_bench.results.record import BenchRun, make_run
 from vas_bench.results.systems import System
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -14,7 +14,7 @@ _ENVIRONMENT: dict[str, Any] = {"cpus": 2, "memory_bytes": 1 << 34, "kernel": "m
 _VERSIONS = {"hadoop": "0.0-made-up", "java": "0-made-up"}
 
 
-def made_up_run(number: int = 0, **fields: Any) -> Run:
+def made_up_run(number: int = 0, **fields: Any) -> BenchRun:
     """A valid run whose fields can be replaced."""
     usual: dict[str, Any] = {
         "id": f"made-up-{number}",
@@ -41,10 +41,10 @@ _MADE_UP_SECONDS: dict[System, float] = {
 }
 
 
-def made_up_results(rounds: int = 5, *, slower: float = 1.0, seed: int = 1) -> list[Run]:
+def made_up_results(rounds: int = 5, *, slower: float = 1.0, seed: int = 1) -> list[BenchRun]:
     """Rounds of two workloads on five systems, and what else a report has to show."""
     lots = random.Random(seed)
-    runs: list[Run] = []
+    runs: list[BenchRun] = []
     for workload, size in (("terasort", 1.0), ("wordcount", 1.6)):
         for round_ in range(-1, rounds):
             for system, seconds in _MADE_UP_SECONDS.items():
@@ -57,7 +57,7 @@ def made_up_results(rounds: int = 5, *, slower: float = 1.0, seed: int = 1) -> l
     return runs
 
 
-def made_up_scaling() -> list[Run]:
+def made_up_scaling() -> list[BenchRun]:
     """One workload on more and more hosts."""
     lots, runs = random.Random(2), []
     for hosts in (1, 2, 4, 8, 12, 16):
@@ -70,7 +70,7 @@ def made_up_scaling() -> list[Run]:
 
 def _one(
     number: int, workload: str, system: System, job: float, *, warm_up: bool = False, hosts: int = 4
-) -> Run:
+) -> BenchRun:
     is_local = {"yarn-lustre": 3, "yarn-lustre-hosts": 10, "tez": 9}.get(system, 12)
     shares = {"start": 0.12, "map": 0.5, "shuffle": 0.1, "reduce": 0.2}
     split = 64 << 20

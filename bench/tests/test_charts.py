@@ -5,15 +5,15 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vas_bench.report.charts.curve import Curve, curve
-from vas_bench.report.charts.intervals import Axis, Row, intervals
+from vas_bench.report.charts.intervals import Axis, IntervalRow, intervals
 from vas_bench.report.charts.marks import Chart, Dot, fitted, text_width
-from vas_bench.report.charts.scale import Scale, from_zero, shown
-from vas_bench.report.charts.shares import Block, Share, shares
-from vas_bench.report.charts.waterfall import Job, waterfall
+from vas_bench.report.charts.scale import ChartScale, from_zero, shown
+from vas_bench.report.charts.shares import ShareBar, ShareBlock, shares
+from vas_bench.report.charts.waterfall import WaterfallJob, waterfall
 
 WIDTHS = (336, 760)
 names = st.text("abimwMW-0 ", min_size=1, max_size=24)
@@ -37,14 +37,14 @@ def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
 
 
 @st.composite
-def rows(draw: st.DrawFn) -> Row:
+def rows(draw: st.DrawFn) -> IntervalRow:
     low, value, high = sorted(draw(st.tuples(seconds, seconds, seconds)))
     words = f"{value:.1f} s ({low:.1f} to {high:.1f} s, n=5)"
-    return Row(draw(names), draw(st.integers(0, 5)), value, low, high, words, (low, high))
+    return IntervalRow(draw(names), draw(st.integers(0, 5)), value, low, high, words, (low, high))
 
 
 @given(st.lists(rows(), min_size=1, max_size=6), st.sampled_from(WIDTHS), st.booleans())
-def test_intervals_are_readable(found: list[Row], width: int, with_reference: bool) -> None:
+def test_intervals_are_readable(found: list[IntervalRow], width: int, with_reference: bool) -> None:
     axis = Axis("seconds", 1.0, "yarn-lustre = 1") if with_reference else Axis("seconds")
     assert_readable(intervals("t", "d", found, axis, width))
 
@@ -53,14 +53,17 @@ phases = st.dictionaries(names, st.floats(0, 1e5), min_size=1, max_size=6)
 
 
 @given(st.lists(phases, min_size=1, max_size=4), st.sampled_from(WIDTHS))
+@example([{"0": 5e-324}], WIDTHS[0])
 def test_waterfalls_are_readable(found: list[dict[str, float]], width: int) -> None:
-    jobs = [Job(f"arm {n}", n, "mean 12.3 s", each) for n, each in enumerate(found)]
+    jobs = [WaterfallJob(f"arm {n}", n, "mean 12.3 s", each) for n, each in enumerate(found)]
     assert_readable(waterfall("t", "d", jobs, width))
 
 
 @given(st.lists(st.tuples(names, st.floats(0, 1)), min_size=1, max_size=8), st.sampled_from(WIDTHS))
 def test_shares_are_readable(found: list[tuple[str, float]], width: int) -> None:
-    block = Block("yarn-lustre-hosts", 0, tuple(Share(n, s, "1000 of 1000") for n, s in found))
+    block = ShareBlock(
+        "yarn-lustre-hosts", 0, tuple(ShareBar(n, s, "1000 of 1000") for n, s in found)
+    )
     assert_readable(shares("t", "d", [block, block], width))
 
 
@@ -76,7 +79,7 @@ def test_curves_are_readable(points: list[tuple[float, float]], width: int) -> N
 
 @given(st.floats(1e-6, 1e12), st.integers(2, 9))
 def test_ticks_are_round_few_and_within(high: float, most: int) -> None:
-    ticks = Scale(0, high, 0, 100).ticks(most)
+    ticks = ChartScale(0, high, 0, 100).ticks(most)
     assert 1 <= len(ticks) <= most + 1
     assert ticks[0] == 0
     assert ticks[-1] <= high * (1 + 1e-6)
@@ -89,7 +92,7 @@ def test_lengths_begin_at_zero() -> None:
 
 
 def test_each_run_is_a_point() -> None:
-    row = Row("vas", 0, 2, 1, 3, "2 s", (1, 2, 3))
+    row = IntervalRow("vas", 0, 2, 1, 3, "2 s", (1, 2, 3))
     drawn = intervals("t", "d", [row], Axis("seconds"), 760)
     assert len([mark for mark in drawn.marks if isinstance(mark, Dot)]) == 3
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_up_runs import made_up_run
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_core.cli import run_command
 
 _TIMES = [20.0, 20.4, 19.8, 20.1, 20.3]
@@ -20,7 +20,7 @@ def _set(path: Path, times: list[float], **fields: Any) -> str:
     return _file(path, runs)
 
 
-def _file(path: Path, runs: list[Run]) -> str:
+def _file(path: Path, runs: list[BenchRun]) -> str:
     path.write_text("".join(run.model_dump_json() + "\n" for run in runs))
     return str(path)
 
@@ -108,7 +108,7 @@ def test_measures_that_are_neither_good_nor_bad_are_refused(
     a = _set(tmp_path / "a", _TIMES)
     for measure in ("total_maps", "speed"):
         assert run_command(["bench", "compare", a, a, "--measure", measure]) == 2
-        assert "no measure that gets better" in capsys.readouterr().err
+        assert "not a measure that gets better" in capsys.readouterr().err
     assert run_command(["bench", "compare", a, a, "--measure", "gc_seconds"]) == 2
     assert "no experiment has gc_seconds in both" in capsys.readouterr().err
 
@@ -129,7 +129,7 @@ def test_one_zero_keeps_nothing_else_from_being_judged(
     zero = [made_up_run(n, measures=measures, phases={}) for n in range(5)]
     stock: dict[str, Any] = {"system": "yarn-lustre", "phases": {}}
 
-    def failing(times: int) -> list[Run]:
+    def failing(times: int) -> list[BenchRun]:
         counted = [{"job_seconds": 20.0, "failed_reduces": float(times + n)} for n in range(5)]
         return [made_up_run(9 + n, measures=each, **stock) for n, each in enumerate(counted)]
 

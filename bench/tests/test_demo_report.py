@@ -66,7 +66,7 @@ def test_a_demo_leaves_results_and_a_report_of_them(tmp_path: Path) -> None:
     (tmp_path / "hadoop-common-3.5.0.jar").touch()
     (tmp_path / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="17.0.1"\n')
     done = [_done(20.0 + number, number) for number in range(4)]
-    page = write_report(spec, done, Sizes.of(128 * _MIB, 4), 4)
+    page = write_report(spec, done, Sizes.of(128 * _MIB, 4), 4, "vas demo --size 128M --hosts 4")
     runs = read_results(page, say=print)
     assert runs == read_results(tmp_path / "results.jsonl", say=print)
     assert [run.measures["job_seconds"] for run in runs] == [20, 21, 22, 23]
@@ -76,6 +76,9 @@ def test_a_demo_leaves_results_and_a_report_of_them(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "2026-01-01 00:33 to 2026-01-01 00:36 UTC" in text
     assert "no difference is sure" in text
+    assert "vas demo --size 128M --hosts 4" in text and "`" not in text.split("<h2")[0]
+    assert "Data-local maps: terasort" in text
+    assert all(f">{arm.name}<" in text for arm in ARMS)
     assert "Data local maps and local byte share show the placement" in text
     assert "20 to 20<" not in text
     for measure in ("data local maps", "local byte share"):

@@ -9,12 +9,14 @@ from typing import Any, cast
 
 import pytest
 
-from vas_bench.arms.systems import ARM_OF
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph.lab import play_on_site
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
-from vas_bench.run.experiments import Experiment, Identity
-from vas_bench.run.plan import Plan
+from vas_bench.results.store import RunStore
+from vas_bench.run.arms import ARM_OF
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.plan import BenchPlan
 from vas_bench.site.checks import SiteOptions
 from vas_core.errors import VasError
 from vas_core.process import Completed
@@ -108,7 +110,7 @@ def test_rows_that_were_changed_fail_the_validation() -> None:
 class FakeSite:
     """A site that is there; its client knows nothing of its nodes' CPU."""
 
-    def __init__(self, plan: Plan, options: SiteOptions, _: object) -> None:
+    def __init__(self, plan: BenchPlan, options: SiteOptions, _: object) -> None:
         self.plan, self.done = plan, [str(options.cluster_file)]
         self.learned = options.cluster_file.parent / "learned.json"
         self.directory, self.place = "/user/ann/vas-bench-hsph", FakeLab(rows=10_000, cpu=0)
@@ -125,8 +127,8 @@ class FakeSite:
     def arm(self, experiment: Experiment) -> Arm:
         return ARM_OF[experiment.system]
 
-    def identify(self, experiment: Experiment) -> Identity:
-        return Identity(experiment, {"site": "ours"}, {})
+    def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
+        return RunIdentity(experiment, {"site": "ours"}, {})
 
     def environment(self) -> dict[str, Any]:
         return {"lost_nodes": []}
@@ -145,9 +147,11 @@ def test_on_a_site_nothing_is_started_and_what_is_not_known_is_left_out(
     monkeypatch.setattr("vas_bench.hsph.lab_work.check_data", lambda *_, **__: None)
     parameters = {"size": "16M", "split": "16M", "reducers": 1, "hosts": 1}
     fields = {"name": "hsph", "workloads": "terasort", "systems": "vas"}
-    plan = Plan.model_validate(fields | {"parameters": parameters})
+    plan = BenchPlan.model_validate(fields | {"parameters": parameters})
     options = SiteOptions(cluster_file=tmp_path / "site.yaml")
-    first, second = play_on_site(plan, options, 0.0001, "vas bench hsph", print)
+    with RunStore.open(None) as store:
+        ended = play_on_site(plan, options, 0.0001, "vas bench hsph", print, store, False, None)
+    first, second = ended.made
     (site,) = sites
     assert site.done == [str(options.cluster_file), "check", "up", "down"]
     assert (first.round, second.round) == (1, 2)

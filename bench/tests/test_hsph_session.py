@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,15 +14,18 @@ from typing import Any
 import pytest
 from made_up_runs import made_up_run
 
+from vas_bench.engine.play import Budget
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph.data_check import check_data
-from vas_bench.hsph.energy import Meter, Zone, joules_between, read_zones
+from vas_bench.hsph.energy import EnergyMeter, RaplZone, joules_between, read_zones
+from vas_bench.hsph.lab import is_done
 from vas_bench.hsph.metric import NOT_TPC, PHASES
 from vas_bench.hsph.phases import play_once
-from vas_bench.hsph.record import WORKLOAD, results_of
-from vas_bench.hsph.session import Session, step_names
-from vas_bench.results.record import Run
-from vas_bench.results.store import Writer, parse
-from vas_bench.run.experiments import Identity, experiments
+from vas_bench.hsph.record import WORKLOAD, hsph_identity, results_of
+from vas_bench.hsph.session import HsphSession, expected_seconds, step_names
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore, parse
+from vas_bench.run.experiments import experiments
 from vas_bench.run.plan import made_plan
 from vas_core.cli import run_command
 from vas_core.errors import VasError
@@ -30,6 +33,7 @@ from vas_core.root import Root
 
 PLAN = made_plan(name="hsph", workloads="terasort", systems="vas", drop_caches=False)
 (EXPERIMENT,) = experiments(PLAN)
+IDENTITY = hsph_identity(RunIdentity(EXPERIMENT, {"properties": {}}, {"vas": "1"}), 0.001)
 HERE: dict[str, Any] = {"kernel": "6.1", "processors": 2}
 GAP_SECONDS = 0.5
 
@@ -62,19 +66,20 @@ class MadeUp:
         yield
 
 
-def session(**changed: Any) -> Session:
+def session(**changed: Any) -> HsphSession:
     usual: dict[str, Any] = {
-        "identity": Identity(EXPERIMENT, {"properties": {}}, {"vas": "1"}),
-        "scale_factor": 0.001,
+        "identity": IDENTITY,
         "command": "vas bench hsph",
         "environment": lambda: HERE,
         "now": lambda: datetime(2026, 1, 1, tzinfo=UTC),
     }
-    return Session(**(usual | changed))
+    return HsphSession(**(usual | changed))
 
 
-def play(work: MadeUp, **changed: Any) -> tuple[Run, Run]:
-    return session(clock=lambda: work.now, **changed).play(work, work.around)
+def play(
+    work: MadeUp, keep: Callable[[BenchRun], None] = lambda _: None, **changed: Any
+) -> tuple[BenchRun, ...]:
+    return session(clock=lambda: work.now, **changed).play(work, work.around, keep).made
 
 
 def test_phases_come_in_order_and_t_has_the_gaps_but_not_the_cleaning() -> None:
@@ -91,7 +96,7 @@ def test_both_runs_are_lines_and_the_slower_is_the_result(tmp_path: Path) -> Non
     made = play(work)
     assert work.calls == ["clean", *PHASES] * 2
     file = tmp_path / "hsph.jsonl"
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         for run in made:
             writer.append(run)
     runs = parse(file.read_bytes()).runs
@@ -111,14 +116,14 @@ def test_both_runs_are_lines_and_the_slower_is_the_result(tmp_path: Path) -> Non
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_phase_that_fails_ends_all_of_it(phase: str) -> None:
     work = MadeUp(fails_in=phase)
-    with pytest.raises(VasError, match="run 1 failed, so there is no result: no room"):
+    with pytest.raises(VasError, match="run 1 failed, and a result takes both: it failed: no room"):
         play(work)
     assert work.calls == ["clean", *PHASES[: PHASES.index(phase) + 1]]
 
 
 def test_another_environment_is_no_result() -> None:
     seen = iter([HERE, HERE, HERE | {"kernel": "6.2"}])
-    with pytest.raises(VasError, match=r"kernel was 6.1 and is 6.2: there is no result"):
+    with pytest.raises(VasError, match=r"and a result takes both: .*kernel was 6.1 and is 6.2"):
         play(MadeUp(), environment=lambda: next(seen))
 
 
@@ -137,8 +142,44 @@ def test_one_run_of_two_is_no_result() -> None:
     assert results_of([first]) == ([], [first])
 
 
+def test_a_run_that_failed_is_kept_as_invalid_and_is_part_of_no_result() -> None:
+    kept: list[BenchRun] = []
+    with pytest.raises(VasError):
+        play(MadeUp(fails_in="sort"), kept.append)
+    (run,) = kept
+    assert run.invalid == "it failed: no room"
+    assert results_of(kept) == ([], kept)
+
+
+def test_a_budget_begins_no_run_that_it_would_cut_off() -> None:
+    work, kept = MadeUp(), list[BenchRun]()
+    seconds = sum(expected_seconds(phase, EXPERIMENT.size_bytes) for phase in PHASES)
+    budget = Budget(1.5 * seconds, lambda: work.now)
+    its = session(clock=lambda: work.now)
+    ended = its.play(work, work.around, kept.append, budget)
+    assert (len(ended.made), [each.number for each in ended.left]) == (1, [2])
+    assert results_of(kept) == ([], kept)
+
+
+def test_only_a_session_of_both_runs_is_gone_on_from() -> None:
+    first, second = play(MadeUp())
+    assert is_done(IDENTITY, [first, second])
+    assert not is_done(IDENTITY, [first])
+    assert not is_done(IDENTITY, [])
+    other = hsph_identity(RunIdentity(EXPERIMENT, {}, {}), 0.003)
+    assert not is_done(other, [first, second])
+
+
+def test_a_file_of_runs_becomes_a_report(tmp_path: Path) -> None:
+    file, page = tmp_path / "hsph.jsonl", tmp_path / "hsph.html"
+    with RunStore.open(file) as store:
+        play(MadeUp(), store.append)
+    assert run_command(["bench", "report", str(file), "--out", str(page)]) == 0
+    assert WORKLOAD in page.read_text()
+
+
 def test_runs_of_other_workloads_are_not_looked_at() -> None:
-    other = Identity(EXPERIMENT, {}, {}).run(
+    other = RunIdentity(EXPERIMENT, {}, {}).run(
         id="r", time=datetime(2026, 1, 1, tzinfo=UTC), measures={"job_seconds": 1.0}
     )
     results, rest = results_of([other, *play(MadeUp())])
@@ -150,7 +191,7 @@ def test_what_is_kept_is_shown_and_says_that_it_is_no_tpc_result(
 ) -> None:
     file, prices = tmp_path / "hsph.jsonl", tmp_path / "prices.csv"
     prices.write_text("item,count,price,currency\nnode,4,1000,USD\n")
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         for hour in (9, 10):
             for run in play(MadeUp(), now=partial(datetime, 2026, 1, 1, hour, tzinfo=UTC)):
                 writer.append(run)
@@ -217,14 +258,14 @@ def test_packages_and_memory_are_metered_once(tmp_path: Path) -> None:
 
 
 def test_a_counter_that_wrapped_goes_on() -> None:
-    before, after = {"a": Zone(900_000, 1_000_000)}, {"a": Zone(200_000, 1_000_000)}
+    before, after = {"a": RaplZone(900_000, 1_000_000)}, {"a": RaplZone(200_000, 1_000_000)}
     assert joules_between(before, after) == pytest.approx(0.3)
 
 
 def test_the_meter_adds_up_and_says_where_there_is_none(tmp_path: Path) -> None:
-    assert Meter(Root(tmp_path)).joules() is None
+    assert EnergyMeter(Root(tmp_path)).joules() is None
     zone(tmp_path, "intel-rapl:0", "package-0", 900_000)
-    meter = Meter(Root(tmp_path))
+    meter = EnergyMeter(Root(tmp_path))
     zone(tmp_path, "intel-rapl:0", "package-0", 100_000)
     assert meter.joules() == pytest.approx(0.2)
     zone(tmp_path, "intel-rapl:0", "package-0", 400_000)

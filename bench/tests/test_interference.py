@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event as Flag
 from typing import Any
@@ -11,17 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vas_bench.engine.observe import Observer
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, missing
 from vas_bench.interference import fio
-from vas_bench.interference.kept import Kept
 from vas_bench.interference.load import in_a_loop
-from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, PATTERNS, paper
+from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, PATTERNS, ArmName, paper
 from vas_bench.interference.processes import outside
+from vas_bench.interference.rounds import InterferenceSubject, observed, patterns_of
 from vas_bench.interference.scope import LAB, SITE, Scope, with_guest
 from vas_bench.interference.sizes import sizes
-from vas_bench.interference.turns import Played, draw_turns, missing
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, verdict
+from vas_bench.results.measures import INTERFERENCE
+from vas_bench.results.record import BenchRun
 from vas_core.cli import run_command
-from vas_core.errors import BadInput, VasError
+from vas_core.errors import VasError
 from vas_core.root import Root
 from vas_yarn.jobs.events import Event
 from vas_yarn.jobs.job import JobResult
@@ -35,16 +40,29 @@ WRITE = next(each for each in PATTERNS if each.name == "random write")
 READ = next(each for each in PATTERNS if each.name == "sequential read")
 
 
+def identity(arm: ArmName) -> RunIdentity[InterferenceSubject]:
+    return RunIdentity(InterferenceSubject(arm, 5, 1 << 20, "vas"), {}, {})
+
+
+def of_arms(arms: Iterable[ArmName]) -> list[RunIdentity[InterferenceSubject]]:
+    return [identity(arm) for arm in arms]
+
+
 def played(
-    arm: str, number: int, rate: float, *, jobs: tuple[float, ...] = (), **at: Any
-) -> Played:
-    """A turn of which every pattern has the same rate."""
-    rates = dict.fromkeys(PATTERN_NAMES, rate)
-    fields = {"arm": arm, "round": number, "warm_up": False, "job_seconds": jobs}
-    return Played.model_validate(fields | {"bytes_per_second": rates} | at)
+    arm: ArmName,
+    number: int,
+    rate: float,
+    *,
+    jobs: tuple[float, ...] = (),
+    warm_up: bool = False,
+) -> BenchRun:
+    """A run of which every pattern has the same rate."""
+    seen = observed(dict.fromkeys(PATTERN_NAMES, rate), jobs)
+    observer = Observer(INTERFERENCE, "made up", {}, dict, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    return observer.observe(Round(identity(arm), number, warm_up), lambda: seen)
 
 
-def session(rounds: int = 6, *, host: float = 0.8, guest: float = 1.0) -> list[Played]:
+def session(rounds: int = 6, *, host: float = 0.8, guest: float = 1.0) -> list[BenchRun]:
     """Rounds in which bandwidths drift, and arms keep their distance."""
     return [
         each
@@ -68,35 +86,35 @@ def test_a_guest_fits_into_its_host_and_the_files_beside_it(guests: int, process
     assert found.guest_bytes / found.host_bytes == pytest.approx(6 / 8, abs=0.001)
 
 
-# Turns
+# Rounds
 
 
 @given(rounds=st.integers(1, 9), warm_up=st.integers(0, 3), seed=st.integers(0, 99))
-def test_a_round_has_every_arm_once_and_a_turn_every_pattern(
+def test_a_round_has_every_arm_once_and_a_run_every_pattern(
     rounds: int, warm_up: int, seed: int
 ) -> None:
-    turns = draw_turns(ARMS, rounds=rounds, warm_up=warm_up, seed=seed)
-    assert len({turn.key for turn in turns}) == len(turns) == len(ARMS) * (rounds + warm_up)
-    for at in range(0, len(turns), len(ARMS)):
-        part = turns[at : at + len(ARMS)]
-        assert {turn.arm for turn in part} == set(ARMS)
-        assert len({(turn.round, turn.warm_up) for turn in part}) == 1
-    assert all(sorted(turn.patterns) == sorted(PATTERN_NAMES) for turn in turns)
-    assert turns == draw_turns(ARMS, rounds=rounds, warm_up=warm_up, seed=seed)
-    assert [turn.warm_up for turn in turns] == sorted((t.warm_up for t in turns), reverse=True)
+    drawn = draw_rounds(of_arms(ARMS), rounds=rounds, warm_up=warm_up, seed=seed)
+    assert len({each.key for each in drawn}) == len(drawn) == len(ARMS) * (rounds + warm_up)
+    for at in range(0, len(drawn), len(ARMS)):
+        part = drawn[at : at + len(ARMS)]
+        assert {each.experiment.arm for each in part} == set(ARMS)
+        assert len({(each.number, each.warm_up) for each in part}) == 1
+    assert all(sorted(patterns_of(each, seed)) == sorted(PATTERN_NAMES) for each in drawn)
+    assert drawn == draw_rounds(of_arms(ARMS), rounds=rounds, warm_up=warm_up, seed=seed)
+    assert [each.warm_up for each in drawn] == sorted((t.warm_up for t in drawn), reverse=True)
 
 
 def test_more_rounds_leave_the_earlier_ones_as_they_were() -> None:
-    few, more = (draw_turns(ARMS, rounds=n, warm_up=1, seed=3) for n in (4, 7))
+    few, more = (draw_rounds(of_arms(ARMS), rounds=n, warm_up=1, seed=3) for n in (4, 7))
     assert more[: len(few)] == few
 
 
 def test_what_was_played_is_not_played_again() -> None:
-    turns = draw_turns(ARMS, rounds=2, warm_up=1, seed=1)
+    drawn = draw_rounds(of_arms(ARMS), rounds=2, warm_up=1, seed=1)
     done = [played("host", 1, 1.0, jobs=(1.0,))]
-    left = missing(turns, done)
-    assert len(left) == len(turns) - 1
-    assert any(turn.arm == "host" and turn.warm_up for turn in left)
+    left = missing(drawn, done)
+    assert len(left) == len(drawn) - 1
+    assert any(each.experiment.arm == "host" and each.warm_up for each in left)
 
 
 # fio
@@ -233,7 +251,7 @@ def test_beside_an_emulated_guest_clients_are_compared_and_jobs_are_not() -> Non
 
 
 def test_on_a_site_nothing_is_held_against_the_arm_that_is_not_there() -> None:
-    found = verdict([turn for turn in session() if turn.arm != "host"])
+    found = verdict([run for run in session() if run.system != "host"])
     assert {(it.pair.arm, it.pair.base) for _, it in found.patterns} == {("guest", ALONE)}
     assert found.load is None and found.as_json()["jobs"] is None
     assert [row[0] for row in found.load_rows()] == ["guest"]
@@ -244,21 +262,6 @@ def test_every_arm_is_explained_or_said_to_be_missing(scope: Scope) -> None:
     assert {*scope.arms, *scope.absent} >= {"alone", "host", "guest"}
     assert not scope.arms.keys() & scope.absent.keys()
     assert any(line.startswith("not shown:") for line in scope.shown)
-
-
-# Kept turns
-
-
-def test_turns_are_kept_for_the_same_settings_only(tmp_path: Path) -> None:
-    file = tmp_path / "turns.json"
-    first = Kept({"size": 1}, file)
-    first.add(played("host", 1, 5.0, jobs=(2.0,)))
-    assert Kept({"size": 1}, file).turns == first.turns
-    with pytest.raises(BadInput, match="had another size"):
-        Kept({"size": 2}, file)
-    file.write_text("{}")
-    with pytest.raises(BadInput, match="is no file of turns"):
-        Kept({"size": 1}, file)
 
 
 # The job in a loop

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from vas_bench.interference.cgroups import made, plan, version
-from vas_bench.interference.sizes import Sizes
+from vas_bench.interference.sizes import HostSizes
 from vas_core.errors import NotHere, VasError
 from vas_core.root import Root
 
-SIZES = Sizes(host_bytes=8 << 30, guest_bytes=6 << 30, files_bytes=1 << 30, guest_cpus=3)
+SIZES = HostSizes(host_bytes=8 << 30, guest_bytes=6 << 30, files_bytes=1 << 30, guest_cpus=3)
 TOP = "sys/fs/cgroup"
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from vas_bench.interference.guest import loop
-from vas_bench.interference.guest.guest import Guest
+from vas_bench.interference.guest.guest import AnalyticsGuest
 from vas_bench.interference.guest.machine import (
     Machine,
     disk_bytes,
@@ -24,7 +24,7 @@ from vas_bench.interference.guest.machine import (
 )
 from vas_bench.interference.guest.qmp import Qmp
 from vas_bench.interference.guest.said import job_seconds, parse
-from vas_bench.interference.sizes import Sizes
+from vas_bench.interference.sizes import HostSizes
 from vas_core.errors import BadInput, VasError
 from vas_image.definition import System
 from vas_image.image import Image
@@ -41,7 +41,7 @@ IMAGE = Image(
     packages=1,
     jars=1,
 )
-SIZES = Sizes(host_bytes=4 << 30, guest_bytes=3 << 30, files_bytes=1 << 29, guest_cpus=2)
+SIZES = HostSizes(host_bytes=4 << 30, guest_bytes=3 << 30, files_bytes=1 << 29, guest_cpus=2)
 CUT = Cut.of(64 << 20, 2)
 
 
@@ -138,10 +138,10 @@ GREETING = b'{"QMP": {"version": {}}}\n{"return": {}}\n'
 
 
 def test_the_monitor_passes_by_events() -> None:
-    asked = io.BytesIO()
-    monitor = Qmp(io.BytesIO(GREETING + b'{"event": "STOP"}\n{"return": {}}\n'), asked)
+    request = io.BytesIO()
+    monitor = Qmp(io.BytesIO(GREETING + b'{"event": "STOP"}\n{"return": {}}\n'), request)
     monitor.do("stop")
-    said = [json.loads(line)["execute"] for line in asked.getvalue().splitlines()]
+    said = [json.loads(line)["execute"] for line in request.getvalue().splitlines()]
     assert said == ["qmp_capabilities", "stop"]
 
 
@@ -180,13 +180,13 @@ def say(file: Path, *lines: dict[str, Any]) -> None:
         out.writelines(json.dumps(line) + "\n" for line in lines)
 
 
-def guest(tmp_path: Path, *then: dict[str, Any], status: int | None = None) -> Guest:
+def guest(tmp_path: Path, *then: dict[str, Any], status: int | None = None) -> AnalyticsGuest:
     made, ended = machine(tmp_path), subprocess.Popen.__new__(subprocess.Popen)
     ended.returncode = status
     ended.poll = lambda: status  # type: ignore[method-assign]
     monitor: Any = Monitor(made.said, *then)
     nothing: Any = None
-    return Guest(made, nothing, ended, monitor)
+    return AnalyticsGuest(made, nothing, ended, monitor)
 
 
 def test_a_turn_lasts_from_the_first_maps_to_the_end_of_the_job_that_then_runs(

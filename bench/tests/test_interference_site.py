@@ -11,18 +11,23 @@ from typing import Any
 
 import pytest
 
-from vas_bench.arms.systems import ARM_OF
+from vas_bench.engine.play import Progress
+from vas_bench.engine.rounds import Round, RunIdentity
 from vas_bench.interference import lab_stage, site_stage
 from vas_bench.interference.lab_stage import LabStage
-from vas_bench.interference.patterns import PATTERN_NAMES
+from vas_bench.interference.patterns import PATTERN_NAMES, PATTERNS
 from vas_bench.interference.play import make_files, play
+from vas_bench.interference.rounds import InterferenceSubject, patterns_of
+from vas_bench.interference.scope import LAB
 from vas_bench.interference.site_stage import SiteStage
-from vas_bench.interference.site_venue import refuse_node
-from vas_bench.interference.turns import Turn
+from vas_bench.interference.site_target import refuse_node
+from vas_bench.interference.target import InterferenceRequest
+from vas_bench.run.arms import ARM_OF
 from vas_cluster import parse_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.process import Completed
+from vas_core.progress import Step, Steps
 from vas_core.root import Root
 from vas_lab.sites import lab_site_yaml
 from vas_yarn.jobs.events import Event
@@ -136,48 +141,55 @@ def site(notes: Notes, drops: Any = "none") -> SiteStage:
     return SiteStage(fakes, "/user/ann/vas-interference", 64 << 20, *job, drops, notes.stop)
 
 
-def turn(arm: Any) -> Turn:
-    return Turn(arm, 1, False, tuple(reversed(PATTERN_NAMES)))
+def a_round(arm: Any, number: int = 1) -> Round[InterferenceSubject]:
+    return Round(RunIdentity(InterferenceSubject(arm, 5, 1 << 20, "vas"), {}, {}), number, False)
 
 
-PATTERNS = ("measure randwrite", "measure write", "measure randread", "measure read")
+def patterns(arm: Any) -> list[str]:
+    """What fio measures in a round of an arm, in order."""
+    words = {pattern.name: pattern.rw for pattern in PATTERNS}
+    return [f"measure {words[name]}" for name in patterns_of(a_round(arm), SEED)]
+
+
+SEED = 1
+RATES = {f"throughput_bytes_per_second/{name}": 10.0 for name in PATTERN_NAMES}
 
 
 @pytest.mark.parametrize(
     ("arm", "group"), [("alone", "server"), ("host", "server"), ("guest", "guest")]
 )
 def test_a_labs_turn_from_an_empty_cache_on(notes: Notes, arm: str, group: str) -> None:
-    played = play(lab(notes), turn(arm), 5)
-    told = [f"server inside: {each}" for each in ("once read", *PATTERNS)]
+    played = play(lab(notes), a_round(arm), SEED)
+    told = [f"server inside: {each}" for each in ("once read", *patterns(arm))]
     assert notes.done == [f"move [7705, 7706] to {group}", *told]
     assert notes.root.read("proc/sys/vm/drop_caches") == "1"
-    assert played.bytes_per_second == dict.fromkeys(PATTERN_NAMES, 10.0)
-    assert (len(played.job_seconds) > 0) == (arm != "alone")
+    assert played.measures.items() >= RATES.items()
+    assert (len(played.measures) > len(RATES)) == (arm != "alone")
 
 
 def test_the_guest_is_at_work_in_its_own_turn_only_and_in_its_own_host(notes: Notes) -> None:
     stage = lab(notes)
-    played = play(stage, turn("emulated"), 5)
-    told = [f"other-server inside: {each}" for each in PATTERNS]
+    played = play(stage, a_round("emulated"), SEED)
+    told = [f"other-server inside: {each}" for each in patterns("emulated")]
     once = "other-server inside: once read"
     assert notes.done == ["move [7705, 7706] to server", once, "go on", *told, "pause"]
-    assert played.job_seconds == (70.0,)
+    assert played.measures == RATES | {"beside_job_seconds/1": 70.0}
     notes.done.clear()
-    play(stage, turn("host"), 5)
+    play(stage, a_round("host"), SEED)
     assert "go on" not in notes.done
 
 
 def test_a_client_that_fails_ends_the_lab_with_its_job(notes: Notes) -> None:
     notes.failing = "randread"
     with pytest.raises(VasError, match="fio failed"):
-        play(lab(notes), turn("host"), 5)
+        play(lab(notes), a_round("host"), SEED)
     assert notes.done[-2:] == ["server inside: measure randread", "stop"]
 
 
 def test_without_the_right_to_empty_the_cache_it_is_not_here(notes: Notes) -> None:
     notes.root.path("proc/sys/vm/drop_caches").mkdir()
     with pytest.raises(NotHere, match="run as root"):
-        play(lab(notes), turn("host"), 5)
+        play(lab(notes), a_round("host"), SEED)
 
 
 @pytest.mark.parametrize(
@@ -189,18 +201,19 @@ def test_a_sites_client_reads_past_its_cache_and_servers_keep_theirs(
 ) -> None:
     stage = site(notes, drops)
     make_files(stage)
-    played = play(stage, turn("guest"), 5)
-    told = [f"{each} past the cache" for each in ("once read", *PATTERNS)]
+    played = play(stage, a_round("guest"), SEED)
+    told = [f"{each} past the cache" for each in ("once read", *patterns("guest"))]
     assert notes.done == ["once write past the cache", *dropped, *told]
     assert stage.clients.directory == "/run/lustre/user/ann/vas-interference/clients"
-    assert set(played.job_seconds) == {3.0}
-    assert play(stage, turn("alone"), 5).job_seconds == ()
+    beside = {name: each for name, each in played.measures.items() if name not in RATES}
+    assert beside["beside_job_seconds/1"] == 3.0 and set(beside.values()) == {3.0}
+    assert play(stage, a_round("alone"), SEED).measures == RATES
 
 
 def test_a_sites_client_that_fails_gives_the_job_up(notes: Notes) -> None:
     notes.failing = "read"
     with pytest.raises(VasError, match="fio failed"):
-        play(site(notes), turn("guest"), 5)
+        play(site(notes), a_round("guest"), SEED)
     assert notes.done[-1] == "stop"
 
 
@@ -230,3 +243,97 @@ def test_options_that_do_not_go_together_are_refused(
     argv = [word.format(map=file) for word in words]
     assert run_command(["bench", "interference", "--dry-run", *argv]) == 2
     assert said in capsys.readouterr().err
+
+
+class NotedTarget:
+    """A target whose stages are a lab's that takes notes; `played` fails at a round's number."""
+
+    def __init__(self, notes: Notes, request: InterferenceRequest) -> None:
+        self.notes, self.request, self.opened_times, self.breaks = notes, request, 0, 0
+        self.scope = LAB
+
+    def settings(self) -> dict[str, Any]:
+        return {"versions": {"vas": "1"}, "hosts": 2}
+
+    def environment(self) -> dict[str, Any]:
+        return {"kernel": "6.1"}
+
+    def words(self) -> str:
+        return "a made-up host"
+
+    def facts(self) -> dict[str, object]:
+        return {}
+
+    def steps(self) -> list[Step]:
+        return [Step("start", 1.0)]
+
+    def check(self) -> None: ...
+
+    def progress(self, steps: list[Step]) -> Any:
+        return Steps.show(steps, self.notes.root.path("learned.json"))
+
+    @contextmanager
+    def opened(self, progress: Progress) -> Iterator[LabStage]:
+        self.opened_times += 1
+        # The first stage is broken from a call of fio on, if that is said.
+        self.notes.failing = "randread" if self.opened_times <= self.breaks else "none"
+        with progress.step("start"):
+            pass
+        yield lab(self.notes)
+        self.notes.done.append("closed")
+
+
+@pytest.fixture
+def target(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> NotedTarget:
+    found = NotedTarget(notes, InterferenceRequest(seconds=5, size=1 << 20, system="vas"))
+    monkeypatch.setattr("vas_bench.interference.command._target", lambda *_: found)
+    return found
+
+
+def interference(*words: str) -> int:
+    small = ("--rounds", "2", "--warm-up", "0", "--seconds", "5", "--size", "1M", "--json")
+    return run_command(["bench", "interference", *small, *words])
+
+
+def test_what_is_in_the_file_is_not_measured_again(
+    target: NotedTarget, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "runs.jsonl"
+    assert interference("--resume", str(file)) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert len(first["turns"]) == 6
+    measured = len(target.notes.done)
+    assert interference("--resume", str(file)) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    assert len(target.notes.done) == measured
+    assert interference("--resume", str(file), "--seed", "2") == 2
+    assert "its runs had another seed" in capsys.readouterr().err
+
+
+def test_a_run_that_fails_is_invalid_and_the_next_has_a_new_stage(
+    target: NotedTarget, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "runs.jsonl"
+    target.breaks = 1
+    assert interference("--resume", str(file)) == 1
+    out, err = capsys.readouterr()
+    assert len(json.loads(out)["turns"]) == 5
+    assert "1 run is INVALID; it failed: fio failed" in err
+    assert target.opened_times == target.notes.done.count("closed") == 2
+    assert interference("--resume", str(file)) == 0
+    assert len(json.loads(capsys.readouterr().out)["turns"]) == 6
+
+
+def test_a_budget_begins_no_run_that_it_would_cut_off(
+    target: NotedTarget, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert interference("--budget", "1s") == 1
+    assert "the budget ended with 6 runs left" in capsys.readouterr().err
+    assert target.opened_times == 0
+
+
+def test_its_file_becomes_a_report(target: NotedTarget, tmp_path: Path) -> None:
+    file, page = tmp_path / "runs.jsonl", tmp_path / "runs.html"
+    assert interference("--resume", str(file)) == 0
+    assert run_command(["bench", "report", str(file), "--out", str(page)]) == 0
+    assert "TeraSort on the storage service" in page.read_text()

@@ -16,7 +16,7 @@ from vas_bench.report.json import as_json
 from vas_bench.report.markdown import markdown
 from vas_bench.report.page import WIDE_PX, all_findings, html, page_of, svg
 from vas_bench.report.words import interval_words, value_words
-from vas_bench.results.record import Run, make_run
+from vas_bench.results.record import BenchRun, make_run
 from vas_bench.results.store import read_results
 from vas_bench.usl.fit import Fit, Way
 from vas_core.cli import run_command
@@ -24,16 +24,16 @@ from vas_core.cli import run_command
 _GOLDEN = Path(__file__).parent / "golden" / "made-up-report.html"
 
 
-def _results(path: Path, runs: list[Run]) -> Path:
+def _results(path: Path, runs: list[BenchRun]) -> Path:
     path.write_text("".join(run.model_dump_json() + "\n" for run in runs))
     return path
 
 
-def _told(runs: list[Run]) -> str:
+def _told(runs: list[BenchRun]) -> str:
     return " ".join(" ".join([f.text, *f.evidence]) for f in all_findings(facts_of(runs)))
 
 
-def _samples(seconds: dict[str, list[float]]) -> list[Run]:
+def _samples(seconds: dict[str, list[float]]) -> list[BenchRun]:
     return [
         made_up_run(id=f"{system}-{n}", system=system, measures={"job_seconds": value}, phases={})
         for system, values in seconds.items()

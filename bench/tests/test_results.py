@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from made_up_runs import made_up_results, made_up_run
 from pydantic import ValidationError
 
-from vas_bench.arms import rounds
-from vas_bench.arms.measures import COUNTED
 from vas_bench.results.embedded import embed, embedded_lines
-from vas_bench.results.groups import Group, grouped
+from vas_bench.results.groups import RunGroup, grouped
 from vas_bench.results.measures import MEASURES
 from vas_bench.results.phases import UNACCOUNTED, close
-from vas_bench.results.record import Run, canonical_hash
-from vas_bench.results.store import Writer, parse, read_results
+from vas_bench.results.record import BenchRun, canonical_hash
+from vas_bench.results.store import RunStore, parse, read_results
+from vas_bench.run import measures
+from vas_bench.run.measures import COUNTED
 from vas_core.errors import BadInput, VasError
 
 _LINE = made_up_run().model_dump_json()
@@ -78,7 +78,7 @@ def test_a_run_that_never_ended_says_why() -> None:
 
 
 def test_what_arms_are_judged_by_is_in_the_table() -> None:
-    assert {*rounds.MEASURES, *COUNTED} <= set(MEASURES)
+    assert {*measures.COMPARED, *COUNTED} <= set(MEASURES)
     assert all(measure.meaning for measure in MEASURES.values())
 
 
@@ -108,11 +108,11 @@ def test_the_hash_does_not_depend_on_the_order_of_keys() -> None:
 def test_only_one_experiment_is_ever_a_group() -> None:
     one, two = made_up_run(1), made_up_run(2, configuration={"codec": "lz4"})
     with pytest.raises(VasError, match="2 configurations"):
-        Group((one, two))
+        RunGroup((one, two))
     assert [len(group.runs) for group in grouped([one, two, made_up_run(3)])] == [2, 1]
     moved = made_up_run(4, environment={"cpus": 3})
     with pytest.raises(VasError, match="2 configurations"):
-        Group((one, moved))
+        RunGroup((one, moved))
 
 
 def test_warm_ups_and_invalid_runs_are_in_no_group() -> None:
@@ -150,14 +150,14 @@ def test_a_file_without_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         read_results(tmp_path / "none", say=print)
     (tmp_path / "empty").touch()
-    with pytest.raises(BadInput, match="there is no run in it"):
+    with pytest.raises(BadInput, match="holds no run"):
         read_results(tmp_path / "empty", say=print)
 
 
 def test_what_was_appended_is_read_back(tmp_path: Path) -> None:
     file, runs = tmp_path / "results.jsonl", made_up_results(rounds=1)
     for half in (runs[:7], runs[7:]):
-        with Writer.open(file) as writer:
+        with RunStore.open(file) as writer:
             for run in half:
                 writer.append(run)
     assert read_results(file, say=print) == tuple(runs)
@@ -166,7 +166,7 @@ def test_what_was_appended_is_read_back(tmp_path: Path) -> None:
 def test_a_writer_cuts_off_what_a_killed_one_left(tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     file.write_text(f"{_LINE}\n{_LINE[:50]}")
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         assert writer.content.torn_line == 2
         writer.append(made_up_run(1))
     assert [run.id for run in read_results(file, say=print)] == ["made-up-0", "made-up-1"]
@@ -175,7 +175,7 @@ def test_a_writer_cuts_off_what_a_killed_one_left(tmp_path: Path) -> None:
 def test_a_last_line_that_only_lacks_its_end_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     file.write_text(_LINE)
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         writer.append(made_up_run(1))
     assert len(read_results(file, say=print)) == 2
 
@@ -183,12 +183,12 @@ def test_a_last_line_that_only_lacks_its_end_is_kept(tmp_path: Path) -> None:
 def test_there_is_one_writer(tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     with (
-        Writer.open(file),
+        RunStore.open(file),
         pytest.raises(VasError, match="another process writes to it"),
-        Writer.open(file),
+        RunStore.open(file),
     ):
         pass
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         assert writer.content.runs == ()
 
 
@@ -197,8 +197,8 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from made_up_runs import made_up_run
-from vas_bench.results.store import Writer
-with Writer.open(Path(sys.argv[1])) as writer:
+from vas_bench.results.store import RunStore
+with RunStore.open(Path(sys.argv[1])) as writer:
     for number in range(10**6):
         writer.append(made_up_run(number))
         print(number, flush=True)
@@ -225,10 +225,10 @@ import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from made_up_runs import made_up_run
-from vas_bench.results.store import Writer
+from vas_bench.results.store import RunStore
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-with Writer.open(Path(sys.argv[1])) as writer:
+with RunStore.open(Path(sys.argv[1])) as writer:
     for number in range(9):
         writer.append(made_up_run(number))
 """
@@ -257,8 +257,8 @@ def test_a_report_carries_its_runs_and_no_markup() -> None:
 
 def test_every_field_of_a_run_is_in_its_line() -> None:
     line = made_up_run(round=1).model_dump_json()
-    assert set(json.loads(line)) == set(Run.model_fields)
-    assert set(json.loads(_LINE)) == set(Run.model_fields) - {"round"}
+    assert set(json.loads(line)) == set(BenchRun.model_fields)
+    assert set(json.loads(_LINE)) == set(BenchRun.model_fields) - {"round"}
 
 
 def test_experiments_stand_in_the_order_of_numbers() -> None:

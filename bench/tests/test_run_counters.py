@@ -6,9 +6,9 @@ from pathlib import Path
 
 from made_up_jobs import a_job
 
-from vas_bench.arms.measures import job_measures
 from vas_bench.results.measures import measure_of
 from vas_bench.run.counters import Counters, device_counters, network_counters, page_cache
+from vas_bench.run.measures import job_measures
 from vas_core.root import Root
 from vas_lab.network.paths import PathCounters
 from vas_routing.links import Leg

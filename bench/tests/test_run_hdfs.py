@@ -13,9 +13,9 @@ from made_up_jobs import a_job
 
 from vas_bench.run import hdfs_locality
 from vas_bench.run.experiments import experiments
-from vas_bench.run.hdfs_locality import Block, judge, parse_blocks
+from vas_bench.run.hdfs_locality import HdfsBlock, judge, parse_blocks
 from vas_bench.run.lab_site import LabSite
-from vas_bench.run.plan import Plan
+from vas_bench.run.plan import BenchPlan
 from vas_cluster import Cluster, parse_cluster
 from vas_core.process import Completed
 from vas_lab.options import LabOptions
@@ -42,8 +42,8 @@ _ANSWER = {
 
 def test_blocks_of_a_file() -> None:
     assert parse_blocks(_ANSWER) == [
-        Block(0, 100, frozenset({"vm1"})),
-        Block(100, 60, frozenset({"vm2"})),
+        HdfsBlock(0, 100, frozenset({"vm1"})),
+        HdfsBlock(100, 60, frozenset({"vm2"})),
     ]
 
 
@@ -122,7 +122,7 @@ def site(
     monkeypatch.setattr("vas_bench.run.lab_site.Lab", SimpleNamespace(start=start))
     monkeypatch.setattr("vas_bench.run.lab_site.read_device", lambda *_: {})
     monkeypatch.setattr("vas_bench.run.lab_site.is_running", lambda _: False)
-    plan = Plan.model_validate(
+    plan = BenchPlan.model_validate(
         {
             "name": "p",
             "workloads": "wordcount",

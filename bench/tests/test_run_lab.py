@@ -10,12 +10,12 @@ from typing import Any, get_args
 import pytest
 from made_up_jobs import a_job, times
 
-from vas_bench.results.record import Locality
+from vas_bench.results.record import HostLocality
 from vas_bench.results.store import read_results
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.jobs import localities
 from vas_bench.run.lab_site import LabSite
-from vas_bench.run.plan import Plan, WorkloadName
+from vas_bench.run.plan import BenchPlan, WorkloadName
 from vas_bench.run.workloads import WORKLOADS
 from vas_cluster import parse_cluster
 from vas_core.cli import run_command
@@ -43,8 +43,10 @@ def test_localities_by_host() -> None:
         ]
     )
     assert found == {
-        "vm1": Locality(data_local_maps=1, rack_local_maps=1, local_input_bytes=9, input_bytes=20),
-        "vm2": Locality(other_maps=1, input_bytes=10),
+        "vm1": HostLocality(
+            data_local_maps=1, rack_local_maps=1, local_input_bytes=9, input_bytes=20
+        ),
+        "vm2": HostLocality(other_maps=1, input_bytes=10),
     }
 
 
@@ -57,7 +59,7 @@ def test_there_is_a_way_to_run_and_check_every_workload() -> None:
 @pytest.mark.machine
 def test_a_lab_refuses_lock_modes_and_sizes_that_do_not_fit(tmp_path: Path) -> None:
     def check(**parameters: str) -> None:
-        plan = Plan.model_validate(
+        plan = BenchPlan.model_validate(
             {"name": "p", "workloads": "sort", "systems": "vas", "parameters": parameters}
         )
         LabSite(plan, tmp_path, print).check(experiments(plan))
@@ -79,7 +81,7 @@ def test_the_room_that_a_workload_takes_is_its_own(
     def check(workload: str) -> None:
         parameters = {"size": "1G"}
         plan = {"name": "p", "workloads": workload, "systems": "vas", "parameters": parameters}
-        checked = Plan.model_validate(plan)
+        checked = BenchPlan.model_validate(plan)
         LabSite(checked, tmp_path, print).check(experiments(checked))
 
     check("wordcount")
@@ -155,7 +157,7 @@ def labs(monkeypatch: pytest.MonkeyPatch) -> Labs:
 
 def site_of(directory: Path, said: list[str], **changed: Any) -> tuple[LabSite, list[Experiment]]:
     usual: dict[str, Any] = {"name": "p", "workloads": "wordcount", "systems": ["vas"]}
-    plan = Plan.model_validate(usual | changed | {"drop_caches": False})
+    plan = BenchPlan.model_validate(usual | changed | {"drop_caches": False})
     return LabSite(plan, directory, said.append), experiments(plan)
 
 
@@ -310,3 +312,37 @@ def test_a_budget_that_is_too_small_says_what_is_left(
 ) -> None:
     assert run_command([*command, "--budget", "1s"]) == 0
     assert "the budget ended with 4 runs left: go on by --resume" in capsys.readouterr().err
+
+
+@pytest.mark.machine
+def test_the_shuffles_plan_in_a_lab(
+    command: list[str],
+    tmp_path: Path,
+    labs: Labs,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("vas_bench.shuffle.command.build_of_plugins", lambda: "build")
+    file = str(tmp_path / "runs.jsonl")
+    words = ["bench", "shuffle", "--size", "64M", "--rounds", "1", "--resume", file, "--json"]
+    assert run_command([*words, "--rows", "wordcount"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["name"], row["n"]) == ("WordCount with combiner: job time / stock's", 1)
+    (lab,) = labs.started
+    assert lab.options.hosts == 4
+    assert lab.options.properties["mapreduce.task.io.sort.mb"] == "200"
+    told = [conf for name, conf in lab.jobs if name == "wordcount"]
+    assert {conf["vas.lustre.block-size"] for conf in told} == {str(8 << 20)}
+    assert {conf["mapreduce.job.reduces"] for conf in told} == {"4"}
+    tags = [conf["mapreduce.job.tags"] for conf in told]
+    # Stock's output for the comparison, and then both systems in the order that was drawn.
+    assert tags[0] == "vas-placement-off"
+    assert sorted(tags[1:]) == ["vas-placement-off", "vas-shuffle,vas-placement-off"]
+    buffers = {conf["mapreduce.job.tags"]: conf.get("mapreduce.task.io.sort.mb") for conf in told}
+    assert buffers == {"vas-placement-off": None, "vas-shuffle,vas-placement-off": "64"}
+    runs = read_results(Path(file), say=print)
+    assert {run.configuration["lab_properties"]["mapreduce.map.memory.mb"] for run in runs} == {
+        "512"
+    }
+    assert len({run.configuration_hash for run in runs}) == 2
+    assert len({tuple(run.parameters.items()) for run in runs}) == 1

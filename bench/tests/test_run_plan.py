@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_bench.run.estimate import Estimates, estimated_seconds
-from vas_bench.run.experiments import Identity, experiments
-from vas_bench.run.order import Turn, draw_turns, missing
-from vas_bench.run.plan import Plan, read_plan
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds, missing
+from vas_bench.run.estimate import estimated_seconds, estimates
+from vas_bench.run.experiments import Experiment, experiments
+from vas_bench.run.plan import BenchPlan, read_plan
 from vas_bench.run.systems import PROFILES, configuration, sizes_of
 from vas_core.cli import run_command
 from vas_core.durations import format_duration, parse_duration
@@ -24,13 +24,13 @@ from vas_core.repository import REPOSITORY
 PLANS = REPOSITORY / "bench/plans"
 
 
-def plan(**changed: Any) -> Plan:
+def plan(**changed: Any) -> BenchPlan:
     usual: dict[str, Any] = {"name": "p", "workloads": "terasort", "systems": ["vas"]}
-    return Plan.model_validate(usual | changed)
+    return BenchPlan.model_validate(usual | changed)
 
 
-def identities(of: Plan) -> list[Identity]:
-    return [Identity(each, {"page_cache": "kept"}, {"vas": "0"}) for each in experiments(of)]
+def identities(of: BenchPlan) -> list[RunIdentity[Experiment]]:
+    return [RunIdentity(each, {"page_cache": "kept"}, {"vas": "0"}) for each in experiments(of)]
 
 
 @pytest.mark.parametrize("file", sorted(PLANS.glob("*.yaml")), ids=lambda file: file.stem)
@@ -42,16 +42,16 @@ def test_the_plans_that_come_along_can_be_read(file: Path) -> None:
 
 def test_the_quick_plan_has_four_systems_and_less_than_20_minutes() -> None:
     quick = read_plan(PLANS / "quick.yaml")
-    turns = draw_turns(identities(quick), rounds=quick.rounds, warm_up=quick.warm_up, seed=1)
+    drawn = draw_rounds(identities(quick), rounds=quick.rounds, warm_up=quick.warm_up, seed=1)
     assert len(quick.systems) == 4
     assert quick.budget is not None
-    assert 20 * 60 > quick.budget > sum(estimated_seconds(turns))
+    assert 20 * 60 > quick.budget > sum(estimated_seconds(drawn))
 
 
 def test_a_workload_with_more_to_move_is_expected_to_take_longer() -> None:
     def seconds(workload: str) -> float:
-        (turn,) = draw_turns(identities(plan(workloads=workload)), rounds=1, warm_up=0, seed=1)
-        return sum(estimated_seconds([turn]))
+        (round_,) = draw_rounds(identities(plan(workloads=workload)), rounds=1, warm_up=0, seed=1)
+        return sum(estimated_seconds([round_]))
 
     assert seconds("wordcount") < seconds("selfjoin") < seconds("sequencecount")
 
@@ -130,7 +130,7 @@ def test_every_parameter_and_every_property_has_a_hash_of_its_own() -> None:
     for properties in ({}, {"mapreduce.task.io.sort.mb": "64"}):
         for cache in ("dropped", "kept"):
             hashes |= {
-                Identity(each, configuration(each, properties, cache), {}).hash
+                RunIdentity(each, configuration(each, properties, cache), {}).hash
                 for each in experiments(many)
             }
     assert len(hashes) == 4 * len(experiments(many)) == 4 * 6 * 16 * 9
@@ -160,8 +160,8 @@ def test_hdfs_is_the_jobs_file_system_and_beside_it_runs_are_other_runs() -> Non
 
 def test_a_first_turn_on_hdfs_takes_longer_by_the_copy() -> None:
     def first(system: str) -> float:
-        turns = draw_turns(identities(plan(systems=[system])), rounds=2, warm_up=0, seed=1)
-        seconds = estimated_seconds(turns)
+        drawn = draw_rounds(identities(plan(systems=[system])), rounds=2, warm_up=0, seed=1)
+        seconds = estimated_seconds(drawn)
         return seconds[0] - seconds[1]
 
     assert first("yarn-hdfs") > first("vas") + 10
@@ -170,7 +170,7 @@ def test_a_first_turn_on_hdfs_takes_longer_by_the_copy() -> None:
 def test_no_job_may_take_longer_than_its_limit_nor_than_the_budget() -> None:
     def limit(**told: str) -> int:
         fields = {"name": "p", "workloads": "sort", "systems": "vas"} | told
-        return Plan.model_validate(fields).limit_seconds
+        return BenchPlan.model_validate(fields).limit_seconds
 
     assert limit() == 1800
     assert limit(run_limit="2h") == 7200
@@ -190,57 +190,57 @@ def test_every_round_has_every_experiment_once_and_a_lab_once(
     rounds: int, warm_up: int, seed: int
 ) -> None:
     of = identities(plan(systems=["vas", "yarn-lustre"], parameters={"hosts": [1, 2, 4]}))
-    turns = draw_turns(of, rounds=rounds, warm_up=warm_up, seed=seed)
-    assert turns == draw_turns(of, rounds=rounds, warm_up=warm_up, seed=seed)
-    assert len({turn.key for turn in turns}) == len(turns) == 6 * (rounds + warm_up)
-    assert [turn.warm_up for turn in turns] == [True] * 6 * warm_up + [False] * 6 * rounds
-    for _, round_ in groupby(turns, key=lambda turn: (turn.warm_up, turn.round)):
-        sites = [key for key, _ in groupby(round_, key=lambda turn: turn.experiment.site)]
+    drawn = draw_rounds(of, rounds=rounds, warm_up=warm_up, seed=seed)
+    assert drawn == draw_rounds(of, rounds=rounds, warm_up=warm_up, seed=seed)
+    assert len({round_.key for round_ in drawn}) == len(drawn) == 6 * (rounds + warm_up)
+    assert [round_.warm_up for round_ in drawn] == [True] * 6 * warm_up + [False] * 6 * rounds
+    for _, round_ in groupby(drawn, key=lambda round_: (round_.warm_up, round_.number)):
+        sites = [key for key, _ in groupby(round_, key=lambda round_: round_.experiment.site)]
         assert len(sites) == 3
 
 
 def test_more_rounds_leave_the_earlier_ones_as_they_were_and_orders_differ() -> None:
     of = identities(plan(systems=["yarn-lustre", "vas-locality", "vas"]))
-    turns = draw_turns(of, rounds=9, warm_up=1, seed=3)
-    assert turns[:15] == draw_turns(of, rounds=4, warm_up=1, seed=3)
-    firsts = Counter(turn.experiment.system for turn in turns[::3])
+    drawn = draw_rounds(of, rounds=9, warm_up=1, seed=3)
+    assert drawn[:15] == draw_rounds(of, rounds=4, warm_up=1, seed=3)
+    firsts = Counter(round_.experiment.system for round_ in drawn[::3])
     assert len(firsts) > 1
 
 
 def test_what_is_done_is_not_missing_but_what_is_invalid_is() -> None:
-    turns = draw_turns(identities(plan()), rounds=3, warm_up=1, seed=1)
-    done = [turn_run(turns[0]), turn_run(turns[1]), turn_run(turns[2], invalid="it fell over")]
-    assert missing(turns, done) == turns[2:]
+    drawn = draw_rounds(identities(plan()), rounds=3, warm_up=1, seed=1)
+    done = [round_run(drawn[0]), round_run(drawn[1]), round_run(drawn[2], invalid="it fell over")]
+    assert missing(drawn, done) == drawn[2:]
 
 
-def turn_run(turn: Turn, **changed: Any) -> Any:
+def round_run(round_: Round[Experiment], **changed: Any) -> Any:
     usual: dict[str, Any] = {
-        "id": f"{turn.title}",
+        "id": f"{round_.title}",
         "time": "2026-01-01T00:00:00Z",
-        "round": turn.round,
-        "warm_up": turn.warm_up,
+        "round": round_.number,
+        "warm_up": round_.warm_up,
         "measures": {"job_seconds": 1.0},
     }
-    return turn.identity.run(**(usual | changed))
+    return round_.identity.run(**(usual | changed))
 
 
 def test_a_first_turn_takes_longer_and_what_was_measured_corrects() -> None:
-    turns = draw_turns(identities(plan(parameters={"hosts": [1, 2]})), rounds=2, warm_up=0, seed=1)
-    seconds = estimated_seconds(turns)
+    drawn = draw_rounds(identities(plan(parameters={"hosts": [1, 2]})), rounds=2, warm_up=0, seed=1)
+    seconds = estimated_seconds(drawn)
     assert all(each > 60 for each in seconds[:2])
-    found = Estimates(turns)
-    assert found.of(turns[0]) == seconds[0]
-    again = next(t for t in turns[1:] if t.identity == turns[0].identity)
+    found = estimates(drawn)
+    assert found.of(drawn[0]) == seconds[0]
+    again = next(t for t in drawn[1:] if t.identity == drawn[0].identity)
     before = seconds[0] - min(seconds)
-    found.took(turns[0], before + 7.0)
+    found.took(drawn[0], before + 7.0)
     # The second round starts each of the two labs anew: that is not the run's time.
     assert found.of(again) == before + 7.0
 
 
 def test_titles_are_distinct() -> None:
     of = identities(plan(parameters={"codec": ["none", "gzip"], "jvm": ["lab", "c2"]}))
-    turns = draw_turns(of, rounds=2, warm_up=2, seed=1)
-    assert len({turn.title for turn in turns}) == len(turns)
+    drawn = draw_rounds(of, rounds=2, warm_up=2, seed=1)
+    assert len({round_.title for round_ in drawn}) == len(drawn)
 
 
 def test_dry_run_says_every_turn_and_how_long(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from made_up_jobs import a_job
 
-from vas_bench.arms.measures import job_measures
 from vas_bench.results.measures import measure_of
 from vas_bench.results.phases import UNACCOUNTED, close
+from vas_bench.run.measures import job_measures
 from vas_bench.run.tez_history import TezHistory, parse
 from vas_bench.run.tez_place import WithTez
 from vas_bench.run.times import phases_of
 from vas_cluster import parse_cluster
+from vas_core.errors import VasError
 from vas_core.process import Completed
 from vas_lab.sites import lab_site_yaml
 
@@ -73,6 +74,27 @@ def test_an_attempt_that_failed_is_counted_and_has_no_times(history: TezHistory)
 def test_a_history_that_is_still_written_is_none_yet() -> None:
     assert parse("") is None
     assert parse(HISTORY[: HISTORY.rindex('{"entity": "dag_')]) is None
+
+
+def test_an_event_that_is_not_whole_yet_is_not_there_yet(history: TezHistory) -> None:
+    end = HISTORY.rindex('{"entity": "dag_')
+    for cut in range(end, len(HISTORY.rstrip("\u0001\n")), 97):
+        assert parse(HISTORY[:cut]) is None
+    assert parse(HISTORY) == history
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HISTORY.replace('{"entity"', '{"entity', 1),
+        HISTORY.replace('"appSubmitTime"', '"another"'),
+        HISTORY.replace('"counterName"', '"another"'),
+        "[1]\u0001[2]\u0001",
+    ],
+)
+def test_a_history_that_cannot_be_read_says_so(text: str) -> None:
+    with pytest.raises(VasError, match="Tez's history of the job cannot be read"):
+        parse(text)
 
 
 class Place:

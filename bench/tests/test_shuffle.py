@@ -7,46 +7,66 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_site import Recorded
 
-from vas_bench.arms.rounds import MEASURES, Sample
+from vas_bench.results.record import BenchRun, make_run
+from vas_bench.results.store import RunStore
+from vas_bench.results.systems import System
+from vas_bench.run.comparison_plan import read_comparison_plan
+from vas_bench.run.measures import COMPARED
+from vas_bench.run.pairs import write_pairs
+from vas_bench.shuffle import command
 from vas_bench.shuffle.counted import FileCount, file_row
-from vas_bench.shuffle.goals import GOALS, STOCK, TEZ, VAS, Goal
-from vas_bench.shuffle.pairs import write_pairs
-from vas_bench.shuffle.rows import COLUMNS, Row, Run, judged, rows
-from vas_bench.shuffle.session import Kept, Plan, play_round
+from vas_bench.shuffle.goals import STOCK, VAS, read_goals
+from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
 from vas_core.cli import run_command
-from vas_core.errors import BadInput, VasError
-from vas_core.progress import Steps
+from vas_core.errors import BadInput
 from vas_yarn.jobs.job import Counters, JobResult
-from vas_yarn.jobs.systems import Arm
+from vas_yarn.profiles import SHUFFLE
 
+TEZ: System = "tez"
+PLAN = read_comparison_plan(Path(command.__file__).with_name("shuffle.yaml"))
 JOB_TIME = "TeraSort: job time / stock's"
 WRITTEN = "TeraSort: intermediate bytes written / map output bytes"
 SPILLED = "TeraSort: records spilled on the reduce side"
 
 
-def goal(name: str) -> Goal:
-    return next(each for each in GOALS if each.name == name)
+def run(system: System, number: int = 1, *, checksum: str = "sum", **changed: Any) -> BenchRun:
+    """A run with every measure 100, but for those that are given; INVALID if that is said."""
+    wrong = changed.pop("invalid", None)
+    return make_run(
+        id=f"{system}-{number}",
+        time="2026-01-01T00:00:00Z",
+        workload="terasort",
+        system=system,
+        round=number,
+        invalid=wrong,
+        measures={} if wrong else dict.fromkeys(COMPARED, 100.0) | changed,
+        validation=None if wrong else {"ok": True, "checksum": checksum},
+    )
 
 
-def run(arm: str, number: int = 0, *, job: str = "terasort", **changed: Any) -> Run:
-    """A run with every measure 100, but for those that are given."""
-    measures = dict.fromkeys(MEASURES, 100.0) | changed
-    return Run(job, arm, number, Sample(arm, number, 0, 8, "sum", measures))
-
-
-def terasort(rounds: int = 5, *, stock: float = 100.0, vas: float = 40.0) -> list[Run]:
+def terasort(rounds: int = 5, *, stock: float = 100.0, vas: float = 40.0) -> list[BenchRun]:
     """Rounds of a TeraSort that takes so many seconds, and a second more in each round."""
-    seconds = {STOCK: stock, VAS: vas, TEZ: 80.0}
-    return [run(arm, n, client_seconds=s + n) for n in range(rounds) for arm, s in seconds.items()]
+    seconds: dict[System, float] = {STOCK: stock, VAS: vas, TEZ: 80.0}
+    return [
+        run(system, n + 1, client_seconds=s + n)
+        for n in range(rounds)
+        for system, s in seconds.items()
+    ]
 
 
-def found(runs: list[Run]) -> dict[str, Row]:
-    return {row.name: row for row in rows(GOALS, judged(runs))}
+def found(runs: list[BenchRun]) -> dict[str, GoalRow]:
+    return {row.name: row for row in rows("TeraSort", read_goals()["terasort"], runs)}
 
 
 def test_the_goals_are_those_that_were_set() -> None:
-    assert {each.name: each.limit for each in GOALS} == {
+    limits = {
+        f"{PLAN.jobs[job].title}: {goal.row}": goal.limit
+        for job, goals in read_goals().items()
+        for goal in goals
+    }
+    assert limits == {
         "TeraSort: job time / stock's": 0.50,
         "TeraSort: job time / Tez's": 0.65,
         "TeraSort: all CPU / Tez's": 0.65,
@@ -99,7 +119,7 @@ def test_one_run_that_spilled_is_enough_to_miss() -> None:
 
 
 def test_rows_of_arms_that_did_not_run_are_left_out() -> None:
-    without_tez = [each for each in terasort() if each.arm != TEZ]
+    without_tez = [each for each in terasort() if each.system != TEZ]
     names = set(found(without_tez))
     assert JOB_TIME in names
     assert not any("Tez" in name for name in names)
@@ -114,27 +134,26 @@ def test_json_has_the_keys_that_were_promised() -> None:
 
 def test_another_output_than_stocks_makes_its_rows_invalid() -> None:
     runs = terasort()
-    bad = Sample(VAS, 3, 0, 8, "other", dict.fromkeys(MEASURES, 1.0))
-    runs[runs.index(next(r for r in runs if r.arm == VAS and r.round == 3))] = Run(
-        "terasort", VAS, 3, bad
-    )
+    bad = run(VAS, 4, checksum="other")
+    runs[runs.index(next(r for r in runs if r.system == VAS and r.round == 4))] = bad
     table = found(runs)
     row = table[JOB_TIME].as_json()
     assert (row["value"], row["interval"], row["n"], row["met"]) == (None, None, 4, False)
-    assert row["invalid"] == "VAS, round 4: its output is other, stock's sum"
+    assert row["invalid"] == "vas, round 4: its output is other, stock's sum"
     assert all(each.invalid for each in table.values())
     assert len(table[JOB_TIME].as_cells()) == len(COLUMNS)
 
 
 def test_what_is_wrong_with_tez_leaves_the_rows_without_it() -> None:
-    runs = [Run("terasort", TEZ, 0, None, "it hung") if r.arm == TEZ else r for r in terasort()]
+    hung = run(TEZ, 1, invalid="it hung")
+    runs = [hung if (r.system, r.round) == (TEZ, 1) else r for r in terasort()]
     table = found(runs)
-    assert table["TeraSort: all CPU / Tez's"].invalid == "Tez, round 1: it hung"
+    assert table["TeraSort: all CPU / Tez's"].invalid == "tez, round 1: it hung"
     assert not table[JOB_TIME].invalid
 
 
 def test_without_stocks_output_nothing_is_known_to_be_right() -> None:
-    runs = [Run("terasort", STOCK, 0, None, "killed"), run(VAS)]
+    runs = [run(STOCK, invalid="killed"), run(VAS)]
     table = found(runs)
     assert table[SPILLED].invalid
     assert table[SPILLED].met is False
@@ -164,7 +183,7 @@ def measured(counters: Counters, of_maps: Counters) -> dict[str, float]:
         counters=counters,
         map_counters=of_maps,
     )
-    return {name: measure(job) for name, measure in MEASURES.items()}
+    return {name: measure(job) for name, measure in COMPARED.items()}
 
 
 def test_stocks_bytes_are_those_on_disks_and_those_by_http() -> None:
@@ -201,62 +220,107 @@ def test_files_that_no_counter_names_make_the_row_invalid() -> None:
     assert row.met is False
 
 
-PLAN = Plan(64 << 20, 2, 1, ("terasort",), with_tez=True)
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    site = Recorded()
+    monkeypatch.setattr("vas_bench.shuffle.command.LabSite", site.opened)
+    monkeypatch.setattr("vas_bench.shuffle.command.build_of_plugins", lambda: "build")
+    return site
 
 
-def test_runs_are_kept_and_a_round_that_lacks_an_arm_is_not(tmp_path: Path) -> None:
-    file = tmp_path / "runs.json"
-    kept = Kept(PLAN, file)
-    for each in (*terasort(1), run(STOCK, 1), Run("sort", VAS, 0, None, "bad")):
-        kept.add(each)
-    again = Kept(PLAN, file)
-    assert again.has("terasort", 0)
-    assert not again.has("terasort", 1)
-    assert again.runs == [*terasort(1), Run("sort", VAS, 0, None, "bad")]
+def shuffle(*words: str) -> int:
+    return run_command(["bench", "shuffle", "--without-tez", "--rows", "terasort", *words])
 
 
-def test_runs_of_another_setting_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / "runs.json"
-    Kept(PLAN, file).add(run(STOCK))
-    with pytest.raises(BadInput, match="size_bytes"):
-        Kept(Plan(1 << 20, 2, 1, ("terasort",), with_tez=True), file)
-    with pytest.raises(BadInput, match="build"):
-        Kept(Plan(64 << 20, 2, 1, ("terasort",), with_tez=True, build="x"), file)
+def table(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"settings": {}, "runs": [{"job": 1}]}'])
-def test_a_file_that_holds_no_runs_is_named(tmp_path: Path, text: str) -> None:
+def test_what_is_in_the_file_does_not_run_again(
+    recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "runs.jsonl")
+    for rounds in ("2", "3"):
+        assert shuffle("--rounds", rounds, "--resume", file, "--json") == 0
+        assert table(capsys)[JOB_TIME]["n"] == int(rounds)
+    assert sorted(recorded.ran) == ["vas"] * 3 + ["yarn-lustre-hosts"] * 3
+
+
+def test_a_run_that_fails_makes_its_rows_invalid_and_is_made_again(
+    recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "runs.jsonl")
+    recorded.fails_at = 2
+    assert shuffle("--rounds", "2", "--resume", file, "--json") == 1
+    row = table(capsys)[JOB_TIME]
+    assert row["met"] is False and "it failed: no room" in row["invalid"]
+    assert len(recorded.ran) == 4
+    assert shuffle("--rounds", "2", "--resume", file, "--json") == 0
+    assert "invalid" not in table(capsys)[JOB_TIME]
+    assert len(recorded.ran) == 5
+
+
+def test_a_budget_begins_no_run_that_it_would_cut_off(
+    recorded: Recorded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shuffle("--budget", "1s", "--json") == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["rows"] == []
+    assert "the budget ended with 10 runs left" in err
+    assert recorded.ran == []
+
+
+def test_its_file_becomes_a_report(recorded: Recorded, tmp_path: Path) -> None:
+    file, page = tmp_path / "runs.jsonl", tmp_path / "runs.html"
+    assert shuffle("--rounds", "2", "--resume", str(file)) == 0
+    assert run_command(["bench", "report", str(file), "--out", str(page)]) == 0
+    assert "yarn-lustre-hosts" in page.read_text()
+
+
+def test_runs_of_another_setting_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "runs.jsonl"
+    monkeypatch.setattr(command, "build_of_plugins", lambda: "build")
+    with RunStore.open(file, command.store_settings(64 << 20, 1)) as store:
+        store.append(run(STOCK))
+    refused = pytest.raises(BadInput, match="size_bytes")
+    with refused, RunStore.open(file, command.store_settings(1 << 20, 1)):
+        pass
+    monkeypatch.setattr(command, "build_of_plugins", lambda: "another")
+    refused = pytest.raises(BadInput, match="build")
+    with refused, RunStore.open(file, command.store_settings(64 << 20, 1)):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{\n "settings": {"size_bytes": 1},\n "runs": []\n}\n', "is not a file of runs of this"),
+        ('{"job": 1}\n', "its runs do not name their settings"),
+        ('{"settings":{"size_bytes":2}}\n', "its runs had another size_bytes"),
+    ],
+)
+def test_a_file_that_holds_other_runs_is_named(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "runs.json"
     file.write_text(text)
-    with pytest.raises(BadInput, match=str(file)):
-        raise AssertionError(Kept(PLAN, file).runs)
+    with pytest.raises(BadInput, match=said) as refused, RunStore.open(file, {"size_bytes": 1}):
+        pass
+    assert str(file) in str(refused.value)
+    assert file.read_text() == text
 
 
-class Bad:
-    """A job whose output is never right."""
-
-    def generate(self) -> None:
-        """Nothing to make."""
-
-    def run(self, _: Arm) -> JobResult:
-        raise AssertionError("not reached")
-
-    def validate(self, _: Arm) -> str:
-        raise AssertionError("not reached")
-
-
-class Lost(Bad):
-    def run(self, _: Arm) -> JobResult:
-        raise VasError("rows were lost")
-
-
-def test_a_run_that_fails_is_told_and_the_round_goes_on(tmp_path: Path) -> None:
-    order = [Arm(VAS, "", {}), Arm(STOCK, "", {}), Arm(TEZ, "", {})]
-    with Steps.show(PLAN.steps(), tmp_path / "seconds.json") as progress:
-        runs = list(play_round("terasort", Lost(), 0, order, progress))
-    assert [(r.arm, r.sample, r.wrong) for r in runs] == [
-        (arm.name, None, "rows were lost") for arm in order
-    ]
+def test_the_plan_runs_each_job_on_its_systems_with_their_properties() -> None:
+    assert set(PLAN.jobs) == set(read_goals())
+    stock, vas, tez = PLAN.experiments("terasort", 1 << 30)
+    assert (stock.system, vas.system, tez.system) == (STOCK, VAS, TEZ)
+    assert {each.split_bytes for each in (stock, vas, tez)} == {128 << 20}
+    tags = dict(vas.system_properties)["mapreduce.job.tags"].split(",")
+    assert tags == [SHUFFLE["mapreduce.job.tags"], "vas-placement-off"]
+    assert stock.parameters == vas.parameters == tez.parameters
+    (one, _) = PLAN.experiments("one-map", 1 << 30)
+    assert (one.size_bytes, one.split_bytes, one.reducers) == (10 << 20, 10 << 20, 1)
+    assert PLAN.experiments("secondarysort", 1 << 30)[0].size_bytes == 256 << 20
 
 
 def test_pairs_are_the_same_for_the_same_seed(tmp_path: Path) -> None:
@@ -272,6 +336,6 @@ def test_dry_run_tells_the_steps_and_runs_nothing(capsys: pytest.CaptureFixture[
     words = ["bench", "shuffle", "--rounds", "1", "--rows", "terasort", "--rows", "files"]
     assert run_command([*words, "--dry-run"]) == 0
     out, err = capsys.readouterr()
-    assert "TeraSort, round 1: Tez" in out
+    assert "round 1: TeraSort, tez" in out
     assert "files, per-reducer" in out
     assert "Apache Tez 0." in err

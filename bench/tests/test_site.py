@@ -14,7 +14,7 @@ from vas_bench.results.measures import measure_of
 from vas_bench.run.counters import Counters
 from vas_bench.run.experiments import experiments
 from vas_bench.run.jobs import Jobs
-from vas_bench.run.plan import Plan
+from vas_bench.run.plan import BenchPlan
 from vas_bench.site import place
 from vas_bench.site import site as site_module
 from vas_bench.site.checks import SiteOptions, check_lock_mode
@@ -55,7 +55,7 @@ def opened(
         drops=drops,
     )
     heard = said if said is not None else []
-    return ClusterSite(Plan.model_validate(usual | plan), options, heard.append)
+    return ClusterSite(BenchPlan.model_validate(usual | plan), options, heard.append)
 
 
 def test_all_guests_of_a_site_are_used(files: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_directory_is_below_the_mount(files: Path) -> None:
     options = SiteOptions(
         cluster_file=files / "site.yaml", hadoop_conf=files / "conf", directory="/a/../../b"
     )
-    plan = Plan.model_validate({"name": "p", "workloads": "terasort", "systems": "vas"})
+    plan = BenchPlan.model_validate({"name": "p", "workloads": "terasort", "systems": "vas"})
     with pytest.raises(BadInput, match="leads upwards"):
         ClusterSite(plan, options, print)
 

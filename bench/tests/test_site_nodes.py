@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_bench.site.nodes import Nodes, Seen, cached, counted, sections
+from vas_bench.site.nodes import NodeCounts, Nodes, cached, counted, sections
 from vas_cluster import parse_cluster
 from vas_core.errors import BadInput, VasError
 from vas_lab.sites import lab_site_yaml
@@ -26,14 +26,16 @@ ldlm_ibits_enqueue        80 samples [reqs] 1 1 80 80
 """
 
 
-def node(boot: str, cpu: str, *, cached_kib: int = 4, v1: bool = False, mdc: str = "") -> Seen:
+def node(
+    boot: str, cpu: str, *, cached_kib: int = 4, v1: bool = False, mdc: str = ""
+) -> NodeCounts:
     """A node's files; `cpu` in microseconds."""
     usage = (
         {"/sys/fs/cgroup/cpuacct/cpuacct.usage": f"{cpu}000"}
         if v1
         else {"/sys/fs/cgroup/cpu.stat": f"usage_usec {cpu}\nuser_usec 1"}
     )
-    return Seen(
+    return NodeCounts(
         {
             "/proc/sys/kernel/random/boot_id": boot,
             "/proc/net/dev": _NET,
@@ -67,7 +69,7 @@ def test_two_machines_add_up() -> None:
 
 def test_where_no_cgroup_is_seen_ticks_are_counted() -> None:
     files = {"/proc/stat": "cpu  100 10 20 9999 999 1 2 0 0 0\ncpu0 100 10 20 9999 999 1 2 0 0 0"}
-    assert counted([Seen(files)], []).counted == {"cpu_microseconds": 133 * 10_000}
+    assert counted([NodeCounts(files)], []).counted == {"cpu_microseconds": 133 * 10_000}
 
 
 def test_nodes_of_one_machine_have_one_processor_and_one_page_cache() -> None:
@@ -78,8 +80,8 @@ def test_nodes_of_one_machine_have_one_processor_and_one_page_cache() -> None:
 
 
 def test_what_is_not_said_is_not_a_zero() -> None:
-    assert counted([Seen({})], []).counted == {}
-    assert cached([Seen({})]) == {}
+    assert counted([NodeCounts({})], []).counted == {}
+    assert cached([NodeCounts({})]) == {}
 
 
 CLUSTER = parse_cluster(lab_site_yaml(2), "lab")

@@ -18,11 +18,11 @@ from vas_bench.statistics.chance import (
     smallest_p,
 )
 from vas_bench.statistics.compare import compare
-from vas_bench.statistics.gain import Better, gain
+from vas_bench.statistics.gain import BetterDirection, gain
+from vas_bench.statistics.holm import holm
 from vas_bench.statistics.ratio import ratio
 from vas_bench.statistics.summary import summary
 from vas_core.errors import BadInput
-from vas_core.holm import holm
 
 # Ops/s of HBase under YCSB, table 2 of "PontusVision Thread Manager" (T-001 to T-004).
 HT_ON = [4656.73, 3822.06, 3654.58, 3797.29, 4005.85]
@@ -39,7 +39,7 @@ def test_welch_on_the_papers_runs(ours: list[float], base: list[float], p: float
 
 
 def test_the_papers_claim_for_hyperthreading_is_not_significant() -> None:
-    found = {it.pair.arm: it for it in compare(_arms(), "HT on", Better.HIGHER)}
+    found = {it.pair.arm: it for it in compare(_arms(), "HT on", BetterDirection.HIGHER)}
     assert found["HT off"].verdict.startswith("not significant (n=5, p=0.15")
     assert found["HT off"].improved is None
     assert found["v24"].improved
@@ -80,7 +80,7 @@ def test_what_is_far_out_is_flagged_and_stays() -> None:
     ],
 )
 def test_a_gain_says_both_bases(before: float, after: float, saved: float, gained: float) -> None:
-    found = gain(ratio([after], [before]), "before", Better.LOWER)
+    found = gain(ratio([after], [before]), "before", BetterDirection.LOWER)
     assert found.time_saved * 100 == pytest.approx(saved, abs=0.05)
     assert found.throughput_gained * 100 == pytest.approx(gained, abs=0.05)
     words = f"{saved:.1f} % less time than before"
@@ -88,7 +88,7 @@ def test_a_gain_says_both_bases(before: float, after: float, saved: float, gaine
 
 
 def test_a_gain_of_rates_is_that_of_their_times() -> None:
-    rates = gain(ratio([7.4], [5.2]), "1x10G", Better.HIGHER)
+    rates = gain(ratio([7.4], [5.2]), "1x10G", BetterDirection.HIGHER)
     assert rates.throughput_gained == pytest.approx(0.423, abs=0.0005)
     assert rates.time_saved == pytest.approx(1 - 5.2 / 7.4)
     assert rates.in_words.startswith("42.3 % more throughput than 1x10G")
@@ -99,20 +99,20 @@ _TIMES = st.lists(st.floats(0.1, 1000), min_size=2, max_size=6)
 
 @given(_TIMES, _TIMES)
 def test_time_and_throughput_are_one_thing(ours: list[float], base: list[float]) -> None:
-    found = gain(ratio(ours, base), "base", Better.LOWER)
+    found = gain(ratio(ours, base), "base", BetterDirection.LOWER)
     assert (1 - found.time_saved) * (1 + found.throughput_gained) == pytest.approx(1)
     low, high = found.time_saved_interval
     assert low <= high and found.throughput_gained_interval[0] <= found.throughput_gained
 
 
 def test_a_loss_is_said_as_one() -> None:
-    found = gain(ratio([12.0], [10.0]), "stock", Better.LOWER)
+    found = gain(ratio([12.0], [10.0]), "stock", BetterDirection.LOWER)
     assert found.in_words.startswith("20.0 % more time than stock")
     assert found.in_words.endswith("16.7 % less throughput")
 
 
 def test_too_few_runs_can_never_be_significant_and_that_is_said() -> None:
-    (found,) = compare({"a": [1.0, 1.1, 1.2], "b": [9.0, 9.1, 9.2]}, "b", Better.LOWER)
+    (found,) = compare({"a": [1.0, 1.1, 1.2], "b": [9.0, 9.1, 9.2]}, "b", BetterDirection.LOWER)
     assert found.smallest_p == pytest.approx(0.1)
     assert found.verdict == "not significant: n=3 never is (p is 0.1 at best); run 4 of each"
 
@@ -121,9 +121,9 @@ def test_more_arms_need_more_runs() -> None:
     """Four runs each settle one comparison; not two, after Holm's correction."""
     assert (runs_needed(1), runs_needed(2), runs_needed(1, paired=True)) == (4, 5, 6)
     arms = {"base": [10.0, 10.1, 10.2, 10.3], "a": [1.0, 1.1, 1.2, 1.3], "b": [2.0, 2.1, 2.2, 2.3]}
-    assert all("run 5 of each" in it.verdict for it in compare(arms, "base", Better.LOWER))
+    assert all("run 5 of each" in it.verdict for it in compare(arms, "base", BetterDirection.LOWER))
     del arms["b"]
-    assert all(it.improved for it in compare(arms, "base", Better.LOWER))
+    assert all(it.improved for it in compare(arms, "base", BetterDirection.LOWER))
 
 
 def test_ties_make_three_runs_no_better() -> None:
@@ -173,8 +173,8 @@ def test_pairing_finds_what_drift_hides() -> None:
     """Rounds on a machine that gets slower: each 5 % better, all over the place."""
     base = [10.0, 12.0, 15.0, 19.0, 24.0, 30.0]
     ours = [9.5, 11.41, 14.24, 18.05, 22.82, 28.5]
-    (alone,) = compare({"ours": ours, "base": base}, "base", Better.LOWER)
-    (paired,) = compare({"ours": ours, "base": base}, "base", Better.LOWER, paired=True)
+    (alone,) = compare({"ours": ours, "base": base}, "base", BetterDirection.LOWER)
+    (paired,) = compare({"ours": ours, "base": base}, "base", BetterDirection.LOWER, paired=True)
     assert alone.improved is None
     assert paired.improved
     assert paired.ratio.value == pytest.approx(0.95, abs=0.001)
@@ -182,14 +182,14 @@ def test_pairing_finds_what_drift_hides() -> None:
 
 def test_means_that_say_otherwise_are_mentioned() -> None:
     ours, base = [1.0, 1.01, 1.02, 1.03, 1.04], [1.035, 1.045, 1.05, 1.06, 1.07]
-    (found,) = compare({"a": ours, "b": base, "c": base}, "b", Better.LOWER)[:1]
+    (found,) = compare({"a": ours, "b": base, "c": base}, "b", BetterDirection.LOWER)[:1]
     assert found.mean_p is not None and found.mean_p < 0.05
     assert ("of means p=" in found.verdict) == (not found.significant)
 
 
 def test_other_amounts_are_not_called_time() -> None:
     arms = {"a": [1.0, 1.1, 1.2, 1.3], "b": [2.0, 2.1, 2.2, 2.3]}
-    (found,) = compare(arms, "b", Better.LOWER, what="bytes written")
+    (found,) = compare(arms, "b", BetterDirection.LOWER, what="bytes written")
     assert found.gain is None
     assert "less bytes written than b" in found.verdict and "throughput" not in found.verdict
 

@@ -7,8 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
+from made_up_runs import made_up_results, made_up_run
 
 from vas_bench.csvfile import parse_table
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore
 from vas_bench.statistics.table import samples_of
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
@@ -80,7 +83,7 @@ def test_an_unknown_base_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     file = tmp_path / "runs.csv"
     file.write_text(_RUNS)
     assert run_command(["bench", "stats", str(file), "--base", "HDFS"]) == 2
-    assert "--base HDFS: is no arm; one of stock, VAS" in capsys.readouterr().err
+    assert "--base HDFS: is not an arm; one of stock, VAS" in capsys.readouterr().err
 
 
 def test_what_is_no_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,3 +105,42 @@ def test_one_run_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert found["comparisons"][0]["interval"] is None
     assert run_command(["bench", "stats", str(file)]) == 0
     assert "2 to 2" not in capsys.readouterr().out
+
+
+def _results(file: Path, runs: list[BenchRun]) -> str:
+    with RunStore.open(file) as store:
+        for run in runs:
+            store.append(run)
+    return str(file)
+
+
+@pytest.mark.parametrize("words", [(), ("--paired",), ("--measure", "cpu_seconds")])
+def test_what_bench_run_wrote_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    kept = [
+        run.model_copy(update={"round": number // 5 + 1})
+        for number, run in enumerate(made_up_results(), -5)
+        if run.workload == "terasort"
+    ]
+    file = _results(tmp_path / "night.jsonl", kept)
+    assert run_command(["bench", "stats", file, "--base", "yarn-lustre", "--json", *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {arm["arm"]: arm["n"] for arm in found["arms"]}["vas"] == 5
+    vas = next(each for each in found["comparisons"] if each["arm"] == "vas")
+    assert vas["ratio"] == pytest.approx(25 / 60, rel=0.1)
+
+
+def test_results_that_cannot_be_compared_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = _results(tmp_path / "both.jsonl", made_up_results())
+    assert run_command(["bench", "stats", both]) == 2
+    assert "holds 2 experiments (terasort, wordcount)" in capsys.readouterr().err
+    one = _results(tmp_path / "one.jsonl", [made_up_run()])
+    assert run_command(["bench", "stats", one]) == 2
+    assert "holds one system" in capsys.readouterr().err
+    runs = [made_up_run(0), made_up_run(1, system="tez")]
+    two = _results(tmp_path / "two.jsonl", runs)
+    assert run_command(["bench", "stats", two, "--measure", "hsph"]) == 2
+    assert "tez has no hsph" in capsys.readouterr().err

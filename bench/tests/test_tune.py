@@ -18,17 +18,18 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from rich.console import Console
 
-from vas_bench.results.record import Run, Validation
-from vas_bench.results.store import Writer, parse
-from vas_bench.run.experiments import Experiment, Identity
-from vas_bench.run.order import Turn
-from vas_bench.run.session import Details, Session, Verdict
+from vas_bench.engine.play import Budget
+from vas_bench.engine.rounds import Round, RunIdentity, key_of
+from vas_bench.results.record import BenchRun, Validation
+from vas_bench.results.store import RunStore, parse
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.session import Details, OutputCheck, Session
 from vas_bench.statistics.chance import runs_needed
 from vas_bench.tune.confirm import judged
 from vas_bench.tune.halving import Rung, halve, sizes
 from vas_bench.tune.plan import SORT_BUFFER, SPLIT, TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_properties, profile_xml
-from vas_bench.tune.search import Finder, Found, planned
+from vas_bench.tune.search import Finder, SearchResult, planned
 from vas_bench.tune.space import BASELINE, experiment, space
 from vas_bench.tune.trials import OutOfTime, Trials
 from vas_core.cli import run_command
@@ -94,8 +95,8 @@ class MadeUp:
         self.now += took
         return {"job_seconds": took}
 
-    def validate(self, experiment: Experiment) -> Verdict:
-        return Verdict(Validation(ok=True, check="made up"))
+    def validate(self, experiment: Experiment) -> OutputCheck:
+        return OutputCheck(Validation(ok=True, check="made up"))
 
     def details(self, experiment: Experiment) -> Details:
         return Details()
@@ -104,34 +105,33 @@ class MadeUp:
 
 
 @contextmanager
-def silent(turns: Sequence[Turn]) -> Iterator[Steps]:
-    yield Steps([Step(t.title, 1.0) for t in turns], Path("none"), Console(file=io.StringIO()))
+def silent(drawn: Sequence[Round[Experiment]], _: object) -> Iterator[Steps]:
+    yield Steps([Step(t.title, 1.0) for t in drawn], Path("none"), Console(file=io.StringIO()))
 
 
 def finder(
     of: TunePlan,
     site: MadeUp,
-    keep: Callable[[Run], None] = lambda _: None,
-    done: Sequence[Run] = (),
+    keep: Callable[[BenchRun], None] = lambda _: None,
+    done: Sequence[BenchRun] = (),
     budget: float | None = None,
 ) -> Finder:
     searched = space(of)
     identities = {
-        point: Identity(experiment(of, point), {}, {})
+        point: RunIdentity(experiment(of, point), {}, {})
         for point in (searched.baseline, *searched.candidates)
     }
     trials = Trials(
-        Session(site, HERE, of.name, "vas bench tune p.yaml"),
+        Session(site, HERE, of.name, "vas bench tune p.yaml").play,
         keep,
         silent,
-        {(r.configuration_hash, r.round or 0, r.warm_up): r for r in done},
-        budget,
-        lambda: site.now,
+        {key_of(r): r for r in done},
+        Budget(budget, lambda: site.now),
     )
     return Finder(of, searched, identities, trials)
 
 
-def find(of: TunePlan, site: MadeUp, **others: Any) -> Found:
+def find(of: TunePlan, site: MadeUp, **others: Any) -> SearchResult:
     return finder(of, site, **others).find()
 
 
@@ -178,7 +178,7 @@ def test_where_nothing_is_better_nothing_is_recommended_however_often() -> None:
 
 def test_runs_that_chose_are_not_those_that_judge() -> None:
     """The search's luck is regressed: its runs are warm-ups, and confirming uses none of them."""
-    kept: list[Run] = []
+    kept: list[BenchRun] = []
     found = find(small(), MadeUp(one_is_better), keep=kept.append)
     judging = [run for run in kept if not run.warm_up]
     assert len(judging) == 3 * 7
@@ -188,7 +188,7 @@ def test_runs_that_chose_are_not_those_that_judge() -> None:
 
 
 def test_baseline_and_finalists_take_turns() -> None:
-    kept: list[Run] = []
+    kept: list[BenchRun] = []
     find(small(), MadeUp(one_is_better), keep=kept.append)
     judging = [run for run in kept if not run.warm_up]
     for first in range(0, len(judging), 3):
@@ -238,7 +238,7 @@ def test_where_every_candidate_fails_that_is_said() -> None:
 
 def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     file, of = tmp_path / "r.jsonl", small()
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         site = MadeUp(one_is_better, noise=0.0)
         with pytest.raises(OutOfTime, match="the budget has ended"):
             find(of, site, keep=writer.append, budget=900.0)
@@ -246,7 +246,7 @@ def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     done = parse(file.read_bytes()).runs
     assert 0 < first == len(done)
     whole = find(of, MadeUp(one_is_better, noise=0.0))
-    with Writer.open(file) as writer:
+    with RunStore.open(file) as writer:
         again = MadeUp(one_is_better, noise=0.0)
         found = find(of, again, keep=writer.append, done=done)
     assert found == whole
@@ -255,7 +255,7 @@ def test_a_search_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     assert len({(r.configuration_hash, r.round, r.warm_up) for r in everything}) == len(everything)
 
 
-def stages(of: TunePlan) -> list[list[Turn]]:
+def stages(of: TunePlan) -> list[list[Round[Experiment]]]:
     made = finder(of, MadeUp(one_is_better))
     return planned(of, made.space, made.identities)
 
@@ -391,4 +391,4 @@ def test_the_plans_that_come_along_can_be_read(
     assert space(found).candidates
     assert run_command(["bench", "tune", str(file), "--dry-run", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert [stage["runs"] for stage in said["stages"]] == [len(turns) for turns in stages(found)]
+    assert [stage["runs"] for stage in said["stages"]] == [len(drawn) for drawn in stages(found)]

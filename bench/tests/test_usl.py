@@ -19,7 +19,7 @@ from vas_bench.csvfile import parse_table
 from vas_bench.usl.diagnosis import STRETCHED, diagnose
 from vas_bench.usl.fit import Fit, LeftOut, Way, fit_all
 from vas_bench.usl.law import Law
-from vas_bench.usl.points import Point, points_of
+from vas_bench.usl.points import ScalingPoint, points_of
 from vas_bench.usl.solve import solve
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
@@ -176,7 +176,7 @@ def test_honest_runs_are_not_called_stretched(law: Law, verdict: str) -> None:
 
 def test_a_peak_that_was_not_seen_is_said_to_be_extrapolated() -> None:
     seen = [p for p in NODES if p <= 16]
-    points = [Point(p, Law(0.02, 0.001).throughput(p)) for p in seen]
+    points = [ScalingPoint(p, Law(0.02, 0.001).throughput(p)) for p in seen]
     fits = fit_all(points, resamples=0)
     assert all(isinstance(it, Fit) and "peak" in it.unseen() for it in fits)
     warning = "two-parameter: extrapolated, p was measured to 16: peak, max speedup"
@@ -184,14 +184,14 @@ def test_a_peak_that_was_not_seen_is_said_to_be_extrapolated() -> None:
 
 
 def test_a_fit_with_a_pole_is_left_out_and_still_superlinear() -> None:
-    points = [Point(p, Law(-0.1, 0).throughput(p)) for p in (1.0, 2.0, 4.0, 6.0, 8.0)]
+    points = [ScalingPoint(p, Law(-0.1, 0).throughput(p)) for p in (1.0, 2.0, 4.0, 6.0, 8.0)]
     fits = fit_all(points, resamples=0)
     assert all(isinstance(it, LeftOut) and "at p = 11 (a pole)" in it.why for it in fits)
     assert diagnose(points, fits).verdict.startswith("superlinear")
 
 
 def test_fits_that_the_runs_do_not_allow_are_left_out() -> None:
-    points = [Point(p, HONEST.throughput(p)) for p in NODES[1:4]]
+    points = [ScalingPoint(p, HONEST.throughput(p)) for p in NODES[1:4]]
     two, three, without = fit_all(points, resamples=0)
     assert isinstance(two, LeftOut) and two.why == "one node was not measured"
     assert isinstance(three, Fit) and isinstance(without, Fit)
@@ -214,7 +214,7 @@ def test_intervals_hold_the_truth_and_are_the_same_again() -> None:
 def test_runs_are_read_by_column() -> None:
     text = "# made up\nnodes,seconds,retries\n1,100,3\n2,50,0\n"
     points = points_of(parse_table(text.splitlines(), "x.csv"))
-    assert points[0] == Point(1, 0.01, (("retries", 3.0),))
+    assert points[0] == ScalingPoint(1, 0.01, (("retries", 3.0),))
     assert points[1].throughput == pytest.approx(0.02)
 
 
@@ -283,34 +283,38 @@ def test_the_command_reads_results(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize("text", ["1", "a,b", "0.1,-1", "0.1,0.1,0", "0.1,nan", "1,1,1,1"])
 def test_bad_coefficients_are_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["bench", "usl", "--from-coefficients", text]) == 2
-    assert "are no coefficients" in capsys.readouterr().err
+    assert "are not coefficients" in capsys.readouterr().err
 
 
 def _runs(
     law: Law,
     stretches: dict[float, float] | None = None,
     failures: Callable[[float], float] | None = None,
-) -> list[Point]:
+) -> list[ScalingPoint]:
     """Three equal runs at each p."""
     found = []
     for p in NODES:
         counted = (("failed_reduces", failures(p)),) if failures else ()
-        found += 3 * [Point(p, law.throughput(p) / (stretches or {}).get(p, 1), counted)]
+        found += 3 * [ScalingPoint(p, law.throughput(p) / (stretches or {}).get(p, 1), counted)]
     return found
 
 
-def _fitted(law: Law) -> tuple[list[Point], list[Fit | LeftOut]]:
+def _fitted(law: Law) -> tuple[list[ScalingPoint], list[Fit | LeftOut]]:
     points = _runs(law)
     return points, fit_all(points, resamples=20)
 
 
-def _noisy(law: Law, seed: int) -> list[Point]:
+def _noisy(law: Law, seed: int) -> list[ScalingPoint]:
     lots = np.random.default_rng(seed)
-    return [Point(p, law.throughput(p) * (1 + 0.03 * lots.normal())) for p in NODES for _ in "abc"]
+    return [
+        ScalingPoint(p, law.throughput(p) * (1 + 0.03 * lots.normal()))
+        for p in NODES
+        for _ in "abc"
+    ]
 
 
 def test_straight_lines_have_no_pole_and_no_ceiling() -> None:
-    fits = fit_all([Point(p, p) for p in (1, 2, 4, 8)], resamples=20)
+    fits = fit_all([ScalingPoint(p, p) for p in (1, 2, 4, 8)], resamples=20)
     assert [fit.law.ceiling for fit in fits if isinstance(fit, Fit)] == 3 * [None]
 
 
@@ -319,7 +323,7 @@ def test_noise_is_seldom_called_superlinear() -> None:
     for seed in range(16):
         lots = np.random.default_rng(seed)
         points = [
-            Point(p, law.throughput(p) * (1 + 0.05 * lots.normal()))
+            ScalingPoint(p, law.throughput(p) * (1 + 0.05 * lots.normal()))
             for p in (1, 2, 4, 8, 16)
             for _ in "abc"
         ]
@@ -328,14 +332,14 @@ def test_noise_is_seldom_called_superlinear() -> None:
 
 
 def test_equal_throughputs_are_not_called_slower() -> None:
-    points = [Point(p, 5) for p in (1, 2, 4, 8)]
+    points = [ScalingPoint(p, 5) for p in (1, 2, 4, 8)]
     assert diagnose(points, fit_all(points, resamples=20)).verdict.startswith("no scaling")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f'1,"{"9" * 200_000}"', "is no CSV: field larger"),
+        (f'1,"{"9" * 200_000}"', "is not CSV: field larger"),
         ('1,"2\n2,3', "a quoted cell goes over several lines"),
         ("1,1e300", "give it in another unit"),
     ],
@@ -355,7 +359,7 @@ def test_a_picture_that_is_not_drawn_is_said(
     file = tmp_path / "runs.csv"
     file.write_text("p,throughput\n4,3\n")
     assert run_command(["bench", "usl", str(file), "--svg", str(tmp_path / "x.svg")]) == 0
-    assert "is not written: there is no fit to draw" in capsys.readouterr().err
+    assert "is not written: no fit could be made" in capsys.readouterr().err
 
 
 def test_help_shows_the_system_of_vas_by_its_name(

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from vas_bench.run.examples import Data
 from vas_bench.run.plan import WorkloadName
 from vas_bench.run.workloads import WORKLOADS, Dfsio
-from vas_bench.shuffle.jobs import Data
 from vas_core.errors import VasError
 from vas_core.process import Completed, run
 from vas_lab.lab import Lab

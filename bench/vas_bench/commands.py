@@ -8,7 +8,7 @@ from vas_core.lazy import Later, LazyGroup
 
 _LATER = {
     "arms": Later(
-        "vas_bench.arms.command:arms", "Run the demo's arms in turns, and compare their times."
+        "vas_bench.arms.command:arms", "Run the demo's arms in rounds, and compare their times."
     ),
     "compare": Later(
         "vas_bench.compare.command:compare", "Hold results B against results A; status 3 if worse."
@@ -19,7 +19,7 @@ _LATER = {
     ),
     "interference": Later(
         "vas_bench.interference.command:interference",
-        "Measure what YARN costs the storage service beside it.",
+        "Measure what YARN costs the storage service next to it.",
     ),
     "layout": Later(
         "vas_bench.layout.command:layout", "Time reading layouts by attribute and by `lfs`."
@@ -28,7 +28,7 @@ _LATER = {
         "vas_bench.placement.command:placement", "Simulate the placement of a large job."
     ),
     "report": Later("vas_bench.report.command:report", "Write one HTML page on a file of results."),
-    "run": Later("vas_bench.run.command:run", "Run a plan of workloads on systems, in turns."),
+    "run": Later("vas_bench.run.command:run", "Run a plan of workloads on systems, in rounds."),
     "shuffle": Later(
         "vas_bench.shuffle.command:shuffle",
         "Measure VAS's shuffle against stock MapReduce's and Tez's.",
@@ -47,4 +47,4 @@ _LATER = {
 
 @click.group(cls=LazyGroup, later=_LATER)
 def bench() -> None:
-    """Measure one way of doing a thing against another, in turns."""
+    """Measure one way of doing a thing against another, in rounds."""

@@ -20,7 +20,7 @@ _LEAST, _LARGEST = 1e-100, 1e100
 
 
 @dataclass(frozen=True)
-class Row:
+class CsvRow:
     """A line's cells by column; `where` is its file and line."""
 
     where: str
@@ -50,18 +50,18 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """The columns in their order and the rows, of which there is at least one."""
 
     name: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[CsvRow, ...]
 
 
-def read_table(file: Path) -> Table:
+def read_table(file: Path) -> CsvTable:
     """Reads a CSV file with a line of column names; `-` is stdin. Lines beginning with # are not.
 
-    Raises BadInput if there are no rows, or one has more or fewer cells than there are columns.
+    Raises BadInput without any rows, or one has more or fewer cells than there are columns.
     """
     if str(file) == "-":
         return parse_table(sys.stdin, "stdin")
@@ -72,7 +72,7 @@ def read_table(file: Path) -> Table:
         raise BadInput("is not text", where=str(file), hint="give a CSV file in UTF-8") from None
 
 
-def parse_table(lines: Iterable[str], name: str) -> Table:
+def parse_table(lines: Iterable[str], name: str) -> CsvTable:
     """The table in the lines of a file of that name. Raises BadInput as `read_table`."""
     numbered = [(number, line) for number, line in enumerate(lines, 1) if _is_data(line)]
     cells = _cells([line for _, line in numbered], name)
@@ -80,14 +80,14 @@ def parse_table(lines: Iterable[str], name: str) -> Table:
         raise BadInput("holds no rows", where=name, hint="column names first, then a line each")
     columns = _columns(cells[0], name)
     found = zip(numbered[1:], cells[1:], strict=True)
-    return Table(name, columns, tuple(_row(f"{name}:{n}", columns, c) for (n, _), c in found))
+    return CsvTable(name, columns, tuple(_row(f"{name}:{n}", columns, c) for (n, _), c in found))
 
 
 def _cells(lines: Sequence[str], name: str) -> list[list[str]]:
     try:
         cells = [[cell.strip() for cell in row] for row in csv.reader(lines)]
     except csv.Error as wrong:
-        raise BadInput(f"is no CSV: {wrong}", where=name) from None
+        raise BadInput(f"is not CSV: {wrong}", where=name) from None
     if len(cells) != len(lines):
         raise BadInput("a quoted cell goes over several lines", where=name, hint="close its quotes")
     return cells
@@ -104,8 +104,8 @@ def _columns(names: Sequence[str], where: str) -> tuple[str, ...]:
     return columns
 
 
-def _row(where: str, columns: Sequence[str], cells: Sequence[str]) -> Row:
+def _row(where: str, columns: Sequence[str], cells: Sequence[str]) -> CsvRow:
     if len(cells) != len(columns):
         hint = "quote what has commas"
         raise BadInput(f"{len(cells)} cells, not {len(columns)}", where=where, hint=hint)
-    return Row(where, dict(zip(columns, cells, strict=True)))
+    return CsvRow(where, dict(zip(columns, cells, strict=True)))

@@ -1,4 +1,4 @@
-"""The page cache of this machine, emptied before what is to be measured."""
+"""Empties the page cache of this machine, before a measurement."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def may_drop(root: Root) -> bool:
 
 
 def drop(root: Root, *, hint: str = "run as root of the machine") -> None:
-    """Writes what is to be written, then empties it. Raises NotHere, with the hint, if it may not.
+    """Writes dirty pages, then empties the cache. Raises NotHere, with the hint, if it may not.
 
-    It is the whole machine's: whatever else runs there reads anew.
+    It is the whole machine's: whatever else runs there reads again.
     """
     os.sync()
     try:

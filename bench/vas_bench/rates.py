@@ -1,4 +1,4 @@
-"""Two or more ways to do one thing, measured in turns in one run."""
+"""Two or more ways to do one thing, measured in rounds in one run."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def alternate(
     rounds: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[Rate]:
-    """Runs every way once per round, in turns and in alternating order, after one round unmeasured.
+    """Runs every way once per round, in alternating order, after one round unmeasured.
 
-    A way returns how many things it did. Turns spread a disturbance of the machine over all.
+    A way returns how many things it did. Alternating spreads a disturbance over all.
     """
     for way in ways.values():
         way()

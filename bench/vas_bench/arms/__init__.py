@@ -1,1 +1,1 @@
-"""The same job in several arms, in turns."""
+"""The same job in several arms, in rounds."""

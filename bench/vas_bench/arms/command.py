@@ -1,39 +1,63 @@
-"""`vas bench arms`."""
+"""The command `vas bench arms`."""
 
 from __future__ import annotations
 
-import click
+from pathlib import Path
 
-from vas_bench.arms.rounds import Comparison, draw, run_rounds, run_seconds
+import click
+from pydantic import JsonValue
+
+from vas_bench.arms.comparison import SystemComparison
+from vas_bench.engine.rounds import draw_rounds, runs_of
+from vas_bench.results.store import RunStore
+from vas_bench.run.arms import NAME_OF, SYSTEM_OF
+from vas_bench.run.comparison_plan import read_comparison_plan
+from vas_bench.run.conduct import conduct, without_settings
+from vas_bench.run.estimate import estimated_seconds
+from vas_bench.run.kept import (
+    budget_option,
+    build_of_plugins,
+    note_left,
+    refuse_invalid,
+    resume_option,
+)
+from vas_bench.run.lab_site import LabSite
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
-from vas_lab.lab import Lab
-from vas_lab.options import LabOptions
 from vas_lab.state import default_directory
-from vas_yarn.jobs.systems import ARMS, BASE
-from vas_yarn.jobs.terasort import TeraSort
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.systems import BASE
+
+_PLAN = Path(__file__).with_name("arms.yaml")
+_JOB = "terasort"
 
 
 @click.command()
-@click.option("--size", type=SizeType(), default="768M", show_default=True, help="Of the input.")
-@click.option("--hosts", type=click.IntRange(1, 64), default=4, show_default=True)
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
+@click.option("--size", type=SizeType(), default="768M", show_default=True, help="Input size.")
+@click.option(
+    "--hosts", type=click.IntRange(1, 64), default=4, show_default=True, help="Hosts of the lab."
+)
+@click.option(
+    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs of each arm."
+)
 @click.option(
     "--arm",
     "names",
     multiple=True,
-    type=click.Choice([arm.name for arm in ARMS]),
+    type=click.Choice(list(SYSTEM_OF)),
     help="Only this arm; repeatable [default: all].",
 )
 @click.option(
     "--base",
-    type=click.Choice([arm.name for arm in ARMS]),
+    type=click.Choice(list(SYSTEM_OF)),
     default=BASE,
     show_default=True,
     help="The arm the others are compared with.",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the order.")
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
+)
+@resume_option
+@budget_option
+@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
 @json_option
 def arms(
     size: int,
@@ -42,33 +66,50 @@ def arms(
     names: tuple[str, ...],
     base: str,
     seed: int,
+    resume: Path | None,
+    budget: int | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Run the demo's arms in turns, and compare their times.
+    """Run the demo's arms in rounds, and compare their times.
 
     Every round sorts the same data once in each arm, in an order drawn by lot, and validates what
-    was written. Ratios of medians come with a 95 % interval and a significance test.
+    was written. Ratios of medians come with a 95 % interval and a significance test. A run that
+    fails is INVALID and counted nowhere. `vas bench report` reads the file of --resume.
 
     \b
     Examples: vas bench arms --rounds 5
-              vas bench arms --arm "real hosts" --arm VAS --rounds 9 --json
+              vas bench arms --arm "real hosts" --arm VAS --rounds 9 --resume arms.jsonl --json
     """
-    chosen = [arm for arm in ARMS if not names or arm.name in names or arm.name == base]
-    sizes = Sizes.of(size, hosts)
+    plan = read_comparison_plan(_PLAN).model_copy(update={"hosts": hosts})
+    chosen = {SYSTEM_OF[n]: n for n in SYSTEM_OF if not names or n in names or n == base}
+    experiments = plan.experiments(_JOB, size, chosen)
     if dry_run:
-        orders = draw(chosen, rounds=rounds, seed=seed)
-        rows = [(number, arm.name) for number, order in enumerate(orders, 1) for arm in order]
+        drawn = draw_rounds(without_settings(experiments), rounds=rounds, seed=seed)
+        rows = [(each.number, NAME_OF[each.experiment.system]) for each in drawn]
         print_table(("ROUND", "ARM"), rows)
-        minutes = 1 + len(rows) * run_seconds(size / (1 << 30)) / 60
-        note(f"about {minutes:.0f} min on two quiet cores")
+        note(f"about {sum(estimated_seconds(drawn)) / 60:.0f} min on two quiet cores")
         return
-    with Lab.start(LabOptions(state_dir=default_directory("bench"), hosts=hosts)) as here:
-        job = TeraSort(here, sizes, "/bench")
-        job.generate()
-        samples = run_rounds(job, chosen, rounds=rounds, seed=seed, say=note)
-        found = Comparison(tuple(samples), base)
+    site = LabSite(plan.site_plan(experiments), default_directory("bench"), note)
+    site.check(experiments)
+    settings: dict[str, JsonValue] = {"size_bytes": size, "hosts": hosts, "seed": seed}
+    settings["build"] = build_of_plugins()
+    drawn = draw_rounds([site.identify(each) for each in experiments], rounds=rounds, seed=seed)
+    with RunStore.open(resume, settings if resume else None) as store:
+        ended = conduct(
+            site, drawn, store, file=resume, resume=True, command="vas bench arms", budget=budget
+        )
+        made = runs_of(drawn, store.runs)
+    note_left(ended.left)
+    valid = tuple(run for run in made if not run.invalid)
+    if any(run.system == SYSTEM_OF[base] for run in valid):
+        _print(SystemComparison(valid, SYSTEM_OF[base], NAME_OF), as_json)
+    refuse_invalid(made)
+
+
+def _print(found: SystemComparison, as_json: bool) -> None:
     if as_json:
         print_json(found.as_json())
         return
+    base = found.names[found.base]
     print_table(("arm", "data-local", "job s", "CPU s", f"job / {base}", "CPU"), found.rows())

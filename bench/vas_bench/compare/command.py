@@ -1,4 +1,4 @@
-"""`vas bench compare`."""
+"""The command `vas bench compare`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vas_core.errors import FoundDifferent
     type=click.FloatRange(0),
     default=0.0,
     show_default=True,
-    help="A loss below this share (0.05 is 5 %) is no failure.",
+    help="A loss below this share (0.05 is 5 %) is not a failure.",
 )
 @skip_damaged_option
 @json_option
@@ -38,6 +38,9 @@ def compare(
     \b
     Examples: vas bench compare before.jsonl after.jsonl
               vas bench compare before.jsonl after.jsonl --measure cpu_seconds --threshold 0.05
+
+    \f
+    Raises FoundDifferent where B is worse.
     """
     found = compare_sets(read_runs(a, skip_damaged), read_runs(b, skip_damaged), measure, threshold)
     if as_json:

@@ -8,32 +8,32 @@ from statistics import median
 from typing import Any
 
 from vas_bench.report.words import case_words
-from vas_bench.results.groups import Case, Group, grouped
+from vas_bench.results.groups import BenchCase, RunGroup, grouped
 from vas_bench.results.measures import MEASURES, measure_of
-from vas_bench.results.record import Run
-from vas_bench.results.systems import System
+from vas_bench.results.record import BenchRun
+from vas_bench.results.systems import ComparedSystem
 from vas_bench.statistics.bootstrap import ALPHA
-from vas_bench.statistics.compare import Difference, Pair, judge
-from vas_bench.statistics.gain import Better
+from vas_bench.statistics.compare import ArmDifference, SamplePair, judge
+from vas_bench.statistics.gain import BetterDirection
 from vas_core.errors import BadInput
 
-Key = tuple[Case, System]
+Key = tuple[BenchCase, ComparedSystem]
 
 
 @dataclass(frozen=True)
-class Change:
+class ResultChange:
     """One experiment in both sets. What else differs between them is listed."""
 
     name: str
-    difference: Difference
+    difference: ArmDifference
     differing: tuple[str, ...]
     threshold: float
 
     @property
     def worse(self) -> bool:
-        """Whether it became worse: not by chance, and by the threshold's share at least."""
+        """Returns whether it became worse: not by chance, and by the threshold's share at least."""
         ratio = self.difference.ratio.value
-        loss = ratio - 1 if self.difference.pair.better is Better.LOWER else 1 / ratio - 1
+        loss = ratio - 1 if self.difference.pair.better is BetterDirection.LOWER else 1 / ratio - 1
         return self.difference.improved is False and loss >= self.threshold
 
     @property
@@ -62,26 +62,26 @@ class Missing:
 
 @dataclass(frozen=True)
 class Result:
-    """All of it. `without_ratio` are names of experiments that are zero in A: not judged."""
+    """All changes found; `without_ratio` are experiments that are zero in A: not judged."""
 
     measure: str
-    changes: tuple[Change, ...]
+    changes: tuple[ResultChange, ...]
     missing: tuple[Missing, ...]
     without_ratio: tuple[str, ...] = ()
 
     @property
     def broken(self) -> list[Missing]:
-        """What counted in A and is INVALID in every run of B."""
+        """Experiments that counted in A and are INVALID in every run of B."""
         return [each for each in self.missing if each.side == "A" and each.invalid]
 
     @property
-    def worse(self) -> list[Change]:
-        """What became worse."""
+    def worse(self) -> list[ResultChange]:
+        """The changes that became worse."""
         return [change for change in self.changes if change.worse]
 
     @property
-    def undecidable(self) -> list[Change]:
-        """What so few runs can say nothing of, whatever they are."""
+    def undecidable(self) -> list[ResultChange]:
+        """Changes that so few runs can never show to be significant."""
         return [each for each in self.changes if each.difference.smallest_p >= ALPHA]
 
     def as_json(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Result:
         }
 
 
-def _as_json(change: Change) -> dict[str, Any]:
+def _as_json(change: ResultChange) -> dict[str, Any]:
     found = change.difference
     return {
         "name": change.name,
@@ -109,7 +109,7 @@ def _as_json(change: Change) -> dict[str, Any]:
 
 
 def compare_sets(
-    before: Iterable[Run], after: Iterable[Run], measure: str, threshold: float
+    before: Iterable[BenchRun], after: Iterable[BenchRun], measure: str, threshold: float
 ) -> Result:
     """Set B over set A. Raises BadInput for a measure that cannot be better, or one in no run."""
     better = _better(measure)
@@ -123,26 +123,27 @@ def compare_sets(
     named = [(_name(key), left[key], right[key]) for key in both if key not in zero]
     what = "time" if measure.endswith("seconds") else measure.replace("_", " ")
     pairs = [
-        Pair("B", "A", b.values(measure), a.values(measure), better, what) for _, a, b in named
+        SamplePair("B", "A", b.values(measure), a.values(measure), better, what)
+        for _, a, b in named
     ]
     changes = (
-        Change(name, difference, _differing(a, b), threshold)
+        ResultChange(name, difference, _differing(a, b), threshold)
         for (name, a, b), difference in zip(named, judge(pairs), strict=True)
     )
     return Result(measure, tuple(changes), missing, tuple(map(_name, zero)))
 
 
-def _better(measure: str) -> Better:
+def _better(measure: str) -> BetterDirection:
     found = measure_of(measure)
     if found is None or found.better == "neither":
         known = ", ".join(name for name, each in MEASURES.items() if each.better != "neither")
-        raise BadInput(f"{measure!r} is no measure that gets better", hint=f"one of {known}")
-    return Better(found.better)
+        raise BadInput(f"{measure!r} is not a measure that gets better", hint=f"one of {known}")
+    return BetterDirection(found.better)
 
 
-def _by_key(runs: Iterable[Run], measure: str) -> dict[Key, Group]:
+def _by_key(runs: Iterable[BenchRun], measure: str) -> dict[Key, RunGroup]:
     """The experiments by what was to be done. Raises BadInput where a set has two for one."""
-    found: dict[Key, Group] = {}
+    found: dict[Key, RunGroup] = {}
     for group in grouped(runs):
         if not group.values(measure):
             continue
@@ -158,14 +159,14 @@ def _name(key: Key) -> str:
     return f"{case_words(key[0])}, {key[1]}"
 
 
-def _invalid(runs: Iterable[Run]) -> set[Key]:
+def _invalid(runs: Iterable[BenchRun]) -> set[Key]:
     """What has INVALID runs, the warm-up's aside."""
-    return {(Case.of(run), run.system) for run in runs if run.invalid and not run.warm_up}
+    return {(BenchCase.of(run), run.system) for run in runs if run.invalid and not run.warm_up}
 
 
 def _missing(
-    left: Mapping[Key, Group],
-    right: Mapping[Key, Group],
+    left: Mapping[Key, RunGroup],
+    right: Mapping[Key, RunGroup],
     invalid_left: Set[Key],
     invalid_right: Set[Key],
 ) -> Iterator[Missing]:
@@ -173,8 +174,8 @@ def _missing(
     yield from (Missing(_name(key), "B", key in invalid_left) for key in right if key not in left)
 
 
-def _differing(before: Group, after: Group) -> tuple[str, ...]:
-    """What differs between two experiments beside their results, by name."""
+def _differing(before: RunGroup, after: RunGroup) -> tuple[str, ...]:
+    """Returns the names of settings that differ between two experiments."""
     a, b = before.runs[0], after.runs[0]
     parts: Sequence[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = (
         ("version of", a.versions, b.versions),

@@ -23,7 +23,7 @@ COPIES = 4
 
 
 def what_it_shows(data_local: str, local_bytes: str) -> str:
-    """What the numbers say and do not say, given the reader's names of two of them."""
+    """Returns what the numbers show and do not show, with the reader's names of two of them."""
     return (
         f"{data_local} and {local_bytes} show the placement; its worth in time does not show here: "
         "all OSTs lie on one local disk, so a remote read costs no more than a local one. The "
@@ -46,7 +46,7 @@ class Done:
 
 @dataclass(frozen=True)
 class ArmResult:
-    """What one arm did. Bytes and maps are TeraSort's; the checksum is TeraValidate's.
+    """The result of one arm. Bytes and maps are TeraSort's; the checksum is TeraValidate's.
 
     `job_ratio` is its job time by that of the arm `BASE`, once that one has run.
     """
@@ -65,7 +65,7 @@ class ArmResult:
 
     @classmethod
     def of(cls, done: Done) -> ArmResult:
-        """What an arm's sort did, in the demo's words."""
+        """Returns the result of an arm's sort, in the demo's words."""
         job = done.job
         return cls(
             name=done.arm.name,
@@ -125,6 +125,6 @@ def run_arms(lab: Lab, sizes: Sizes, progress: Steps) -> Iterator[Done]:
 
 
 def with_ratios(results: Sequence[ArmResult]) -> list[ArmResult]:
-    """The same arms, each with its job time against the base's."""
+    """Returns the arms, each with its job time against the base's."""
     base = next(result.job_seconds for result in results if result.name == BASE)
     return [replace(result, job_ratio=round(result.job_seconds / base, 2)) for result in results]

@@ -1,4 +1,4 @@
-"""`vas demo`."""
+"""The command `vas demo`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ from vas_lab.options import LabOptions
 from vas_lab.sites import MAX_HOSTS
 from vas_lab.state import default_directory
 from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+
+
+def _typed(size: int, hosts: int) -> str:
+    mib, rest = divmod(size, 1 << 20)
+    return f"vas demo --size {size if rest else f'{mib}M'} --hosts {hosts}"
 
 
 @click.command()
@@ -80,6 +85,6 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
         note(WHAT_IT_SHOWS)
     else:
         print_arms(results)
-    note(f"report: {write_report(here.spec, done, sizes, hosts)}")
+    note(f"report: {write_report(here.spec, done, sizes, hosts, _typed(size, hosts))}")
     if keep:
         note("the lab is up: `vas lab shell --name demo`, `vas lab down --name demo`")

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from vas_bench.disk.place import check_place
-from vas_bench.disk.programs import PROGRAMS, Program
+from vas_bench.disk.programs import PROGRAMS, DiskProgram
 from vas_cluster import load_cluster, load_site
 from vas_core.cli import SizeType, json_option, print_json, print_table
 from vas_core.errors import NotHere
@@ -24,7 +24,7 @@ _TIMEOUT_SECONDS = 540.0
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--size", type=SizeType(), default="256M", show_default=True, help="Of the file.")
+@click.option("--size", type=SizeType(), default="256M", show_default=True, help="File size.")
 @click.option(
     "--cluster", "cluster_file", type=click.Path(path_type=Path), help="The map. [$VAS_CLUSTER]"
 )
@@ -62,7 +62,7 @@ def disk(
     print_table((program.name.upper(), "MB/S"), rows)
 
 
-def _program() -> Program:
+def _program() -> DiskProgram:
     for program in PROGRAMS:
         if shutil.which(program.name):
             return program

@@ -15,19 +15,19 @@ _RECORD_KIB = 1024
 
 @dataclass(frozen=True)
 class Speeds:
-    """Bytes a second."""
+    """Speeds of writing and reading, in bytes a second."""
 
     write: float
     read: float
 
 
-class Program(Protocol):
-    """One that writes a file and reads it, past the page cache."""
+class DiskProgram(Protocol):
+    """A program that writes a file and reads it, past the page cache."""
 
     name: str
 
     def commands(self, file: str, size_bytes: int) -> list[list[str]]:
-        """Its command lines, in their order. The file is made by the first."""
+        """Returns its command lines, in their order. The first one makes the file."""
         ...
 
     def speeds(self, printed: list[str]) -> Speeds:
@@ -36,7 +36,7 @@ class Program(Protocol):
 
 
 class Iozone:
-    """What the papers measured with. Debian has it as iozone3, in non-free."""
+    """IOzone, the program of the papers. Debian has it as iozone3, in non-free."""
 
     name = "iozone"
     # kB, record, write, rewrite, read, reread; speeds in kB a second.
@@ -48,7 +48,7 @@ class Iozone:
         return [[self.name, "-i", "0", "-i", "1", *sizes, "-e", "-I", "-f", file]]
 
     def speeds(self, printed: list[str]) -> Speeds:
-        """Of the first write and the first read."""
+        """Returns the speeds of the first write and read. Raises VasError without them."""
         row = self._ROW.search(printed[0])
         if row is None:
             raise VasError("it printed no speeds", where=self.name)
@@ -56,18 +56,18 @@ class Iozone:
 
 
 class Fio:
-    """The same passes, with a program that is free."""
+    """fio, which is free, with IOzone's passes."""
 
     name = "fio"
 
     def commands(self, file: str, size_bytes: int) -> list[list[str]]:
-        """The same two passes."""
+        """Returns the command lines of a write and of a read."""
         each = [self.name, "--name=disk", f"--filename={file}", f"--size={size_bytes}"]
         each += [f"--bs={_RECORD_KIB}k", "--direct=1", "--ioengine=psync", "--output-format=json"]
         return [[*each, "--rw=write", "--end_fsync=1"], [*each, "--rw=read"]]
 
     def speeds(self, printed: list[str]) -> Speeds:
-        """Of the two passes."""
+        """Returns the speeds of the two passes."""
         directions: tuple[Direction, Direction] = ("write", "read")
         write, read = (
             throughput(text, direction) for text, direction in zip(printed, directions, strict=True)
@@ -75,4 +75,4 @@ class Fio:
         return Speeds(write, read)
 
 
-PROGRAMS: tuple[Program, ...] = (Iozone(), Fio())
+PROGRAMS: tuple[DiskProgram, ...] = (Iozone(), Fio())

@@ -1,4 +1,4 @@
-"""`vas bench hsph`."""
+"""The command `vas bench hsph`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from vas_bench.arms.systems import ARM_OF
 from vas_bench.csvfile import read_table
 from vas_bench.hsph.energy import METERED
 from vas_bench.hsph.lab import phase_steps, play_in_lab, play_on_site, steps
@@ -16,16 +15,18 @@ from vas_bench.hsph.metric import (
     NOT_TPC,
     RECORDS_PER_TB,
     SCALE_FACTORS,
-    Result,
+    HsphResult,
     compared,
 )
 from vas_bench.hsph.price import price_list
 from vas_bench.hsph.record import results_of
 from vas_bench.results.options import read_runs, results_path
-from vas_bench.results.record import Run
-from vas_bench.results.store import Writer
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore
+from vas_bench.run.arms import ARM_OF
 from vas_bench.run.experiments import Experiment, experiments
-from vas_bench.run.plan import Plan, made_plan
+from vas_bench.run.kept import budget_option, note_left
+from vas_bench.run.plan import BenchPlan, made_plan
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
@@ -50,15 +51,31 @@ _file = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="TB (10^12 bytes) to be sorted; below 1 for a lab.",
 )
-@click.option("--system", type=click.Choice(list(ARM_OF)), default="vas", show_default=True)
-@click.option("--hosts", type=click.IntRange(1, MAX_HOSTS), default=4, show_default=True)
-@click.option("--split", type=SizeType(), default="32M", show_default=True, help="A map's input.")
-@click.option("--reducers", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--prices", type=results_path, help="CSV: item,count,price,currency. No default.")
-@click.option("--out", type=_file, default="hsph.jsonl", show_default=True, help="Of results.")
+@click.option(
+    "--system",
+    type=click.Choice(list(ARM_OF)),
+    default="vas",
+    show_default=True,
+    help="System that every phase runs on.",
+)
+@click.option(
+    "--hosts",
+    type=click.IntRange(1, MAX_HOSTS),
+    default=4,
+    show_default=True,
+    help="Hosts of the lab.",
+)
+@click.option("--split", type=SizeType(), default="32M", show_default=True, help="Input of a map.")
+@click.option(
+    "--reducers", type=click.IntRange(1), default=4, show_default=True, help="Number of reducers."
+)
+@click.option("--prices", type=results_path, help="Price list (CSV): item,count,price,currency.")
+@click.option("--out", type=_file, default="hsph.jsonl", show_default=True, help="File of results.")
 @click.option("--show", type=results_path, help="Print what a file of results holds; run nothing.")
+@click.option("--resume", is_flag=True, help="Run nothing if FILE of --out has both runs.")
+@budget_option
 @site_options
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
 @json_option
 def hsph(
     scale_factor: str,
@@ -69,6 +86,8 @@ def hsph(
     prices: Path | None,
     out: Path,
     show: Path | None,
+    resume: bool,
+    budget: int | None,
     site: SiteOptions | None,
     dry_run: bool,
     as_json: bool,
@@ -85,6 +104,9 @@ def hsph(
               vas bench hsph --scale-factor 0.001 --system yarn-lustre --prices prices.csv
               vas bench hsph --scale-factor 1 --cluster /etc/vas/cluster.yaml --directory /user/ann
               vas bench hsph --show hsph.jsonl --prices prices.csv --json
+
+    \f
+    Raises BadInput for a file without such runs.
     """
     scale = float(scale_factor)
     plan = _plan(system, round(scale * RECORDS_PER_TB) * ROW_BYTES, split, reducers, hosts)
@@ -93,7 +115,11 @@ def hsph(
         _say(phase_steps(experiment) if site else steps(experiment), as_json)
         return
     priced = price_list(read_table(prices)) if prices else None
-    runs = read_runs(show, False) if show else _made(plan, experiment, scale, out, site)
+    runs = (
+        read_runs(show, False)
+        if show
+        else _made(plan, experiment, scale, out, site, resume, budget)
+    )
     results, rest = results_of(runs, priced)
     if show and not results and not rest:
         raise BadInput("holds no HSph-like runs", where=str(show), hint="`vas bench hsph` makes it")
@@ -102,7 +128,7 @@ def hsph(
         note(f"both runs: {out}")
 
 
-def _plan(system: str, size_bytes: int, split: int, reducers: int, hosts: int) -> Plan:
+def _plan(system: str, size_bytes: int, split: int, reducers: int, hosts: int) -> BenchPlan:
     parameters = {"size": size_bytes, "split": split, "reducers": reducers, "hosts": hosts}
     # Nothing but files may go between the runs: the page cache stays as it is.
     return made_plan(
@@ -127,23 +153,30 @@ def _say(found: Sequence[Step], as_json: bool) -> None:
 
 
 def _made(
-    plan: Plan, experiment: Experiment, scale: float, out: Path, site: SiteOptions | None
-) -> Sequence[Run]:
+    plan: BenchPlan,
+    experiment: Experiment,
+    scale: float,
+    out: Path,
+    site: SiteOptions | None,
+    resume: bool,
+    budget: int | None,
+) -> Sequence[BenchRun]:
     it = experiment
     where = f"--cluster {site.cluster_file.name}" if site else f"--hosts {it.hosts}"
     sizes = f"{where} --split {it.split_bytes} --reducers {it.reducers}"
     command = f"vas bench hsph --scale-factor {scale:g} --system {it.system} {sizes}"
-    with Writer.open(out) as writer:
+    with RunStore.open(out) as store:
+        before = len(store.runs)
         if site:
-            runs = play_on_site(plan, site, scale, command, note)
+            ended = play_on_site(plan, site, scale, command, note, store, resume, budget)
         else:
-            runs = play_in_lab(plan, experiment, scale, command, note)
-        for run in runs:
-            writer.append(run)
-    return runs
+            ended = play_in_lab(plan, it, scale, command, note, store, resume, budget)
+        note_left(ended.left)
+        # What was resumed and is whole is shown as it is.
+        return store.runs[before:] or store.runs
 
 
-def _print(results: Sequence[Result], rest: Sequence[Run], as_json: bool) -> None:
+def _print(results: Sequence[HsphResult], rest: Sequence[BenchRun], as_json: bool) -> None:
     for run in rest:
         note(f"{run.id}: {run.invalid or 'its other run is not there'}; no result")
     comparisons = _comparisons(results)
@@ -159,9 +192,9 @@ def _print(results: Sequence[Result], rest: Sequence[Run], as_json: bool) -> Non
         click.echo(line)
 
 
-def _comparisons(results: Sequence[Result]) -> list[str]:
+def _comparisons(results: Sequence[HsphResult]) -> list[str]:
     """Each result against the first of its scale factor."""
-    bases: dict[float, Result] = {}
+    bases: dict[float, HsphResult] = {}
     found: list[str] = []
     for each in results:
         base = bases.setdefault(each.reported.scale_factor, each)

@@ -1,4 +1,4 @@
-"""What a data check looks for: all rows there, in whole rows and as many files as were asked for.
+"""The data check: all rows are there, in whole rows and as many files as were asked for.
 
 TPCx-HS's own check lists the directory; this one also adds it up.
 """

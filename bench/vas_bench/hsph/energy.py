@@ -26,17 +26,17 @@ _INTERVAL_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Zone:
+class RaplZone:
     """A counter and what it wraps at, in microjoules."""
 
     counted: int
     wraps_at: int
 
 
-Zones = Mapping[str, Zone]
+Zones = Mapping[str, RaplZone]
 
 
-def read_zones(root: Root) -> dict[str, Zone]:
+def read_zones(root: Root) -> dict[str, RaplZone]:
     """Counters by their zone; empty where there are none, or only root may read them."""
     try:
         found = {
@@ -49,7 +49,7 @@ def read_zones(root: Root) -> dict[str, Zone]:
         }
     except PermissionError:
         return {}
-    return {name: Zone(int(at), int(end)) for name, (at, end) in found.items() if at and end}
+    return {name: RaplZone(int(at), int(end)) for name, (at, end) in found.items() if at and end}
 
 
 def _name(root: Root, zone: str) -> str:
@@ -57,13 +57,13 @@ def _name(root: Root, zone: str) -> str:
 
 
 def joules_between(before: Zones, after: Zones) -> float:
-    """What was counted meanwhile. Both have the same zones, and none wrapped twice."""
+    """Returns the joules counted meanwhile. Both have the same zones, and none wrapped twice."""
     return _MICRO * sum(
         (zone.counted - before[name].counted) % zone.wraps_at for name, zone in after.items()
     )
 
 
-class Meter:
+class EnergyMeter:
     """Joules since it was entered. It looks often enough that no counter wraps unseen."""
 
     def __init__(self, root: Root) -> None:
@@ -75,7 +75,7 @@ class Meter:
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def joules(self) -> float | None:
-        """What was used so far; None where no counter can be read."""
+        """Returns the joules used so far; None where no counter can be read."""
         with self._lock:
             now = read_zones(self._root)
             if not now or now.keys() != self._seen.keys():
@@ -85,7 +85,7 @@ class Meter:
             self._seen = now
             return self._joules
 
-    def __enter__(self) -> Meter:
+    def __enter__(self) -> EnergyMeter:
         if self._seen:
             self._thread.start()
         return self

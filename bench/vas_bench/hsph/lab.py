@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from vas_bench.hsph.energy import Meter
+from vas_bench.engine.play import Budget, Played
+from vas_bench.engine.rounds import RunIdentity
+from vas_bench.hsph.energy import EnergyMeter
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
-from vas_bench.hsph.session import RUNS, Session, expected_seconds, step_name
-from vas_bench.results.record import Run
+from vas_bench.hsph.record import HsphSubject, hsph_identity, is_whole, session_of
+from vas_bench.hsph.session import RUNS, HsphSession, expected_seconds, step_name
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.lab_site import LabSite
-from vas_bench.run.plan import Plan
+from vas_bench.run.plan import BenchPlan
 from vas_bench.run.systems import arm_of, sizes_of
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.site import ClusterSite
@@ -26,12 +30,12 @@ _START_SECONDS = 25.0
 
 
 def steps(experiment: Experiment) -> list[Step]:
-    """What is to be done in a lab, and how long it may take."""
+    """Returns the steps of two runs in a lab, and how long they may take."""
     return [Step(_START, _START_SECONDS), *phase_steps(experiment)]
 
 
 def phase_steps(experiment: Experiment) -> list[Step]:
-    """The same on a site, where nothing is started."""
+    """Returns the steps of two runs on a site, where nothing is started."""
     return [
         Step(step_name(number, phase), expected_seconds(phase, experiment.size_bytes))
         for number in RUNS
@@ -39,13 +43,28 @@ def phase_steps(experiment: Experiment) -> list[Step]:
     ]
 
 
+def is_done(identity: RunIdentity[HsphSubject], runs: Sequence[BenchRun]) -> bool:
+    """Whether a session of this identity has both runs.
+
+    One that lacks its second has to begin again: nothing may change between the two.
+    """
+    sessions: dict[str, list[BenchRun]] = {}
+    for run in runs:
+        if run.configuration_hash == identity.hash:
+            sessions.setdefault(session_of(run), []).append(run)
+    return any(map(is_whole, sessions.values()))
+
+
 def play_in_lab(
-    plan: Plan,
+    plan: BenchPlan,
     experiment: Experiment,
     scale_factor: float,
     command: str,
     say: Callable[[str], None],
-) -> tuple[Run, Run]:
+    store: RunStore,
+    resume: bool,
+    budget: float | None,
+) -> Played[HsphSubject]:
     """Starts a lab, plays both runs in it and ends it.
 
     Raises BadInput where there is no room, NotHere before a build, VasError where there is no
@@ -54,42 +73,49 @@ def play_in_lab(
     directory = default_directory(_LAB)
     site = LabSite(plan, directory, say)
     site.check([experiment])
+    identity = hsph_identity(site.identify(experiment), scale_factor)
+    if resume and is_done(identity, store.runs):
+        return Played((), ())
     learned = directory / "phase-seconds.json"
     try:
-        with Meter(Root()) as meter, Steps.show(steps(experiment), learned) as progress:
+        with EnergyMeter(Root()) as meter, Steps.show(steps(experiment), learned) as progress:
             with progress.step(_START):
                 site.up(experiment)
-            session = Session(
-                site.identify(experiment), scale_factor, command, site.environment, meter.joules
-            )
+            session = HsphSession(identity, command, site.environment, meter.joules, say=say)
             arm = arm_of(experiment, plan.properties)
             work = LabWork(site.lab, sizes_of(experiment), arm, _DIRECTORY)
-            return session.play(work, progress.step)
+            return session.play(work, progress.step, store.append, Budget(budget))
     finally:
         site.down()
 
 
 def play_on_site(
-    plan: Plan,
+    plan: BenchPlan,
     options: SiteOptions,
     scale_factor: float,
     command: str,
     say: Callable[[str], None],
-) -> tuple[Run, Run]:
-    """Plays both runs on a site. No energy: its nodes' meters are not read from here.
+    store: RunStore,
+    resume: bool,
+    budget: float | None,
+) -> Played[HsphSubject]:
+    """Plays both runs on a site. Energy is not metered: its nodes' meters cannot be read from here.
 
-    Raises BadInput for what the site is not, VasError where there is no result.
+    Raises BadInput for a site that does not fit, VasError without a result.
     """
     site = ClusterSite(plan, options, say)
     (experiment,) = experiments(site.plan)
     site.check([experiment])
+    identity = hsph_identity(site.identify(experiment), scale_factor)
+    if resume and is_done(identity, store.runs):
+        return Played((), ())
     learned = site.learned.parent / "phase-seconds.json"
     try:
         with Steps.show(phase_steps(experiment), learned) as progress:
             site.up(experiment)
-            session = Session(site.identify(experiment), scale_factor, command, site.environment)
+            session = HsphSession(identity, command, site.environment, say=say)
             sizes, directory = sizes_of(experiment), f"{site.directory}/hsph"
             work = LabWork(site.place, sizes, site.arm(experiment), directory)
-            return session.play(work, progress.step)
+            return session.play(work, progress.step, store.append, Budget(budget))
     finally:
         site.down()

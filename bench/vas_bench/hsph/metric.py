@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from vas_bench.hsph.price import PriceList
-from vas_bench.statistics.gain import Better, gain
+from vas_bench.statistics.gain import BetterDirection, gain
 from vas_bench.statistics.ratio import ratio
 from vas_core.errors import BadInput
 
@@ -29,7 +29,7 @@ _METRIC_DIGITS = 3
 
 
 @dataclass(frozen=True)
-class Run:
+class HsphRun:
     """The five phases once, strictly in order. `scale_factor` is the data's size in TB (10^12 B).
 
     `total_seconds` is from before the first phase to after the last, checks and gaps included.
@@ -83,15 +83,15 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Result:
+class HsphResult:
     """Two runs, with nothing changed between: the lower metric is the one reported.
 
     Raises BadInput for two scale factors or two configurations.
     """
 
     name: str
-    first: Run
-    second: Run
+    first: HsphRun
+    second: HsphRun
     prices: PriceList | None = None
 
     def __post_init__(self) -> None:
@@ -102,12 +102,12 @@ class Result:
             raise BadInput("the runs have two configurations", where=self.name, hint=hint)
 
     @property
-    def reported(self) -> Run:
+    def reported(self) -> HsphRun:
         """The run with the lower metric, TPCx-HS's performance run."""
         return min(self.first, self.second, key=lambda run: run.hsph)
 
     @property
-    def repeated(self) -> Run:
+    def repeated(self) -> HsphRun:
         """The other, its repeatability run."""
         return self.second if self.reported is self.first else self.first
 
@@ -117,7 +117,7 @@ class Result:
         return self.prices.total / float(self.reported.printed) if self.prices else None
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, and that it is no TPC result."""
+        """Returns the whole result, and that it is not a TPC result."""
         run = self.reported
         return {
             "disclaimer": NOT_TPC,
@@ -138,7 +138,7 @@ class Result:
         }
 
     def lines(self) -> list[str]:
-        """For people: the metric first, then where the time went, then that it is no TPC result."""
+        """Returns lines for people: the metric, where the time went, that TPC has no part in it."""
         run = self.reported
         found = [
             f"{self.name}: {run.printed} HSph@{run.scale_factor:g}TB, the lower of two runs "
@@ -152,12 +152,12 @@ class Result:
         if run.watts_per_khsph is not None:
             found.append(f"  {run.watts_per_khsph:,.1f} W/KHSph")
         if run.scale_factor not in SCALE_FACTORS:
-            found.append(f"  {run.scale_factor:g} TB is no scale factor of the specification")
+            found.append(f"  {run.scale_factor:g} TB is not a scale factor of the specification")
         return [*found, NOT_TPC]
 
 
-def compared(ours: Result, base: Result, *, scale_disclaimer: bool = False) -> list[str]:
-    """What one result gains over another, in words, with its base.
+def compared(ours: HsphResult, base: HsphResult, *, scale_disclaimer: bool = False) -> list[str]:
+    """Returns what one result gains over another, in words, with its base.
 
     Raises BadInput for different scale factors, unless the disclaimer is wanted: then it is said.
     """
@@ -166,6 +166,6 @@ def compared(ours: Result, base: Result, *, scale_disclaimer: bool = False) -> l
         where = f"{ours.name} and {base.name}"
         raise BadInput(DIFFERENT_SCALE, where=where, hint="ask for it with the disclaimer")
     both = ratio([ours.reported.hsph], [base.reported.hsph])
-    gained = gain(both, base.name, Better.HIGHER).in_words
+    gained = gain(both, base.name, BetterDirection.HIGHER).in_words
     said = f"{ours.name}: {gained}; one run of each, no interval"
     return [said, *([DIFFERENT_SCALE] * differ), NOT_TPC]

@@ -12,7 +12,7 @@ from vas_bench.hsph.metric import PHASES
 
 
 class Work(Protocol):
-    """What is timed. Both raise VasError when they fail; then there is no result."""
+    """Work that is timed. Both methods raise VasError when they fail; then no result exists."""
 
     def clean(self) -> None:
         """Removes what a run before left behind: all that may be done between two runs."""

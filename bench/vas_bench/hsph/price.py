@@ -1,10 +1,10 @@
-"""What a system costs, from a list that was given."""
+"""The price of a system, from a list that the user gives."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vas_bench.csvfile import Row, Table
+from vas_bench.csvfile import CsvRow, CsvTable
 from vas_core.errors import BadInput
 
 _COLUMNS = ("item", "count", "price", "currency")
@@ -32,7 +32,7 @@ class PriceList:
         return sum(item.count * item.price for item in self.items)
 
 
-def price_list(table: Table) -> PriceList:
+def price_list(table: CsvTable) -> PriceList:
     """The list in a table with columns item, count, price, currency. Raises BadInput by line."""
     missing = [name for name in _COLUMNS if name not in table.columns]
     if missing:
@@ -42,7 +42,7 @@ def price_list(table: Table) -> PriceList:
     return PriceList(currency, tuple(_item(row, currency) for row in table.rows))
 
 
-def _item(row: Row, currency: str) -> Item:
+def _item(row: CsvRow, currency: str) -> Item:
     if row.text("currency") != currency:
         text = f"{row.text('currency')} among {currency}"
         raise BadInput(text, where=row.where, hint="one currency in a list")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
 
+from vas_bench.engine.observe import Observation
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph import metric
-from vas_bench.hsph.metric import NOT_TPC, PHASES, Result
+from vas_bench.hsph.metric import NOT_TPC, PHASES, HsphResult
 from vas_bench.hsph.phases import Timed
 from vas_bench.hsph.price import PriceList
 from vas_bench.results.measures import JOB_SECONDS
-from vas_bench.results.record import Run, make_run
-from vas_bench.run.experiments import Identity
+from vas_bench.results.record import BenchRun, Parameter, Validation
+from vas_bench.results.systems import System
+from vas_bench.run.experiments import Experiment
 
 # Reports show it wherever they name the workload.
 WORKLOAD = "HSph-like, not a TPC result"
@@ -24,49 +27,84 @@ _CONDITIONS = {
 _THREE = "TPCx-HS asks for three, or for their like"
 
 
-def session_id(began: str, number: int) -> str:
-    """The id of a session's first or second run."""
-    return f"hsph-{began}-{number}"
+@dataclass(frozen=True)
+class HsphSubject:
+    """The five phases on a system, at a scale factor."""
+
+    experiment: Experiment
+    scale_factor: float
+    workload: str = WORKLOAD
+    title: str = WORKLOAD
+    site: object = None
+
+    @property
+    def system(self) -> System:
+        """The system that every phase runs on."""
+        return self.experiment.system
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The scale factor, and the experiment's own."""
+        return {_SCALE: self.scale_factor, **self.experiment.parameters}
 
 
-def recorded(identity: Identity, scale_factor: float, timed: Timed, **others: Any) -> Run:
-    """A run's line; `others` are further fields of it. Raises BadInput as `metric.Run`."""
-    fields = identity.fields | {"workload": WORKLOAD}
-    fields["parameters"] = {_SCALE: scale_factor, **fields["parameters"]}
+def hsph_identity(
+    identity: RunIdentity[Experiment], scale_factor: float
+) -> RunIdentity[HsphSubject]:
+    """Returns the identity of both runs, with the conditions that the metric has."""
     # Nothing here knows what a site's Lustre lies on.
-    copies = "the site's own" if "site" in fields["configuration"] else "one copy of everything"
-    fields["configuration"] |= _CONDITIONS | {"redundancy": f"{copies}; {_THREE}"}
-    run = metric.Run(scale_factor, timed.total_seconds, timed.phase_seconds)
-    measures = {JOB_SECONDS: run.total_seconds, "hsph": run.hsph, **others.pop("measures", {})}
+    copies = "the site's own" if "site" in identity.configuration else "one copy of everything"
+    conditions = _CONDITIONS | {"redundancy": f"{copies}; {_THREE}"}
+    subject = HsphSubject(identity.experiment, scale_factor)
+    return RunIdentity(subject, {**identity.configuration, **conditions}, identity.versions)
+
+
+def observed(scale_factor: float, timed: Timed, cpu_seconds: float, checksum: str) -> Observation:
+    """Returns a run's measures and phases. Raises BadInput as `metric.HsphRun`."""
+    run = metric.HsphRun(scale_factor, timed.total_seconds, timed.phase_seconds)
+    measures = {JOB_SECONDS: run.total_seconds, "hsph": run.hsph}
+    if cpu_seconds:
+        measures["cpu_seconds"] = cpu_seconds
     if timed.joules is not None:
         measures["energy_joules"] = timed.joules
-    return make_run(**fields, measures=measures, phases=timed.phase_seconds, **others)
+    validation = Validation(ok=True, check=CHECK, checksum=checksum)
+    return Observation(measures, timed.phase_seconds, validation=validation)
 
 
-def result_of(first: Run, second: Run, prices: PriceList | None = None) -> Result:
-    """The result of two lines. Raises BadInput if they differ in more than their times."""
+def result_of(first: BenchRun, second: BenchRun, prices: PriceList | None = None) -> HsphResult:
+    """Returns the result of two lines. Raises BadInput if they differ in more than their times."""
     hosts = first.parameters["hosts"]
     name = f"{first.system} on {hosts} hosts, {first.time:%Y-%m-%d %H:%M}"
-    return Result(name, _run_of(first), _run_of(second), prices)
+    return HsphResult(name, _run_of(first), _run_of(second), prices)
 
 
 def results_of(
-    runs: Iterable[Run], prices: PriceList | None = None
-) -> tuple[list[Result], list[Run]]:
-    """All results of a file, oldest first, and the runs that lack their second or do not count."""
-    sessions: dict[str, list[Run]] = {}
+    runs: Iterable[BenchRun], prices: PriceList | None = None
+) -> tuple[list[HsphResult], list[BenchRun]]:
+    """Returns all results of a file, oldest first, and the runs that are part of none."""
+    sessions: dict[str, list[BenchRun]] = {}
     for run in runs:
         if run.workload == WORKLOAD:
-            sessions.setdefault(run.id.rpartition("-")[0], []).append(run)
-    whole = [pair for pair in sessions.values() if len(pair) == 2 and all(r.counts for r in pair)]
+            sessions.setdefault(session_of(run), []).append(run)
+    whole = [pair for pair in sessions.values() if is_whole(pair)]
     rest = [run for found in sessions.values() if found not in whole for run in found]
     return [result_of(first, second, prices) for first, second in whole], rest
 
 
-def _run_of(run: Run) -> metric.Run:
+def session_of(run: BenchRun) -> str:
+    """Returns the part of a run's id that both runs of a session have: `hsph-BEGAN`."""
+    return "-".join(run.id.split("-")[:2])
+
+
+def is_whole(pair: list[BenchRun]) -> bool:
+    """Whether these runs of one session are two that count."""
+    return len(pair) == 2 and all(run.counts for run in pair)
+
+
+def _run_of(run: BenchRun) -> metric.HsphRun:
     scale = run.parameters[_SCALE]
-    assert isinstance(scale, int | float), "recorded() made it a number"
-    return metric.Run(
+    assert isinstance(scale, int | float), "hsph_identity() made it a number"
+    return metric.HsphRun(
         scale_factor=scale,
         total_seconds=run.measures[JOB_SECONDS],
         phase_seconds={phase: run.phases[phase] for phase in PHASES},

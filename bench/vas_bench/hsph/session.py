@@ -1,20 +1,23 @@
-"""Two runs, with nothing changed between them: both are kept, or there is no result."""
+"""Two runs, with nothing changed between them: a result takes both."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
+from vas_bench.engine.estimates import Estimates, Expected
+from vas_bench.engine.observe import Observation, Observer
+from vas_bench.engine.play import Budget, Played, Quiet, play_all
+from vas_bench.engine.resume import Environment
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
 from vas_bench.hsph.metric import PHASES
-from vas_bench.hsph.phases import Timed, Work, play_once
-from vas_bench.hsph.record import CHECK, recorded, session_id
-from vas_bench.results.record import Run, Validation
-from vas_bench.run.experiments import Identity
-from vas_bench.run.session import Environment, changes
+from vas_bench.hsph.phases import Work, play_once
+from vas_bench.hsph.record import HsphSubject, observed
+from vas_bench.results.record import BenchRun, Validation
 from vas_core.errors import VasError
 
 RUNS = (1, 2)
@@ -22,78 +25,96 @@ Around = Callable[[str], AbstractContextManager[None]]
 
 
 class CheckedWork(Work, Protocol):
-    """Work that says what came of it."""
+    """Work that knows what came of it."""
 
     @property
     def checksum(self) -> str:
-        """That of the validated rows."""
+        """The checksum of the validated rows."""
 
     @property
     def cpu_seconds(self) -> float:
-        """Of all three jobs; 0 where it is not known."""
+        """CPU seconds of all three jobs; 0 where they are not known."""
+
+
+class BothOrNone:
+    """Stops at the first INVALID run."""
+
+    def skips(self, round_: Round[HsphSubject]) -> bool:
+        """Returns False: both runs are played."""
+        return False
+
+    def saw(self, round_: Round[HsphSubject], run: BenchRun) -> None:
+        """Raises VasError where a run is INVALID."""
+        if run.invalid:
+            what = f"run {round_.number} failed, and a result takes both: {run.invalid}"
+            raise VasError(what, where=run.id, hint="run both again")
 
 
 @dataclass(frozen=True)
-class Session:
-    """What two runs have in common."""
+class HsphSession:
+    """The settings that two runs have in common."""
 
-    identity: Identity
-    scale_factor: float
+    identity: RunIdentity[HsphSubject]
     command: str
     environment: Callable[[], Environment]
     joules: Callable[[], float | None] = lambda: None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     clock: Callable[[], float] = time.monotonic
+    say: Callable[[str], None] = field(default=lambda _: None)
 
-    def play(self, work: CheckedWork, around: Around) -> tuple[Run, Run]:
-        """Both runs. Raises VasError when a phase fails, or anything changed meanwhile."""
-        began, here = f"{self.now():%Y%m%dT%H%M%S.%fZ}", self.environment()
-        first, second = (self._once(work, around, began, number, here) for number in RUNS)
-        if first.validation != second.validation:
-            raise VasError("the runs sorted different rows: there is no result", where=first.id)
-        return first, second
+    def play(
+        self,
+        work: CheckedWork,
+        around: Around,
+        keep: Callable[[BenchRun], None],
+        budget: Budget | None = None,
+    ) -> Played[HsphSubject]:
+        """Plays both runs and keeps each. Raises VasError where one is INVALID.
 
-    def _once(
-        self, work: CheckedWork, around: Around, began: str, number: int, here: Environment
-    ) -> Run:
-        started = self.now()
-        timed = self._timed(work, around, number)
-        changed = changes(here, self.environment())
-        if changed:
-            raise VasError(f"{changed}: there is no result", hint="run both again")
-        return recorded(
-            self.identity,
-            self.scale_factor,
-            timed,
-            id=session_id(began, number),
-            time=started,
-            round=number,
-            command=self.command,
-            environment=dict(here),
-            measures={"cpu_seconds": work.cpu_seconds} if work.cpu_seconds else {},
-            validation=Validation(ok=True, check=CHECK, checksum=work.checksum),
+        A run is INVALID when a phase fails, when anything changed meanwhile, and the second when
+        it sorted other rows than the first.
+        """
+        name = f"hsph-{self.now():%Y%m%dT%H%M%S.%fZ}"
+        observer = Observer(name, self.command, self.environment(), self.environment, self.now)
+        rounds = draw_rounds([self.identity], rounds=len(RUNS), seed=0)
+        size = self.identity.experiment.experiment.size_bytes
+        seconds = sum(expected_seconds(phase, size) for phase in PHASES)
+        first: list[Validation | None] = []
+
+        def observe(round_: Round[HsphSubject]) -> Observation:
+            seen = self._once(work, around, round_.number)
+            first.append(seen.validation)
+            same = seen.validation == first[0]
+            return seen if same else replace(seen, wrong="the runs sorted different rows")
+
+        return play_all(
+            lambda each: observer.observe(each, lambda: observe(each)),
+            rounds,
+            keep,
+            progress=Quiet(self.say),
+            estimates=Estimates(rounds, [Expected(0.0, seconds)] * len(RUNS)),
+            budget=budget,
+            stop=BothOrNone(),
         )
 
-    def _timed(self, work: CheckedWork, around: Around, number: int) -> Timed:
-        try:
-            return play_once(
-                work,
-                lambda phase: around(step_name(number, phase)),
-                joules=self.joules,
-                clock=self.clock,
-            )
-        except VasError as failed:
-            what = f"run {number} failed, so there is no result: {failed.what}"
-            raise VasError(what, where=failed.where, hint=failed.hint) from failed
+    def _once(self, work: CheckedWork, around: Around, number: int) -> Observation:
+        timed = play_once(
+            work,
+            lambda phase: around(step_name(number, phase)),
+            joules=self.joules,
+            clock=self.clock,
+        )
+        scale = self.identity.experiment.scale_factor
+        return observed(scale, timed, work.cpu_seconds, work.checksum)
 
 
 def step_name(number: int, phase: str) -> str:
-    """A phase of one of the runs, as progress names it."""
+    """Returns the name that progress has for a phase of one of the runs."""
     return f"run {number}: {phase}"
 
 
 def step_names() -> list[str]:
-    """All of them in order."""
+    """Returns the names of all phases of both runs, in order."""
     return [step_name(number, phase) for number in RUNS for phase in PHASES]
 
 
@@ -110,6 +131,6 @@ _SECONDS: Mapping[str, tuple[float, float]] = {
 
 
 def expected_seconds(phase: str, size_bytes: int) -> float:
-    """A phase's seconds, before anything is known of this machine."""
+    """Returns a phase's seconds, before anything is known of this machine."""
     least, per_gib = _SECONDS[phase]
     return least + per_gib * size_bytes / _GIB

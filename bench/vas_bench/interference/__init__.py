@@ -1,1 +1,1 @@
-"""What analytics beside a storage service costs that service: alone, on the host, in a guest."""
+"""The cost of analytics next to a storage service: alone, on the host, in a guest."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from vas_bench.interference.sizes import Sizes
+from vas_bench.interference.sizes import HostSizes
 from vas_core.errors import NotHere, VasError
 from vas_core.polling import poll
 from vas_core.root import Root
@@ -25,7 +25,7 @@ _REMOVE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class CgroupPlan:
     """Directories to make, outer ones first, and then what to write into which file, in order."""
 
     directories: tuple[str, ...]
@@ -34,7 +34,7 @@ class Plan:
 
 
 def version(root: Root) -> int:
-    """Of the cgroups that have memory and CPU. Raises NotHere where none has."""
+    """Returns the version of cgroups with memory and CPU. Raises NotHere without any."""
     controllers = root.read(f"{_TOP}/cgroup.controllers")
     if controllers is not None and {"cpu", "memory"} <= set(controllers.split()):
         return 2
@@ -43,12 +43,12 @@ def version(root: Root) -> int:
     raise NotHere("no cgroups for memory and CPU", where=f"/{_TOP}", hint="mount them, as systemd")
 
 
-def plan(version: int, sizes: Sizes, name: str = _NAME) -> Plan:
+def plan(version: int, sizes: HostSizes, name: str = _NAME) -> CgroupPlan:
     """The host with its memory, the guest with its memory and CPUs, the server with the rest."""
     return _plan_2(sizes, name) if version == 2 else _plan_1(sizes, name)
 
 
-def _plan_2(sizes: Sizes, name: str) -> Plan:
+def _plan_2(sizes: HostSizes, name: str) -> CgroupPlan:
     host = f"{_TOP}/{name}"
     server, guest = f"{host}/server", f"{host}/guest"
     quota = sizes.guest_cpus * _PERIOD_MICROSECONDS
@@ -59,10 +59,10 @@ def _plan_2(sizes: Sizes, name: str) -> Plan:
         (f"{guest}/memory.max", str(sizes.guest_bytes)),
         (f"{guest}/cpu.max", f"{quota} {_PERIOD_MICROSECONDS}"),
     )
-    return Plan((host, server, guest), writes, {"server": (server,), "guest": (guest,)})
+    return CgroupPlan((host, server, guest), writes, {"server": (server,), "guest": (guest,)})
 
 
-def _plan_1(sizes: Sizes, name: str) -> Plan:
+def _plan_1(sizes: HostSizes, name: str) -> CgroupPlan:
     memory, cpu = (f"{_TOP}/{controller}/{name}" for controller in ("memory", "cpu"))
     directories = tuple(f"{at}{part}" for at in (memory, cpu) for part in ("", "/server", "/guest"))
     writes = (
@@ -75,7 +75,7 @@ def _plan_1(sizes: Sizes, name: str) -> Plan:
         "server": (f"{memory}/server", f"{cpu}/server"),
         "guest": (f"{memory}/guest", f"{cpu}/guest"),
     }
-    return Plan(directories, writes, groups)
+    return CgroupPlan(directories, writes, groups)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Groups:
     """The groups as they are on this machine. Get them by `made`."""
 
     root: Root
-    planned: Plan
+    planned: CgroupPlan
 
     def move(self, group: GroupName, processes: Iterable[int]) -> None:
         """Moves processes, and so what they start from then on. Raises VasError if one is gone."""
@@ -102,7 +102,7 @@ _ENTER = 'while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"'
 
 
 @contextmanager
-def made(root: Root, sizes: Sizes, name: str = _NAME) -> Iterator[Groups]:
+def made(root: Root, sizes: HostSizes, name: str = _NAME) -> Iterator[Groups]:
     """The groups, for the body; whoever is in them has to end with it.
 
     Raises NotHere where they cannot be made, VasError where another command has them.
@@ -135,7 +135,7 @@ def _write(root: Root, file: str, value: str) -> None:
         raise VasError(f"refuses {value}: {refused.strerror}", where=f"/{file}") from refused
 
 
-def _remove(root: Root, planned: Plan, busy: str, seconds: float) -> None:
+def _remove(root: Root, planned: CgroupPlan, busy: str, seconds: float) -> None:
     for directory in reversed(planned.directories):
         poll(partial(_removed, root, directory), bool, seconds, f"/{directory}: {busy}")
 

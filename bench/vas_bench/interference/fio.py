@@ -35,14 +35,14 @@ class _Model(BaseModel):
 
 
 class Amount(_Model):
-    """What one client read, or wrote: bytes, bytes a second, milliseconds."""
+    """The amount that one client read, or wrote: bytes, bytes a second, milliseconds."""
 
     io_bytes: int
     bw_bytes: int
     runtime: int
 
 
-class Client(_Model):
+class FioClient(_Model):
     """One client; `error` is an errno."""
 
     jobname: str
@@ -51,14 +51,14 @@ class Client(_Model):
     write: Amount
 
     def amount(self, direction: Direction) -> Amount:
-        """What it did in one direction."""
+        """Returns the amount that it moved in one direction."""
         return self.read if direction == "read" else self.write
 
 
 class Report(_Model):
-    """What fio prints, as far as it is needed."""
+    """The report that fio prints, as far as it is needed."""
 
-    jobs: tuple[Client, ...]
+    jobs: tuple[FioClient, ...]
 
 
 def _argv(clients: Clients, *options: str) -> list[str]:
@@ -88,8 +88,8 @@ def measuring(clients: Clients, pattern: Pattern, seconds: int) -> list[str]:
 def throughput(stdout: str, direction: Direction) -> float:
     """Bytes a second of all clients together, from what fio printed.
 
-    Raises VasError for what is no report of it, for a client that failed, and for one that moved
-    nothing.
+    Raises VasError for anything but a report of it, for a client that failed, and for one that
+    moved nothing.
     """
     # Notes of fio's come before its report.
     start = 0 if stdout.startswith("{") else stdout.find("\n{") + 1

@@ -1,4 +1,4 @@
-"""A lab, its cgroups and its clients, and perhaps a guest beside it."""
+"""A lab, its cgroups and its clients, and perhaps a guest next to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from vas_bench import page_cache
 from vas_bench.interference.cgroups import GroupName, Groups
 from vas_bench.interference.fio import Clients
-from vas_bench.interference.guest.guest import Guest
+from vas_bench.interference.guest.guest import AnalyticsGuest
 from vas_bench.interference.load import in_a_loop
 from vas_bench.interference.patterns import ALONE, EMULATED, ArmName
 from vas_bench.interference.processes import outside
@@ -35,7 +35,7 @@ _GROUP_OF: dict[ArmName, GroupName] = {
 
 @dataclass(frozen=True)
 class LabStage:
-    """A `venue.Stage`. The guest, if there is one, has a host of its own to itself."""
+    """A `target.Stage`. The guest, if there is one, has a host of its own to itself."""
 
     lab: Lab
     groups: Groups
@@ -43,7 +43,7 @@ class LabStage:
     job: TeraSort
     system: Arm
     root: Root
-    guest: Guest | None = None
+    guest: AnalyticsGuest | None = None
 
     @property
     def clients(self) -> Clients:
@@ -62,7 +62,7 @@ class LabStage:
         page_cache.drop(self.root)
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """What fio printed, as a program of the storage server's."""
+        """Returns what fio printed, run as a program of the storage server's."""
         at = self.guest.groups if self.guest and arm == EMULATED else self.groups
         entered = at.entering("server", self.lab.enter(argv))
         return run(entered, timeout_seconds=timeout_seconds).stdout

@@ -1,4 +1,4 @@
-"""Analytics beside something else: a job again and again, in a thread of its own."""
+"""Analytics next to something else: a job again and again, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Repeatable(Protocol):
 
 @contextmanager
 def in_a_loop(job: Repeatable, arm: Arm, give_up: Callable[[], None]) -> Iterator[list[float]]:
-    """Runs a job again and again beside the body, which begins when the first one has containers.
+    """Runs a job again and again next to the body, which begins when the first one has containers.
 
     Yields where each job's seconds come. After the body the job that then runs comes to its end;
     after a body that failed `give_up` has to end it. Raises VasError when a job failed.

@@ -1,4 +1,4 @@
-"""What is held against what: arms, the clients' patterns, the paper's figures. Pure."""
+"""The arms, the clients' patterns and the paper's figures. Pure."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ _PAPER: dict[tuple[str, str], str] = {
 
 
 def paper(pattern: str, arm: str) -> str:
-    """What the paper says of the bandwidth in an arm, over that alone; of writes: comparable."""
+    """Returns what the paper says of an arm's bandwidth over that alone; of writes: comparable."""
     return _PAPER.get((pattern, arm), "comparable")

@@ -1,13 +1,18 @@
-"""One turn on a stage: what is read once, what runs beside, what is measured."""
+"""One round on a stage: what is read once, what runs next to it, what is measured."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
+from vas_bench.engine.observe import Observation
+from vas_bench.engine.play import Progress
+from vas_bench.engine.rounds import Round
 from vas_bench.interference import fio
 from vas_bench.interference.patterns import ALONE, PATTERNS, ArmName
-from vas_bench.interference.turns import Played, Turn
-from vas_bench.interference.venue import Stage
+from vas_bench.interference.rounds import InterferenceSubject, observed, patterns_of
+from vas_bench.interference.target import InterferenceTarget, TargetStage
+from vas_core.errors import VasError
 
 # Beyond what a measurement is to take: fio's start, and its files' opening.
 _SPARE_SECONDS = 120.0
@@ -16,32 +21,57 @@ _SLOWEST_BYTES_PER_SECOND = 4 << 20
 _BY_NAME = {pattern.name: pattern for pattern in PATTERNS}
 
 
-def make_files(stage: Stage) -> None:
+def make_files(stage: TargetStage) -> None:
     """Makes the clients' files. Raises VasError when that fails."""
     _fio(stage, ALONE, fio.writing_files(stage.clients))
 
 
-def play(stage: Stage, turn: Turn, seconds: int) -> Played:
-    """One turn, each pattern for so many seconds. Raises VasError when anything of it fails."""
-    stage.begin(turn.arm)
-    _fio(stage, turn.arm, fio.reading_once(stage.clients))
-    with stage.beside(turn.arm) as job_seconds:
-        found = {name: _measure(stage, turn.arm, name, seconds) for name in turn.patterns}
-    return Played(
-        arm=turn.arm,
-        round=turn.round,
-        warm_up=turn.warm_up,
-        bytes_per_second=found,
-        job_seconds=tuple(job_seconds),
-    )
+def play(stage: TargetStage, round_: Round[InterferenceSubject], seed: int) -> Observation:
+    """Plays one round, each pattern for its seconds. Raises VasError when anything of it fails."""
+    arm, seconds = round_.experiment.arm, round_.experiment.seconds
+    stage.begin(arm)
+    _fio(stage, arm, fio.reading_once(stage.clients))
+    with stage.beside(arm) as job_seconds:
+        order = patterns_of(round_, seed)
+        found = {name: _measure(stage, arm, name, seconds) for name in order}
+    return observed(found, job_seconds)
 
 
-def _measure(stage: Stage, arm: ArmName, name: str, seconds: int) -> float:
+class Stages:
+    """A target's stage, made again after it was closed. Close it at the end."""
+
+    def __init__(self, target: InterferenceTarget) -> None:
+        self._target, self._stack = target, ExitStack()
+        self._stage: TargetStage | None = None
+
+    def open(self, progress: Progress) -> TargetStage:
+        """Returns the stage, made if it is not there. Raises VasError when that fails."""
+        if self._stage is None:
+            self._stage = self._stack.enter_context(self._target.opened(progress))
+        return self._stage
+
+    def close(self) -> None:
+        """Removes all that was made: the next round must meet nothing of a failed one's."""
+        self._stage = None
+        self._stack.close()
+
+    def play(
+        self, round_: Round[InterferenceSubject], seed: int, progress: Progress
+    ) -> Observation:
+        """Plays one round; after a failure the stage is closed. Raises VasError as `play`."""
+        try:
+            return play(self.open(progress), round_, seed)
+        except VasError:
+            self.close()
+            raise
+
+
+def _measure(stage: TargetStage, arm: ArmName, name: str, seconds: int) -> float:
     pattern = _BY_NAME[name]
     argv = fio.measuring(stage.clients, pattern, seconds)
     return fio.throughput(_fio(stage, arm, argv, seconds), pattern.direction)
 
 
-def _fio(stage: Stage, arm: ArmName, argv: Sequence[str], seconds: float = 0) -> str:
+def _fio(stage: TargetStage, arm: ArmName, argv: Sequence[str], seconds: float = 0) -> str:
     whole = stage.clients.files_bytes / _SLOWEST_BYTES_PER_SECOND
     return stage.fio(arm, argv, seconds + whole + _SPARE_SECONDS)

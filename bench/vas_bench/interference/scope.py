@@ -10,7 +10,7 @@ from vas_bench.interference.patterns import ArmName
 
 @dataclass(frozen=True)
 class Scope:
-    """What a reader is told: of each arm, of arms that cannot be here, and of what is shown."""
+    """The texts for a reader: each arm, the arms that cannot be here, and what is shown."""
 
     arms: Mapping[ArmName, str]
     shown: tuple[str, ...]

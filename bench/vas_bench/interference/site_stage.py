@@ -20,7 +20,7 @@ from vas_yarn.jobs.trees import inside
 
 @dataclass(frozen=True)
 class SiteStage:
-    """A `venue.Stage`. `directory` is ours, as jobs write it; `give_up` ends the job that runs."""
+    """A `target.Stage`. `directory` is ours, as jobs write it; `give_up` ends the job that runs."""
 
     place: Place
     directory: str
@@ -48,7 +48,7 @@ class SiteStage:
             self.nodes.drop_caches(servers=self.drops == "all")
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
-        """What fio printed, on this machine."""
+        """Returns what fio printed, run on this machine."""
         return run(argv, timeout_seconds=timeout_seconds).stdout
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:

@@ -17,7 +17,7 @@ _MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class Sizes:
+class HostSizes:
     """Bytes of the whole host, of its guest, and of all files of the clients; the guest's CPUs."""
 
     host_bytes: int
@@ -26,12 +26,12 @@ class Sizes:
     guest_cpus: int
 
     def as_dict(self) -> dict[str, int]:
-        """For JSON."""
+        """Returns the sizes for JSON."""
         return asdict(self)
 
 
-def sizes(guests: int, processors: int) -> Sizes:
-    """Of a machine that holds a lab's guests as if they were one.
+def sizes(guests: int, processors: int) -> HostSizes:
+    """Returns the sizes of a machine that holds a lab's guests as if they were one.
 
     The guest has what all containers and NodeManagers may use, and all CPUs but a quarter, at
     least one, which are the storage server's.
@@ -40,4 +40,4 @@ def sizes(guests: int, processors: int) -> Sizes:
     host = math.ceil(guest * _HOST_OVER_GUEST / _MIB) * _MIB
     files = int((host - guest) * _FILES_SHARE) // _MIB * _MIB
     kept = max(1, math.ceil(processors * _SERVERS_CPU_SHARE))
-    return Sizes(host, guest, files, max(1, processors - kept))
+    return HostSizes(host, guest, files, max(1, processors - kept))

@@ -1,4 +1,4 @@
-"""What the turns say: each arm's bandwidth over that alone, the guest's over the host's. Pure."""
+"""Judges the runs: each arm's bandwidth over that alone, the guest's over the host's. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from statistics import median
 from typing import Any
 
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERN_NAMES, ArmName, paper
-from vas_bench.interference.turns import Played
-from vas_bench.statistics.compare import Difference, Pair, judge
-from vas_bench.statistics.gain import Better
+from vas_bench.interference.rounds import as_json as run_as_json
+from vas_bench.interference.rounds import job_seconds_of, rate_of
+from vas_bench.results.record import BenchRun
+from vas_bench.statistics.compare import ArmDifference, SamplePair, judge
+from vas_bench.statistics.gain import BetterDirection
 
 COLUMNS = ("PATTERN", "ARM", "N", "MIB/S", "CHANGE", "95 % INTERVAL", "PAPER", "VERDICT")
 LOAD_COLUMNS = ("ARM", "N", "JOBS", "JOB SECONDS", "CHANGE", "95 % INTERVAL", "VERDICT")
@@ -26,23 +28,23 @@ _ANOTHER_SPEED = "not compared: another processor ran them"
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The counted turns, and what is judged of them, all together with one correction.
+class InterferenceVerdict:
+    """The runs that count, and what is judged of them, all together with one correction.
 
     `patterns`: pattern, arm and base of a difference in throughput; `load` is the difference in
     the time of jobs, guest over host, where both are.
     """
 
-    turns: tuple[Played, ...]
-    patterns: tuple[tuple[str, Difference], ...]
-    load: Difference | None
+    runs: tuple[BenchRun, ...]
+    patterns: tuple[tuple[str, ArmDifference], ...]
+    load: ArmDifference | None
 
     def rates(self, pattern: str, arm: ArmName) -> list[float]:
         """Bytes a second, in order of rounds."""
-        return _rates(self.turns, pattern, arm)
+        return _rates(self.runs, pattern, arm)
 
     def rows(self) -> Iterator[tuple[object, ...]]:
-        """For people: each pattern alone, and the others over it; last the guest over the host."""
+        """Yields rows for people: each pattern alone, others over it, the guest over the host."""
         for pattern in PATTERN_NAMES:
             alone = self.rates(pattern, ALONE)
             yield (pattern, ALONE, len(alone), f"{median(alone) / _MIB:.1f}", *[""] * 4)
@@ -50,7 +52,7 @@ class Verdict:
                 if name == pattern:
                     yield self._row(name, it)
 
-    def _row(self, pattern: str, it: Difference) -> tuple[object, ...]:
+    def _row(self, pattern: str, it: ArmDifference) -> tuple[object, ...]:
         over_alone = it.pair.base == ALONE
         arm = it.pair.arm if over_alone else f"{it.pair.arm} over {it.pair.base}"
         rate = f"{median(it.pair.samples) / _MIB:.1f}"
@@ -58,11 +60,11 @@ class Verdict:
         return (pattern, arm, len(it.pair.samples), rate, *_change(it), said, it.verdict)
 
     def load_rows(self) -> Iterator[tuple[object, ...]]:
-        """For people: the jobs that ran beside."""
+        """Yields rows for people: the jobs that ran next to the clients."""
         for arm in _ORDER:
-            of_arm = [turn for turn in self.turns if turn.arm == arm]
+            of_arm = [run for run in self.runs if run.system == arm]
             if of_arm:
-                jobs = sum(len(turn.job_seconds) for turn in of_arm)
+                jobs = sum(len(job_seconds_of(run)) for run in of_arm)
                 seconds = f"{median(_times(of_arm, arm)):.1f}"
                 yield (arm, len(of_arm), jobs, seconds, *self._judged(arm))
 
@@ -76,7 +78,7 @@ class Verdict:
     def as_json(self) -> dict[str, Any]:
         """As `vas bench interference --json` prints it."""
         return {
-            "turns": [turn.model_dump() for turn in self.turns],
+            "turns": [run_as_json(run) for run in self.runs],
             "comparisons": [
                 {"pattern": name, "paper": _paper(name, it), **_as_json(it)}
                 for name, it in self.patterns
@@ -85,53 +87,53 @@ class Verdict:
         }
 
 
-def verdict(played: Sequence[Played]) -> Verdict:
-    """Of turns that have every arm. Those of the warm-up are left out."""
-    turns = tuple(sorted((t for t in played if not t.warm_up), key=lambda t: (t.round, t.arm)))
-    here = {turn.arm for turn in turns}
+def verdict(played: Sequence[BenchRun]) -> InterferenceVerdict:
+    """Judges runs; those of the warm-up and INVALID ones are left out."""
+    runs = tuple(sorted((r for r in played if r.counts), key=lambda r: (r.round or 0, r.system)))
+    here = {run.system for run in runs}
     against = [arms for arms in _AGAINST if here.issuperset(arms)]
     named = [(pattern, *arms) for pattern in PATTERN_NAMES for arms in against]
     pairs = [
-        Pair(
+        SamplePair(
             arm,
             base,
-            _rates(turns, pattern, arm),
-            _rates(turns, pattern, base),
-            Better.HIGHER,
+            _rates(runs, pattern, arm),
+            _rates(runs, pattern, base),
+            BetterDirection.HIGHER,
             "throughput",
         )
         for pattern, arm, base in named
     ]
-    jobs = _jobs(turns) if ("guest", "host") in against else []
+    jobs = _jobs(runs) if ("guest", "host") in against else []
     judged = judge([*pairs, *jobs])
     names = [pattern for pattern, _, _ in named]
     load = judged[len(pairs)] if jobs else None
-    return Verdict(turns, tuple(zip(names, judged, strict=False)), load)
+    return InterferenceVerdict(runs, tuple(zip(names, judged, strict=False)), load)
 
 
-def _jobs(turns: Sequence[Played]) -> list[Pair]:
-    return [Pair("guest", "host", _times(turns, "guest"), _times(turns, "host"))]
+def _jobs(runs: Sequence[BenchRun]) -> list[SamplePair]:
+    return [SamplePair("guest", "host", _times(runs, "guest"), _times(runs, "host"))]
 
 
-def _rates(turns: Sequence[Played], pattern: str, arm: str) -> list[float]:
-    return [turn.bytes_per_second[pattern] for turn in turns if turn.arm == arm]
+def _rates(runs: Sequence[BenchRun], pattern: str, arm: str) -> list[float]:
+    return [rate_of(run, pattern) for run in runs if run.system == arm]
 
 
-def _times(turns: Sequence[Played], arm: str) -> list[float]:
-    """A turn's jobs are one sample: their median."""
-    return [median(turn.job_seconds) for turn in turns if turn.arm == arm]
+def _times(runs: Sequence[BenchRun], arm: str) -> list[float]:
+    """Returns one sample for each round: the median of its jobs."""
+    return [median(job_seconds_of(run)) for run in runs if run.system == arm]
 
 
-def _change(it: Difference) -> tuple[str, str]:
+def _change(it: ArmDifference) -> tuple[str, str]:
     low, high = (f"{100 * (end - 1):+.1f}" for end in (it.ratio.low, it.ratio.high))
     return f"{100 * (it.ratio.value - 1):+.1f} %", f"{low} to {high}"
 
 
-def _paper(pattern: str, it: Difference) -> str | None:
+def _paper(pattern: str, it: ArmDifference) -> str | None:
     return paper(pattern, it.pair.arm) if it.pair.base == ALONE else None
 
 
-def _as_json(it: Difference) -> dict[str, Any]:
+def _as_json(it: ArmDifference) -> dict[str, Any]:
     return {
         "arm": it.pair.arm,
         "base": it.pair.base,

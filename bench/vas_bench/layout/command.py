@@ -1,4 +1,4 @@
-"""`vas bench layout`."""
+"""The command `vas bench layout`."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ def layout(directory: Path | None, files: int, rounds: int, at_least: float, as_
 
     \b
     Example: vas bench layout --dir /lustre/input --rounds 7
+
+    \f
+    Raises FoundDifferent where one way is not as much faster as it has to be.
     """
     if directory:
         rates = measure(files_of(directory, files), rounds=rounds)

@@ -37,7 +37,7 @@ def measure(
     store: XattrStore | None = None,
     lfs: Lfs | None = None,
 ) -> LayoutRates:
-    """Reads the layouts of the same files both ways, in turns. Raises VasError if one cannot be."""
+    """Reads the layouts of the same files both ways, in rounds. Raises VasError if one fails."""
     one, other = store or XattrStore(), lfs or Lfs()
 
     def by_xattr() -> int:
@@ -60,7 +60,10 @@ def files_of(directory: Path, count: int) -> list[Path]:
 
 @contextmanager
 def made_files(mount: Path, count: int) -> Iterator[list[Path]]:
-    """Empty files in a directory of their own on a mount, removed at the end."""
+    """Yields empty files in a directory of their own on a mount, and removes them at the end.
+
+    Raises NotHere where the mount is not there.
+    """
     if not mount.is_dir():
         raise NotHere(
             "is not there", where=str(mount), hint="mount Lustre, or give a directory with --dir"

@@ -1,4 +1,4 @@
-"""`vas bench placement`."""
+"""The command `vas bench placement`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from dataclasses import asdict
 
 import click
 
-from vas_bench.placement.simulator import Job, Placement, simulate
+from vas_bench.placement.simulator import SimulatedJob, SimulatedPlacement, simulate
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_lab.spec import find_java
 from vas_yarn.jars import find_plugins
 
 
 @click.command()
-@click.option("--nodes", type=click.IntRange(1), default=Job.nodes, show_default=True)
-@click.option("--splits", type=click.IntRange(1), default=Job.splits, show_default=True)
+@click.option("--nodes", type=click.IntRange(1), default=SimulatedJob.nodes, show_default=True)
+@click.option("--splits", type=click.IntRange(1), default=SimulatedJob.splits, show_default=True)
 @click.option(
-    "--slots", type=click.IntRange(1), default=Job.slots, help="Tasks at a time per node."
+    "--slots", type=click.IntRange(1), default=SimulatedJob.slots, help="Tasks at a time per node."
 )
 @click.option("--dead", type=click.IntRange(0), default=0, help="Nodes that are down.")
 @click.option("--slow", type=click.IntRange(0), default=0, help="Nodes four times as slow.")
@@ -24,7 +24,7 @@ from vas_yarn.jars import find_plugins
 @click.option("--uneven", is_flag=True, help="Splits at random instead of striped over all.")
 @click.option("--node-wait", type=click.FloatRange(0), help="Seconds a task waits for its host.")
 @click.option("--partner-wait", type=click.FloatRange(0), help="Seconds more for the HA partner.")
-@click.option("--seed", type=click.IntRange(0), default=Job.seed, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=SimulatedJob.seed, show_default=True)
 @json_option
 def placement(
     nodes: int,
@@ -47,7 +47,9 @@ def placement(
     Examples: vas bench placement --nodes 1000 --splits 100000 --dead 5
     without any wait: vas bench placement --node-wait 0 --partner-wait 0
     """
-    job = Job(nodes, splits, slots, dead, slow, skew, uneven, seed, node_wait, partner_wait)
+    job = SimulatedJob(
+        nodes, splits, slots, dead, slow, skew, uneven, seed, node_wait, partner_wait
+    )
     result = simulate(job, java=find_java() / "bin/java", plugins=find_plugins())
     if as_json:
         print_json(asdict(result))
@@ -55,7 +57,7 @@ def placement(
         _print_placement(result)
 
 
-def _print_placement(result: Placement) -> None:
+def _print_placement(result: SimulatedPlacement) -> None:
     places = (
         ("data-local", result.data_local),
         ("on the HA partner", result.partner_local),

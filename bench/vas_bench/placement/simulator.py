@@ -13,7 +13,7 @@ _MILLIS = 1000
 
 
 @dataclass(frozen=True)
-class Job:
+class SimulatedJob:
     """The cluster and the job to place. Waits in seconds; `None` is the plugin's default.
 
     With a `skew` all splits lie on so many nodes; 0: on all.
@@ -32,7 +32,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Placement:
+class SimulatedPlacement:
     """Where the containers went; a decision is a container placed, `seconds` real time.
 
     `simulated_seconds` is the job's time, until its last task ends.
@@ -50,13 +50,13 @@ class Placement:
     simulated_seconds: int
 
 
-def simulate(job: Job, *, java: Path, plugins: Path) -> Placement:
+def simulate(job: SimulatedJob, *, java: Path, plugins: Path) -> SimulatedPlacement:
     """Runs the simulator of the plugins' jar. Raises CommandFailed with what it refused."""
     answer = run([java, "-cp", plugins, _SIMULATOR, *_arguments(job)])
-    return Placement(**json.loads(answer.stdout))
+    return SimulatedPlacement(**json.loads(answer.stdout))
 
 
-def _arguments(job: Job) -> list[str]:
+def _arguments(job: SimulatedJob) -> list[str]:
     given = {
         "nodes": job.nodes,
         "splits": job.splits,

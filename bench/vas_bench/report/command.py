@@ -1,4 +1,4 @@
-"""`vas bench report`."""
+"""The command `vas bench report`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from vas_bench.report.facts import Facts, facts_of
+from vas_bench.report.facts import ReportFacts, facts_of
 from vas_bench.report.files import write_figures
 from vas_bench.report.json import as_json as facts_as_json
 from vas_bench.report.markdown import markdown as as_markdown
@@ -57,6 +57,9 @@ def report(
     Examples: vas bench report results.jsonl
               vas bench report results.jsonl --out r.html --figures figures --base yarn-hdfs
               vas bench report results.jsonl --markdown
+
+    \f
+    Raises BadInput for options that do not go together.
     """
     if sum(map(bool, (out, as_json, markdown))) > 1:
         hint = "--out is the page's, --markdown and --json print"
@@ -77,7 +80,7 @@ def report(
         _say(facts, target)
 
 
-def _facts(results: Path, base: System | None, skip_damaged: bool) -> Facts:
+def _facts(results: Path, base: System | None, skip_damaged: bool) -> ReportFacts:
     facts = facts_of(read_runs(results, skip_damaged), base)
     if base and all(group.system != base for group in facts.groups):
         ran = sorted({str(group.system) for group in facts.groups})
@@ -85,7 +88,7 @@ def _facts(results: Path, base: System | None, skip_damaged: bool) -> Facts:
     return facts
 
 
-def _say(facts: Facts, target: Path) -> None:
+def _say(facts: ReportFacts, target: Path) -> None:
     for finding in all_findings(facts):
         click.echo(finding.text)
         for sentence in finding.evidence:

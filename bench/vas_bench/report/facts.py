@@ -1,4 +1,4 @@
-"""What a report says, computed from runs: experiments side by side, and what was left out."""
+"""The facts of a report, computed from runs: experiments side by side, and the runs left out."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from functools import cached_property
 from statistics import fmean
 
 from vas_bench.report.scaling import Scaling, scalings
-from vas_bench.results.groups import Case, Group, grouped
-from vas_bench.results.measures import JOB_SECONDS, MEASURES
-from vas_bench.results.record import Locality, Run
-from vas_bench.results.systems import SYSTEMS, System
-from vas_bench.statistics.compare import Difference, compare
-from vas_bench.statistics.gain import Better
+from vas_bench.results.groups import BenchCase, RunGroup, grouped
+from vas_bench.results.measures import MEASURES, measure_of, noun_of, primary_of
+from vas_bench.results.record import BenchRun, HostLocality
+from vas_bench.results.systems import SYSTEMS, ComparedSystem
+from vas_bench.statistics.compare import ArmDifference, compare
+from vas_bench.statistics.gain import BetterDirection
 from vas_bench.statistics.summary import Summary, summary
 
 _HASH_CHARS = 8
 
 
 @dataclass(frozen=True)
-class Arm:
+class ReportArm:
     """One experiment of a comparison, and how its job time differs from the base's; None for it."""
 
     label: str
-    group: Group
+    group: RunGroup
     job: Summary
-    difference: Difference | None = None
+    difference: ArmDifference | None = None
 
     @property
-    def system(self) -> System:
-        """What it ran on."""
+    def system(self) -> ComparedSystem:
+        """The system that it ran on."""
         return self.group.system
 
     @property
@@ -43,39 +43,52 @@ class Arm:
         return {name: fmean(phases.get(name, 0.0) for phases in listed) for name in order}
 
     @property
-    def hosts(self) -> dict[str, Locality]:
+    def hosts(self) -> dict[str, HostLocality]:
         """Locality by host, summed over the runs."""
         names = dict.fromkeys(host for run in self.group.runs for host in run.hosts)
         runs = self.group.runs
         return {name: _sum([r.hosts[name] for r in runs if name in r.hosts]) for name in names}
 
     def summary(self, measure: str) -> Summary | None:
-        """What its runs say of a measure; None where no run has it."""
+        """Returns the summary of a measure over its runs; None where no run has it."""
         values = self.group.values(measure)
         return summary(values) if values else None
 
 
-def _sum(localities: Sequence[Locality]) -> Locality:
-    fields = Locality.model_fields
-    return Locality(**{name: sum(getattr(each, name) for each in localities) for name in fields})
+def _sum(localities: Sequence[HostLocality]) -> HostLocality:
+    fields = HostLocality.model_fields
+    return HostLocality(
+        **{name: sum(getattr(each, name) for each in localities) for name in fields}
+    )
 
 
 @dataclass(frozen=True)
 class Comparison:
     """All experiments of one case, in the order of the systems."""
 
-    case: Case
-    arms: tuple[Arm, ...]
+    case: BenchCase
+    arms: tuple[ReportArm, ...]
 
     @property
-    def base(self) -> Arm:
+    def base(self) -> ReportArm:
         """The arm that ratios are over."""
         return next(arm for arm in self.arms if arm.difference is None)
 
     @property
-    def fastest(self) -> Arm:
-        """The arm with the shortest median job time."""
-        return min(self.arms, key=lambda arm: arm.job.median)
+    def measure(self) -> str:
+        """The measure that the arms are compared by."""
+        return primary_of(self.case.workload)
+
+    @property
+    def noun(self) -> str:
+        """The measure in words."""
+        return noun_of(self.measure)
+
+    @property
+    def ranked(self) -> list[ReportArm]:
+        """The arms, the one with the best median first."""
+        higher = better_of(self.measure) is BetterDirection.HIGHER
+        return sorted(self.arms, key=lambda arm: arm.job.median, reverse=higher)
 
     @property
     def measures(self) -> list[str]:
@@ -86,10 +99,10 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ReportFacts:
     """Everything that a report shows."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[BenchRun, ...]
     comparisons: tuple[Comparison, ...]
 
     @cached_property
@@ -108,7 +121,7 @@ class Facts:
         ]
 
     @property
-    def invalid(self) -> list[Run]:
+    def invalid(self) -> list[BenchRun]:
         """Runs that must not be counted."""
         return [run for run in self.runs if run.invalid is not None]
 
@@ -118,34 +131,43 @@ class Facts:
         return sum(run.warm_up and run.invalid is None for run in self.runs)
 
     @property
-    def groups(self) -> list[Group]:
-        """All experiments."""
+    def groups(self) -> list[RunGroup]:
+        """The groups of all experiments."""
         return [arm.group for comparison in self.comparisons for arm in comparison.arms]
 
 
-def facts_of(runs: Sequence[Run], base: System | None = None) -> Facts:
+def better_of(measure: str) -> BetterDirection:
+    """Returns which way a compared measure is better."""
+    found = measure_of(measure)
+    return BetterDirection.HIGHER if found and found.better == "higher" else BetterDirection.LOWER
+
+
+def facts_of(runs: Sequence[BenchRun], base: ComparedSystem | None = None) -> ReportFacts:
     """Puts runs together. `base` is what others are held against, where it ran."""
-    by_case: dict[Case, list[Group]] = {}
+    by_case: dict[BenchCase, list[RunGroup]] = {}
     for group in grouped(runs):
         by_case.setdefault(group.case, []).append(group)
     found = (compare_arms(case, groups, base) for case, groups in by_case.items())
-    return Facts(tuple(runs), tuple(found))
+    return ReportFacts(tuple(runs), tuple(found))
 
 
-def compare_arms(case: Case, groups: Sequence[Group], base: System | None) -> Comparison:
+def compare_arms(
+    case: BenchCase, groups: Sequence[RunGroup], base: ComparedSystem | None
+) -> Comparison:
     """The experiments of a case against the base; the first system that ran, if it is not there."""
     labels = _labels(groups)
-    times = {name: g.values(JOB_SECONDS) for name, g in zip(labels, groups, strict=True)}
+    measure = primary_of(case.workload)
+    times = {name: g.values(measure) for name, g in zip(labels, groups, strict=True)}
     against = next((n for n, g in zip(labels, groups, strict=True) if g.system == base), labels[0])
-    found = {each.pair.arm: each for each in compare(times, against, Better.LOWER)}
+    found = {each.pair.arm: each for each in compare(times, against, better_of(measure))}
     arms = (
-        Arm(name, group, summary(times[name]), found.get(name))
+        ReportArm(name, group, summary(times[name]), found.get(name))
         for name, group in zip(labels, groups, strict=True)
     )
     return Comparison(case, tuple(arms))
 
 
-def _labels(groups: Sequence[Group]) -> list[str]:
+def _labels(groups: Sequence[RunGroup]) -> list[str]:
     """Each experiment's name: its system, and what sets it apart where one system has several."""
     systems = Counter(group.system for group in groups)
     hashes = Counter((group.system, group.configuration_hash) for group in groups)
@@ -160,5 +182,6 @@ def _labels(groups: Sequence[Group]) -> list[str]:
     return labels
 
 
-SERIES: dict[System, int] = dict(zip(SYSTEMS, (3, 1, 4, 2, 5, 0), strict=True))
+_COLOURS = (3, 1, 4, 2, 5, 0, 3, 1, 2, 4, 3, 1, 2, 0)
+SERIES: dict[ComparedSystem, int] = dict(zip(SYSTEMS, _COLOURS, strict=True))
 """The colour of a system, the same in every figure: a number of chart.css."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from vas_bench.report.charts.intervals import Axis, Row, intervals
+from vas_bench.report.charts.intervals import Axis, IntervalRow, intervals
 from vas_bench.report.charts.marks import Chart
 from vas_bench.report.charts.scale import shown, tenths
-from vas_bench.report.charts.shares import Block, Share, shares
-from vas_bench.report.charts.waterfall import Job, waterfall
-from vas_bench.report.facts import SERIES, Arm, Comparison
+from vas_bench.report.charts.shares import ShareBar, ShareBlock, shares
+from vas_bench.report.charts.waterfall import WaterfallJob, waterfall
+from vas_bench.report.facts import SERIES, Comparison, ReportArm, better_of
 from vas_bench.report.words import case_words, summary_words
-from vas_bench.results.measures import JOB_SECONDS
-from vas_bench.results.record import Locality
-from vas_bench.statistics.compare import Difference
+from vas_bench.results.measures import measure_of
+from vas_bench.results.record import HostLocality
+from vas_bench.statistics.compare import ArmDifference
+from vas_bench.statistics.gain import BetterDirection
 
 _MOST_HOSTS = 12
 
@@ -43,34 +44,41 @@ def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
     with_hosts = [arm for arm in comparison.arms if arm.hosts]
     if with_hosts:
         yield _locality(with_hosts, comparison, f"{stem}-locality")
+    counted = [arm for arm in comparison.arms if _sum_of(arm, "total_maps")]
+    if counted and not with_hosts:
+        yield _local_maps(counted, comparison, f"{stem}-local-maps")
 
 
 def _ratios(comparison: Comparison, name: str) -> Figure:
     base = comparison.base.label
-    title = f"Job time over {base}'s: {case_words(comparison.case)}"
+    title = f"{_heading(comparison.noun)} over {base}'s: {case_words(comparison.case)}"
     found = [(arm, arm.difference) for arm in comparison.arms if arm.difference]
     rows = [
-        Row(arm.label, SERIES[arm.system], d.ratio.value, d.ratio.low, d.ratio.high, _words(d))
+        IntervalRow(
+            arm.label, SERIES[arm.system], d.ratio.value, d.ratio.low, d.ratio.high, _words(d)
+        )
         for arm, d in found
     ]
-    axis = Axis(f"times {base}'s job time", 1.0, f"{base} = 1")
+    axis = Axis(f"times {base}'s {comparison.noun}", 1.0, f"{base} = 1")
     told = "; ".join(f"{row.name} {row.words}" for row in rows)
+    higher = better_of(comparison.measure) is BetterDirection.HIGHER
+    side, word = ("Right", "better") if higher else ("Left", "faster")
     return Figure(
         name,
         title,
-        f"Ratio of the medians and its 95 % interval. Left of the line is faster than {base}.",
+        f"Ratio of the medians and its 95 % interval. {side} of the line is {word} than {base}.",
         lambda width: intervals(title, told, rows, axis, width),
         ("system", "ratio", "95 % interval", "n", "p", "verdict"),
         tuple((arm.label, *_ratio_cells(each)) for arm, each in found),
     )
 
 
-def _ratio_cells(found: Difference) -> tuple[str, ...]:
+def _ratio_cells(found: ArmDifference) -> tuple[str, ...]:
     it = found.ratio
     return f"{it.value:.3f}", it.ends, str(it.n), f"{found.p:.3g}", found.verdict
 
 
-def _words(found: Difference) -> str:
+def _words(found: ArmDifference) -> str:
     it = found.ratio
     interval = f"{it.low:.2f} to {it.high:.2f}, " if it.n > 1 else ""
     chance = "" if found.significant else ", not significant"
@@ -78,33 +86,35 @@ def _words(found: Difference) -> str:
 
 
 def _times(comparison: Comparison, name: str) -> Figure:
-    title = f"Job time: {case_words(comparison.case)}"
-    rows = [_time(arm) for arm in comparison.arms]
+    title = f"{_heading(comparison.noun)}: {case_words(comparison.case)}"
+    measure = comparison.measure
+    unit = _unit(measure)
+    rows = [_time(measure, arm) for arm in comparison.arms]
     told = "; ".join(f"{row.name} {row.words}" for row in rows)
     return Figure(
         name,
         title,
         "A point is a run, the bar their median, the line across it its 95 % interval.",
-        lambda width: intervals(title, told, rows, Axis("seconds"), width),
-        _TIME_COLUMNS,
-        tuple(_time_cells(arm) for arm in comparison.arms),
+        lambda width: intervals(title, told, rows, Axis(_UNITS.get(unit, unit)), width),
+        tuple(column.format(unit=unit).rstrip() for column in _TIME_COLUMNS),
+        tuple(_time_cells(measure, arm) for arm in comparison.arms),
     )
 
 
 _TIME_COLUMNS = (
     "system",
     "n",
-    "median s",
+    "median {unit}",
     "95 % interval",
-    "mean s",
+    "mean {unit}",
     "95 % interval of the mean",
     "spread (CV)",
     "outliers",
-    "runs in s",
+    "runs in {unit}",
 )
 
 
-def _time_cells(arm: Arm) -> tuple[str, ...]:
+def _time_cells(measure: str, arm: ReportArm) -> tuple[str, ...]:
     job = arm.job
     return (
         arm.label,
@@ -115,27 +125,41 @@ def _time_cells(arm: Arm) -> tuple[str, ...]:
         _ends(job.mean_interval),
         f"{100 * job.cv:.1f} %" if job.n > 1 else "-",
         ", ".join(map(shown, job.outliers)) or "none",
-        ", ".join(map(shown, arm.group.values(JOB_SECONDS))),
+        ", ".join(map(shown, arm.group.values(measure))),
     )
+
+
+_UNITS = {"s": "seconds"}
+
+
+def _unit(measure: str) -> str:
+    found = measure_of(measure)
+    return found.unit if found else ""
+
+
+def _heading(noun: str) -> str:
+    return noun[0].upper() + noun[1:]
 
 
 def _ends(interval: tuple[float, float] | None) -> str:
     return f"{shown(interval[0])} to {shown(interval[1])}" if interval else "-"
 
 
-def _time(arm: Arm) -> Row:
-    job, runs = arm.job, tuple(arm.group.values(JOB_SECONDS))
+def _time(measure: str, arm: ReportArm) -> IntervalRow:
+    job, runs = arm.job, tuple(arm.group.values(measure))
     low, high = job.median_interval or (job.median, job.median)
-    words = summary_words(JOB_SECONDS, job)
-    return Row(arm.label, SERIES[arm.system], job.median, low, high, words, runs)
+    words = summary_words(measure, job)
+    return IntervalRow(arm.label, SERIES[arm.system], job.median, low, high, words, runs)
 
 
-def _phases(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:
+def _phases(arms: Sequence[ReportArm], comparison: Comparison, name: str) -> Figure:
     title = f"Where the time goes: {case_words(comparison.case)}"
     jobs = []
     for arm in arms:
         mean = sum(arm.phases.values())
-        jobs.append(Job(arm.label, SERIES[arm.system], f"mean {tenths(mean)} s", arm.phases))
+        jobs.append(
+            WaterfallJob(arm.label, SERIES[arm.system], f"mean {tenths(mean)} s", arm.phases)
+        )
     phases = list(dict.fromkeys(phase for job in jobs for phase in job.phases))
     told = "; ".join(
         f"{job.name}: " + ", ".join(f"{p} {tenths(s)} s" for p, s in job.phases.items())
@@ -152,11 +176,11 @@ def _phases(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:
     )
 
 
-def _phase(job: Job, phase: str) -> str:
+def _phase(job: WaterfallJob, phase: str) -> str:
     return f"{tenths(job.phases[phase])} s" if phase in job.phases else "-"
 
 
-def _locality(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:
+def _locality(arms: Sequence[ReportArm], comparison: Comparison, name: str) -> Figure:
     title = f"Locality by host: {case_words(comparison.case)}"
     blocks = [_block(arm) for arm in arms]
     told = "; ".join(
@@ -174,28 +198,51 @@ def _locality(arms: Sequence[Arm], comparison: Comparison, name: str) -> Figure:
     )
 
 
-def _block(arm: Arm) -> Block:
+def _local_maps(arms: Sequence[ReportArm], comparison: Comparison, name: str) -> Figure:
+    title = f"Data-local maps: {case_words(comparison.case)}"
+    found = [(arm, _sum_of(arm, "data_local_maps"), _sum_of(arm, "total_maps")) for arm in arms]
+    words = [f"{local} of {whole}" for _, local, whole in found]
+    blocks = [
+        ShareBlock(arm.label, SERIES[arm.system], (ShareBar("maps", local / whole, text),))
+        for (arm, local, whole), text in zip(found, words, strict=True)
+    ]
+    told = "; ".join(f"{arm.label} {text}" for arm, text in zip(arms, words, strict=True))
+    return Figure(
+        name,
+        title,
+        "Map tasks that ran on a host which has their input, of all map tasks.",
+        lambda width: shares(title, told, blocks, width),
+        ("system", "data-local", "of all"),
+        tuple((arm.label, str(local), str(whole)) for arm, local, whole in found),
+    )
+
+
+def _sum_of(arm: ReportArm, measure: str) -> int:
+    return int(sum(arm.group.values(measure)))
+
+
+def _block(arm: ReportArm) -> ShareBlock:
     by_share = sorted(arm.hosts.items(), key=lambda item: _share(item[1]))
     left_out = len(by_share) - _MOST_HOSTS
     chosen = dict(by_share[:_MOST_HOSTS]) if left_out > 0 else arm.hosts
     more = f" (the {_MOST_HOSTS} lowest of {len(by_share)} hosts)" if left_out > 0 else ""
-    bars = (Share(host, _share(x), _local(x)) for host, x in chosen.items())
-    return Block(f"{arm.label}{more}", SERIES[arm.system], tuple(bars))
+    bars = (ShareBar(host, _share(x), _local(x)) for host, x in chosen.items())
+    return ShareBlock(f"{arm.label}{more}", SERIES[arm.system], tuple(bars))
 
 
-def _maps(found: Locality) -> int:
+def _maps(found: HostLocality) -> int:
     return found.data_local_maps + found.rack_local_maps + found.other_maps
 
 
-def _share(found: Locality) -> float:
+def _share(found: HostLocality) -> float:
     return found.data_local_maps / max(1, _maps(found))
 
 
-def _local(found: Locality) -> str:
+def _local(found: HostLocality) -> str:
     return f"{found.data_local_maps} of {_maps(found)}"
 
 
-def _counts(found: Locality) -> tuple[str, ...]:
+def _counts(found: HostLocality) -> tuple[str, ...]:
     share = 100 * found.local_input_bytes / found.input_bytes if found.input_bytes else None
     counts = (found.data_local_maps, found.rack_local_maps, found.other_maps)
     return (*map(str, counts), "-" if share is None else f"{share:.1f} %")

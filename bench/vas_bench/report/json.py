@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from vas_bench.report.facts import Arm, Comparison, Facts
+from vas_bench.report.facts import Comparison, ReportArm, ReportFacts
 from vas_bench.report.page import all_findings
 from vas_bench.report.scaling import Scaling
 from vas_bench.usl.fit import Fit
 from vas_bench.usl.law import DERIVED
 
 
-def as_json(facts: Facts) -> dict[str, Any]:
+def as_json(facts: ReportFacts) -> dict[str, Any]:
     """Findings, every experiment's measures, differences to the base, and what was left out."""
     return {
         "findings": [asdict(finding) for finding in all_findings(facts)],
@@ -32,7 +32,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _arm(arm: Arm, measures: list[str]) -> dict[str, Any]:
+def _arm(arm: ReportArm, measures: list[str]) -> dict[str, Any]:
     found = arm.difference
     difference = (
         {"ratio": asdict(found.ratio), "p": found.p, "verdict": found.verdict} if found else None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vas_bench.report.facts import Arm, Comparison, Facts
+from vas_bench.report.facts import Comparison, ReportArm, ReportFacts
 from vas_bench.report.page import all_findings
 from vas_bench.report.words import case_words, summary_words
-from vas_bench.results.measures import JOB_SECONDS
 
 _COLUMNS = ("system", "job time, median (95 % interval)", "against the base")
 
 
-def markdown(facts: Facts) -> str:
+def markdown(facts: ReportFacts) -> str:
     """A table for each comparison, and the findings as a list."""
     parts = ["\n".join(_comparison(each)) for each in facts.comparisons]
     told = [f"- {_escaped(finding.text)}" for finding in all_findings(facts)]
@@ -25,10 +24,10 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     yield _line(_COLUMNS)
     yield _line(["---"] * len(_COLUMNS))
     for arm in comparison.arms:
-        yield _line([arm.label, summary_words(JOB_SECONDS, arm.job), _against(arm)])
+        yield _line([arm.label, summary_words(comparison.measure, arm.job), _against(arm)])
 
 
-def _against(arm: Arm) -> str:
+def _against(arm: ReportArm) -> str:
     if arm.difference is None:
         return "base"
     return f"{arm.difference.ratio.value:.2f}; {arm.difference.verdict}"

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from vas_bench.report.charts.marks import Chart, fitted
-from vas_bench.report.facts import Arm, Comparison, Facts
+from vas_bench.report.facts import Comparison, ReportArm, ReportFacts
 from vas_bench.report.figures import Figure, figures_of
 from vas_bench.report.scaling import Scaling
 from vas_bench.report.scaling_figure import (
@@ -19,13 +19,14 @@ from vas_bench.report.scaling_figure import (
     scaling_finding,
     scaling_words,
 )
-from vas_bench.report.summary import Finding, findings, left_out
-from vas_bench.report.tables import Table
+from vas_bench.report.summary import ReportFinding, findings, left_out
+from vas_bench.report.tables import ReportTable
 from vas_bench.report.words import case_words, interval_words, runs_words, value_words
 from vas_bench.results.embedded import embed
 from vas_bench.results.measures import measure_of
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.results.systems import SYSTEMS
+from vas_bench.run.arms import NAME_OF
 
 NARROW_PX, WIDE_PX = 336, 760
 _SHORT_HASH = 12
@@ -39,7 +40,7 @@ class Section:
     title: str
     texts: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,11 @@ class Page:
 
     title: str
     about: str
-    summary: tuple[Finding, ...]
+    summary: tuple[ReportFinding, ...]
     notes: tuple[str, ...]
     sections: tuple[Section, ...]
     commands: tuple[str, ...]
-    origins: tuple[Table, ...]
+    origins: tuple[ReportTable, ...]
     run_count: int
     data: Markup
 
@@ -63,7 +64,7 @@ class Page:
             yield from section.figures
 
 
-def page_of(facts: Facts, title: str, notes: Sequence[str] = ()) -> Page:
+def page_of(facts: ReportFacts, title: str, notes: Sequence[str] = ()) -> Page:
     """The page of some facts; `notes` stand below its summary."""
     sections = [_comparison(each, n) for n, each in enumerate(facts.compared, 1)]
     sections += [_scaling(each, n) for n, each in enumerate(facts.scalings, 1)]
@@ -84,8 +85,8 @@ def page_of(facts: Facts, title: str, notes: Sequence[str] = ()) -> Page:
     )
 
 
-def all_findings(facts: Facts) -> tuple[Finding, ...]:
-    """What is said first: of comparisons, of scalings, and of what was left out."""
+def all_findings(facts: ReportFacts) -> tuple[ReportFinding, ...]:
+    """Returns the findings of comparisons, of scalings, and of the runs left out."""
     return (*findings(facts), *map(scaling_finding, facts.scalings), *left_out(facts))
 
 
@@ -100,16 +101,16 @@ def _scaling(scaling: Scaling, number: int) -> Section:
     return Section(scaling_words(scaling), (), (figure,), tables)
 
 
-def _measures(comparison: Comparison) -> Table:
+def _measures(comparison: Comparison) -> ReportTable:
     rows = (
         (_measure_words(name), *(_cell(arm, name) for arm in comparison.arms))
         for name in comparison.measures
     )
     columns = ("measure", *(f"{arm.label}\n{runs_words(arm.job.n)}" for arm in comparison.arms))
-    return Table("All measures: median, and 95 % interval", columns, tuple(rows))
+    return ReportTable("All measures: median, and 95 % interval", columns, tuple(rows))
 
 
-def _cell(arm: Arm, name: str) -> str:
+def _cell(arm: ReportArm, name: str) -> str:
     found = arm.summary(name)
     if found is None:
         return "-"
@@ -125,22 +126,24 @@ def _measure_words(name: str) -> str:
     return f"{name.replace('_', ' ')}{better}"
 
 
-def _invalid(runs: Sequence[Run]) -> Section:
+def _invalid(runs: Sequence[BenchRun]) -> Section:
     rows = tuple(
         (run.id, f"{run.time:%Y-%m-%d %H:%M:%S}", run.workload, run.system, run.invalid or "")
         for run in runs
     )
-    table = Table("INVALID runs", ("run", "time (UTC)", "workload", "system", "why"), rows)
+    table = ReportTable("INVALID runs", ("run", "time (UTC)", "workload", "system", "why"), rows)
     return Section("Runs that were not counted", (), (), (table,))
 
 
-def _systems(facts: Facts) -> Table:
+def _systems(facts: ReportFacts) -> ReportTable:
     ran = {run.system for run in facts.runs}
-    rows = tuple((name, words) for name, words in SYSTEMS.items() if name in ran)
-    return Table("The systems", ("system", "what it is"), rows)
+    rows = tuple(
+        (name, NAME_OF.get(name, "-"), words) for name, words in SYSTEMS.items() if name in ran
+    )
+    return ReportTable("The systems", ("system", "as the demo calls it", "what it is"), rows)
 
 
-def _experiments(facts: Facts) -> Table:
+def _experiments(facts: ReportFacts) -> ReportTable:
     rows = tuple(
         (
             f"{case_words(group.case)}, {group.system}",
@@ -151,25 +154,25 @@ def _experiments(facts: Facts) -> Table:
         for group in facts.groups
     )
     columns = ("experiment", "runs", "configuration", "environment")
-    return Table("What ran", columns, rows)
+    return ReportTable("What ran", columns, rows)
 
 
-def _versions(facts: Facts) -> Iterator[Table]:
+def _versions(facts: ReportFacts) -> Iterator[ReportTable]:
     found: dict[str, set[str]] = {}
     for run in facts.runs:
         for name, version in run.versions.items():
             found.setdefault(name, set()).add(version)
     rows = tuple((name, ", ".join(sorted(each))) for name, each in sorted(found.items()))
     if rows:
-        yield Table("Versions", ("of", "version"), rows)
+        yield ReportTable("Versions", ("of", "version"), rows)
 
 
-def _environments(facts: Facts) -> Iterator[Table]:
+def _environments(facts: ReportFacts) -> Iterator[ReportTable]:
     found = {run.environment_fingerprint: run.environment for run in facts.runs}
     for fingerprint, environment in found.items():
         rows = tuple((name, str(value)) for name, value in sorted(environment.items()))
         if rows:
-            yield Table(f"Environment {fingerprint[:_SHORT_HASH]}", ("fact", "value"), rows)
+            yield ReportTable(f"Environment {fingerprint[:_SHORT_HASH]}", ("fact", "value"), rows)
 
 
 @cache

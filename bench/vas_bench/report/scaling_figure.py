@@ -9,8 +9,8 @@ from vas_bench.report.charts.scale import shown
 from vas_bench.report.facts import SERIES
 from vas_bench.report.figures import Figure
 from vas_bench.report.scaling import Scaling
-from vas_bench.report.summary import Finding
-from vas_bench.report.tables import Table
+from vas_bench.report.summary import ReportFinding
+from vas_bench.report.tables import ReportTable
 from vas_bench.report.words import case_words
 from vas_bench.usl.fit import Fit
 from vas_bench.usl.law import DERIVED
@@ -26,11 +26,11 @@ def scaling_words(scaling: Scaling) -> str:
     return f"{case_words(scaling.case)}, {scaling.system}, {reach}"
 
 
-def scaling_finding(scaling: Scaling) -> Finding:
+def scaling_finding(scaling: Scaling) -> ReportFinding:
     """The diagnosis, its evidence, and what must be said of the figures."""
     found = scaling.diagnosis
     text = f"{scaling_words(scaling)}: {found.verdict}."
-    return Finding(text, (*found.evidence, *found.warnings))
+    return ReportFinding(text, (*found.evidence, *found.warnings))
 
 
 def scaling_figure(scaling: Scaling, number: int) -> Figure:
@@ -61,13 +61,13 @@ def _caption(fit: Fit | None) -> str:
     )
 
 
-def fits_table(scaling: Scaling) -> Table:
+def fits_table(scaling: Scaling) -> ReportTable:
     """Coefficients and what follows from them, of every fit that was possible."""
     fits = [each for each in scaling.fits if isinstance(each, Fit)]
     rows = ((name.replace("_", " "), *(_cell(fit, name) for fit in fits)) for name in _ROWS)
     kept = tuple(row for row in rows if any(cell != "-" for cell in row[1:]))
     title = "Fits: value, 95 % interval (* extrapolated: beyond what was measured)"
-    return Table(title, ("", *(str(fit.way) for fit in fits)), kept)
+    return ReportTable(title, ("", *(str(fit.way) for fit in fits)), kept)
 
 
 def _cell(fit: Fit, name: str) -> str:

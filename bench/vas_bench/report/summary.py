@@ -1,58 +1,61 @@
-"""What won, by how much and how sure, in sentences."""
+"""Sentences that name the winner, by how much and how sure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vas_bench.report.facts import Arm, Comparison, Facts
+from vas_bench.report.facts import Comparison, ReportArm, ReportFacts, better_of
 from vas_bench.report.words import case_words, summary_words
-from vas_bench.results.measures import JOB_SECONDS
-from vas_bench.statistics.compare import Difference, Pair, judge
+from vas_bench.statistics.compare import ArmDifference, SamplePair, judge
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReportFinding:
     """A sentence, and those that bear it out."""
 
     text: str
     evidence: tuple[str, ...] = ()
 
 
-def findings(facts: Facts) -> list[Finding]:
+def findings(facts: ReportFacts) -> list[ReportFinding]:
     """One for each comparison."""
     return [_comparison(each) for each in facts.compared]
 
 
-def _comparison(comparison: Comparison) -> Finding:
-    case, first = case_words(comparison.case), comparison.fastest
-    time = summary_words(JOB_SECONDS, first.job)
+def _comparison(comparison: Comparison) -> ReportFinding:
+    case, noun = case_words(comparison.case), comparison.noun
+    first, *others = comparison.ranked
+    time = summary_words(comparison.measure, first.job)
     if len(comparison.arms) == 1:
-        return Finding(f"{case}: {first.label} alone ran: median job time {time}.")
-    others = sorted((a for a in comparison.arms if a is not first), key=lambda a: a.job.median)
-    found = _against(first, others)
+        return ReportFinding(f"{case}: {first.label} alone ran: median {noun} {time}.")
+    found = _against(comparison.measure, first, others)
     base = comparison.base.label
     told = [each for each in found if each.pair.base in (base, others[0].label)]
-    text = f"{case}: {_headline(first, found)} Its median job time was {time}."
-    return Finding(text, (*map(_evidence, told), *_environments(comparison)))
+    text = f"{case}: {_headline(noun, first, found)} Its median {noun} was {time}."
+    return ReportFinding(text, (*map(_evidence, told), *_environments(comparison)))
 
 
-def _against(first: Arm, others: list[Arm]) -> list[Difference]:
+def _against(measure: str, first: ReportArm, others: list[ReportArm]) -> list[ArmDifference]:
     """The fastest against each other, judged together: it was chosen for being the fastest."""
-    times = first.group.values(JOB_SECONDS)
-    return judge([Pair(first.label, o.label, times, o.group.values(JOB_SECONDS)) for o in others])
+    mine, better = first.group.values(measure), better_of(measure)
+    return judge(
+        [SamplePair(first.label, o.label, mine, o.group.values(measure), better) for o in others]
+    )
 
 
-def _headline(first: Arm, found: list[Difference]) -> str:
+def _headline(noun: str, first: ReportArm, found: list[ArmDifference]) -> str:
+    best, better = ("fastest", "faster") if noun == "job time" else ("best", "better")
     sure = [each.pair.base for each in found if each.improved]
     if len(sure) == len(found):
-        return f"{first.label} was the fastest."
+        return f"{first.label} was the {best}."
     if sure:
-        return f"{first.label} was faster than {_listed(sure)}; against the rest nothing is sure."
-    return f"no difference is sure; {first.label} had the shortest time."
+        return f"{first.label} was {better} than {_listed(sure)}; against the rest nothing is sure."
+    had = "shortest time" if noun == "job time" else f"best {noun}"
+    return f"no difference is sure; {first.label} had the {had}."
 
 
-def _evidence(found: Difference) -> str:
+def _evidence(found: ArmDifference) -> str:
     return f"{found.pair.arm} against {found.pair.base}: {found.verdict}."
 
 
@@ -66,15 +69,15 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def left_out(facts: Facts) -> Iterator[Finding]:
-    """What is in no figure."""
+def left_out(facts: ReportFacts) -> Iterator[ReportFinding]:
+    """Yields the findings on runs that no figure shows."""
     invalid, warm = len(facts.invalid), facts.warm_ups
     if invalid:
-        yield Finding(
+        yield ReportFinding(
             f"{_runs(invalid)} marked INVALID and left out of every figure (listed below)."
         )
     if warm:
-        yield Finding(f"{_runs(warm)} made to warm up, and left out of every figure.")
+        yield ReportFinding(f"{_runs(warm)} made to warm up, and left out of every figure.")
 
 
 def _runs(n: int) -> str:

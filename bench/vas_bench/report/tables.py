@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows under their columns' names; the first cell of a row names it."""
 
     title: str

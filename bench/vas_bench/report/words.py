@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vas_bench.report.charts.scale import shown
-from vas_bench.results.groups import Case
+from vas_bench.results.groups import BenchCase
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import Parameter
 from vas_bench.statistics.summary import Summary
@@ -12,7 +12,7 @@ from vas_core.sizes import format_size
 _BYTES = "_bytes"
 
 
-def case_words(case: Case) -> str:
+def case_words(case: BenchCase) -> str:
     """`terasort (hosts 4, size 1 GiB)`."""
     pairs = ", ".join(parameter_words(name, value) for name, value in case.parameters)
     return f"{case.workload} ({pairs})" if pairs else case.workload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 
 OPENING = '<script type="application/json" id="vas-runs">'
 _CLOSING = "</script>"
@@ -21,7 +21,7 @@ _ESCAPES = str.maketrans(
 )
 
 
-def embed(runs: Sequence[Run]) -> str:
+def embed(runs: Sequence[BenchRun]) -> str:
     """The element, with all fields of every run."""
     lines = ",\n".join(run.model_dump_json() for run in runs)
     return f"{OPENING}[\n{lines.translate(_ESCAPES)}\n]{_CLOSING}"

@@ -1,4 +1,4 @@
-"""What a run's time depends on beside what it was told: the machine and the versions."""
+"""The environment that a run's time depends on besides its settings: machine and versions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def environment(root: Root) -> dict[str, JsonValue]:
 
 
 def lab_versions(hadoop_lib: Path, java_home: Path) -> dict[str, str]:
-    """What runs there: Hadoop, Java, VAS."""
+    """Returns the versions of Hadoop, Java and VAS."""
     return {
         "hadoop": _hadoop(hadoop_lib),
         "java": _java(java_home),

@@ -6,38 +6,38 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from vas_bench.results.record import Parameter, Run
-from vas_bench.results.systems import SYSTEMS, System
+from vas_bench.results.record import BenchRun, Parameter
+from vas_bench.results.systems import SYSTEMS, ComparedSystem
 from vas_core.errors import VasError
 
 
 @dataclass(frozen=True)
-class Case:
-    """What was to be done: a workload and its parameters, on whatever system."""
+class BenchCase:
+    """A workload and its parameters, on whatever system."""
 
     workload: str
     parameters: tuple[tuple[str, Parameter], ...] = ()
 
     @classmethod
-    def of(cls, run: Run) -> Case:
+    def of(cls, run: BenchRun) -> BenchCase:
         """The case of a run."""
         return cls(run.workload, tuple(sorted(run.parameters.items())))
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """What cases are sorted by: numbers by their value, before texts."""
+        """The key that cases are sorted by: numbers by their value, before texts."""
         values = ((n, isinstance(v, str), v) for n, v in self.parameters)
         return self.workload, tuple(values)
 
 
 @dataclass(frozen=True)
-class Group:
+class RunGroup:
     """Runs of one case on one system, with one configuration in one environment.
 
     Raises VasError when they are not: different experiments are never averaged.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[BenchRun, ...]
 
     def __post_init__(self) -> None:
         hashes = {_key(run) for run in self.runs}
@@ -45,23 +45,23 @@ class Group:
             raise VasError(f"runs of {len(hashes)} configurations are not one experiment")
 
     @property
-    def case(self) -> Case:
-        """What all of them did."""
-        return Case.of(self.runs[0])
+    def case(self) -> BenchCase:
+        """The case of all its runs."""
+        return BenchCase.of(self.runs[0])
 
     @property
-    def system(self) -> System:
-        """What all of them ran on."""
+    def system(self) -> ComparedSystem:
+        """The system of all its runs."""
         return self.runs[0].system
 
     @property
     def configuration_hash(self) -> str:
-        """What all of them have."""
+        """The configuration's hash of all its runs."""
         return self.runs[0].configuration_hash
 
     @property
     def environment_fingerprint(self) -> str:
-        """What all of them have."""
+        """The environment's fingerprint of all its runs."""
         return self.runs[0].environment_fingerprint
 
     def values(self, measure: str) -> list[float]:
@@ -69,16 +69,16 @@ class Group:
         return [run.measures[measure] for run in self.runs if measure in run.measures]
 
 
-def grouped(runs: Iterable[Run]) -> list[Group]:
+def grouped(runs: Iterable[BenchRun]) -> list[RunGroup]:
     """Runs that count, by experiment; in order of cases and systems. Others are left out."""
-    found: dict[tuple[str, str], list[Run]] = {}
+    found: dict[tuple[str, str], list[BenchRun]] = {}
     for run in runs:
         if run.counts:
             found.setdefault(_key(run), []).append(run)
     order = list(SYSTEMS)
-    groups = [Group(tuple(runs)) for runs in found.values()]
+    groups = [RunGroup(tuple(runs)) for runs in found.values()]
     return sorted(groups, key=lambda g: (g.case.order, order.index(g.system), g.runs[0].time))
 
 
-def _key(run: Run) -> tuple[str, str]:
+def _key(run: BenchRun) -> tuple[str, str]:
     return run.configuration_hash, run.environment_fingerprint

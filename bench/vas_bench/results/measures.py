@@ -1,4 +1,4 @@
-"""What is measured of a run: name, unit, meaning, and which way is better."""
+"""The measures of a run: name, unit, meaning, and which way is better."""
 
 from __future__ import annotations
 
@@ -51,8 +51,30 @@ MEASURES: dict[str, Measure] = {
     "failed_maps": Measure("", "map attempts that failed"),
     "failed_reduces": Measure("", "reduce attempts that failed"),
     "hsph": Measure("TB/h", "terabytes sorted an hour, all phases: not a TPC result", "higher"),
+    "beside_job_seconds": Measure("s", "time of a job that ran next to the service's clients"),
+    "work_rate": Measure("", "work done, as the workload prints it", "higher"),
+    "wall_seconds": Measure("s", "wall time of the run", "neither"),
+    "others_cpus": Measure("", "CPUs that other processes used meanwhile", "neither"),
+    "stolen_cpus": Measure("", "CPUs that the hypervisor kept meanwhile", "neither"),
     "energy_joules": Measure("J", "energy of processors and memory, as RAPL counts it"),
 }
+
+
+INTERFERENCE, PINNING = "interference", "pinning"
+_PRIMARY = {
+    INTERFERENCE: "throughput_bytes_per_second/sequential read",
+    PINNING: "work_rate",
+}
+
+
+def primary_of(workload: str) -> str:
+    """Returns the measure that a workload's systems are compared by; a job's time for most."""
+    return _PRIMARY.get(workload, JOB_SECONDS)
+
+
+def noun_of(measure: str) -> str:
+    """Returns a compared measure as headings name it."""
+    return "job time" if measure == JOB_SECONDS else measure.replace("_", " ").replace("/", ", ")
 
 
 def measure_of(name: str) -> Measure | None:

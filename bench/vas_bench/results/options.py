@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_bench.results.store import read_results
 from vas_core.cli import note
 
 skip_damaged_option = click.option(
-    "--skip-damaged", is_flag=True, help="Leave out lines that are no runs, and say which."
+    "--skip-damaged", is_flag=True, help="Leave out lines that are not runs, and print which."
 )
 results_path = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-def read_runs(path: Path, skip_damaged: bool) -> tuple[Run, ...]:
+def read_runs(path: Path, skip_damaged: bool) -> tuple[BenchRun, ...]:
     """The runs of a file, for a command: what is left out is said on stderr."""
     return read_results(path, say=note, skip_damaged=skip_damaged)

@@ -23,9 +23,9 @@ from pydantic import (
     model_validator,
 )
 
-from vas_bench.results.measures import JOB_SECONDS, measure_of
+from vas_bench.results.measures import JOB_SECONDS, measure_of, primary_of
 from vas_bench.results.phases import close
-from vas_bench.results.systems import System
+from vas_bench.results.systems import ComparedSystem
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -45,7 +45,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Locality(_Model):
+class HostLocality(_Model):
     """Where the map tasks of one host had their input from."""
 
     data_local_maps: Count = 0
@@ -63,12 +63,12 @@ class Validation(_Model):
     checksum: str = ""
 
 
-class Run(_Model):
+class BenchRun(_Model):
     """One run of a workload on a system. Times are in seconds, sizes in bytes.
 
     The `configuration` (job properties, JVM flags, layout) and `versions` (Hadoop's, Java's, the
     plugins') are hashed with the workload, the system and the parameters: runs whose hashes differ
-    are not the same experiment. `round` is its turn in a plan, from 1. `invalid` says why a run
+    are not the same experiment. `round` is its round in a plan, from 1. `invalid` says why a run
     must not be counted. A run without `job_seconds` among its measures never ended; it is invalid.
     """
 
@@ -76,7 +76,7 @@ class Run(_Model):
     id: Name
     time: AwareDatetime
     workload: Name
-    system: System
+    system: ComparedSystem
     parameters: dict[Name, Parameter] = {}
     configuration: dict[Name, JsonValue] = {}
     versions: dict[Name, str] = {}
@@ -89,7 +89,7 @@ class Run(_Model):
     invalid: str | None = None
     measures: dict[str, FiniteFloat] = {}
     phases: dict[Name, FiniteFloat] = {}
-    hosts: dict[Name, Locality] = {}
+    hosts: dict[Name, HostLocality] = {}
     validation: Validation | None = None
 
     @property
@@ -119,8 +119,9 @@ class Run(_Model):
             raise ValueError("configuration_hash is not that of the configuration")
         if self.environment_fingerprint != canonical_hash(self.environment):
             raise ValueError("environment_fingerprint is not that of the environment")
-        if self.invalid is None and JOB_SECONDS not in self.measures:
-            raise ValueError(f"a run without {JOB_SECONDS} is invalid and has to say why")
+        if self.invalid is None and primary_of(self.workload) not in self.measures:
+            missing = primary_of(self.workload)
+            raise ValueError(f"a run without {missing} is invalid and has to say why")
         if self.invalid is None and self.validation and not self.validation.ok:
             raise ValueError("a run whose output is wrong is invalid and has to say why")
         if self.invalid is not None and not self.invalid.strip():
@@ -136,11 +137,11 @@ def hash_of_configuration(fields: Mapping[str, Any]) -> str:
     return canonical_hash({name: fields.get(name, {}) for name in sorted(_HASHED)})
 
 
-def make_run(**fields: Any) -> Run:
+def make_run(**fields: Any) -> BenchRun:
     """A run with its two hashes computed. Raises pydantic's ValidationError."""
     environment = fields.get("environment", {})
     hashes = {
         "configuration_hash": hash_of_configuration(fields),
         "environment_fingerprint": canonical_hash(environment),
     }
-    return Run.model_validate(hashes | fields)
+    return BenchRun.model_validate(hashes | fields)

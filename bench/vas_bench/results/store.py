@@ -1,35 +1,35 @@
 """The file of results: lines are appended, one writer at a time, and never changed.
 
 A line is written by one write and made durable before `append` returns. A writer that was killed
-can leave a part of its last line: that part is dropped, and said. Any other line that is no run is
-damage, which is reported by its number.
+can leave a part of its last line: that part is dropped, with a note. Any other line that is not a
+run is damage, which is reported by its number.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
 
 from vas_bench.results.embedded import embedded_lines
-from vas_bench.results.record import Run
+from vas_bench.results.record import BenchRun
 from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory
 from vas_core.reading import read_limited
 
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
-_RUN = TypeAdapter(Run)
+_RUN = TypeAdapter(BenchRun)
 
 
 @dataclass(frozen=True)
-class Damage:
-    """A line that is no run: its number, from 1, and what is wrong with it."""
+class DamagedLine:
+    """A line that is not a run: its number, from 1, and what is wrong with it."""
 
     line: int
     what: str
@@ -40,35 +40,52 @@ class Damage:
 
 @dataclass(frozen=True)
 class Content:
-    """What a file of results holds; `torn_line` is the number of a last line cut short."""
+    """The runs of a file of results; `torn_line` is the number of a last line cut short.
 
-    runs: tuple[Run, ...]
-    damaged: tuple[Damage, ...] = ()
+    `settings` are those of its header: the settings that all its runs have in common.
+    """
+
+    runs: tuple[BenchRun, ...]
+    damaged: tuple[DamagedLine, ...] = ()
     torn_line: int | None = None
+    settings: Mapping[str, JsonValue] | None = None
+
+
+class _Header(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    settings: dict[str, JsonValue]
+
+
+_HEADER = b'{"settings":'
 
 
 def parse(data: bytes) -> Content:
-    """The runs of a file's content, in order. Pure."""
+    """Returns the runs of a file's content, in order. Pure."""
     lines = data.split(b"\n")
     last = len(lines)
     seen: dict[str, int] = {}
     runs, damaged, torn = [], [], None
+    settings: Mapping[str, JsonValue] | None = None
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
+            if number == 1 and line.startswith(_HEADER):
+                settings = _Header.model_validate_json(line).settings
+                continue
             run = _RUN.validate_json(line)
         except ValidationError as wrong:
             if number == last:
                 torn = number
             else:
-                damaged.append(Damage(number, _first(wrong)))
+                damaged.append(DamagedLine(number, _first(wrong)))
             continue
         if seen.setdefault(run.id, number) != number:
-            damaged.append(Damage(number, f"the same id as line {seen[run.id]}: {run.id}"))
+            damaged.append(DamagedLine(number, f"the same id as line {seen[run.id]}: {run.id}"))
         else:
             runs.append(run)
-    return Content(tuple(runs), tuple(damaged), torn)
+    return Content(tuple(runs), tuple(damaged), torn, settings)
 
 
 def _first(wrong: ValidationError) -> str:
@@ -79,16 +96,17 @@ def _first(wrong: ValidationError) -> str:
 
 def read_results(
     path: Path, *, say: Callable[[str], None], skip_damaged: bool = False
-) -> tuple[Run, ...]:
-    """The runs of a file, or those that a report in HTML carries.
+) -> tuple[BenchRun, ...]:
+    """Returns the runs of a file, or those that a report in HTML carries.
 
-    Says what it leaves out: a torn last line, and damaged lines if they are to be skipped. Raises
+    Says what it leaves out: a torn last line, and damaged lines if `skip_damaged`. Raises
     BadInput for damaged ones otherwise, and for a file without any run.
     """
     try:
         data = read_limited(path, _MOST_BYTES)
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path)) from wrong
+    _refuse_old(data, path)
     content = parse(embedded_lines(data))
     if content.torn_line:
         say(f"{path}, line {content.torn_line}: cut short when its writer was killed; left out")
@@ -99,58 +117,103 @@ def read_results(
     for damage in content.damaged:
         say(f"{path}, {damage}; left out")
     if not content.runs:
-        raise BadInput("there is no run in it", where=str(path), hint="`vas bench run` makes some")
+        raise BadInput("holds no run", where=str(path), hint="`vas bench run` makes some")
     return content.runs
 
 
-def _listed(damaged: tuple[Damage, ...]) -> str:
+def _listed(damaged: tuple[DamagedLine, ...]) -> str:
     more = len(damaged) - _SHOWN
     shown = "; ".join(str(damage) for damage in damaged[:_SHOWN])
     return f"{shown}; and {more} more damaged lines" if more > 0 else shown
 
 
-class Writer:
-    """Appends runs to a file. Use `Writer.open`, which locks it."""
+class RunStore:
+    """Appends runs to a file. Use `RunStore.open`, which locks it."""
 
-    def __init__(self, descriptor: int, content: Content) -> None:
+    def __init__(self, descriptor: int | None, content: Content) -> None:
         self._descriptor = descriptor
         self._content = content
+        self._made: list[BenchRun] = []
 
     @property
     def content(self) -> Content:
-        """What the file held when it was opened."""
+        """The content of the file when it was opened."""
         return self._content
+
+    @property
+    def runs(self) -> tuple[BenchRun, ...]:
+        """All runs: those the file held, and those appended since."""
+        return (*self._content.runs, *self._made)
 
     @classmethod
     @contextmanager
-    def open(cls, path: Path) -> Iterator[Writer]:
+    def open(
+        cls, path: Path | None, settings: Mapping[str, JsonValue] | None = None
+    ) -> Iterator[RunStore]:
         """Opens a file, makes it where there is none, and cuts off a torn last line.
 
-        Raises VasError while another process has it open. Damaged lines are left as they are.
+        Without a path the runs are kept in memory alone. `settings` become the header of a new
+        file. Raises BadInput for a file with other settings or of an older VAS, VasError while
+        another process has it open. Damaged lines are left as they are.
         """
+        if path is None:
+            yield cls(None, Content(()))
+            return
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
             _lock(descriptor, path)
             fsync_directory(path.parent)
             data = path.read_bytes()
+            _refuse_old(data, path)
             content = parse(data)
             _mend_end(descriptor, data, torn=content.torn_line is not None)
+            if settings is not None:
+                _check_settings(content, settings, path)
+                if not path.stat().st_size:
+                    _write_line(descriptor, _Header(settings=dict(settings)))
             yield cls(descriptor, content)
         finally:
             os.close(descriptor)
 
-    def append(self, run: Run) -> None:
-        """Adds a line; it is durable on return. After an error the file is as before."""
-        end = os.lseek(self._descriptor, 0, os.SEEK_END)
-        line = run.model_dump_json(exclude_defaults=False).encode() + b"\n"
-        try:
-            written = os.write(self._descriptor, line)
-            if written != len(line):
-                raise OSError(f"only {written} of {len(line)} bytes were written")
-        except OSError:
-            os.ftruncate(self._descriptor, end)
-            raise
-        os.fsync(self._descriptor)
+    def append(self, run: BenchRun) -> None:
+        """Adds a line; it is durable on return. After an error the file is as before.
+
+        Raises OSError, with nothing added, where the disk refuses it.
+        """
+        if self._descriptor is not None:
+            _write_line(self._descriptor, run)
+        self._made.append(run)
+
+
+def _write_line(descriptor: int, of: BaseModel) -> None:
+    end = os.lseek(descriptor, 0, os.SEEK_END)
+    line = of.model_dump_json(exclude_defaults=False).encode() + b"\n"
+    try:
+        written = os.write(descriptor, line)
+        if written != len(line):
+            raise OSError(f"only {written} of {len(line)} bytes were written")
+    except OSError:
+        os.ftruncate(descriptor, end)
+        raise
+    os.fsync(descriptor)
+
+
+def _refuse_old(data: bytes, path: Path) -> None:
+    """Raises BadInput for one JSON document of many lines, as older versions kept runs."""
+    if data.startswith(b"{\n"):
+        what = "is not a file of runs of this version: each run was not a line of its own"
+        raise BadInput(what, where=str(path), hint="give another file: its runs are made again")
+
+
+def _check_settings(content: Content, settings: Mapping[str, JsonValue], path: Path) -> None:
+    found = content.settings
+    if found is None and (content.runs or content.damaged):
+        hint = "give another file"
+        raise BadInput("its runs do not name their settings", where=str(path), hint=hint)
+    other = [key for key, value in settings.items() if (found or settings).get(key) != value]
+    if other:
+        hint = "give the same options, or another file"
+        raise BadInput(f"its runs had another {', '.join(other)}", where=str(path), hint=hint)
 
 
 def _lock(descriptor: int, path: Path) -> None:

@@ -1,1 +1,1 @@
-"""`vas bench run`: a plan of workloads on systems, in turns, into a file of results."""
+"""`vas bench run`: a plan of workloads on systems, in rounds, into a file of results."""

@@ -1,4 +1,4 @@
-"""`vas bench run`."""
+"""The command `vas bench run`."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from pathlib import Path
 
 import click
 
+from vas_bench.engine.play import Played
+from vas_bench.engine.resume import left_to_do
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
 from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.report.words import runs_words
-from vas_bench.results.record import Run
-from vas_bench.results.store import Writer, parse
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore, parse
+from vas_bench.run.conduct import conduct, say_rounds, without_settings
 from vas_bench.run.estimate import estimated_seconds
-from vas_bench.run.experiments import Identity, experiments
+from vas_bench.run.experiments import Experiment, experiments
+from vas_bench.run.kept import note_left
 from vas_bench.run.lab_site import LabSite
-from vas_bench.run.order import Turn, draw_turns
-from vas_bench.run.plan import Plan, read_plan
+from vas_bench.run.plan import BenchPlan, read_plan
 from vas_bench.run.planned import PlannedSite
-from vas_bench.run.resume import left_to_do
-from vas_bench.run.session import Ended, Session, play_all
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
 from vas_bench.site.site import ClusterSite
-from vas_core.cli import DurationType, json_option, note, print_json, print_table
+from vas_core.cli import DurationType, json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import VasError
 from vas_core.files import write_atomically
-from vas_core.progress import Step, Steps
 from vas_lab.state import default_directory
 
 _LAB = "bench-run"
@@ -44,7 +45,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--report", type=_file, help="Also write a report of all runs in the file (HTML).")
 @site_options
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
 @json_option
 def run(
     plan_file: Path,
@@ -56,7 +57,7 @@ def run(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Run a plan of workloads on systems, in turns.
+    """Run a plan of workloads on systems, in rounds.
 
     Every round runs each experiment once, in an order drawn by lot, and checks what it wrote. A run
     is a line in the file of results as soon as it ended: a plan that was interrupted goes on by
@@ -76,22 +77,28 @@ def run(
     here: PlannedSite = ClusterSite(plan, site, note) if site else _lab_site(plan)
     plan = here.plan
     if dry_run:
-        identify = here.identify if resume else lambda each: Identity(each, {}, {})
-        turns = _turns(plan, [identify(each) for each in experiments(plan)])
-        _say(_left(turns, target, here, resume), as_json)
+        whole = map(here.identify, experiments(plan)) if resume else ()
+        drawn = _drawn(plan, list(whole) or without_settings(experiments(plan)))
+        _say(_left(drawn, target, here, resume), as_json)
         return
     here.check(experiments(plan))
-    turns = _turns(plan, [here.identify(each) for each in experiments(plan)])
-    with Writer.open(target) as writer:
-        left = left_to_do(turns, writer.content, here.environment(), file=target, resume=resume)
-        session = Session(here, here.environment(), plan.name, _command(plan_file, site))
-        ended = _play(session, here, left, writer, plan.budget)
-        runs = (*writer.content.runs, *ended.made)
+    drawn = _drawn(plan, [here.identify(each) for each in experiments(plan)])
+    with RunStore.open(target) as store:
+        ended = conduct(
+            here,
+            drawn,
+            store,
+            file=target,
+            resume=resume,
+            command=_command(plan_file, site),
+            budget=plan.budget,
+        )
+        runs = store.runs
     written = _report(runs, report, plan) if report else None
     _print(ended, target, written, as_json)
 
 
-def _lab_site(plan: Plan) -> LabSite:
+def _lab_site(plan: BenchPlan) -> LabSite:
     return LabSite(plan, default_directory(_LAB), note)
 
 
@@ -100,52 +107,43 @@ def _command(plan_file: Path, site: SiteOptions | None) -> str:
     return shlex.join(["vas", "bench", "run", plan_file.name, *where])
 
 
-def _turns(plan: Plan, identities: Sequence[Identity]) -> list[Turn]:
-    return draw_turns(identities, rounds=plan.rounds, warm_up=plan.warm_up, seed=plan.seed)
+def _drawn(
+    plan: BenchPlan, identities: Sequence[RunIdentity[Experiment]]
+) -> list[Round[Experiment]]:
+    return draw_rounds(identities, rounds=plan.rounds, warm_up=plan.warm_up, seed=plan.seed)
 
 
-def _left(turns: list[Turn], file: Path, site: PlannedSite, resume: bool) -> list[Turn]:
-    """What would run; the file is only looked at."""
+def _left(
+    drawn: list[Round[Experiment]], file: Path, site: PlannedSite, resume: bool
+) -> list[Round[Experiment]]:
+    """Returns the rounds that would run; the file is only looked at."""
     if not resume or not file.exists():
-        return turns
-    return left_to_do(turns, parse(file.read_bytes()), site.environment(), file=file, resume=True)
+        return drawn
+    return left_to_do(drawn, parse(file.read_bytes()), site.environment(), file=file, resume=True)
 
 
-def _say(turns: Sequence[Turn], as_json: bool) -> None:
-    seconds = estimated_seconds(turns)
-    rows = list(zip(turns, seconds, strict=True))
+def _say(drawn: Sequence[Round[Experiment]], as_json: bool) -> None:
     if as_json:
-        found = [{"turn": turn.title, "seconds": round(each)} for turn, each in rows]
+        seconds = estimated_seconds(drawn)
+        found = [
+            {"turn": each.title, "seconds": round(one)}
+            for each, one in zip(drawn, seconds, strict=True)
+        ]
         print_json({"turns": found, "estimated_seconds": round(sum(seconds))})
         return
-    print_table(("TURN", "SECONDS"), ((turn.title, f"{each:.0f}") for turn, each in rows))
-    total = format_duration(sum(seconds))
-    note(f"{runs_words(len(turns))}, about {total} on two quiet cores (estimated)")
+    total = format_duration(say_rounds(drawn))
+    note(f"{runs_words(len(drawn))}, about {total} on two quiet cores (estimated)")
 
 
-def _play(
-    session: Session, site: PlannedSite, turns: Sequence[Turn], writer: Writer, budget: int | None
-) -> Ended:
-    steps = [
-        Step(turn.title, seconds)
-        for turn, seconds in zip(turns, estimated_seconds(turns), strict=True)
-    ]
-    try:
-        with Steps.show(steps, site.learned) as progress:
-            return play_all(session, turns, writer.append, progress=progress, budget_seconds=budget)
-    finally:
-        site.down()
-
-
-def _report(runs: Sequence[Run], target: Path, plan: Plan) -> Path | None:
+def _report(runs: Sequence[BenchRun], target: Path, plan: BenchPlan) -> Path | None:
     if not any(run.counts for run in runs):
-        note("no run counts, so there is no report")
+        note("no run counts, so no report is written")
         return None
     write_atomically(target, html(page_of(facts_of(runs), f"VAS benchmark: {plan.name}")))
     return target
 
 
-def _print(ended: Ended, target: Path, report: Path | None, as_json: bool) -> None:
+def _print(ended: Played[Experiment], target: Path, report: Path | None, as_json: bool) -> None:
     invalid = [run for run in ended.made if run.invalid]
     if as_json:
         print_json(
@@ -153,21 +151,20 @@ def _print(ended: Ended, target: Path, report: Path | None, as_json: bool) -> No
                 "results": str(target),
                 "report": str(report) if report else None,
                 "made": [_as_json(run) for run in ended.made],
-                "left": [turn.title for turn in ended.left],
+                "left": [each.title for each in ended.left],
             }
         )
     note(f"{runs_words(len(ended.made))}, {len(invalid)} INVALID: {target}")
     if report:
         note(f"report: {report}")
-    if ended.left:
-        note(f"the budget ended with {runs_words(len(ended.left))} left: go on by --resume")
+    note_left(ended.left)
     if invalid:
         raise VasError(
             f"{runs_words(len(invalid))} INVALID", where=invalid[0].id, hint=invalid[0].invalid
         )
 
 
-def _as_json(run: Run) -> dict[str, object]:
+def _as_json(run: BenchRun) -> dict[str, object]:
     return {
         "id": run.id,
         "workload": run.workload,

@@ -1,4 +1,4 @@
-"""What the machine counts beside the job: its block device, its interfaces, its page cache."""
+"""Counters of the machine besides the job's: block device, interfaces, page cache."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Counters:
     counted: Mapping[str, int]
 
     def since(self, before: Counters) -> dict[str, float]:
-        """What came since then, of what both have."""
+        """Returns what was counted since then, of the names that both have."""
         both = self.counted.keys() & before.counted.keys()
         return {
             name: float(self.counted[name] - before.counted[name])
@@ -52,7 +52,7 @@ def network_counters(paths: Iterable[PathCounters]) -> dict[str, int]:
 
 
 def read_device(root: Root, directory: Path) -> dict[str, int]:
-    """Those of the device that a directory lies on; nothing where it is on none (a tmpfs)."""
+    """Returns the counters of a directory's block device; nothing on a tmpfs, which has none."""
     device = directory.stat().st_dev
     text = root.read(f"sys/dev/block/{os.major(device)}:{os.minor(device)}/stat")
     return device_counters(text) if text else {}
@@ -65,6 +65,6 @@ def cached_bytes(meminfo: str) -> int | None:
 
 
 def page_cache(root: Root) -> dict[str, float]:
-    """Those of this machine now."""
+    """Returns the size of this machine's page cache now."""
     found = cached_bytes(root.read("proc/meminfo") or "")
     return {} if found is None else {"page_cache_bytes": float(found)}

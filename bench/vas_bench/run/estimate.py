@@ -1,11 +1,12 @@
-"""How long turns will take: what runs took elsewhere, until they are measured here. Pure."""
+"""How long rounds of a plan will take, from what runs took elsewhere. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from vas_bench.arms.rounds import run_seconds
-from vas_bench.run.order import Turn
+from vas_bench.engine.estimates import Estimates, Expected
+from vas_bench.engine.rounds import Round
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.workloads import WORKLOADS
 
 # On two quiet cores, as `vas bench shuffle` has them.
@@ -16,17 +17,26 @@ _HDFS_SECONDS = 10.0
 _GIB = 1 << 30
 
 
-def estimated_seconds(turns: Iterable[Turn]) -> list[float]:
-    """Each turn's seconds: the run and its check, and before it a lab and data where it is new."""
-    return [sum(parts) for parts in _estimated(turns)]
+def run_seconds(gib: float) -> float:
+    """Returns how long a run on so much input takes, and its check, on two quiet cores."""
+    return 30 + 45 * gib
 
 
-def _estimated(turns: Iterable[Turn]) -> list[tuple[float, float]]:
-    """Each turn's seconds before the run, and of the run and its check."""
-    found: list[tuple[float, float]] = []
+def estimated_seconds(rounds: Iterable[Round[Experiment]]) -> list[float]:
+    """Returns each round's seconds: the run with its check, and a lab and data where new."""
+    return [sum(parts) for parts in _expected(rounds)]
+
+
+def estimates(rounds: Sequence[Round[Experiment]]) -> Estimates[Experiment]:
+    """Returns the estimates for rounds in the order they are played."""
+    return Estimates(rounds, _expected(rounds))
+
+
+def _expected(rounds: Iterable[Round[Experiment]]) -> list[Expected]:
+    found: list[Expected] = []
     site, data = None, set[object]()
-    for turn in turns:
-        it = turn.experiment
+    for each in rounds:
+        it = each.experiment
         workload, gib = WORKLOADS[it.workload], it.size_bytes / _GIB
         run = run_seconds(gib * workload.cost)
         seconds = 0.0
@@ -41,24 +51,5 @@ def _estimated(turns: Iterable[Turn]) -> list[tuple[float, float]]:
         if it.in_hdfs and ("hdfs", it.data) not in data:
             data.add(("hdfs", it.data))
             seconds += _HDFS_SECONDS + _DATA_SECONDS + _DATA_SECONDS_PER_GIB * gib
-        found.append((seconds, run))
+        found.append(Expected(seconds, run))
     return found
-
-
-class Estimates:
-    """The same for each turn in its order, its run's by what runs of its experiment took."""
-
-    def __init__(self, turns: Iterable[Turn]) -> None:
-        ordered = list(turns)
-        self._expected = dict(zip((t.key for t in ordered), _estimated(ordered), strict=True))
-        self._took: dict[str, float] = {}
-
-    def of(self, turn: Turn) -> float:
-        """Its seconds."""
-        before, run = self._expected[turn.key]
-        return before + self._took.get(turn.identity.hash, run)
-
-    def took(self, turn: Turn, seconds: float) -> None:
-        """Remembers what a turn took; what was expected before its run is not the run's."""
-        before, _ = self._expected[turn.key]
-        self._took[turn.identity.hash] = max(0.0, seconds - before)

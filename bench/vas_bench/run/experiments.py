@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from vas_bench.results.record import Parameter, Run, hash_of_configuration, make_run
+from vas_bench.results.record import Parameter
 from vas_bench.results.systems import System
-from vas_bench.run.plan import Codec, JvmProfile, Plan, WorkloadName, in_order
+from vas_bench.run.plan import BenchPlan, Codec, JvmProfile, WorkloadName, in_order
 from vas_cluster.model import Flock
 from vas_core.sizes import format_size
 
@@ -28,17 +26,23 @@ class Experiment:
     jvm: JvmProfile = "lab"
     flock: Flock = Flock.FLOCK
     properties: tuple[tuple[str, str], ...] = ()
-    """Of its job, beside those that a plan gives to every job."""
+    """Properties of its job, besides those that a plan gives to every job."""
+    system_properties: tuple[tuple[str, str], ...] = ()
+    """Properties that its system has in this plan; no parameter, so systems stay comparable."""
+    files: int = 0
+    """Files of the input; 0 for one of every two splits."""
+    label: str = ""
+    """The name that progress shows, where a plan has one."""
 
     @property
     def site(self) -> tuple[int, JvmProfile, Flock]:
-        """What a lab has to be started anew for."""
+        """The choices that take a lab of their own."""
         return self.hosts, self.jvm, self.flock
 
     @property
-    def data(self) -> tuple[WorkloadName, int, int, int]:
-        """What decides over the input and the right output."""
-        return self.workload, self.size_bytes, self.split_bytes, self.reducers
+    def data(self) -> tuple[WorkloadName, int, int, int, int]:
+        """The choices that the input and the right output depend on."""
+        return self.workload, self.size_bytes, self.split_bytes, self.reducers, self.files
 
     @property
     def in_hdfs(self) -> bool:
@@ -47,7 +51,7 @@ class Experiment:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """As a run's line has them: the numbers, and what else is not as usual."""
+        """The parameters of a run's line: the numbers, and all that is not the default."""
         numbers: dict[str, Parameter] = {
             "size_bytes": self.size_bytes,
             "split_bytes": self.split_bytes,
@@ -58,7 +62,9 @@ class Experiment:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The experiment in words: its label, or all that it is made of."""
+        if self.label:
+            return self.label
         size, split = format_size(self.size_bytes), format_size(self.split_bytes)
         rest = "".join(f", {name} {value}" for name, value in self._unusual.items())
         cut = f"{size} in {split}, {self.reducers} reducers, {self.hosts} hosts"
@@ -74,7 +80,7 @@ class Experiment:
 _USUAL = {"codec": "none", "jvm": "lab", "flock": Flock.FLOCK.value}
 
 
-def experiments(plan: Plan) -> list[Experiment]:
+def experiments(plan: BenchPlan) -> list[Experiment]:
     """All combinations, those of one system side by side in the order of systems."""
     lists = plan.parameters
     combined = itertools.product(
@@ -102,32 +108,3 @@ def experiments(plan: Plan) -> list[Experiment]:
         )
         for workload, size, split, reducers, hosts, codec, jvm, flock, system in combined
     ]
-
-
-@dataclass(frozen=True)
-class Identity:
-    """An experiment with all that it is made of, and its hash."""
-
-    experiment: Experiment
-    configuration: Mapping[str, Any]
-    versions: Mapping[str, str]
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields of a run that its hash is of."""
-        return {
-            "workload": self.experiment.workload,
-            "system": self.experiment.system,
-            "parameters": self.experiment.parameters,
-            "configuration": dict(self.configuration),
-            "versions": dict(self.versions),
-        }
-
-    @property
-    def hash(self) -> str:
-        """The `configuration_hash` of its runs."""
-        return hash_of_configuration(self.fields)
-
-    def run(self, **others: Any) -> Run:
-        """A run of it."""
-        return make_run(**self.fields, **others)

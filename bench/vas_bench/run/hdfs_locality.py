@@ -20,7 +20,7 @@ from vas_yarn.rest import request_json
 
 
 @dataclass(frozen=True)
-class Block:
+class HdfsBlock:
     """A block of a file: bytes, and the hosts that have a copy."""
 
     offset: int
@@ -28,14 +28,14 @@ class Block:
     hosts: frozenset[str]
 
 
-def parse_blocks(answer: Mapping[str, Any]) -> list[Block]:
+def parse_blocks(answer: Mapping[str, Any]) -> list[HdfsBlock]:
     """The blocks of a file, of WebHDFS's answer to GETFILEBLOCKLOCATIONS."""
     found = answer["BlockLocations"]["BlockLocation"]
-    return [Block(b["offset"], b["length"], frozenset(b["hosts"])) for b in found]
+    return [HdfsBlock(b["offset"], b["length"], frozenset(b["hosts"])) for b in found]
 
 
 def judge(
-    node: str, split: Split | None, blocks: Sequence[Block], cluster: Cluster
+    node: str, split: Split | None, blocks: Sequence[HdfsBlock], cluster: Cluster
 ) -> dict[str, object]:
     """A map's row: it is local to the block that holds its split's start, or not."""
     if split is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vas_bench.shuffle.counted import workloads_jar
-from vas_bench.shuffle.jobs import Example
+from vas_bench.run.examples import Example
+from vas_bench.run.workloads_jar import workloads_jar
 from vas_yarn.jobs.place import JobPlace as Place
 from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 from vas_yarn.jobs.terasort import job_properties
@@ -14,22 +14,22 @@ _SEED = 1
 
 
 def self_join(lab: Place, sizes: Sizes, directory: str) -> Example:
-    """SelfJoin of lists of four items."""
+    """Returns the job SelfJoin of lists of four items."""
     return _job(lab, sizes, directory, "SelfJoin", "associations")
 
 
 def inverted_index(lab: Place, sizes: Sizes, directory: str) -> Example:
-    """InvertedIndex of documents."""
+    """Returns the job InvertedIndex of documents."""
     return _job(lab, sizes, directory, "InvertedIndex", "documents")
 
 
 def sequence_count(lab: Place, sizes: Sizes, directory: str) -> Example:
-    """SequenceCount of documents."""
+    """Returns the job SequenceCount of documents."""
     return _job(lab, sizes, directory, "SequenceCount", "documents")
 
 
 def adjacency_list(lab: Place, sizes: Sizes, directory: str) -> Example:
-    """AdjacencyList of a graph's edges."""
+    """Returns the job AdjacencyList of a graph's edges."""
     return _job(lab, sizes, directory, "AdjacencyList", "edges")
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from vas_bench.results.record import Locality, Validation
+from vas_bench.results.record import HostLocality, Validation
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.session import Details, Verdict
+from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import STOCK, sizes_of
 from vas_bench.run.times import JobTimes, phases_of
 from vas_bench.run.workloads import WORKLOADS, OnBoth
@@ -70,16 +70,16 @@ class Jobs:
         """Runs its job in one way, on the data where its system has them."""
         return self._of(experiment).run(arm)
 
-    def validate(self, experiment: Experiment, arm: Arm) -> Verdict:
+    def validate(self, experiment: Experiment, arm: Arm) -> OutputCheck:
         """Checks the output and removes it."""
         check = WORKLOADS[experiment.workload].check
         try:
             checksum = self._of(experiment).validate(arm)
         except VasError as wrong:
-            return Verdict(Validation(ok=False, check=check), str(wrong))
+            return OutputCheck(Validation(ok=False, check=check), str(wrong))
         expected = self._expected.get(experiment.data, checksum)
         made = Validation(ok=checksum == expected, check=check, checksum=checksum)
-        return Verdict(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
+        return OutputCheck(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
 
     def details(self, experiment: Experiment, job: JobResult) -> Details:
         """Phases and locality of a job that is in MapReduce's history.
@@ -123,7 +123,7 @@ def meant(experiment: Experiment, found: Mapping[str, float]) -> dict[str, float
 _NEAR = {"local": "data_local_maps", "partner": "rack_local_maps"}
 
 
-def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, Locality]:
+def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, HostLocality]:
     """Host -> where its maps' stripes lay, from the rows of `vas job locality`.
 
     A pair of servers is a rack. Maps whose split is not known are left out.
@@ -132,8 +132,8 @@ def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, Locality]:
     for row in rows:
         if not isinstance(row["length"], int) or not isinstance(row["local_bytes"], int):
             continue
-        host = found.setdefault(str(row["ran_on"]), dict.fromkeys(Locality.model_fields, 0))
+        host = found.setdefault(str(row["ran_on"]), dict.fromkeys(HostLocality.model_fields, 0))
         host[_NEAR.get(str(row["where"]), "other_maps")] += 1
         host["input_bytes"] += row["length"]
         host["local_input_bytes"] += row["local_bytes"]
-    return {name: Locality(**found[name]) for name in sorted(found)}
+    return {name: HostLocality(**found[name]) for name in sorted(found)}

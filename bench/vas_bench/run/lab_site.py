@@ -9,20 +9,21 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from vas_bench.arms.measures import job_measures
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.page_cache import drop, may_drop
 from vas_bench.results.environment import build_of, environment, lab_versions
 from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
-from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, meant
-from vas_bench.run.plan import Plan
-from vas_bench.run.session import Details, Verdict
+from vas_bench.run.measures import job_measures
+from vas_bench.run.plan import BenchPlan
+from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import PROFILES, arm_of, configuration
+from vas_bench.run.tez import HISTORY, fetch_tez, tez_arm, tez_version
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.run.workloads import WORKLOADS
-from vas_bench.shuffle.counted import workloads_jar
-from vas_bench.shuffle.tez import HISTORY, fetch_tez, tez_arm, tez_version
+from vas_bench.run.workloads_jar import workloads_jar
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.polling import poll
@@ -59,7 +60,7 @@ class Up:
 class LabSite:
     """A site (`session.Site`) that is a lab in a directory."""
 
-    def __init__(self, plan: Plan, directory: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, plan: BenchPlan, directory: Path, say: Callable[[str], None]) -> None:
         self._plan, self._directory, self._say = plan, directory, say
         self._root = Root()
         self._up: Up | None = None
@@ -70,7 +71,7 @@ class LabSite:
         self._versions: dict[str, str] = {}
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> BenchPlan:
         """The plan: a lab is what it asks for."""
         return self._plan
 
@@ -94,7 +95,7 @@ class LabSite:
         if any(each.system == "tez" for each in experiments):
             self._jars = fetch_tez(self._say)
 
-    def identify(self, experiment: Experiment) -> Identity:
+    def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
         """An experiment with its configuration and versions. Raises NotHere before a build."""
         if not self._versions:
             build = build_of(find_plugins(), workloads_jar())
@@ -103,7 +104,7 @@ class LabSite:
         cache = "dropped before the run" if self._drops else "as the run before left it"
         hdfs = self._plan.with_hdfs
         told = configuration(experiment, self._plan.properties, cache, with_hdfs=hdfs)
-        return Identity(experiment, told, self._versions | tez)
+        return RunIdentity(experiment, told, self._versions | tez)
 
     def environment(self) -> Mapping[str, JsonValue]:
         """The machine as it is now."""
@@ -140,7 +141,7 @@ class LabSite:
         self._there.jobs.prepare(experiment)
 
     def drop_caches(self) -> None:
-        """Writes what is to be written, and empties the page cache where the kernel lets us."""
+        """Writes dirty pages, and empties the page cache where the kernel lets us."""
         if self._drops:
             drop(self._root, hint="set drop_caches: false")
         else:
@@ -160,7 +161,7 @@ class LabSite:
         machine = self._counted(up.lab).since(before) | cache
         return meant(experiment, job_measures(job) | machine)
 
-    def validate(self, experiment: Experiment) -> Verdict:
+    def validate(self, experiment: Experiment) -> OutputCheck:
         """Checks the output and removes it."""
         return self._there.jobs.validate(experiment, self._arm(experiment))
 

@@ -34,6 +34,7 @@ WorkloadName = Literal[
     "wordcount-without-combiner",
     "secondarysort",
     "sort",
+    "sort-as-text",
     "selfjoin",
     "invertedindex",
     "sequencecount",
@@ -78,7 +79,7 @@ def _splittable(split_bytes: int) -> int:
     if split_bytes % _STRIPE_ALIGNMENT_BYTES:
         raise _wrong(f"a split is a stripe: give a multiple of {_STRIPE_ALIGNMENT_BYTES >> 10}K")
     if split_bytes < MIN_SPLIT_BYTES:
-        raise _wrong(f"give {format_size(MIN_SPLIT_BYTES)} or more: smaller stripes are no blocks")
+        raise _wrong(f"give {format_size(MIN_SPLIT_BYTES)} or more: smaller stripes are not blocks")
     return split_bytes
 
 
@@ -97,7 +98,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Parameters(_Model):
+class PlanParameters(_Model):
     """Each a value or a list of values; runs are made of all combinations."""
 
     size: Many[Size] = Field(default=(256 << 20,), description="bytes of the input")
@@ -109,20 +110,20 @@ class Parameters(_Model):
     flock: Many[Flock] = Field(default=(Flock.FLOCK,), description="of Lustre's mounts")
 
     @model_validator(mode="after")
-    def _fitting(self) -> Parameters:
+    def _fitting(self) -> PlanParameters:
         if max(self.split) > min(self.size):
             small, large = format_size(min(self.size)), format_size(max(self.split))
             raise _wrong(f"a split of {large} is more than an input of {small}")
         return self
 
 
-class Plan(_Model):
+class BenchPlan(_Model):
     """A plan. `properties` are given to every job; `budget` and `run_limit` are in seconds."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
     workloads: Many[WorkloadName]
     systems: Many[System]
-    parameters: Parameters = Parameters()
+    parameters: PlanParameters = PlanParameters()
     properties: dict[str, str] = {}
     rounds: Rounds = 5
     warm_up: Annotated[
@@ -140,19 +141,19 @@ class Plan(_Model):
 
     @property
     def with_hdfs(self) -> bool:
-        """Whether its labs have HDFS too, for all systems alike."""
+        """Whether its labs have HDFS too, whichever system runs."""
         return "yarn-hdfs" in self.systems
 
 
-def read_plan(file: Path) -> Plan:
+def read_plan(file: Path) -> BenchPlan:
     """Reads a plan. Raises BadInput that names file, key and what is wrong."""
-    return read_yaml(file, Plan)
+    return read_yaml(file, BenchPlan)
 
 
-def made_plan(**fields: Any) -> Plan:
+def made_plan(**fields: Any) -> BenchPlan:
     """A plan of options instead of a file. Raises BadInput that names the option."""
     try:
-        return Plan.model_validate(fields)
+        return BenchPlan.model_validate(fields)
     except ValidationError as wrong:
         where, _, what = first_problem(wrong).removeprefix("parameters.").partition(": ")
         raise BadInput(what, where=f"--{where.removesuffix('.0')}") from wrong

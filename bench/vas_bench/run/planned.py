@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from vas_bench.run.experiments import Experiment, Identity
-from vas_bench.run.plan import Plan
-from vas_bench.run.session import Site
+from vas_bench.engine.rounds import RunIdentity
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.plan import BenchPlan
+from vas_bench.run.session import RunSite
 
 
-class PlannedSite(Site, Protocol):
+class PlannedSite(RunSite, Protocol):
     """A `Site` that knows its plan."""
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> BenchPlan:
         """The plan, with what the site decides."""
 
     @property
@@ -25,5 +26,5 @@ class PlannedSite(Site, Protocol):
     def check(self, experiments: Sequence[Experiment]) -> None:
         """Raises VasError for what cannot run here."""
 
-    def identify(self, experiment: Experiment) -> Identity:
+    def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
         """An experiment with its configuration and versions."""

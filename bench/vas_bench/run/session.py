@@ -1,48 +1,38 @@
-"""A session: turns one after another on a site, each a run that is kept as soon as it ended.
-
-What runs belongs to the site (`lab_site`); here is what makes a run count, and when to end.
-"""
+"""Plays rounds of a plan on a site: a lab, or one that is there already."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from pydantic import JsonValue
-
-from vas_bench.results.record import Locality, Run, Validation
-from vas_bench.run.estimate import Estimates
+from vas_bench.engine.observe import Observation, Observer, failure
+from vas_bench.engine.resume import Environment
+from vas_bench.engine.rounds import Round
+from vas_bench.results.record import BenchRun, HostLocality, Validation
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.order import Turn
 from vas_core.errors import VasError
-from vas_core.progress import Steps
-
-Environment = Mapping[str, JsonValue]
-_MOST_FAILURES_IN_A_ROW = 3
-_REASON_CHARS = 500
 
 
 @dataclass(frozen=True)
 class Details:
-    """What is known of a run beside its measures: seconds by phase, locality by host."""
+    """Facts of a run besides its measures: seconds by phase, locality by host."""
 
     phases: Mapping[str, float] = field(default_factory=dict)
-    hosts: Mapping[str, Locality] = field(default_factory=dict)
+    hosts: Mapping[str, HostLocality] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class OutputCheck:
     """Whether an output was right, and if it was not, why."""
 
     validation: Validation
     wrong: str = ""
 
 
-class Site(Protocol):
-    """Where experiments run. All but `environment` raise VasError when they fail."""
+class RunSite(Protocol):
+    """A site where experiments run. All but `environment` raise VasError when they fail."""
 
     def environment(self) -> Environment:
         """The machine as it is now."""
@@ -59,140 +49,57 @@ class Site(Protocol):
     def run(self, experiment: Experiment) -> Mapping[str, float]:
         """Runs it; the measures of the run."""
 
-    def validate(self, experiment: Experiment) -> Verdict:
+    def validate(self, experiment: Experiment) -> OutputCheck:
         """Judges the output, and removes it."""
 
     def details(self, experiment: Experiment) -> Details:
-        """What the site's history says of the run, as far as it says something."""
+        """Returns what the site's history says of the run; empty where it says nothing."""
 
     def down(self) -> None:
         """Ends what `up` made."""
 
 
 @dataclass(frozen=True)
-class Made:
-    """What came of a run."""
-
-    measures: Mapping[str, float] = field(default_factory=dict)
-    details: Details = Details()
-    verdict: Verdict | None = None
-    failure: str = ""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a session ended: the runs it made, and the turns that the budget left no time for."""
-
-    made: tuple[Run, ...]
-    left: tuple[Turn, ...]
-
-
-@dataclass(frozen=True)
 class Session:
-    """One session of a plan. Runs in another environment than `reference` are invalid."""
+    """One session of a plan. Runs in another environment than `reference` are INVALID."""
 
-    site: Site
+    site: RunSite
     reference: Environment
     name: str
     command: str
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    def play(self, turn: Turn) -> Run:
-        """Runs and checks. Raises VasError where the site or the input cannot be made."""
-        experiment = turn.experiment
-        self.site.up(experiment)
-        self.site.prepare(experiment)
-        self.site.drop_caches()
-        began, before = self.now(), self.site.environment()
-        made = self._make(experiment)
-        why = [made.failure, _wrong_output(made.verdict)]
-        if made.failure:
-            why.append(self._clear())
-        why += [changes(self.reference, seen) for seen in (before, self.site.environment())]
-        return turn.identity.run(
-            id=self._id(turn, began),
-            time=began,
-            round=turn.round,
-            warm_up=turn.warm_up,
-            command=self.command,
-            environment=dict(before),
-            invalid="; ".join(dict.fromkeys(filter(None, why))) or None,
-            measures=dict(made.measures),
-            phases=dict(made.details.phases),
-            hosts=dict(made.details.hosts),
-            validation=made.verdict.validation if made.verdict else None,
-        )
+    def play(self, round_: Round[Experiment]) -> BenchRun:
+        """Runs an experiment and checks its output.
 
-    def _make(self, experiment: Experiment) -> Made:
-        made = Made()
+        Raises VasError where the site or the input cannot be made.
+        """
+        it = round_.experiment
+        self.site.up(it)
+        self.site.prepare(it)
+        self.site.drop_caches()
+        observer = Observer(
+            self.name, self.command, self.reference, self.site.environment, self.now
+        )
+        return observer.observe(round_, lambda: self._observed(it))
+
+    def _observed(self, experiment: Experiment) -> Observation:
+        seen = Observation()
         try:
-            made = Made(self.site.run(experiment))
-            verdict = self.site.validate(experiment)
-            made = Made(made.measures, verdict=verdict)
-            return Made(made.measures, self.site.details(experiment), verdict)
+            seen = Observation(self.site.run(experiment))
+            check = self.site.validate(experiment)
+            wrong = "" if check.validation.ok else f"its output is wrong: {check.wrong}"
+            seen = replace(seen, validation=check.validation, wrong=wrong)
+            details = self.site.details(experiment)
+            return replace(seen, phases=details.phases, hosts=details.hosts)
         except VasError as failed:
-            reason = " ".join(f"it failed: {failed}".split())[:_REASON_CHARS]
-            return Made(made.measures, made.details, made.verdict, reason)
+            why = (failure(failed), seen.wrong, self._clear())
+            return replace(seen, wrong="; ".join(filter(None, why)))
 
     def _clear(self) -> str:
-        """Ends the site: what a run left behind must not be the next one's. Why that failed."""
+        """Ends the site, so that the next run meets nothing of a failed one's; why that failed."""
         try:
             self.site.down()
         except VasError as failed:
             return f"and its site does not end: {failed}"
         return ""
-
-    def _id(self, turn: Turn, began: datetime) -> str:
-        kind = "w" if turn.warm_up else "r"
-        return f"{self.name}-{turn.identity.hash[:12]}-{kind}{turn.round}-{began:%Y%m%dT%H%M%S.%fZ}"
-
-
-def _wrong_output(verdict: Verdict | None) -> str:
-    if verdict is None or verdict.validation.ok:
-        return ""
-    return f"its output is wrong: {verdict.wrong}"
-
-
-def changes(before: Environment, after: Environment) -> str:
-    """What differs between two looks at a machine, in words; empty if nothing does."""
-    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    found = (f"{name} was {before.get(name)} and is {after.get(name)}" for name in names)
-    return f"the environment changed: {', '.join(found)}" if names else ""
-
-
-def play_all(
-    session: Session,
-    turns: Sequence[Turn],
-    keep: Callable[[Run], None],
-    *,
-    progress: Steps,
-    budget_seconds: float | None = None,
-    clock: Callable[[], float] = time.monotonic,
-) -> Ended:
-    """Plays turns in order, until all are done or the next would not end within the budget.
-
-    Raises VasError when several runs fail in a row: then it is the site, not the systems.
-    """
-    estimates, started = Estimates(turns), clock()
-    made: list[Run] = []
-    failures = 0
-    for number, turn in enumerate(turns):
-        began = clock()
-        would_end = began - started + estimates.of(turn)
-        if budget_seconds is not None and would_end > budget_seconds:
-            return Ended(tuple(made), tuple(turns[number:]))
-        with progress.step(turn.title):
-            run = session.play(turn)
-            keep(run)
-        made.append(run)
-        estimates.took(turn, clock() - began)
-        progress.expect({later.title: estimates.of(later) for later in turns[number + 1 :]})
-        if run.invalid:
-            progress.say(f"INVALID: {turn.title}: {run.invalid}")
-        failures = failures + 1 if run.invalid else 0
-        if failures == _MOST_FAILURES_IN_A_ROW:
-            raise VasError(
-                f"{failures} runs in a row are INVALID, the last: {run.invalid}",
-                hint="mend that, then go on by --resume",
-            )
-    return Ended(tuple(made), ())

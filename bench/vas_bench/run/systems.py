@@ -1,4 +1,4 @@
-"""What sets an experiment apart: properties of its job, and of its lab. Pure."""
+"""The properties of an experiment's job, and of its lab. Pure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from vas_bench.arms.systems import ARM_OF
+from vas_bench.run.arms import ARM_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Codec, JvmProfile
-from vas_bench.shuffle.session import PROPERTIES
 from vas_cluster import Cluster, parse_cluster
 from vas_lab.hadoop.configuration import JVM, TASK_HEAP
 from vas_lab.hadoop.hdfs import hdfs_root
@@ -34,9 +33,22 @@ class Profile:
 
 # The JVM takes the last of two flags that say different things.
 _C2 = f"{TASK_HEAP} -XX:TieredStopAtLevel=4"
+# Three containers to a guest, so that 8 maps, or 4 reducers, run at once beside the application
+# master. Each arm has the sort buffer that is best for it (docs/bench-shuffle.md): stock's takes a
+# 128 MiB split of TeraSort whole, 118 bytes a record, and it begins to spill at 80 % of it. VAS
+# merges no runs in the map, and a smaller buffer is less memory to touch first.
+_ROOMY = {
+    "yarn.nodemanager.resource.memory-mb": str(3 * 512),
+    "yarn.app.mapreduce.am.resource.mb": "512",
+    "mapreduce.map.memory.mb": "512",
+    "mapreduce.map.java.opts": "-Xmx400m -Xmn24m",
+    "mapreduce.reduce.memory.mb": "512",
+    "mapreduce.reduce.java.opts": "-Xmx400m",
+    "mapreduce.task.io.sort.mb": "200",
+}
 PROFILES: dict[JvmProfile, Profile] = {
     "lab": Profile(),
-    "roomy": Profile(lab=PROPERTIES),
+    "roomy": Profile(lab=_ROOMY),
     "c2": Profile(job={"mapreduce.map.java.opts": _C2, "mapreduce.reduce.java.opts": _C2}),
 }
 _COMPRESS = "mapreduce.map.output.compress"
@@ -50,10 +62,11 @@ _ON_TEZ = {"mapreduce.framework.name": "yarn-tez"}
 
 
 def sizes_of(experiment: Experiment) -> Sizes:
-    """How its input is cut: two splits to a generated file, where there are several."""
+    """Returns how its input is cut: two splits to a generated file, unless it has `files`."""
     rows = experiment.size_bytes // ROW_BYTES
     maps = -(-rows * ROW_BYTES // experiment.split_bytes)
-    return Sizes(rows, experiment.split_bytes, max(1, maps // 2), experiment.reducers)
+    files = experiment.files or max(1, maps // 2)
+    return Sizes(rows, experiment.split_bytes, files, experiment.reducers)
 
 
 def arm_of(
@@ -97,7 +110,7 @@ def configuration(
 def site_configuration(
     experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str
 ) -> dict[str, Any]:
-    """The same on a site, whose own configuration is not in it; `hdfs` is the site's."""
+    """Returns an experiment's settings on a site, without the site's own; `hdfs` is the site's."""
     own = _own(experiment, hdfs)
     return {"properties": _told(experiment, own, properties), "page_cache": page_cache}
 
@@ -116,5 +129,5 @@ def _told(experiment: Experiment, own: Properties, properties: Properties) -> di
 
 
 def _chosen(experiment: Experiment, properties: Properties) -> dict[str, str]:
-    own = dict(experiment.properties)
+    own = dict(experiment.system_properties) | dict(experiment.properties)
     return {**_CODECS[experiment.codec], **PROFILES[experiment.jvm].job, **properties, **own}

@@ -1,4 +1,4 @@
-"""What Apache Tez's application masters write of their jobs, as MapReduce's history says it. Pure.
+"""The history of jobs that Apache Tez's masters write, in the words of MapReduce's. Pure.
 
 One JSON object an event, as `SimpleHistoryLoggingService` of Tez 0.10 has them.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from vas_bench.run.times import JobTimes
+from vas_core.errors import VasError
 from vas_yarn.history import MapAttempt, ReduceAttempt
 from vas_yarn.jobs.job import Counters, JobResult, add_counters
 
@@ -23,7 +25,7 @@ _FIRST_VERTEX = "00"
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TezAttempt:
     """A task's attempt that ended: the number of its vertex, state, times in Unix milliseconds."""
 
     id: str
@@ -34,7 +36,7 @@ class Attempt:
 
     @property
     def is_map(self) -> bool:
-        """Whether it is of the first vertex: `attempt_TIME_APP_DAG_VERTEX_TASK_ATTEMPT`."""
+        """Whether the first vertex ran it: `attempt_TIME_APP_DAG_VERTEX_TASK_ATTEMPT`."""
         return self.id.split("_")[4] == _FIRST_VERTEX
 
     def count(self, name: str) -> int:
@@ -50,7 +52,7 @@ class TezHistory:
     finish_ms: int
     data_local: int
     containers: int
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[TezAttempt, ...]
 
     def job(self, of: JobResult) -> JobResult:
         """The job with its seconds and its counters, by the names that MapReduce gives them."""
@@ -85,8 +87,27 @@ class TezHistory:
 
 
 def parse(text: str) -> TezHistory | None:
-    """The job of a file; None until it has ended in it."""
-    events = [json.loads(part) for part in text.split(_SEPARATOR) if part.strip()]
+    """Returns the job of a history file; None until its end is in the file.
+
+    A last event that is not whole yet is not there yet. Raises VasError for a history that cannot
+    be read.
+    """
+    try:
+        return _job(_events(text))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as wrong:
+        what = f"Tez's history of the job cannot be read: {type(wrong).__name__}: {wrong}"
+        raise VasError(what, hint="the run is INVALID: make it again by --resume") from wrong
+
+
+def _events(text: str) -> list[Mapping[str, Any]]:
+    parts = [part for part in text.split(_SEPARATOR) if part.strip()]
+    events = [json.loads(part) for part in parts[:-1]]
+    with suppress(ValueError):  # it is being written
+        events += [json.loads(part) for part in parts[-1:]]
+    return events
+
+
+def _job(events: Sequence[Mapping[str, Any]]) -> TezHistory | None:
     ends = list(_of_kind(events, "DAG_FINISHED"))
     launched = list(_of_kind(events, "AM_LAUNCHED"))
     if not ends or not launched:
@@ -107,9 +128,9 @@ def _of_kind(events: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Mapping
             yield event
 
 
-def _attempt(event: Mapping[str, Any]) -> Attempt:
+def _attempt(event: Mapping[str, Any]) -> TezAttempt:
     told = event["otherinfo"]
-    return Attempt(
+    return TezAttempt(
         id=event["entity"],
         status=told["status"],
         start_ms=told["startTime"],
@@ -145,16 +166,16 @@ def _renamed(counters: Counters, *, is_map: bool) -> Counters:
     return {**counters, "MapReduce": {name: value for name, value in named.items() if value}}
 
 
-def _failed(attempts: Iterable[Attempt]) -> int:
+def _failed(attempts: Iterable[TezAttempt]) -> int:
     return sum(each.status == "FAILED" for each in attempts)
 
 
-def _as_map(it: Attempt) -> MapAttempt:
+def _as_map(it: TezAttempt) -> MapAttempt:
     # Where it ran stands in no event that says how it ended.
     return MapAttempt(it.id, it.id, "", "", it.start_ms, it.finish_ms)
 
 
-def _as_reduce(it: Attempt) -> ReduceAttempt:
+def _as_reduce(it: TezAttempt) -> ReduceAttempt:
     # Both are counted from the start of the task's shuffle, which is its own but for its JVM's.
     shuffled = it.start_ms + it.count("SHUFFLE_PHASE_TIME")
     merged = max(shuffled, it.start_ms + it.count("MERGE_PHASE_TIME"))

@@ -32,17 +32,17 @@ class WithTez:
 
     @property
     def spec(self) -> Known:
-        """The other's."""
+        """The other place's map and directory."""
         return self._place.spec
 
     def refuse_broken(self) -> None:
-        """As the other."""
+        """Raises VasError if the other place is broken."""
         self._place.refuse_broken()
 
     def call(
         self, argv: Sequence[str], *, node: str | None = None, check: bool = True
     ) -> Completed:
-        """As the other."""
+        """Runs a program at the other place."""
         return self._place.call(argv, node=node, check=check)
 
     def run_job(
@@ -53,7 +53,7 @@ class WithTez:
         jars: Sequence[Path] = (),
         on_event: OnEvent = lambda _: None,
     ) -> JobResult:
-        """As the other; a job of Tez's gets what its application master wrote of it."""
+        """Runs a job at the other place; a job of Tez's gets its counters from Tez's history."""
         self.last = None
         done = self._place.run_job(argv, conf, jars=jars, on_event=on_event)
         if done.counters or not done.application_id:
@@ -75,5 +75,5 @@ class WithTez:
 
 
 def details_of(history: TezHistory | None) -> Details:
-    """What is known of a run on Tez: phases alone, it keeps no record of a map's split."""
+    """Returns the phases of a run on Tez, which keeps no record of a map's split."""
     return Details(phases_of(history.times())) if history else Details()

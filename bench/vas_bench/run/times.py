@@ -59,7 +59,7 @@ def phases_of(times: JobTimes) -> dict[str, float]:
 
 
 def look(history: History, job: str) -> JobTimes:
-    """What a JobHistoryServer says of a job."""
+    """Returns a job's times from its JobHistoryServer."""
     summary = history.job(job)
     return JobTimes(
         submit_ms=summary["submitTime"],

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, Self
 
-from vas_bench.run.heavy import adjacency_list, inverted_index, self_join, sequence_count
-from vas_bench.run.plan import WorkloadName
-from vas_bench.shuffle.counted import workloads_jar
-from vas_bench.shuffle.jobs import (
+from vas_bench.run.examples import (
     TEXTS,
     Data,
     Example,
     random_text,
     secondary_sort,
+    sort,
     wordcount,
 )
+from vas_bench.run.heavy import adjacency_list, inverted_index, self_join, sequence_count
+from vas_bench.run.plan import WorkloadName
+from vas_bench.run.workloads_jar import workloads_jar
 from vas_core.errors import VasError
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.place import JobPlace as Place
@@ -144,7 +145,7 @@ class Dfsio:
         self._is_longer = False
 
     def generate(self) -> None:
-        """Writes the files that are to be read, or appended to."""
+        """Writes the files that runs read, or append to."""
         remove_tree(self._lab, self._directory)
         if self._mode != "write":
             self._play("write", {})
@@ -202,7 +203,7 @@ class Dfsio:
 
 
 def bytes_in(lab: Place, directory: str) -> int:
-    """The bytes of all files of a directory that are no hidden ones."""
+    """Returns the bytes of all files of a directory that are not hidden."""
     with readable(lab, directory) as there:
         return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", str(there)]).stdout.split()))
 
@@ -221,6 +222,7 @@ WORKLOADS: dict[WorkloadName, Workload] = {
     "wordcount-without-combiner": Workload(_without_combiner, _AS_STOCK, as_stock=True),
     "secondarysort": Workload(secondary_sort, _AS_STOCK, as_stock=True),
     "sort": Workload(Sorted, f"SortValidator, and {_AS_STOCK}", as_stock=True),
+    "sort-as-text": Workload(sort, _AS_STOCK, as_stock=True),
     "selfjoin": Workload(self_join, _AS_STOCK, as_stock=True, copies=5, cost=3),
     "invertedindex": Workload(inverted_index, _AS_STOCK, as_stock=True, cost=8),
     "sequencecount": Workload(sequence_count, _AS_STOCK, as_stock=True, copies=16, cost=18),

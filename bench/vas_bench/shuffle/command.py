@@ -1,48 +1,45 @@
-"""`vas bench shuffle`."""
+"""The command `vas bench shuffle`."""
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
+from pydantic import JsonValue
 
+from vas_bench.engine.rounds import RunIdentity, draw_rounds, runs_of
+from vas_bench.results.record import BenchRun
+from vas_bench.results.store import RunStore
+from vas_bench.run.comparison_plan import ComparisonPlan, read_comparison_plan
+from vas_bench.run.conduct import conduct, say_rounds, without_settings
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.kept import budget_option, build_of_plugins, note_left, resume_option
+from vas_bench.run.lab_site import LabSite
+from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
-from vas_bench.shuffle.goals import GOALS
-from vas_bench.shuffle.jobs import JOBS
-from vas_bench.shuffle.rows import COLUMNS, Row, judged, rows
-from vas_bench.shuffle.session import (
-    HOSTS,
-    PROPERTIES,
-    START,
-    Kept,
-    Plan,
-    file_step,
-    run_all,
-)
-from vas_bench.shuffle.tez import fetch_tez, tez_version
+from vas_bench.shuffle.goals import read_goals
+from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
 from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.errors import VasError
-from vas_core.progress import Steps
-from vas_lab.disk import check_disk, free_bytes
-from vas_lab.lab import Lab
-from vas_lab.options import LabOptions
+from vas_core.progress import Step, Steps
 from vas_lab.state import default_directory
-from vas_yarn.jars import find_plugins
 
+_PLAN = Path(__file__).with_name("shuffle.yaml")
+_JOBS = ("terasort", "secondarysort", "sort", "wordcount", "one-map")
 _FILES = "files"
-# The input, map output written and fetched, what stock spills of it again, the output.
-_COPIES = 5
 
 
 @click.command()
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
-@click.option("--size", type=SizeType(), default="1G", show_default=True, help="Of the inputs.")
+@click.option(
+    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="Runs on each system."
+)
+@click.option("--size", type=SizeType(), default="1G", show_default=True, help="Input size.")
 @click.option(
     "--rows",
     "chosen",
     multiple=True,
-    type=click.Choice((*JOBS, _FILES)),
+    type=click.Choice((*_JOBS, _FILES)),
     help="Only the rows of this job, or of files; repeatable [default: all].",
 )
 @click.option(
@@ -53,13 +50,12 @@ _COPIES = 5
     help="Map attempts whose files are counted.",
 )
 @click.option("--without-tez", is_flag=True, help="Leave out the rows that compare with Tez.")
+@resume_option
+@budget_option
 @click.option(
-    "--resume",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Keep the runs in this file; go on from those that are in it.",
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the order.")
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
 @json_option
 def shuffle(
     rounds: int,
@@ -68,70 +64,103 @@ def shuffle(
     file_maps: int,
     without_tez: bool,
     resume: Path | None,
+    budget: int | None,
     seed: int,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     """Measure VAS's shuffle against stock MapReduce's and Tez's.
 
-    Every round runs each job once in each arm, in an order drawn by lot, on the same data with the
-    same JVM flags and each arm's best sort buffer, and validates the output. The rows are the
-    shuffle's goals.
+    Every round runs each job once on each system, in an order drawn by lot, on the same data with
+    the same JVM flags and each system's best sort buffer, and validates the output. The rows are
+    the shuffle's goals. `vas bench report` reads the file of --resume.
 
     \b
-    Examples: vas bench shuffle --rounds 9 --resume runs.json
+    Examples: vas bench shuffle --rounds 9 --resume runs.jsonl
               vas bench shuffle --size 64M --rounds 1 --rows terasort --json
     """
-    wanted = chosen or (*JOBS, _FILES)
-    jobs = tuple(job for job in JOBS if job in wanted)
-    with_tez = not without_tez and any(JOBS[job].against_tez for job in jobs)
-    build = _build() if resume and not dry_run else ""
-    plan = Plan(size, rounds, seed, jobs, with_tez, file_maps if _FILES in wanted else 0, build)
+    plan, goals = read_comparison_plan(_PLAN), read_goals()
+    wanted = chosen or (*plan.jobs, _FILES)
+    jobs = {key: _experiments(plan, key, size, without_tez) for key in plan.jobs if key in wanted}
+    maps = file_maps if _FILES in wanted else 0
     if dry_run:
-        _say(plan)
+        _say([without_settings(each) for each in jobs.values()], rounds, seed, maps)
         return
-    kept = Kept(plan, resume)
-    found = _measure(plan, kept)
+    runs = _runs(plan, jobs, rounds, seed, size, resume, budget) if jobs else {}
+    found = [row for key in runs for row in rows(plan.jobs[key].title, goals[key], runs[key])]
+    found += _file_rows(maps)
     _print(found, as_json)
     _refuse_invalid(found)
 
 
-def _build() -> str:
-    """Runs of other plugins must not be taken for runs of these."""
-    return hashlib.sha256(find_plugins().read_bytes()).hexdigest()
+def _experiments(plan: ComparisonPlan, key: str, size: int, without_tez: bool) -> list[Experiment]:
+    names = {it: it for it in plan.jobs[key].systems if not (without_tez and it == "tez")}
+    return plan.experiments(key, size, names)
 
 
-def _say(plan: Plan) -> None:
-    steps = plan.steps()
-    print_table(("STEP", "SECONDS"), ((s.name, f"{s.expected_seconds:.0f}") for s in steps))
-    note(f"{sum(s.expected_seconds for s in steps) / 60:.0f} min on two quiet cores")
-    if plan.with_tez:
+def _say(
+    jobs: Sequence[list[RunIdentity[Experiment]]], rounds: int, seed: int, file_maps: int
+) -> None:
+    drawn = [each for job in jobs for each in draw_rounds(job, rounds=rounds, seed=seed)]
+    seconds = say_rounds(drawn)
+    for name, layout in LAYOUTS.items() if file_maps else ():
+        click.echo(f"{_step(name)}  {file_maps * layout.seconds:.0f}")
+        seconds += file_maps * layout.seconds
+    note(f"{seconds / 60:.0f} min on two quiet cores")
+    if any(each.experiment.system == "tez" for job in jobs for each in job):
         note(f"Apache Tez {tez_version()} comes from Maven Central; --without-tez leaves it out")
 
 
-def _measure(plan: Plan, kept: Kept) -> list[Row]:
+def _runs(
+    plan: ComparisonPlan,
+    jobs: Mapping[str, list[Experiment]],
+    rounds: int,
+    seed: int,
+    size: int,
+    file: Path | None,
+    budget: int | None,
+) -> dict[str, list[BenchRun]]:
+    experiments = [each for job in jobs.values() for each in job]
+    site = LabSite(plan.site_plan(experiments), default_directory("bench"), note)
+    site.check(experiments)
+    # One job after another: its systems run next to each other in time.
+    drawn = {
+        key: draw_rounds([site.identify(each) for each in job], rounds=rounds, seed=seed)
+        for key, job in jobs.items()
+    }
+    whole = [each for of_job in drawn.values() for each in of_job]
+    with RunStore.open(file, store_settings(size, seed) if file else None) as store:
+        ended = conduct(
+            site, whole, store, file=file, resume=True, command="vas bench shuffle", budget=budget
+        )
+        note_left(ended.left)
+        return {key: runs_of(of_job, store.runs) for key, of_job in drawn.items()}
+
+
+def store_settings(size: int, seed: int) -> dict[str, JsonValue]:
+    """Returns the settings that all runs of a file must have in common."""
+    build, tez = build_of_plugins(), tez_version()
+    return {"size_bytes": size, "seed": seed, "build": build, "tez": tez}
+
+
+def _step(layout: str) -> str:
+    return f"files, {layout}"
+
+
+def _file_rows(maps: int) -> list[GoalRow]:
     directory = default_directory("bench")
-    with Steps.show(plan.steps(), directory / "shuffle-seconds.json") as progress:
-        if plan.jobs:
-            _run_in_lab(plan, kept, directory, progress)
-        found = rows(GOALS, judged([run for run in kept.runs if run.job in plan.jobs]))
-        for layout in LAYOUTS if plan.file_maps else ():
-            with progress.step(file_step(layout)):
-                found.append(file_row(layout, count_files(layout, plan.file_maps, directory)))
+    steps = [Step(_step(name), maps * layout.seconds) for name, layout in LAYOUTS.items()]
+    if not maps:
+        return []
+    found = []
+    with Steps.show(steps, directory / "files-seconds.json") as progress:
+        for layout in LAYOUTS:
+            with progress.step(_step(layout)):
+                found.append(file_row(layout, count_files(layout, maps, directory)))
     return found
 
 
-def _run_in_lab(plan: Plan, kept: Kept, directory: Path, progress: Steps) -> None:
-    jars = fetch_tez(note) if plan.with_tez else ()
-    options = LabOptions(state_dir=directory, hosts=HOSTS, properties=PROPERTIES)
-    check_disk(free_bytes(directory), size=plan.size_bytes, copies=_COPIES)
-    with progress.step(START):
-        here = Lab.start(options)
-    with here:
-        run_all(here, plan, kept, jars, progress)
-
-
-def _print(found: list[Row], as_json: bool) -> None:
+def _print(found: list[GoalRow], as_json: bool) -> None:
     if as_json:
         print_json({"rows": [row.as_json() for row in found]})
     else:
@@ -141,7 +170,7 @@ def _print(found: list[Row], as_json: bool) -> None:
                 note(f"invalid: {row.name}: {row.invalid}")
 
 
-def _refuse_invalid(found: list[Row]) -> None:
+def _refuse_invalid(found: list[GoalRow]) -> None:
     invalid = [row for row in found if row.invalid]
     if invalid:
         raise VasError(

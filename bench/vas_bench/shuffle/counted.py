@@ -2,7 +2,7 @@
 
 1,000 map tasks in a lab would take an hour, nearly all of it JVMs starting. Here one JVM runs
 them one after another: the same collector, the same file system class, real files, on a directory
-that is no Lustre. What is on the disk after each attempt must be what its counters say.
+that is not Lustre. What is on the disk after each attempt must be what its counters say.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from vas_bench.shuffle.rows import Row
-from vas_core.errors import NotHere
+from vas_bench.run.workloads_jar import workloads_jar
+from vas_bench.shuffle.table import GoalRow
 from vas_core.process import run
-from vas_core.repository import REPOSITORY
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import find_java
 from vas_yarn.jars import find_hadoop, find_plugins
 
 REDUCERS = 200
-_WORKLOADS = REPOSITORY / "yarn-plugins/workloads/target"
 _MAIN = "org.vas.workloads.files.CreatedFiles"
 
 
@@ -39,7 +37,7 @@ LAYOUTS = {"packed": Layout(2, 0.02), "per-reducer": Layout(None, 0.1)}
 
 @dataclass(frozen=True)
 class FileCount:
-    """Of so many map attempts: the files on the disk, and those their counters name."""
+    """Files of so many map attempts: those on the disk, and those their counters name."""
 
     maps: int
     files: int
@@ -64,24 +62,14 @@ def count_files(layout: str, maps: int, directory: Path) -> FileCount:
     return FileCount(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def file_row(layout: str, found: FileCount) -> Row:
-    """Its row: files per map attempt. Invalid when the counters say something else."""
+def file_row(layout: str, found: FileCount) -> GoalRow:
+    """Returns the row of files per map attempt; invalid when the counters differ."""
     name = f"files per map attempt, {layout}, {found.maps} maps x {REDUCERS} reducers"
     limit = LAYOUTS[layout].limit
     if found.files != found.counted:
         wrong = f"{found.files} files on the disk, {found.counted} in the counters"
         met = None if limit is None else False
-        return Row(name, None, None, found.maps, limit, met, invalid=wrong)
+        return GoalRow(name, None, None, found.maps, limit, met, invalid=wrong)
     each = found.files / found.maps
     met = None if limit is None else each <= limit
-    return Row(name, each, (each, each), found.maps, limit, met)
-
-
-def workloads_jar() -> Path:
-    """The jar of the project's own jobs. Raises NotHere before it is built."""
-    found = sorted(_WORKLOADS.glob("vas-workloads-*.jar"))
-    if not found:
-        raise NotHere(
-            "the workloads are not built", where=str(_WORKLOADS), hint="run `./vas build`"
-        )
-    return found[-1]
+    return GoalRow(name, each, (each, each), found.maps, limit, met)

@@ -1,4 +1,4 @@
-"""What a user says of a site, and what of it can be checked from a client of its Lustre."""
+"""The user's options on a site, and checks of them from a client of its Lustre."""
 
 from __future__ import annotations
 

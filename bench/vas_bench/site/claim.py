@@ -33,7 +33,7 @@ class Mark(BaseModel):
 
 
 def is_left_over(directory: Path) -> bool:
-    """Whether it is there, of a session of this user that has ended.
+    """Returns whether the directory is one that an ended session of this user left.
 
     Raises BadInput if it is there and somebody's, or nobody knows whose.
     """

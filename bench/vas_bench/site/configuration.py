@@ -1,4 +1,4 @@
-"""What a site's Hadoop configuration says of its servers, and copies of it with other properties.
+"""A site's Hadoop configuration, and copies of it with other properties.
 
 The files are those of the machine that jobs are submitted from.
 """
@@ -63,7 +63,7 @@ class SiteConfiguration:
 
     @property
     def hdfs(self) -> str:
-        """What paths in the site's HDFS begin with; empty where it has none."""
+        """The beginning of paths in the site's HDFS; empty where it has none."""
         services = self.get("dfs.nameservices")
         address = services.partition(",")[0] or self.get("dfs.namenode.rpc-address")
         return f"hdfs://{address}" if address else ""

@@ -1,4 +1,4 @@
-"""What is installed on the machine that jobs are submitted from."""
+"""Versions on the machine that jobs are submitted from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from vas_bench.results.environment import build_of, lab_versions
-from vas_bench.shuffle.counted import workloads_jar
+from vas_bench.run.workloads_jar import workloads_jar
 from vas_bench.site.place import class_path
 from vas_core.errors import NotHere
 

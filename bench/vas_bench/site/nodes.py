@@ -1,4 +1,4 @@
-"""What a site's nodes have counted, read on them by one command each; and their page caches."""
+"""Counters of a site's nodes, read on them by one command each; and their page caches."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _DROP = (("sync",), ("sysctl", "-q", "-w", "vm.drop_caches=1"))
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What one node says of itself: files by their paths, and its client of the MDTs."""
+class NodeCounts:
+    """The output of one node: files by their paths, and its client of the MDTs."""
 
     files: Mapping[str, str]
     mdc: str = ""
@@ -63,7 +63,7 @@ class Nodes:
             raise BadInput(f"{self.reach!r} has no {_NODE}", where="--reach", hint=hint)
 
     def look(self) -> tuple[Counters, dict[str, float]]:
-        """What all have counted so far, and what their page caches hold now."""
+        """Returns what all nodes have counted so far, and what their page caches hold now."""
         if not self.reach:
             return Counters({}), {}
         guests = [guest.name for guest in self.cluster.guests()]
@@ -85,8 +85,8 @@ class Nodes:
         for words in _DROP:
             run([*self._argv(node), *words], timeout_seconds=_TIMEOUT_SECONDS)
 
-    def _guest(self, node: str) -> Seen:
-        return Seen(self._files(node, _FILES), self._on(node, _MDC))
+    def _guest(self, node: str) -> NodeCounts:
+        return NodeCounts(self._files(node, _FILES), self._on(node, _MDC))
 
     def _devices(self, node: str, devices: Iterable[str]) -> list[str]:
         files = [f"/sys/class/block/{PurePosixPath(each).name}/stat" for each in devices]
@@ -114,7 +114,7 @@ def sections(text: str) -> dict[str, str]:
     return dict(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))
 
 
-def counted(seen: Sequence[Seen], devices: Iterable[str]) -> Counters:
+def counted(seen: Sequence[NodeCounts], devices: Iterable[str]) -> Counters:
     """The sums: CPU once for each machine, network and metadata requests for each node."""
     total: Counter[str] = Counter()
     for node in seen:
@@ -131,18 +131,18 @@ def counted(seen: Sequence[Seen], devices: Iterable[str]) -> Counters:
     return Counters({name: value for name, value in total.items() if value})
 
 
-def cached(seen: Iterable[Seen]) -> dict[str, float]:
+def cached(seen: Iterable[NodeCounts]) -> dict[str, float]:
     """The page caches of all machines together; nothing where none says it."""
     found = [cached_bytes(machine.files.get(_MEMORY, "")) for machine in _machines(seen)]
     known = [each for each in found if each is not None]
     return {"page_cache_bytes": float(sum(known))} if known else {}
 
 
-def _machines(seen: Iterable[Seen]) -> Iterator[Seen]:
+def _machines(seen: Iterable[NodeCounts]) -> Iterator[NodeCounts]:
     yield from {node.machine: node for node in seen}.values()
 
 
-def _microseconds(node: Seen) -> int:
+def _microseconds(node: NodeCounts) -> int:
     """CPU of everything on a machine: as its root cgroup counts it (v2, else v1), or in ticks."""
     if used := _USED.search(node.files.get(_CPU, "")):
         return int(used[1])

@@ -22,10 +22,12 @@ _OPTIONS = (
     click.option(
         "--hadoop-conf",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="The site's [default: $HADOOP_CONF_DIR, else /etc/hadoop/conf].",
+        help="The site's Hadoop configuration [default: $HADOOP_CONF_DIR, else /etc/hadoop/conf].",
     ),
-    click.option("--directory", help="Where the site's data go, below the mount [default: /]."),
-    click.option("--reach", help="How to count on the site's nodes: 'ssh root@{node}'."),
+    click.option(
+        "--directory", help="Directory for the data on the site, below the mount [default: /]."
+    ),
+    click.option("--reach", help="Command that runs a program on a node: 'ssh root@{node}'."),
     click.option(
         "--may-drop-caches",
         type=click.Choice(get_args(Drops)),

@@ -9,17 +9,18 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from vas_bench.arms.measures import job_measures
+from vas_bench.engine.rounds import RunIdentity
 from vas_bench.results.environment import environment
 from vas_bench.results.record import canonical_hash
-from vas_bench.run.experiments import Experiment, Identity
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, meant
-from vas_bench.run.plan import Plan
-from vas_bench.run.session import Details, Verdict
+from vas_bench.run.measures import job_measures
+from vas_bench.run.plan import BenchPlan
+from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import arm_of, site_configuration
+from vas_bench.run.tez import fetch_tez, tez_version
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
-from vas_bench.shuffle.tez import fetch_tez, tez_version
 from vas_bench.site.checks import SiteOptions, check_mount, check_options
 from vas_bench.site.claim import is_left_over, make
 from vas_bench.site.configuration import SiteConfiguration
@@ -43,7 +44,7 @@ _MICROSECONDS = 1_000_000
 class ClusterSite:
     """A site (`session.Site`) that is there already. What it makes, it removes at the end."""
 
-    def __init__(self, plan: Plan, options: SiteOptions, say: Callable[[str], None]) -> None:
+    def __init__(self, plan: BenchPlan, options: SiteOptions, say: Callable[[str], None]) -> None:
         self._options, self._say, self._root = options, say, Root()
         self._cluster = load_cluster(options.cluster_file)
         directory = options.hadoop_conf or configuration_directory()
@@ -65,7 +66,7 @@ class ClusterSite:
         self._of_tez: TezHistory | None = None
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> BenchPlan:
         """The plan with what the site decides: hosts and lock mode."""
         return self._plan
 
@@ -76,7 +77,7 @@ class ClusterSite:
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """What the site's Hadoop configuration says."""
+        """The properties of the site's Hadoop configuration."""
         return self._conf.properties
 
     def arm(self, experiment: Experiment) -> Arm:
@@ -100,7 +101,7 @@ class ClusterSite:
         if any(each.system == "tez" for each in experiments):
             self._tez_jars = fetch_tez(self._say)
 
-    def identify(self, experiment: Experiment) -> Identity:
+    def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
         """An experiment with its configuration and versions."""
         told = site_configuration(
             experiment, self._plan.properties, self._page_cache, hdfs=self._conf.hdfs
@@ -111,7 +112,7 @@ class ClusterSite:
             "site_configuration": canonical_hash(dict(self._conf.properties)),
         }
         tez = {"tez": tez_version()} if experiment.system == "tez" else {}
-        return Identity(experiment, told | ours, versions() | tez)
+        return RunIdentity(experiment, told | ours, versions() | tez)
 
     def environment(self) -> Mapping[str, JsonValue]:
         """The machine that submits, and in what YARN's nodes are not the map's guests now."""
@@ -160,7 +161,7 @@ class ClusterSite:
             found["cpu_seconds"] = used / _MICROSECONDS
         return meant(experiment, found)
 
-    def validate(self, experiment: Experiment) -> Verdict:
+    def validate(self, experiment: Experiment) -> OutputCheck:
         """Checks the output and removes it."""
         return self._there.validate(experiment, self.arm(experiment))
 
@@ -203,7 +204,7 @@ class ClusterSite:
         return f"of {of} dropped before the run" if self._drops else "as the run before left it"
 
 
-def _fitting(plan: Plan, cluster: Cluster, say: Callable[[str], None]) -> Plan:
+def _fitting(plan: BenchPlan, cluster: Cluster, say: Callable[[str], None]) -> BenchPlan:
     """The plan on the site's guests and with its lock mode. Raises BadInput where it names others.
 
     A site has as many hosts as it has.

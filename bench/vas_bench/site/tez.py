@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from vas_bench.shuffle.tez import arm_on, job_properties
+from vas_bench.run.tez import arm_on, job_properties
 from vas_yarn.jobs.systems import Arm
 
 _JARS = "tez/lib"
@@ -18,7 +18,7 @@ _MAPREDUCE = re.compile(r"hadoop-mapreduce-client-(common|core)-\d(?!.*-(tests|s
 
 
 def jars_of(class_path: Iterable[Path]) -> list[Path]:
-    """Those of a Hadoop that Tez runs MapReduce's jobs with.
+    """Returns the jars of a Hadoop that Tez runs MapReduce's jobs with.
 
     A site's `yarn.application.classpath` need not have them; Tez's own minimal archive has.
     """

@@ -1,4 +1,4 @@
-"""`vas bench stats`."""
+"""The command `vas bench stats`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import click
 
 from vas_bench.csvfile import read_table
 from vas_bench.statistics.bootstrap import Interval
-from vas_bench.statistics.compare import Difference, compare
-from vas_bench.statistics.gain import Better
+from vas_bench.statistics.compare import ArmDifference, compare
+from vas_bench.statistics.gain import BetterDirection
+from vas_bench.statistics.runs import is_results, read_samples
 from vas_bench.statistics.summary import Summary, summary
 from vas_bench.statistics.table import samples_of
 from vas_core.cli import json_option, note, print_json, print_table
@@ -32,32 +33,50 @@ _METHODS = {
 @click.option("--base", help="The arm the others are compared with [default: the first].")
 @click.option(
     "--better",
-    type=click.Choice([better.value for better in Better]),
-    default=Better.LOWER.value,
+    type=click.Choice([better.value for better in BetterDirection]),
+    default=BetterDirection.LOWER.value,
     show_default=True,
     help="Values are times (lower) or throughputs (higher).",
 )
+@click.option("--measure", help="Measure of a file of results [default: job_seconds, mostly].")
 @click.option("--what", help="What values are, if neither: say, `bytes written`.")
 @click.option("--paired", is_flag=True, help="Compare within rounds: a line, or a column `round`.")
 @json_option
 def stats(
-    file: Path, base: str | None, better: str, what: str | None, paired: bool, as_json: bool
+    file: Path,
+    base: str | None,
+    better: str,
+    measure: str | None,
+    what: str | None,
+    paired: bool,
+    as_json: bool,
 ) -> None:
     """Say whether arms differ, by how much, and how sure.
 
-    FILE is CSV (`-` is stdin): columns arm,value, or a column of values for each arm.
+    FILE is what `vas bench run` writes, of one workload, or CSV (`-` is stdin): columns arm,value,
+    or a column of values for each arm.
 
     \b
     Examples: vas bench stats times.csv --base stock
+              vas bench stats night.jsonl --base yarn-lustre-hosts --paired
               vas bench stats rates.csv --better higher --json
               printf 'HT on,HT off\\n4656.7,4165\\n3822.1,3991.7\\n' | vas bench stats -
+
+    \f
+    Raises BadInput for a base that did not run.
     """
-    arms = samples_of(read_table(file), paired=paired)
+    if is_results(file):
+        arms = read_samples(file, measure=measure, paired=paired)
+    elif measure:
+        hint = "leave it out: a table has one measure"
+        raise BadInput("is for a file of results", where="--measure", hint=hint)
+    else:
+        arms = samples_of(read_table(file), paired=paired)
     chosen = base or next(iter(arms))
     if chosen not in arms:
-        raise BadInput("is no arm", where=f"--base {chosen}", hint=f"one of {', '.join(arms)}")
+        raise BadInput("is not an arm", where=f"--base {chosen}", hint=f"one of {', '.join(arms)}")
     summaries = {arm: summary(values) for arm, values in arms.items()}
-    found = compare(arms, chosen, Better(better), what=what, paired=paired)
+    found = compare(arms, chosen, BetterDirection(better), what=what, paired=paired)
     if as_json:
         print_json(_as_json(chosen, summaries, found))
     else:
@@ -65,7 +84,7 @@ def stats(
 
 
 def _as_json(
-    base: str, summaries: Mapping[str, Summary], found: Sequence[Difference]
+    base: str, summaries: Mapping[str, Summary], found: Sequence[ArmDifference]
 ) -> dict[str, Any]:
     return {
         "base": base,
@@ -75,7 +94,7 @@ def _as_json(
     }
 
 
-def _print(summaries: Mapping[str, Summary], found: Sequence[Difference]) -> None:
+def _print(summaries: Mapping[str, Summary], found: Sequence[ArmDifference]) -> None:
     columns = ("ARM", "N", "MEDIAN", "95 % INTERVAL", "MEAN", "95 % INTERVAL", "SD", "CV", "IQR")
     print_table((*columns, "OUTLIERS"), _rows(summaries))
     click.echo()

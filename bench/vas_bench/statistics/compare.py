@@ -13,26 +13,26 @@ from vas_bench.statistics.chance import (
     smallest_adjusted,
     smallest_p,
 )
-from vas_bench.statistics.gain import Better, Gain, changed, gain
-from vas_bench.statistics.ratio import Ratio, ratio
-from vas_core.holm import holm
+from vas_bench.statistics.gain import BetterDirection, Gain, changed, gain
+from vas_bench.statistics.holm import holm
+from vas_bench.statistics.ratio import MedianRatio, ratio
 
 
 @dataclass(frozen=True)
-class Pair:
+class SamplePair:
     """Two arms' samples of `what`; where paired, the n-th of each are of one round."""
 
     arm: str
     base: str
     samples: Sequence[float]
     base_samples: Sequence[float]
-    better: Better = Better.LOWER
+    better: BetterDirection = BetterDirection.LOWER
     what: str = "time"
     paired: bool = False
 
 
 @dataclass(frozen=True)
-class Difference:
+class ArmDifference:
     """A pair's ratio, arm / base, and how sure it is among all that were judged with it.
 
     `p` is the rank test's after Holm's correction, `smallest_p` the least it could have been with
@@ -40,8 +40,8 @@ class Difference:
     variance can be had. `enough_runs` of each arm could make it significant.
     """
 
-    pair: Pair
-    ratio: Ratio
+    pair: SamplePair
+    ratio: MedianRatio
     p: float
     smallest_p: float
     mean_p: float | None
@@ -49,14 +49,14 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        """Whether it is, at 5 % for all that were judged together."""
+        """The significance, at 5 % for all that were judged together."""
         return self.p < ALPHA
 
     @property
     def improved(self) -> bool | None:
         """Whether the arm is better than the base; None if that may be chance."""
         lower = self.ratio.value < 1
-        return (lower == (self.pair.better is Better.LOWER)) if self.significant else None
+        return (lower == (self.pair.better is BetterDirection.LOWER)) if self.significant else None
 
     @property
     def gain(self) -> Gain | None:
@@ -77,7 +77,7 @@ class Difference:
         return f"not significant ({self._evidence})"
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as commands print it with `--json`."""
+        """Returns the difference as commands print it with `--json`."""
         return {
             "arm": self.pair.arm,
             "ratio": self.ratio.value,
@@ -110,24 +110,24 @@ class Difference:
         return f"{ours}" if ours == theirs else f"{ours} against {theirs}"
 
 
-_TIMED = {Better.LOWER: "time", Better.HIGHER: "throughput"}
+_TIMED = {BetterDirection.LOWER: "time", BetterDirection.HIGHER: "throughput"}
 
 
 def compare(
     arms: Mapping[str, Sequence[float]],
     base: str,
-    better: Better,
+    better: BetterDirection,
     *,
     what: str | None = None,
     paired: bool = False,
-) -> list[Difference]:
+) -> list[ArmDifference]:
     """Every other arm against the base, in the order given. Raises BadInput for what cannot be."""
     named = what or _TIMED[better]
     others = [name for name in arms if name != base]
-    return judge([Pair(n, base, arms[n], arms[base], better, named, paired) for n in others])
+    return judge([SamplePair(n, base, arms[n], arms[base], better, named, paired) for n in others])
 
 
-def judge(pairs: Sequence[Pair]) -> list[Difference]:
+def judge(pairs: Sequence[SamplePair]) -> list[ArmDifference]:
     """All that is claimed together, with Holm's correction for that. Raises BadInput as `ratio`."""
     ratios = [ratio(it.samples, it.base_samples, paired=it.paired) for it in pairs]
     least = smallest_adjusted(
@@ -135,7 +135,7 @@ def judge(pairs: Sequence[Pair]) -> list[Difference]:
     )
     judged = zip(pairs, ratios, holm([it.p for it in ratios]), least, strict=True)
     return [
-        Difference(
+        ArmDifference(
             pair=pair,
             ratio=found,
             p=p,

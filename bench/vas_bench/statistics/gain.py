@@ -1,4 +1,4 @@
-"""What a ratio gains, always with its base: 29 % less time is 41 % more throughput."""
+"""Words for a ratio, always with its base: 29 % less time is 41 % more throughput."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vas_bench.statistics.bootstrap import Interval
-from vas_bench.statistics.ratio import Ratio
+from vas_bench.statistics.ratio import MedianRatio
 from vas_core.errors import BadInput
 
 
-class Better(StrEnum):
+class BetterDirection(StrEnum):
     """Which values are good: of times and costs the lower, of rates the higher."""
 
     LOWER = "lower"
@@ -27,7 +27,7 @@ class Gain:
     """
 
     base: str
-    better: Better
+    better: BetterDirection
     time_saved: float
     time_saved_interval: Interval
     throughput_gained: float
@@ -40,7 +40,7 @@ class Gain:
         What was measured comes first.
         """
         time, throughput = -self.time_saved, self.throughput_gained
-        if self.better is Better.LOWER:
+        if self.better is BetterDirection.LOWER:
             ends = _negative(self.time_saved_interval)
             said = changed(time, ends, "time", self.base)
             return f"{said}, which is {_moved(throughput)} throughput"
@@ -48,15 +48,15 @@ class Gain:
         return f"{said}, which is {_moved(time)} time"
 
 
-def gain(ratio: Ratio, base: str, better: Better) -> Gain:
-    """What an arm gains over the base, of which `ratio` is arm / base: of times, or of rates.
+def gain(ratio: MedianRatio, base: str, better: BetterDirection) -> Gain:
+    """Returns an arm's gain over the base; `ratio` is arm / base, of times or of rates.
 
     Raises BadInput if it is not above zero.
     """
     if ratio.low <= 0:
         raise BadInput("nothing cannot be compared as a time or a rate", where=f"a ratio to {base}")
     times = (ratio.value, ratio.low, ratio.high)
-    if better is Better.HIGHER:
+    if better is BetterDirection.HIGHER:
         times = (1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
     value, low, high = times
     return Gain(

@@ -15,7 +15,7 @@ from vas_core.errors import BadInput
 
 
 @dataclass(frozen=True)
-class Ratio:
+class MedianRatio:
     """The medians of one arm over another's: value, 95 % interval, and whether it is chance.
 
     Where paired, the median of the rounds' ratios. The interval is a percentile bootstrap's; `p`
@@ -45,7 +45,7 @@ class Ratio:
         return text if self.p < ALPHA else f"{text}: not significant"
 
 
-def ratio(samples: Sequence[float], base: Sequence[float], *, paired: bool = False) -> Ratio:
+def ratio(samples: Sequence[float], base: Sequence[float], *, paired: bool = False) -> MedianRatio:
     """How the medians of two arms compare; each needs a sample, the base a median above zero.
 
     `paired` takes the n-th of each as one round. Raises BadInput for what has no ratio.
@@ -57,7 +57,7 @@ def ratio(samples: Sequence[float], base: Sequence[float], *, paired: bool = Fal
     value = float(_of_medians(*values))
     n = min(len(samples), len(base))
     low, high = interval(values, _of_medians) if n > 1 else (value, value)
-    return Ratio(value, low, high, n, rank_test(samples, base, paired=paired))
+    return MedianRatio(value, low, high, n, rank_test(samples, base, paired=paired))
 
 
 def _of_medians(*values: ArrayLike, axis: int = -1) -> Any:

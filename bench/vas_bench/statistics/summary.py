@@ -1,4 +1,4 @@
-"""What one arm's samples say."""
+"""The summary of one arm's samples."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Summary:
 
 
 def summary(samples: Sequence[float]) -> Summary:
-    """Of one arm's samples; there is at least one."""
+    """Returns the summary of one arm's samples, of which there is at least one."""
     values = np.asarray(samples, dtype=float)
     low, high = np.quantile(values, (0.25, 0.75))
     fence = _FENCE_IQRS * (high - low)

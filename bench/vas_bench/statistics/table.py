@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vas_bench.csvfile import Table
+from vas_bench.csvfile import CsvTable
 from vas_core.errors import BadInput
 
 _ARM, _VALUE, _ROUND = "arm", "value", "round"
 
 
-def samples_of(table: Table, *, paired: bool = False) -> dict[str, list[float]]:
+def samples_of(table: CsvTable, *, paired: bool = False) -> dict[str, list[float]]:
     """Each arm's values, arms in the order they come, values in that of rounds if paired.
 
     With a column for each arm a line is a round, and a cell may be empty, but not if paired.
@@ -27,14 +27,14 @@ def samples_of(table: Table, *, paired: bool = False) -> dict[str, list[float]]:
     return found
 
 
-def _wide(table: Table, paired: bool) -> dict[str, list[float]]:
+def _wide(table: CsvTable, paired: bool) -> dict[str, list[float]]:
     return {
         arm: [row.number(arm) for row in table.rows if paired or row.cells[arm]]
         for arm in table.columns
     }
 
 
-def _long(table: Table, paired: bool) -> dict[str, list[float]]:
+def _long(table: CsvTable, paired: bool) -> dict[str, list[float]]:
     if paired and _ROUND not in table.columns:
         raise BadInput("has no column round", where=table.name, hint="runs are paired by it")
     found: dict[str, dict[str, float]] = {}
@@ -52,7 +52,7 @@ def _long(table: Table, paired: bool) -> dict[str, list[float]]:
     return {arm: list(runs.values()) for arm, runs in found.items()}
 
 
-def _check_rounds(table: Table, found: Mapping[str, Mapping[str, float]]) -> None:
+def _check_rounds(table: CsvTable, found: Mapping[str, Mapping[str, float]]) -> None:
     everywhere = {key for runs in found.values() for key in runs}
     for arm, runs in found.items():
         missing = sorted(everywhere - runs.keys())

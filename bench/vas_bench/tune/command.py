@@ -1,4 +1,4 @@
-"""`vas bench tune`."""
+"""The command `vas bench tune`."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ from pathlib import Path
 
 import click
 
+from vas_bench.engine.estimates import Estimates
+from vas_bench.engine.play import Budget
+from vas_bench.engine.resume import check_content, check_environments
+from vas_bench.engine.rounds import Round, RunIdentity, key_of
 from vas_bench.report.words import runs_words
-from vas_bench.results.record import Run
-from vas_bench.results.store import Writer
+from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds
-from vas_bench.run.experiments import Identity
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.lab_site import LabSite
-from vas_bench.run.order import Turn
 from vas_bench.run.plan import made_plan
 from vas_bench.run.planned import PlannedSite
-from vas_bench.run.resume import check_content, check_environments
 from vas_bench.run.session import Session
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
 from vas_bench.site.site import ClusterSite
 from vas_bench.tune.plan import TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_xml
-from vas_bench.tune.search import Finder, Found, planned
+from vas_bench.tune.search import Finder, SearchResult, planned
 from vas_bench.tune.space import LAB_TASKS, Space, experiment, space
-from vas_bench.tune.trials import Key, Trials
+from vas_bench.tune.trials import Trials
 from vas_bench.tune.words import as_json as found_as_json
 from vas_bench.tune.words import finals, rows, space_as_json
 from vas_core.cli import DurationType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
-from vas_core.progress import Step, Steps
+from vas_core.progress import Steps
 from vas_lab.state import default_directory
 
 _LAB = "bench-tune"
@@ -49,7 +50,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @click.option("--resume", is_flag=True, help="Go on from the runs that are in the file.")
 @click.option("--budget", type=DurationType(), help="Begin no run that would end later: 20m, 2h.")
 @site_options
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it takes.")
+@click.option("--dry-run", is_flag=True, help="Print what would run and how long it takes.")
 @json_option
 def tune(
     plan_file: Path,
@@ -64,7 +65,7 @@ def tune(
     """Look for faster job settings; recommend only what is sure.
 
     Tries combinations of the plan's values by successive halving: all of them with few runs, the
-    fastest with more. Then the last ones run in turns with the baseline, and these new runs alone
+    fastest with more. Then the last ones run in rounds with the baseline, and these new runs alone
     decide. What is significantly faster, with Holm's correction, becomes a job profile; otherwise
     none is written.
 
@@ -116,23 +117,23 @@ def _found(
     *,
     resume: bool,
     budget: int | None,
-) -> Found:
+) -> SearchResult:
     points = (searched.baseline, *searched.candidates)
     site.check([experiment(plan, point) for point in points])
     identities = {point: site.identify(experiment(plan, point)) for point in points}
     here = site.environment()
-    with Writer.open(target) as writer:
-        check_content(writer.content, file=target, resume=resume)
+    with RunStore.open(target) as store:
+        check_content(store.content, file=target, resume=resume)
         hashes = {each.hash for each in identities.values()}
-        ours = [run for run in writer.content.runs if run.configuration_hash in hashes]
+        ours = [run for run in store.content.runs if run.configuration_hash in hashes]
         check_environments(ours, here, file=target)
         command = shlex.join(["vas", "bench", "tune", f"{plan.name}.yaml"])
         trials = Trials(
-            Session(site, here, plan.name, command),
-            writer.append,
+            Session(site, here, plan.name, command).play,
+            store.append,
             partial(_shown, site.learned),
-            {_key(run): run for run in ours if run.invalid is None},
-            budget,
+            {key_of(run): run for run in ours if run.invalid is None},
+            Budget(budget),
         )
         try:
             return Finder(plan, searched, identities, trials, note).find()
@@ -140,28 +141,24 @@ def _found(
             site.down()
 
 
-def _key(run: Run) -> Key:
-    return run.configuration_hash, run.round or 0, run.warm_up
-
-
 @contextmanager
-def _shown(learned: Path, turns: Sequence[Turn]) -> Iterator[Steps]:
-    seconds = estimated_seconds(turns)
-    steps = [Step(turn.title, each) for turn, each in zip(turns, seconds, strict=True)]
-    with Steps.show(steps, learned) as progress:
+def _shown(
+    learned: Path, rounds: Sequence[Round[Experiment]], guessed: Estimates[Experiment]
+) -> Iterator[Steps]:
+    with Steps.show(guessed.steps(rounds), learned) as progress:
         yield progress
 
 
 def _say(plan: TunePlan, searched: Space, as_json: bool) -> None:
     points = (searched.baseline, *searched.candidates)
-    identities = {point: Identity(experiment(plan, point), {}, {}) for point in points}
+    identities = {point: RunIdentity(experiment(plan, point), {}, {}) for point in points}
     stages = planned(plan, searched, identities)
-    seconds = [sum(estimated_seconds(turns)) for turns in stages]
+    seconds = [sum(estimated_seconds(each)) for each in stages]
     titles = [_title(number, len(stages)) for number in range(len(stages))]
     if as_json:
         found = [
-            {"stage": title, "runs": len(turns), "seconds": round(each)}
-            for title, turns, each in zip(titles, stages, seconds, strict=True)
+            {"stage": title, "runs": len(drawn), "seconds": round(each)}
+            for title, drawn, each in zip(titles, stages, seconds, strict=True)
         ]
         print_json({**space_as_json(searched), "stages": found})
         return
@@ -180,14 +177,14 @@ def _title(number: int, stages: int) -> str:
     return "confirm" if number == stages - 1 else f"rung {number}"
 
 
-def _written(plan: TunePlan, found: Found, target: Path) -> Path | None:
+def _written(plan: TunePlan, found: SearchResult, target: Path) -> Path | None:
     if found.recommended is None:
         return None
     write_atomically(target, profile_xml(plan, found, found.recommended))
     return target
 
 
-def _print(found: Found, target: Path, profile: Path | None, as_json: bool) -> None:
+def _print(found: SearchResult, target: Path, profile: Path | None, as_json: bool) -> None:
     if as_json:
         written = {"profile": str(profile) if profile else None, "results": str(target)}
         print_json(found_as_json(found) | written)

@@ -1,30 +1,30 @@
-"""What the last stage's runs allow to say. Pure."""
+"""The verdict that the last stage's runs allow. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vas_bench.statistics.compare import Difference, compare
-from vas_bench.statistics.gain import Better
+from vas_bench.statistics.compare import ArmDifference, compare
+from vas_bench.statistics.gain import BetterDirection
 from vas_bench.tune.space import BASELINE
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TuneVerdict:
     """Every finalist against the baseline, with Holm's correction for all of them."""
 
-    differences: tuple[Difference, ...]
+    differences: tuple[ArmDifference, ...]
 
     @property
-    def recommended(self) -> Difference | None:
-        """Of the finalists that are significantly better, the fastest; None if none is."""
+    def recommended(self) -> ArmDifference | None:
+        """The fastest of the finalists that are significantly better; None if none is."""
         better = [each for each in self.differences if each.improved]
         return min(better, key=lambda each: each.ratio.value, default=None)
 
     @property
     def in_words(self) -> str:
-        """What is recommended and why, or that nothing is."""
+        """The recommendation and its reason, or that nothing is recommended."""
         found = self.recommended
         if found is None:
             return "no change is recommended: none is significantly better than the baseline"
@@ -35,11 +35,11 @@ class Verdict:
         )
 
 
-def judged(samples: Mapping[str, Sequence[float]]) -> Verdict:
+def judged(samples: Mapping[str, Sequence[float]]) -> TuneVerdict:
     """Times by finalist, and the baseline's; the n-th of each are of one round.
 
     Raises BadInput where the baseline has no run. Without finalists nothing is recommended.
     """
     if len(samples) < 2:
-        return Verdict(())
-    return Verdict(tuple(compare(samples, BASELINE, Better.LOWER, paired=True)))
+        return TuneVerdict(())
+    return TuneVerdict(tuple(compare(samples, BASELINE, BetterDirection.LOWER, paired=True)))

@@ -26,7 +26,7 @@ class Rung(Generic[Candidate]):
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[Candidate]):
+class RungOutcome(Generic[Candidate]):
     """A rung's ranking, the best first, with the median of all runs of each so far.
 
     `failed` had a run that did not count; `kept` go on.
@@ -58,7 +58,7 @@ def halve(
     runs: int,
     keep_one_in: int,
     finalists: int,
-) -> Iterator[Outcome[Candidate]]:
+) -> Iterator[RungOutcome[Candidate]]:
     """Rung after rung until no more than `finalists` are left: those that the last one kept.
 
     None where there are no more than that from the beginning.
@@ -74,7 +74,7 @@ def halve(
         ranking = _ranked([each for each in contenders if each not in failed], samples)
         stay = _stay(len(contenders), keep_one_in, finalists)
         kept = tuple(each for each, _ in ranking[:stay])
-        yield Outcome(rung, ranking, failed, kept)
+        yield RungOutcome(rung, ranking, failed, kept)
         contenders, number = kept, number + 1
         before, runs = before + runs, runs * keep_one_in
 

@@ -79,7 +79,7 @@ class _Model(BaseModel):
 
 
 class Baseline(_Model):
-    """What is used now. A sort buffer that is left out is Hadoop's own."""
+    """The settings used now. A sort buffer that is left out is Hadoop's own."""
 
     split: Split = 32 << 20
     reducers: Reducers = 4
@@ -89,7 +89,7 @@ class Baseline(_Model):
 
 
 class Sweep(_Model):
-    """What is tried, in all combinations. What is left out stays as in the baseline."""
+    """The values tried, in all combinations. A key that is left out stays as in the baseline."""
 
     split: Many[Split] | None = None
     reducers: Many[Reducers] | None = None
@@ -113,7 +113,7 @@ class Search(_Model):
 
 
 class Confirm(_Model):
-    """New runs of the baseline and the best, in turns: these alone decide."""
+    """New runs of the baseline and the best, in rounds: these alone decide."""
 
     finalists: Annotated[int, Field(ge=1, le=10)] = 2
     rounds: Annotated[int, Field(ge=1)] = 9

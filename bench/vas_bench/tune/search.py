@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from vas_bench.engine.rounds import Round, RunIdentity, draw_rounds
 from vas_bench.results.measures import JOB_SECONDS
-from vas_bench.run.experiments import Identity
-from vas_bench.run.order import Turn, draw_turns
-from vas_bench.tune.confirm import Verdict, judged
-from vas_bench.tune.halving import Outcome, Rung, halve, sizes
+from vas_bench.run.experiments import Experiment
+from vas_bench.tune.confirm import TuneVerdict, judged
+from vas_bench.tune.halving import Rung, RungOutcome, halve, sizes
 from vas_bench.tune.plan import TunePlan
-from vas_bench.tune.space import Point, Space
+from vas_bench.tune.space import Space, TunePoint
 from vas_bench.tune.trials import Trials
 from vas_core.errors import VasError
 
@@ -19,17 +19,17 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Found:
-    """What came of a search: its rungs, the times that decided, and the verdict."""
+class SearchResult:
+    """The result of a search: its rungs, the times that decided, and the verdict."""
 
     space: Space
-    outcomes: tuple[Outcome[Point], ...]
-    finalists: tuple[Point, ...]
+    outcomes: tuple[RungOutcome[TunePoint], ...]
+    finalists: tuple[TunePoint, ...]
     samples: Mapping[str, Sequence[float]]
-    verdict: Verdict
+    verdict: TuneVerdict
 
     @property
-    def recommended(self) -> Point | None:
+    def recommended(self) -> TunePoint | None:
         """The point to use; None for none."""
         best = self.verdict.recommended
         names = {self.space.name(point): point for point in self.finalists}
@@ -45,11 +45,11 @@ class Finder:
 
     plan: TunePlan
     space: Space
-    identities: Mapping[Point, Identity]
+    identities: Mapping[TunePoint, RunIdentity[Experiment]]
     trials: Trials
     say: Say = field(default=lambda _: None)
 
-    def find(self) -> Found:
+    def find(self) -> SearchResult:
         """Halves the candidates, then holds the finalists against the baseline.
 
         Raises VasError where the baseline fails, or no candidate runs; OutOfTime.
@@ -60,13 +60,13 @@ class Finder:
         if not last:
             raise VasError("no candidate has a run that counts", hint="see the reasons above")
         samples = self._confirm(last)
-        return Found(self.space, tuple(outcomes), last, samples, judged(samples))
+        return SearchResult(self.space, tuple(outcomes), last, samples, judged(samples))
 
     def _warm_up(self) -> None:
         self._play([self.space.baseline], self.plan.warm_up, 0, search=True)
 
-    def _search(self) -> list[Outcome[Point]]:
-        def measure(rung: Rung[Point]) -> dict[Point, list[float]]:
+    def _search(self) -> list[RungOutcome[TunePoint]]:
+        def measure(rung: Rung[TunePoint]) -> dict[TunePoint, list[float]]:
             self.say(f"rung {rung.number}: {len(rung.contenders)} candidates, {rung.runs} each")
             return self._play(rung.contenders, rung.runs, rung.before, search=True)
 
@@ -79,7 +79,7 @@ class Finder:
         )
         return list(outcomes)
 
-    def _confirm(self, finalists: Sequence[Point]) -> dict[str, list[float]]:
+    def _confirm(self, finalists: Sequence[TunePoint]) -> dict[str, list[float]]:
         rounds = self.plan.confirm.rounds
         self.say(f"confirming {len(finalists)} against the baseline, {rounds} rounds")
         seconds = self._play([self.space.baseline, *finalists], rounds, 0, search=False)
@@ -87,46 +87,53 @@ class Finder:
         return {self.space.name(point): seconds[point] for point in whole}
 
     def _play(
-        self, points: Sequence[Point], rounds: int, before: int, *, search: bool
-    ) -> dict[Point, list[float]]:
+        self, points: Sequence[TunePoint], rounds: int, before: int, *, search: bool
+    ) -> dict[TunePoint, list[float]]:
         """Job times in order of rounds, of the runs that count."""
         those = [self.identities[point] for point in points]
-        turns = turns_of(those, rounds, before, self.plan.seed, search=search)
-        runs = self.trials.play(turns, needed=self.identities[self.space.baseline])
-        found: dict[Point, list[float]] = {point: [] for point in points}
+        drawn = rounds_of(those, rounds, before, self.plan.seed, search=search)
+        runs = self.trials.play(drawn, needed=self.identities[self.space.baseline])
+        found: dict[TunePoint, list[float]] = {point: [] for point in points}
         points_by_hash = {self.identities[point].hash: point for point in points}
-        for turn in sorted(turns, key=lambda turn: turn.round):
-            if turn.key in runs:
-                seconds = runs[turn.key].measures[JOB_SECONDS]
-                found[points_by_hash[turn.identity.hash]].append(seconds)
+        for each in sorted(drawn, key=lambda each: each.number):
+            if each.key in runs:
+                seconds = runs[each.key].measures[JOB_SECONDS]
+                found[points_by_hash[each.identity.hash]].append(seconds)
         return found
 
 
-def turns_of(
-    identities: Sequence[Identity], rounds: int, before: int, seed: int, *, search: bool
-) -> list[Turn]:
+def rounds_of(
+    identities: Sequence[RunIdentity[Experiment]],
+    rounds: int,
+    before: int,
+    seed: int,
+    *,
+    search: bool,
+) -> list[Round[Experiment]]:
     """So many rounds of these, behind `before` of them, each in an order drawn by lot."""
-    drawn = draw_turns(
+    drawn = draw_rounds(
         identities,
         rounds=0 if search else rounds,
         warm_up=rounds if search else 0,
         seed=seed + before,
     )
-    return [replace(turn, round=turn.round + before) for turn in drawn]
+    return [replace(each, number=each.number + before) for each in drawn]
 
 
-def planned(plan: TunePlan, space: Space, identities: Mapping[Point, Identity]) -> list[list[Turn]]:
-    """The turns of every stage, if nothing fails: who goes on is not known, so the first do."""
+def planned(
+    plan: TunePlan, space: Space, identities: Mapping[TunePoint, RunIdentity[Experiment]]
+) -> list[list[Round[Experiment]]]:
+    """Returns the rounds of every stage if nothing fails, as if the first candidates went on."""
     base = identities[space.baseline]
     those = [identities[point] for point in space.candidates]
-    stages, before = [turns_of([base], plan.warm_up, 0, plan.seed, search=True)], 0
+    stages, before = [rounds_of([base], plan.warm_up, 0, plan.seed, search=True)], 0
     for contenders, runs in sizes(
         len(those),
         runs=plan.search.runs,
         keep_one_in=plan.search.keep_one_in,
         finalists=plan.confirm.finalists,
     ):
-        stages.append(turns_of(those[:contenders], runs, before, plan.seed, search=True))
+        stages.append(rounds_of(those[:contenders], runs, before, plan.seed, search=True))
         before += runs
     last = [base, *those[: plan.confirm.finalists]]
-    return [*stages, turns_of(last, plan.confirm.rounds, 0, plan.seed, search=False)]
+    return [*stages, rounds_of(last, plan.confirm.rounds, 0, plan.seed, search=False)]

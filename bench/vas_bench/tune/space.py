@@ -28,7 +28,7 @@ LAB_TASKS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class TunePoint:
     """One configuration of the space. Sizes in bytes; None is Hadoop's own."""
 
     split: int
@@ -39,24 +39,24 @@ class Point:
 
     @property
     def job(self) -> dict[str, str]:
-        """Properties of its job, beside those that cut the data."""
+        """Properties of its job, besides those that cut the data."""
         buffer = {} if self.sort_buffer is None else {SORT_BUFFER: str(self.sort_buffer // _MIB)}
         return {**PROFILES[self.jvm].job, **buffer, **dict(self.properties)}
 
     @property
     def all(self) -> dict[str, str]:
-        """The same, and those."""
+        """Properties of its job, and those that cut the data."""
         return {SPLIT: str(self.split), REDUCERS: str(self.reducers), **self.job}
 
     @property
     def choices(self) -> dict[str, str]:
-        """What was chosen, as people call it."""
+        """The choices in the words of people."""
         buffer = "Hadoop's" if self.sort_buffer is None else format_size(self.sort_buffer)
         own = {"split": format_size(self.split), "reducers": str(self.reducers)}
         return {**own, "sort buffer": buffer, "jvm": self.jvm, **dict(self.properties)}
 
-    def named(self, baseline: Point) -> str:
-        """What it has that the baseline has not, or in words that it is the baseline."""
+    def named(self, baseline: TunePoint) -> str:
+        """Returns the choices that differ from the baseline's, or the baseline's name."""
         theirs = baseline.choices
         found = (f"{k} {v}" for k, v in self.choices.items() if theirs.get(k) != v)
         return ", ".join(found) or BASELINE
@@ -69,17 +69,17 @@ BASELINE = "baseline"
 class Space:
     """The baseline, the candidates, and what cannot be, with the reason."""
 
-    baseline: Point
-    candidates: tuple[Point, ...]
-    impossible: tuple[tuple[Point, Contradiction], ...]
+    baseline: TunePoint
+    candidates: tuple[TunePoint, ...]
+    impossible: tuple[tuple[TunePoint, Contradiction], ...]
     undrawn: int
 
-    def name(self, point: Point) -> str:
+    def name(self, point: TunePoint) -> str:
         """A point in words."""
         return point.named(self.baseline)
 
 
-def experiment(plan: TunePlan, point: Point) -> Experiment:
+def experiment(plan: TunePlan, point: TunePoint) -> Experiment:
     """The point as something that runs."""
     return Experiment(
         workload=plan.workload,
@@ -111,9 +111,9 @@ def space(plan: TunePlan, told: Mapping[str, str] = LAB_TASKS) -> Space:
     return Space(base, tuple(drawn), tuple(impossible), len(possible) - len(drawn))
 
 
-def _baseline(plan: TunePlan) -> Point:
+def _baseline(plan: TunePlan) -> TunePoint:
     it = plan.baseline
-    return Point(
+    return TunePoint(
         split=it.split,
         reducers=it.reducers,
         sort_buffer=it.sort_buffer,
@@ -122,7 +122,7 @@ def _baseline(plan: TunePlan) -> Point:
     )
 
 
-def _combined(plan: TunePlan, base: Point) -> list[Point]:
+def _combined(plan: TunePlan, base: TunePoint) -> list[TunePoint]:
     it = plan.sweep
     swept = [[(key, value) for value in values] for key, values in it.properties.items()]
     combined = itertools.product(
@@ -133,7 +133,7 @@ def _combined(plan: TunePlan, base: Point) -> list[Point]:
         itertools.product(*swept),
     )
     found = [
-        Point(
+        TunePoint(
             split=split,
             reducers=reducers,
             sort_buffer=buffer,
@@ -148,12 +148,14 @@ def _combined(plan: TunePlan, base: Point) -> list[Point]:
     return list(reversed(distinct.values()))
 
 
-def _contradictions(plan: TunePlan, point: Point, told: Mapping[str, str]) -> list[Contradiction]:
+def _contradictions(
+    plan: TunePlan, point: TunePoint, told: Mapping[str, str]
+) -> list[Contradiction]:
     chosen = configuration(experiment(plan, point), plan.properties, "")["properties"]
     return contradictions(as_mapping({**told, **chosen}), None)
 
 
-def _drawn(points: Sequence[Point], most: int, seed: int) -> list[Point]:
+def _drawn(points: Sequence[TunePoint], most: int, seed: int) -> list[TunePoint]:
     if len(points) <= most:
         return list(points)
     lots = random.Random(seed)  # noqa: S311 (a choice, not a secret)

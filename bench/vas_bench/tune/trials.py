@@ -1,17 +1,17 @@
-"""Turns of a search on a site: what a file of results has already is not run again."""
+"""Rounds of a search: the runs that a file of results already has are not made again."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from vas_bench.results.record import Run
-from vas_bench.run.estimate import Estimates
-from vas_bench.run.experiments import Identity
-from vas_bench.run.order import Turn
-from vas_bench.run.session import Session
+from vas_bench.engine.estimates import Estimates
+from vas_bench.engine.play import AGAIN, Budget, play_all
+from vas_bench.engine.rounds import Round, RoundKey, RunIdentity, key_of
+from vas_bench.results.record import BenchRun
+from vas_bench.run.estimate import estimates
+from vas_bench.run.experiments import Experiment
 from vas_core.errors import VasError
 from vas_core.progress import Steps
 
@@ -20,60 +20,68 @@ class OutOfTime(VasError):
     """The budget ends before the next run would."""
 
 
-_AGAIN = "mend that, then go on by --resume"
-Key = tuple[str, int, bool]
-Show = Callable[[Sequence[Turn]], AbstractContextManager[Steps]]
+Show = Callable[[Sequence[Round[Experiment]], Estimates[Experiment]], AbstractContextManager[Steps]]
+
+
+@dataclass
+class FailedCandidates:
+    """Leaves out a candidate after its first INVALID run: what fails once is not recommended."""
+
+    needed: RunIdentity[Experiment]
+    _failed: set[str] = field(default_factory=set)
+
+    def skips(self, round_: Round[Experiment]) -> bool:
+        """Whether the candidate of a round has failed before."""
+        return round_.identity.hash in self._failed
+
+    def saw(self, round_: Round[Experiment], run: BenchRun) -> None:
+        """Takes note of a run. Raises VasError where the needed one, the baseline, failed."""
+        if run.invalid is None:
+            return
+        if round_.identity == self.needed:
+            raise VasError(f"the baseline failed: {run.invalid}", hint=AGAIN)
+        self._failed.add(round_.identity.hash)
 
 
 @dataclass
 class Trials:
-    """Plays turns, and keeps each run as soon as it ended.
+    """Plays rounds, and keeps each run as soon as it ended.
 
-    `done` are valid runs of before, by their turns' keys. `show` is the progress of some turns.
+    `done` are valid runs of before, by their rounds' keys. `show` is the progress of some rounds.
     """
 
-    session: Session
-    keep: Callable[[Run], None]
+    play_round: Callable[[Round[Experiment]], BenchRun]
+    keep: Callable[[BenchRun], None]
     show: Show
-    done: Mapping[Key, Run] = field(default_factory=dict)
-    budget_seconds: float | None = None
-    clock: Callable[[], float] = time.monotonic
+    done: Mapping[RoundKey, BenchRun] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
 
-    def __post_init__(self) -> None:
-        self._started = self.clock()
+    def play(
+        self, rounds: Sequence[Round[Experiment]], *, needed: RunIdentity[Experiment]
+    ) -> dict[RoundKey, BenchRun]:
+        """Returns the runs that count, by their rounds' keys.
 
-    def play(self, turns: Sequence[Turn], *, needed: Identity) -> dict[Key, Run]:
-        """The runs that count, by their turns' keys.
-
-        After a run that is INVALID the others of its experiment are left out: what fails once is
-        not recommended. Raises VasError where that is the needed one; OutOfTime.
+        Raises VasError where the needed identity fails, and OutOfTime.
         """
-        found: dict[Key, Run] = {}
-        failed: set[str] = set()
-        todo = [turn for turn in turns if turn.key not in self.done]
-        estimates = Estimates(todo)
-        with self.show(todo) as progress:
-            for turn in turns:
-                if turn.identity.hash in failed:
-                    continue
-                run = self.done.get(turn.key) or self._made(turn, progress, estimates)
-                if run.invalid is None:
-                    found[turn.key] = run
-                elif turn.identity == needed:
-                    raise VasError(f"the baseline failed: {run.invalid}", hint=_AGAIN)
-                else:
-                    failed.add(turn.identity.hash)
-        return found
+        found = {each.key: self.done[each.key] for each in rounds if each.key in self.done}
+        todo = [each for each in rounds if each.key not in found]
+        guessed = estimates(todo)
 
-    def _made(self, turn: Turn, progress: Steps, estimates: Estimates) -> Run:
-        began = self.clock()
-        would_end = began - self._started + estimates.of(turn)
-        if self.budget_seconds is not None and would_end > self.budget_seconds:
-            raise OutOfTime("the budget has ended before the search", hint="go on by --resume")
-        with progress.step(turn.title):
-            run = self.session.play(turn)
+        def keep(run: BenchRun) -> None:
             self.keep(run)
-        estimates.took(turn, self.clock() - began)
-        if run.invalid:
-            progress.say(f"INVALID: {turn.title}: {run.invalid}")
-        return run
+            if run.invalid is None:
+                found[key_of(run)] = run
+
+        with self.show(todo, guessed) as progress:
+            ended = play_all(
+                self.play_round,
+                todo,
+                keep,
+                progress=progress,
+                estimates=guessed,
+                budget=self.budget,
+                stop=FailedCandidates(needed),
+            )
+        if ended.left:
+            raise OutOfTime("the budget has ended before the search", hint="go on by --resume")
+        return found

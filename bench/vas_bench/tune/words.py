@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from vas_bench.statistics.summary import summary
-from vas_bench.tune.halving import Outcome
-from vas_bench.tune.search import Found
-from vas_bench.tune.space import Point, Space
+from vas_bench.tune.halving import RungOutcome
+from vas_bench.tune.search import SearchResult
+from vas_bench.tune.space import Space, TunePoint
 
 
-def rows(found: Found) -> Iterator[tuple[object, ...]]:
+def rows(found: SearchResult) -> Iterator[tuple[object, ...]]:
     """Every candidate of every rung: rung, runs of it so far, median seconds, what became of it."""
     for outcome in found.outcomes:
         rung = outcome.rung
@@ -23,8 +23,8 @@ def rows(found: Found) -> Iterator[tuple[object, ...]]:
             yield rung.number, "", "", "failed", found.space.name(point)
 
 
-def finals(found: Found) -> Iterator[tuple[object, ...]]:
-    """The baseline and each finalist: runs, median seconds, spread, and what is to be said of it.
+def finals(found: SearchResult) -> Iterator[tuple[object, ...]]:
+    """The baseline and each finalist: runs, median seconds, spread, and the verdict.
 
     The spread says how small a gain these runs can tell from noise.
     """
@@ -34,7 +34,7 @@ def finals(found: Found) -> Iterator[tuple[object, ...]]:
         yield name, it.n, f"{it.median:.1f}", f"{100 * it.cv:.1f}%", verdicts.get(name, "")
 
 
-def as_json(found: Found) -> dict[str, Any]:
+def as_json(found: SearchResult) -> dict[str, Any]:
     """The space, the rungs, and the comparisons that decided."""
     verdict = found.verdict
     return {
@@ -49,7 +49,7 @@ def as_json(found: Found) -> dict[str, Any]:
 
 
 def space_as_json(space: Space) -> dict[str, Any]:
-    """What is tried, and what cannot be."""
+    """Returns the candidates, and the combinations that cannot be."""
     return {
         "baseline": space.baseline.choices,
         "candidates": [space.name(point) for point in space.candidates],
@@ -60,7 +60,7 @@ def space_as_json(space: Space) -> dict[str, Any]:
     }
 
 
-def _rung(space: Space, outcome: Outcome[Point]) -> dict[str, Any]:
+def _rung(space: Space, outcome: RungOutcome[TunePoint]) -> dict[str, Any]:
     return {
         "number": outcome.rung.number,
         "new_runs_of_each": outcome.rung.runs,

@@ -1,11 +1,11 @@
-"""`vas bench usl`."""
+"""The command `vas bench usl`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -15,12 +15,12 @@ from vas_bench.report.scaling import scalings
 from vas_bench.report.scaling_figure import scaling_words
 from vas_bench.results.groups import grouped
 from vas_bench.results.options import read_runs, skip_damaged_option
-from vas_bench.results.systems import SYSTEMS
-from vas_bench.usl.diagnosis import Diagnosis, diagnose
+from vas_bench.results.systems import System
+from vas_bench.usl.diagnosis import UslDiagnosis, diagnose
 from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
 from vas_bench.usl.law import DERIVED, Law
 from vas_bench.usl.picture import picture, shown_fit
-from vas_bench.usl.points import Point, points_of
+from vas_bench.usl.points import ScalingPoint, points_of
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
@@ -37,10 +37,14 @@ _FIGURES = (*_COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")
     "--from-coefficients",
     "coefficients",
     metavar="SIGMA,KAPPA[,GAMMA]",
-    help="Fit nothing: say what follows from these.",
+    help="Coefficients to describe; nothing is fitted.",
 )
-@click.option("--workload", help="Of a file of results that holds several.")
-@click.option("--system", type=click.Choice(list(SYSTEMS)), help="Of a file of results, likewise.")
+@click.option("--workload", help="Workload, if the file of results holds several.")
+@click.option(
+    "--system",
+    type=click.Choice(get_args(System)),
+    help="System, if the file of results holds several.",
+)
 @click.option(
     "--svg",
     "picture_file",
@@ -69,6 +73,9 @@ def usl(
     Examples: vas bench usl runs.csv
               vas bench usl results.jsonl --system vas --svg usl.svg --json
               vas bench usl --from-coefficients -0.0288,0.000447
+
+    \f
+    Raises BadInput for columns and options that do not go together.
     """
     if coefficients is not None and file is None:
         _given(_parsed(coefficients), as_json)
@@ -81,7 +88,7 @@ def usl(
 
 def _read(
     file: Path, workload: str | None, system: str | None, skip_damaged: bool
-) -> tuple[Sequence[Point], str]:
+) -> tuple[Sequence[ScalingPoint], str]:
     """The runs, and the unit of their throughput."""
     if file.suffix != ".jsonl":
         return points_of(read_table(file)), "throughput"
@@ -116,7 +123,9 @@ def _of(law: Law) -> str:
     return "sublinear" if law.sigma > 0 or law.kappa > 0 else "linear"
 
 
-def _fitted(points: Sequence[Point], unit: str, as_json: bool, picture_file: Path | None) -> None:
+def _fitted(
+    points: Sequence[ScalingPoint], unit: str, as_json: bool, picture_file: Path | None
+) -> None:
     fits = fit_all(points)
     found = diagnose(points, fits)
     drawn = shown_fit(fits, found)
@@ -124,14 +133,14 @@ def _fitted(points: Sequence[Point], unit: str, as_json: bool, picture_file: Pat
         chart = picture(points, drawn, found, unit, WIDE_PX)
         write_atomically(picture_file, svg(chart, picture_file.stem))
     elif picture_file:
-        note(f"{picture_file} is not written: there is no fit to draw")
+        note(f"{picture_file} is not written: no fit could be made")
     if as_json:
         print_json(as_json_document(fits, found))
     else:
         _print(fits, found)
 
 
-def _print(fits: Sequence[Fit | LeftOut], found: Diagnosis) -> None:
+def _print(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> None:
     made = [fit for fit in fits if isinstance(fit, Fit)]
     if made:
         print_table(("", *(fit.way for fit in made)), _rows(made))
@@ -143,7 +152,7 @@ def _print(fits: Sequence[Fit | LeftOut], found: Diagnosis) -> None:
         note(line)
 
 
-def as_json_document(fits: Sequence[Fit | LeftOut], found: Diagnosis) -> dict[str, Any]:
+def as_json_document(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> dict[str, Any]:
     """As `vas bench usl --json` prints it."""
     return {
         "fits": [_fit(fit) for fit in fits if isinstance(fit, Fit)],
@@ -199,5 +208,5 @@ def _parsed(text: str) -> Law:
         law = Law(0, -1)
     if law.kappa < 0 or law.gamma <= 0 or not all(map(isfinite, (law.sigma, law.kappa, law.gamma))):
         hint = "two or three numbers, kappa of 0 or more, gamma above 0: -0.0288,0.000447"
-        raise BadInput("are no coefficients", where=f"--from-coefficients {text}", hint=hint)
+        raise BadInput("are not coefficients", where=f"--from-coefficients {text}", hint=hint)
     return law

@@ -1,6 +1,6 @@
-"""What the fits say together: linear, sublinear, retrograde, or a baseline that was stretched.
+"""The conclusion from all fits: linear, sublinear, retrograde, or a stretched baseline.
 
-Superlinear speedup is no free capacity. The article found runs on few nodes stretched by retried
+Superlinear speedup is not free capacity. The article found runs on few nodes stretched by retried
 Reduce tasks: T(1) is too long, every speedup too large, and sigma below zero.
 """
 
@@ -12,7 +12,7 @@ from statistics import fmean
 
 from vas_bench.usl.fit import Fit, LeftOut, Way
 from vas_bench.usl.law import Law, or_never
-from vas_bench.usl.points import Point, single_node
+from vas_bench.usl.points import ScalingPoint, single_node
 
 STRETCHED = "superlinear: the baseline is stretched"
 _SUSPECT = "superlinear: suspect that the baseline is stretched"
@@ -28,7 +28,7 @@ _AT_ONCE = 1.5
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class UslDiagnosis:
     """The verdict, what speaks for it, and what must be said of the figures."""
 
     verdict: str
@@ -41,23 +41,23 @@ class Diagnosis:
         return self.verdict in (STRETCHED, _NOT_SUPERLINEAR)
 
 
-def diagnose(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Diagnosis:
-    """Of the runs and `fit_all`'s fits of them."""
+def diagnose(points: Sequence[ScalingPoint], fits: Sequence[Fit | LeftOut]) -> UslDiagnosis:
+    """Returns the diagnosis of runs and `fit_all`'s fits of them."""
     warnings = tuple(_warnings(fits))
     laws = [(fit, fit.law) for fit in fits if fit.law is not None]
     if not laws:
-        return Diagnosis("no law: no fit was possible", warnings=warnings)
+        return UslDiagnosis("no law: no fit was possible", warnings=warnings)
     stretched = tuple(_stretched(points, fits))
     first, law = laws[0]
     if _above_linear(law) and (stretched or _is_sure(first)):
         superlinear = tuple(_superlinear(points, first, law))
         if stretched:
-            return Diagnosis(STRETCHED, (*superlinear, *stretched), warnings)
-        return Diagnosis(_SUSPECT, (*superlinear, _next_step(points)), warnings)
+            return UslDiagnosis(STRETCHED, (*superlinear, *stretched), warnings)
+        return UslDiagnosis(_SUSPECT, (*superlinear, _next_step(points)), warnings)
     if stretched:
-        return Diagnosis(_NOT_SUPERLINEAR, stretched, warnings)
+        return UslDiagnosis(_NOT_SUPERLINEAR, stretched, warnings)
     verdict = _usual(first) if isinstance(first, Fit) else f"no law: {first.why}"
-    return Diagnosis(verdict, warnings=warnings)
+    return UslDiagnosis(verdict, warnings=warnings)
 
 
 def _above_linear(law: Law) -> bool:
@@ -69,7 +69,7 @@ def _is_sure(fit: Fit | LeftOut) -> bool:
     return not isinstance(fit, Fit) or not _may_be_zero(fit, "sigma")
 
 
-def _superlinear(points: Sequence[Point], fit: Fit | LeftOut, law: Law) -> Iterator[str]:
+def _superlinear(points: Sequence[ScalingPoint], fit: Fit | LeftOut, law: Law) -> Iterator[str]:
     ends = fit.interval("sigma") if isinstance(fit, Fit) else None
     interval = f" ({ends[0]:.3g} to {ends[1]:.3g})" if ends else ""
     yield f"sigma is {law.sigma:.3g}{interval} in the {fit.way} fit"
@@ -80,7 +80,7 @@ def _superlinear(points: Sequence[Point], fit: Fit | LeftOut, law: Law) -> Itera
             yield f"measured at p = {p:g}: {100 * efficiency:.0f} % of linear speedup"
 
 
-def _stretched(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Iterator[str]:
+def _stretched(points: Sequence[ScalingPoint], fits: Sequence[Fit | LeftOut]) -> Iterator[str]:
     by_way = {fit.way: fit for fit in fits}
     two, without = by_way[Way.TWO].law, by_way[Way.WITHOUT_ONE]
     if two and isinstance(without, Fit):
@@ -98,7 +98,7 @@ def _stretched(points: Sequence[Point], fits: Sequence[Fit | LeftOut]) -> Iterat
     yield from _failures(points)
 
 
-def _failures(points: Sequence[Point]) -> Iterator[str]:
+def _failures(points: Sequence[ScalingPoint]) -> Iterator[str]:
     for name in dict(points[0].failures):
         alone = [dict(it.failures)[name] for it in points if it.p == 1]
         others = [dict(it.failures)[name] for it in points if it.p != 1]
@@ -107,7 +107,7 @@ def _failures(points: Sequence[Point]) -> Iterator[str]:
             yield f"{name}: {few} a run on one node, {many} on more"
 
 
-def _next_step(points: Sequence[Point]) -> str:
+def _next_step(points: Sequence[ScalingPoint]) -> str:
     if points[0].failures:
         return "no more failures on one node, and all fits agree: look at its page cache and disk"
     return "all fits agree; columns failed_reduces and retries would show why"
@@ -143,6 +143,6 @@ def _warnings(fits: Sequence[Fit | LeftOut]) -> Iterator[str]:
             yield f"{fit.way}: kappa is at its bound of 0: no peak shows in these runs"
 
 
-def _means(points: Sequence[Point]) -> dict[float, float]:
+def _means(points: Sequence[ScalingPoint]) -> dict[float, float]:
     counts = sorted({it.p for it in points})
     return {p: fmean(it.throughput for it in points if it.p == p) for p in counts}

@@ -10,7 +10,7 @@ import numpy as np
 
 from vas_bench.statistics.bootstrap import CONFIDENCE, Interval
 from vas_bench.usl.law import Law, or_never
-from vas_bench.usl.points import Point, single_node
+from vas_bench.usl.points import ScalingPoint, single_node
 from vas_bench.usl.solve import Array, solve
 
 RESAMPLES = 500
@@ -30,7 +30,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit; `resampled` are the laws of the bootstrap, empty if there are no residuals.
+    """One fit; `resampled` are the laws of the bootstrap, empty without residuals.
 
     `rmse` is in the unit of throughput; `largest` and `smallest` are the p's that were measured.
     """
@@ -80,12 +80,12 @@ class LeftOut:
     law: Law | None = None
 
 
-def fit_all(points: Sequence[Point], *, resamples: int = RESAMPLES) -> list[Fit | LeftOut]:
+def fit_all(points: Sequence[ScalingPoint], *, resamples: int = RESAMPLES) -> list[Fit | LeftOut]:
     """The three fits, in the order of `Way`; each needs as many node counts as free parameters."""
     return [_fit(way, points, resamples) for way in Way]
 
 
-def _fit(way: Way, points: Sequence[Point], resamples: int) -> Fit | LeftOut:
+def _fit(way: Way, points: Sequence[ScalingPoint], resamples: int) -> Fit | LeftOut:
     used = [it for it in points if way is not Way.WITHOUT_ONE or it.p != 1]
     if way is Way.TWO and single_node(points) is None:
         return LeftOut(way, "one node was not measured")
@@ -111,7 +111,7 @@ def _solved(way: Way, p: Array, x: Array) -> Law:
 
 
 def _resampled(way: Way, law: Law, p: Array, x: Array, resamples: int) -> list[Law]:
-    """Fits to the law's own throughputs with the runs' relative errors dealt out anew.
+    """Fits to the law's own throughputs with the runs' relative errors dealt out again.
 
     The errors are centred and widened by sqrt(n / (n - 3)) for what the fit took of them.
     """

@@ -8,14 +8,14 @@ import numpy as np
 
 from vas_bench.report.charts.curve import Curve, curve
 from vas_bench.report.charts.marks import Chart
-from vas_bench.usl.diagnosis import Diagnosis
+from vas_bench.usl.diagnosis import UslDiagnosis
 from vas_bench.usl.fit import Fit, LeftOut, Way
-from vas_bench.usl.points import Point
+from vas_bench.usl.points import ScalingPoint
 
 _STEPS = 80
 
 
-def shown_fit(fits: Sequence[Fit | LeftOut], found: Diagnosis) -> Fit | None:
+def shown_fit(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> Fit | None:
     """The fit to draw: where the baseline is stretched, the one without it; None if there is none.
 
     One node then lies below the curve, which is what is wrong with it.
@@ -26,7 +26,9 @@ def shown_fit(fits: Sequence[Fit | LeftOut], found: Diagnosis) -> Fit | None:
     return next(iter(made.values()), None)
 
 
-def picture(points: Sequence[Point], fit: Fit, found: Diagnosis, unit: str, width: float) -> Chart:
+def picture(
+    points: Sequence[ScalingPoint], fit: Fit, found: UslDiagnosis, unit: str, width: float
+) -> Chart:
     """The chart: runs, curve with its 95 % band, and the straight line of gamma for each node."""
     law = fit.law
     told = (
@@ -37,7 +39,7 @@ def picture(points: Sequence[Point], fit: Fit, found: Diagnosis, unit: str, widt
 
 
 def through(
-    points: Sequence[Point], fit: Fit | None, x_words: str, y_words: str, series: int = 0
+    points: Sequence[ScalingPoint], fit: Fit | None, x_words: str, y_words: str, series: int = 0
 ) -> Curve:
     """Runs and, if there is a fit, its curve; `series` is the number of their colour."""
     runs = [(it.p, it.throughput) for it in points]

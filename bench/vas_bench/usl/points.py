@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from vas_bench.csvfile import Row, Table
+from vas_bench.csvfile import CsvRow, CsvTable
 from vas_core.errors import BadInput
 
 _NODES = ("p", "nodes", "hosts")
@@ -15,7 +15,7 @@ _FAILURES = ("failed_reduces", "retries")
 
 
 @dataclass(frozen=True)
-class Point:
+class ScalingPoint:
     """One run: nodes, throughput in any unit, and the failures it counted, by column."""
 
     p: float
@@ -23,7 +23,7 @@ class Point:
     failures: tuple[tuple[str, float], ...] = ()
 
 
-def points_of(table: Table) -> list[Point]:
+def points_of(table: CsvTable) -> list[ScalingPoint]:
     """The runs in a table: columns p, throughput (or seconds, of the same work), failed_reduces
     and retries if there. Raises BadInput with the line."""
     nodes = next((name for name in _NODES if name in table.columns), None)
@@ -34,15 +34,15 @@ def points_of(table: Table) -> list[Point]:
     return [_point(row, nodes, rate, table.columns) for row in table.rows]
 
 
-def _point(row: Row, nodes: str, rate: str, columns: Sequence[str]) -> Point:
+def _point(row: CsvRow, nodes: str, rate: str, columns: Sequence[str]) -> ScalingPoint:
     p, value = row.number(nodes), row.number(rate)
     if p < 1:
         raise BadInput(f"{nodes} is {p:g}", where=row.where, hint="count nodes from 1")
     failures = [(n, row.number(n, above_zero=False)) for n in _FAILURES if n in columns]
-    return Point(p, value if rate == _THROUGHPUT else 1 / value, tuple(failures))
+    return ScalingPoint(p, value if rate == _THROUGHPUT else 1 / value, tuple(failures))
 
 
-def single_node(points: Sequence[Point]) -> float | None:
+def single_node(points: Sequence[ScalingPoint]) -> float | None:
     """The mean throughput of one node; None if it was not measured."""
     alone = [it.throughput for it in points if it.p == 1]
     return fmean(alone) if alone else None

@@ -11,8 +11,7 @@ import click
 from vas_core.cli import note, vas
 from vas_core.manual.man import write_man_pages
 from vas_core.manual.site import build_site
-
-REPOSITORY = Path(__file__).parents[3]
+from vas_core.repository import REPOSITORY
 
 
 @click.command()

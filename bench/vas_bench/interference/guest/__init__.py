@@ -1,1 +1,1 @@
-"""A QEMU guest of an image beside a lab: its own kernel, TeraSort on its own disk."""
+"""A QEMU guest of an image next to a lab: its own kernel, TeraSort on its own disk."""

@@ -1,4 +1,4 @@
-"""The edge: a guest booted once, at work in its own turns, paused in all others."""
+"""The edge: a guest booted once, at work in its own rounds, paused in all others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from vas_bench.interference.cgroups import Groups
 from vas_bench.interference.guest.machine import Machine, overlay_argv, qemu_argv, seed
 from vas_bench.interference.guest.qmp import Qmp
-from vas_bench.interference.guest.said import Said, job_seconds, parse
+from vas_bench.interference.guest.said import GuestMessage, job_seconds, parse
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import run
@@ -28,7 +28,7 @@ _TIED = ("setpriv", "--pdeathsig", "KILL")
 
 
 @dataclass(frozen=True)
-class Guest:
+class AnalyticsGuest:
     """A guest that runs. Its QEMU is in the guest's group of `groups`. Get one by `booted`."""
 
     machine: Machine
@@ -47,17 +47,17 @@ class Guest:
         try:
             self.until("maps", before, _JOB_SECONDS)
             yield seconds
-            # One that ended early in the body is not the one that ran beside all of it.
+            # One that ended early in the body is not the one that ran next to all of it.
             found = self.until("ended", len(self.said()), _JOB_SECONDS)
             seconds.extend(job_seconds(found[before:]))
         finally:
             if self.process.poll() is None:
                 self.qmp.do("stop")
 
-    def until(self, at: str, after: int, seconds: float) -> list[Said]:
+    def until(self, at: str, after: int, seconds: float) -> list[GuestMessage]:
         """All it has said, as soon as this is said after so many lines."""
 
-        def look() -> list[Said]:
+        def look() -> list[GuestMessage]:
             said = self.said()
             if failed := next((each for each in said if each.at == "failed"), None):
                 raise VasError(f"a job failed: {failed.why}", where="guest")
@@ -65,12 +65,12 @@ class Guest:
                 raise VasError(f"QEMU has ended; console:\n{self._console()}", where="guest")
             return said
 
-        def heard(said: list[Said]) -> bool:
+        def heard(said: list[GuestMessage]) -> bool:
             return any(each.at == at for each in said[after:])
 
         return poll(look, heard, seconds, f"the guest to say {at!r}")
 
-    def said(self) -> list[Said]:
+    def said(self) -> list[GuestMessage]:
         """All it has said."""
         file = self.machine.said
         return parse(file.read_text()) if file.exists() else []
@@ -81,7 +81,7 @@ class Guest:
 
 
 @contextmanager
-def booted(machine: Machine, groups: Groups) -> Iterator[Guest]:
+def booted(machine: Machine, groups: Groups) -> Iterator[AnalyticsGuest]:
     """A guest that has its data and is paused, for the body; then it and its files are gone.
 
     Raises VasError with the console's end where it does not come up.
@@ -93,7 +93,7 @@ def booted(machine: Machine, groups: Groups) -> Iterator[Guest]:
         write_seed(machine.seed, seed(machine))
         entering = groups.entering("guest", [*_TIED, *qemu_argv(machine)])
         with _running(entering, machine.log) as (process, qmp):
-            guest = Guest(machine, groups, process, qmp)
+            guest = AnalyticsGuest(machine, groups, process, qmp)
             guest.until("made", 0, _BOOT_SECONDS)
             qmp.do("stop")
             yield guest

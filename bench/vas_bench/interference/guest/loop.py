@@ -1,4 +1,4 @@
-"""What runs in the guest: TeraSort, again and again. Needs the standard library alone.
+"""The guest's program: TeraSort, again and again. Needs the standard library alone.
 
 Says each step in a line of JSON on a virtio port. Started by a unit that the seed brings; the
 words of its jobs are a file of the seed's too.
@@ -36,7 +36,7 @@ def run(argv: list[str], port: IO[str]) -> float:
 
 
 def say(port: IO[str], **what: Any) -> None:
-    """One line."""
+    """Writes one line of JSON to the port."""
     port.write(json.dumps(what) + "\n")
     port.flush()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from vas_bench.interference.guest.loop import JOBS
-from vas_bench.interference.sizes import Sizes
+from vas_bench.interference.sizes import HostSizes
 from vas_core.qemu import disk, escaped, kernel, machine, port
 from vas_guest.seed import NOBODY
 from vas_image.image import DISK, INITRD, KERNEL, Image
@@ -50,19 +50,19 @@ _MAIN = ("-cp", "/usr/lib/vas/hadoop/*", "org.apache.hadoop.examples.ExampleDriv
 
 @dataclass(frozen=True)
 class Machine:
-    """What is booted, and the directory of what is made for it."""
+    """A machine to boot, and the directory of the files made for it."""
 
     directory: Path
     image: Image
     work: Path
-    sizes: Sizes
+    sizes: HostSizes
     cut: Cut
     qemu: str
     kvm: bool
 
     @property
     def overlay(self) -> Path:
-        """Its disk: all that it writes."""
+        """The disk, with all that the guest writes."""
         return self.work / "disk.qcow2"
 
     @property
@@ -77,12 +77,12 @@ class Machine:
 
     @property
     def said(self) -> Path:
-        """What its loop says."""
+        """The file of the messages of its loop."""
         return self.work / "said"
 
     @property
     def log(self) -> Path:
-        """What its QEMU prints."""
+        """The file with the output of its QEMU."""
         return self.work / "qemu.log"
 
     @property
@@ -93,17 +93,17 @@ class Machine:
 
     @property
     def disk_bytes(self) -> int:
-        """Of the virtual disk."""
+        """The size of the virtual disk."""
         return self.image.virtual_bytes + disk_bytes(self.cut.size_bytes)
 
 
 def disk_bytes(size: int) -> int:
-    """What an overlay may grow to, for a TeraSort of so many bytes."""
+    """Returns the bytes that an overlay may grow to, for a TeraSort of so many bytes."""
     return _COPIES * size + _SPARE_BYTES
 
 
 def qemu_argv(guest: Machine) -> list[str]:
-    """Its disk goes past the host's page cache, as a site's guests' do. It has no network."""
+    """Returns QEMU's command line: the disk past the host's page cache, as on sites; no network."""
     command_line = f"root={guest.image.root} rw {guest.image.kernel_command_line} {_NO_NETWORK}"
     return [
         guest.qemu,

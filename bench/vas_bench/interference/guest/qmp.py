@@ -11,14 +11,14 @@ from vas_core.errors import VasError
 class Qmp:
     """The monitor behind two streams. Raises VasError where nobody is, or answers otherwise."""
 
-    def __init__(self, answers: IO[bytes], asked: IO[bytes]) -> None:
-        self._answers, self._asked = answers, asked
+    def __init__(self, answers: IO[bytes], request: IO[bytes]) -> None:
+        self._answers, self._asked = answers, request
         if "QMP" not in self._next():
             raise VasError("it does not greet", where="QMP")
         self.do("qmp_capabilities")
 
     def do(self, command: str) -> None:
-        """Has a command done."""
+        """Runs a command of QEMU's. Raises VasError when QEMU refuses it or has ended."""
         try:
             self._asked.write(json.dumps({"execute": command}).encode() + b"\n")
             self._asked.flush()

@@ -1,4 +1,4 @@
-"""What the loop in the guest has said. Pure."""
+"""The messages of the loop in the guest. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from vas_core.documents import parse_json
 
 
-class Said(BaseModel):
+class GuestMessage(BaseModel):
     """A line of `loop.py`: seconds are of the guest's own clock, which a pause stops too."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -19,16 +19,18 @@ class Said(BaseModel):
     why: str = ""
 
 
-def parse(text: str) -> list[Said]:
+def parse(text: str) -> list[GuestMessage]:
     """All whole lines. Raises BadInput for others than the loop's."""
     whole = text[: text.rfind("\n") + 1].splitlines()
     hint = "look at the guest's console"
     return [
-        parse_json(line.encode(), Said, kind="word of the guest's", where="guest", hint=hint)
+        parse_json(
+            line.encode(), GuestMessage, kind="word of the guest's", where="guest", hint=hint
+        )
         for line in whole
     ]
 
 
-def job_seconds(said: list[Said]) -> list[float]:
-    """Of the jobs that ended."""
+def job_seconds(said: list[GuestMessage]) -> list[float]:
+    """Returns the seconds of the jobs that ended."""
     return [each.seconds for each in said if each.at == "ended"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vas_bench.report.charts.marks import Chart, Dot, Line, Mark, Path, Text, text_width
-from vas_bench.report.charts.scale import Scale, from_zero, shown, x_axis
+from vas_bench.report.charts.marks import Chart, ChartLine, ChartPath, Dot, Mark, Text, text_width
+from vas_bench.report.charts.scale import ChartScale, from_zero, shown, x_axis
 
 _TOP_PX = 26
 _AXIS_PX = 44
@@ -15,7 +15,7 @@ _PLOT_PX = 260
 
 @dataclass(frozen=True)
 class Curve:
-    """What is drawn: (x, y) of runs; (x, y, low, high) of the model; and the axes' words."""
+    """A curve: (x, y) of runs; (x, y, low, high) of the model; and the axes' words."""
 
     points: Sequence[tuple[float, float]]
     model: Sequence[tuple[float, float, float, float]]
@@ -42,21 +42,21 @@ def curve(title: str, description: str, drawn: Curve, width: float) -> Chart:
     return Chart(title, description, width, _TOP_PX + _PLOT_PX + _AXIS_PX, tuple(marks))
 
 
-def _y_axis(y_scale: Scale, x_scale: Scale) -> Iterator[Mark]:
+def _y_axis(y_scale: ChartScale, x_scale: ChartScale) -> Iterator[Mark]:
     for tick in y_scale.ticks(6):
         y = y_scale(tick)
-        yield Line(x_scale.start, y, x_scale.end, y, "grid")
+        yield ChartLine(x_scale.start, y, x_scale.end, y, "grid")
         yield Text(x_scale.start - 6, y + 4, shown(tick), "end", "faint")
 
 
-def _model(drawn: Curve, x_scale: Scale, y_scale: Scale) -> Iterator[Mark]:
+def _model(drawn: Curve, x_scale: ChartScale, y_scale: ChartScale) -> Iterator[Mark]:
     if drawn.straight:
         x, y = drawn.straight
-        yield Line(x_scale(0), y_scale(0), x_scale(x), y_scale(y), "reference")
+        yield ChartLine(x_scale(0), y_scale(0), x_scale(x), y_scale(y), "reference")
     if drawn.model:
         upper = [(x_scale(x), y_scale(high)) for x, _, _, high in drawn.model]
         lower = [(x_scale(x), y_scale(low)) for x, _, low, _ in drawn.model]
-        yield Path([*upper, *reversed(lower)], f"s{drawn.series} band", closed=True)
-        yield Path(
+        yield ChartPath([*upper, *reversed(lower)], f"s{drawn.series} band", closed=True)
+        yield ChartPath(
             [(x_scale(x), y_scale(y)) for x, y, _, _ in drawn.model], f"l{drawn.series} curve"
         )

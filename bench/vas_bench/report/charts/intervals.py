@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vas_bench.report.charts.marks import Bar, Chart, Dot, Line, Mark, Text, fitted, text_width
-from vas_bench.report.charts.scale import Scale, from_zero, x_axis
+from vas_bench.report.charts.marks import Bar, Chart, ChartLine, Dot, Mark, Text, fitted, text_width
+from vas_bench.report.charts.scale import ChartScale, from_zero, x_axis
 
 _ROW_PX = 56
 _SIDE_PX = 14
@@ -17,7 +17,7 @@ _GAP_PX = 12
 
 
 @dataclass(frozen=True)
-class Row:
+class IntervalRow:
     """An arm: its colour's number, value, interval, the same in words, and the single runs."""
 
     name: str
@@ -31,14 +31,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Axis:
-    """What is drawn: the unit, and a value to hold the rows against, if any."""
+    """The axis of a chart: its unit, and a value to compare the rows with, if any."""
 
     unit: str
     reference: float | None = None
     reference_text: str = ""
 
 
-def intervals(title: str, description: str, rows: Sequence[Row], axis: Axis, width: float) -> Chart:
+def intervals(
+    title: str, description: str, rows: Sequence[IntervalRow], axis: Axis, width: float
+) -> Chart:
     """The chart. The axis begins at zero, so that lengths are right."""
     row_px = _ROW_PX + (18 if any(not _beside(row, width) for row in rows) else 0)
     top = _TOP_PX if axis.reference is not None else 4.0
@@ -54,24 +56,26 @@ def intervals(title: str, description: str, rows: Sequence[Row], axis: Axis, wid
     return Chart(title, description, width, bottom + _AXIS_PX, tuple(marks))
 
 
-def _beside(row: Row, width: float) -> bool:
+def _beside(row: IntervalRow, width: float) -> bool:
     return text_width(row.name) + text_width(row.words) + _GAP_PX <= width
 
 
-def _reference(axis: Axis, scale: Scale, rows: int, row_px: float) -> Iterator[Mark]:
+def _reference(axis: Axis, scale: ChartScale, rows: int, row_px: float) -> Iterator[Mark]:
     """Its line, interrupted where words stand, and its name above."""
     if axis.reference is None:
         return
     x, half = scale(axis.reference), text_width(axis.reference_text) / 2
     for number in range(rows):
         end = _TOP_PX + (number + 1) * row_px
-        yield Line(x, end - _BAR_PX, x, end, "reference")
+        yield ChartLine(x, end - _BAR_PX, x, end, "reference")
     yield Text(
         min(max(x, half), scale.end + _SIDE_PX - half), 13, axis.reference_text, "middle", "faint"
     )
 
 
-def _row(row: Row, scale: Scale, top: float, height: float, width: float) -> Iterator[Mark]:
+def _row(
+    row: IntervalRow, scale: ChartScale, top: float, height: float, width: float
+) -> Iterator[Mark]:
     yield Text(0, top + 18, fitted(row.name, width), style="ink strong")
     if height == _ROW_PX:
         yield Text(width, top + 18, row.words, "end", "ink")
@@ -82,7 +86,9 @@ def _row(row: Row, scale: Scale, top: float, height: float, width: float) -> Ite
     for point in row.points:
         yield Dot(scale(point), middle + 13, f"s{row.series} point")
     if row.low < row.high:
-        yield Line(scale(row.low), middle, scale(row.high), middle, "whisker")
+        yield ChartLine(scale(row.low), middle, scale(row.high), middle, "whisker")
         for end in (row.low, row.high):
-            yield Line(scale(end), middle - 5, scale(end), middle + 5, "whisker")
-    yield Line(scale(row.value), middle - 9, scale(row.value), middle + 9, f"l{row.series} middle")
+            yield ChartLine(scale(end), middle - 5, scale(end), middle + 5, "whisker")
+    yield ChartLine(
+        scale(row.value), middle - 9, scale(row.value), middle + 9, f"l{row.series} middle"
+    )

@@ -1,4 +1,4 @@
-"""What a chart is made of. Lengths are pixels of its view box; styles are classes of chart.css."""
+"""The marks of a chart. Lengths are pixels of its view box; styles are classes of chart.css."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A straight line."""
+class ChartLine:
+    """A straight line between two points."""
 
     x1: float
     y1: float
@@ -45,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Bar:
-    """A filled rectangle."""
+    """A filled rectangle with a style."""
 
     x: float
     y: float
@@ -57,7 +57,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Dot:
-    """A filled circle."""
+    """A filled circle with a style."""
 
     x: float
     y: float
@@ -67,7 +67,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Path:
+class ChartPath:
     """A line through points; an area when `closed`."""
 
     points: Sequence[tuple[float, float]]
@@ -77,12 +77,12 @@ class Path:
 
     @property
     def d(self) -> str:
-        """As SVG writes it."""
+        """The path in SVG's notation."""
         steps = " L".join(f"{x:.1f} {y:.1f}" for x, y in self.points)
         return f"M{steps}{' Z' if self.closed else ''}"
 
 
-Mark = Text | Line | Bar | Dot | Path
+Mark = Text | ChartLine | Bar | Dot | ChartPath
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Chart:
 
     @property
     def texts(self) -> list[Text]:
-        """Its labels."""
+        """The labels of the chart."""
         return [mark for mark in self.marks if isinstance(mark, Text)]
 
 

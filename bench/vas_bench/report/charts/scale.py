@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vas_bench.report.charts.marks import Line, Mark, Text, text_width
+from vas_bench.report.charts.marks import ChartLine, Mark, Text, text_width
 
 _STEPS = (1, 2, 2.5, 5, 10)
 _TICK_GAP_PX = 22
@@ -14,7 +14,7 @@ _LINE_PX = 18
 
 
 @dataclass(frozen=True)
-class Scale:
+class ChartScale:
     """A linear scale from `low` to `high`, at the pixels `start` to `end`."""
 
     low: float
@@ -40,9 +40,13 @@ def _step(least: float) -> float:
     return next(power * factor for factor in _STEPS if power * factor >= least * (1 - 1e-9))
 
 
-def from_zero(highest: float, start: float, end: float, *, whole: bool = False) -> Scale:
+# A part of a smaller number is zero, and then no step can be found.
+_LEAST = 1e-100
+
+
+def from_zero(highest: float, start: float, end: float, *, whole: bool = False) -> ChartScale:
     """A scale whose lengths can be compared: it begins at zero. It holds `highest`, with room."""
-    return Scale(0, highest * 1.04 if highest > 0 else 1, start, end, whole)
+    return ChartScale(0, highest * 1.04 if highest > _LEAST else 1, start, end, whole)
 
 
 def shown(value: float) -> str:
@@ -59,16 +63,18 @@ def tenths(value: float) -> str:
     return f"{value:.1f}" if value >= 0.1 or value == 0 else shown(value)
 
 
-def x_axis(scale: Scale, top: float, bottom: float, unit: str, *, width: float) -> Iterator[Mark]:
+def x_axis(
+    scale: ChartScale, top: float, bottom: float, unit: str, *, width: float
+) -> Iterator[Mark]:
     """Grid lines with their values below, as many as fit side by side, and the unit."""
     for tick in _fitting(scale):
         x, half = scale(tick), text_width(shown(tick)) / 2
-        yield Line(x, top, x, bottom, "grid")
+        yield ChartLine(x, top, x, bottom, "grid")
         yield Text(min(x, width - half), bottom + _LINE_PX - 2, shown(tick), "middle", "faint")
     yield Text(scale.end, bottom + 2 * _LINE_PX - 2, unit, "end", "faint")
 
 
-def _fitting(scale: Scale) -> list[float]:
+def _fitting(scale: ChartScale) -> list[float]:
     for most in range(9, 1, -1):
         ticks = scale.ticks(most)
         widest = max(text_width(shown(tick)) for tick in ticks)

@@ -13,7 +13,7 @@ _GAP_PX = 10
 
 
 @dataclass(frozen=True)
-class Share:
+class ShareBar:
     """One bar: what it is of, the share from 0 to 1, and the same in words."""
 
     name: str
@@ -22,15 +22,15 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Block:
+class ShareBlock:
     """Bars of one arm."""
 
     name: str
     series: int
-    shares: tuple[Share, ...]
+    shares: tuple[ShareBar, ...]
 
 
-def shares(title: str, description: str, blocks: Sequence[Block], width: float) -> Chart:
+def shares(title: str, description: str, blocks: Sequence[ShareBlock], width: float) -> Chart:
     """The chart: blocks one below the other."""
     bars = [share for block in blocks for share in block.shares]
     left = min(max(text_width(bar.name) for bar in bars), 0.35 * width) + _GAP_PX
@@ -43,7 +43,9 @@ def shares(title: str, description: str, blocks: Sequence[Block], width: float) 
     return Chart(title, description, width, top, tuple(marks))
 
 
-def _block(block: Block, sides: tuple[float, float], top: float, width: float) -> Iterator[Mark]:
+def _block(
+    block: ShareBlock, sides: tuple[float, float], top: float, width: float
+) -> Iterator[Mark]:
     left, right = sides
     yield Text(0, top + 17, fitted(block.name, width), style="ink strong")
     for number, share in enumerate(block.shares):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from vas_bench.report.charts.marks import Bar, Chart, Mark, Text, fitted, text_width
-from vas_bench.report.charts.scale import Scale, from_zero, tenths, x_axis
+from vas_bench.report.charts.scale import ChartScale, from_zero, tenths, x_axis
 from vas_bench.results.phases import UNACCOUNTED
 
 _TITLE_PX = 24
@@ -18,7 +18,7 @@ _LEAST_BAR_PX = 1.5
 
 
 @dataclass(frozen=True)
-class Job:
+class WaterfallJob:
     """An arm: its colour's number, its phases in order in seconds, and its time in words."""
 
     name: str
@@ -27,7 +27,7 @@ class Job:
     phases: Mapping[str, float]
 
 
-def waterfall(title: str, description: str, jobs: Sequence[Job], width: float) -> Chart:
+def waterfall(title: str, description: str, jobs: Sequence[WaterfallJob], width: float) -> Chart:
     """The chart: jobs one below the other on one axis of seconds."""
     names = {name for job in jobs for name in job.phases}
     left = min(max(map(text_width, names)), 0.36 * width) + _GAP_PX
@@ -41,11 +41,11 @@ def waterfall(title: str, description: str, jobs: Sequence[Job], width: float) -
     return Chart(title, description, width, tops[-1] + _AXIS_PX, tuple(marks))
 
 
-def _height(job: Job) -> float:
+def _height(job: WaterfallJob) -> float:
     return _TITLE_PX + _PHASE_PX * len(job.phases) + _GAP_PX
 
 
-def _job(job: Job, scale: Scale, top: float, width: float) -> Iterator[Mark]:
+def _job(job: WaterfallJob, scale: ChartScale, top: float, width: float) -> Iterator[Mark]:
     yield Text(0, top + 17, fitted(f"{job.name}: {job.words}", width), style="ink strong")
     starts = accumulate(job.phases.values(), initial=0.0)
     for number, (start, (name, seconds)) in enumerate(

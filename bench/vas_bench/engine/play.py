@@ -1,0 +1,130 @@
+"""Plays rounds one after another: budget, time left, INVALID runs, and when to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Generic, Protocol
+
+from vas_bench.engine.estimates import Estimates
+from vas_bench.engine.rounds import Round, S
+from vas_bench.results.record import BenchRun
+from vas_core.errors import VasError
+
+AGAIN = "mend that, then go on by --resume"
+_MOST_FAILURES_IN_A_ROW = 3
+
+
+@dataclass(frozen=True)
+class Played(Generic[S]):
+    """How a session ended: the runs it made, and the rounds that the budget left no time for."""
+
+    made: tuple[BenchRun, ...]
+    left: tuple[Round[S], ...]
+
+
+@dataclass
+class Budget:
+    """Time from now on: `seconds`, or without end where that is None."""
+
+    seconds: float | None = None
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._started = self.clock()
+
+    def allows(self, seconds: float) -> bool:
+        """Whether something that takes so many seconds ends within the budget."""
+        return self.seconds is None or self.clock() - self._started + seconds <= self.seconds
+
+
+class Progress(Protocol):
+    """A display of what runs now; `vas_core.progress.Steps` is one."""
+
+    def step(self, name: str, /) -> AbstractContextManager[None]:
+        """Shows a step as long as the body runs."""
+
+    def expect(self, seconds: Mapping[str, float], /) -> None:
+        """Takes new estimates for later steps."""
+
+    def say(self, text: str, /) -> None:
+        """Prints a line above the progress."""
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """Progress that shows no steps, within a step that is shown."""
+
+    say: Callable[[str], None]
+
+    def step(self, _: str, /) -> AbstractContextManager[None]:
+        """Returns a context that shows nothing."""
+        return nullcontext()
+
+    def expect(self, _: Mapping[str, float], /) -> None:
+        """Ignores estimates: nothing is shown."""
+
+
+class StopRule(Protocol[S]):
+    """Decides after each run whether, and with what, a session goes on."""
+
+    def skips(self, round_: Round[S]) -> bool:
+        """Whether a round is left out because of what was seen."""
+
+    def saw(self, round_: Round[S], run: BenchRun) -> None:
+        """Takes note of a run. Raises VasError when the session has to stop."""
+
+
+@dataclass
+class FailuresInARow(Generic[S]):
+    """Stops after several INVALID runs in a row: then it is the site, not the systems."""
+
+    _failures: int = field(default=0, init=False)
+
+    def skips(self, round_: Round[S]) -> bool:
+        """Returns False: every round is played."""
+        return False
+
+    def saw(self, round_: Round[S], run: BenchRun) -> None:
+        """Counts INVALID runs. Raises VasError at the third in a row."""
+        self._failures = self._failures + 1 if run.invalid else 0
+        if self._failures == _MOST_FAILURES_IN_A_ROW:
+            what = f"{self._failures} runs in a row are INVALID, the last: {run.invalid}"
+            raise VasError(what, hint=AGAIN)
+
+
+def play_all(
+    play: Callable[[Round[S]], BenchRun],
+    rounds: Sequence[Round[S]],
+    keep: Callable[[BenchRun], None],
+    *,
+    progress: Progress,
+    estimates: Estimates[S],
+    budget: Budget | None = None,
+    stop: StopRule[S] | None = None,
+) -> Played[S]:
+    """Plays rounds in order, until all are done or the next would not end within the budget.
+
+    Each run is kept as soon as it ended. Raises VasError when the stop rule says so: by default,
+    when several runs fail in a row.
+    """
+    budget, stop = budget or Budget(), stop or FailuresInARow()
+    made: list[BenchRun] = []
+    for number, each in enumerate(rounds):
+        if stop.skips(each):
+            continue
+        if not budget.allows(estimates.of(each)):
+            return Played(tuple(made), tuple(rounds[number:]))
+        began = budget.clock()
+        with progress.step(each.title):
+            run = play(each)
+            keep(run)
+        made.append(run)
+        estimates.took(each, budget.clock() - began)
+        progress.expect({later.title: estimates.of(later) for later in rounds[number + 1 :]})
+        if run.invalid:
+            progress.say(f"INVALID: {each.title}: {run.invalid}")
+        stop.saw(each, run)
+    return Played(tuple(made), ())

@@ -1,0 +1,183 @@
+"""A site that is there: what it has to be, and what is made on it and removed again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pydantic import JsonValue
+
+from vas_bench.engine.play import Progress
+from vas_bench.engine.resume import Environment
+from vas_bench.interference import fio
+from vas_bench.interference.play import make_files
+from vas_bench.interference.scope import SITE, Scope
+from vas_bench.interference.site_stage import SiteStage
+from vas_bench.interference.target import InterferenceRequest, TargetStage
+from vas_bench.results.environment import environment
+from vas_bench.results.record import canonical_hash
+from vas_bench.run.arms import ARM_OF
+from vas_bench.site.checks import SiteOptions, check_mount, check_options
+from vas_bench.site.claim import is_left_over, make
+from vas_bench.site.configuration import SiteConfiguration
+from vas_bench.site.installed import versions
+from vas_bench.site.nodes import Nodes
+from vas_bench.site.place import SitePlace
+from vas_cluster import Cluster, load_cluster
+from vas_core.errors import BadInput, NotHere
+from vas_core.progress import Step, Steps
+from vas_core.repository import state_directory
+from vas_core.root import Root
+from vas_core.sizes import format_size
+from vas_yarn.jobs.terasort import TeraSort
+from vas_yarn.jobs.terasort import TeraSortSizes as Cut
+from vas_yarn.jobs.trees import inside, remove_tree
+from vas_yarn.site_files import configuration_directory
+
+_NAME = "vas-interference"
+_PREPARE = "make the job's input and the clients' files"
+_FILES_BYTES = 1 << 30
+# A job that takes longer is as good as hung.
+_LIMIT_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class SiteTarget:
+    """A `target.Target`. Get one by `of`."""
+
+    request: InterferenceRequest
+    options: SiteOptions
+    cluster: Cluster
+    configuration: SiteConfiguration
+    root: Root
+
+    @classmethod
+    def of(cls, request: InterferenceRequest, options: SiteOptions, root: Root) -> SiteTarget:
+        """Raises BadInput for a map or a configuration that cannot be used."""
+        check_options(options)
+        cluster = load_cluster(options.cluster_file)
+        if not cluster.guests():
+            hint = "YARN runs in the guests"
+            raise BadInput("no host has a guest", where=str(options.cluster_file), hint=hint)
+        directory = options.hadoop_conf or configuration_directory()
+        return cls(request, options, cluster, SiteConfiguration.read(directory), root)
+
+    @property
+    def scope(self) -> Scope:
+        """Without an arm on the servers."""
+        return SITE
+
+    @property
+    def files_bytes(self) -> int:
+        """The size of all the clients' files together."""
+        return self.request.files or _FILES_BYTES
+
+    def environment(self) -> Environment:
+        """Returns the machine as it is now."""
+        return environment(self.root)
+
+    def settings(self) -> dict[str, JsonValue]:
+        """Returns the site, its configuration, and versions."""
+        told: dict[str, JsonValue] = {**versions()}
+        return {
+            "site": self.cluster.site,
+            "site_configuration": canonical_hash(dict(self.configuration.properties)),
+            "files_bytes": self.files_bytes,
+            "drops": self.options.drops,
+            "versions": told,
+        }
+
+    def words(self) -> str:
+        """The site and its client."""
+        files = format_size(self.files_bytes)
+        of = {"none": "nobody's", "guests": "the guests'", "all": "the guests' and the servers'"}
+        caches = f"{of[self.options.drops]} page caches are emptied before a round"
+        return (
+            f"site {self.cluster.site}; its client is this machine, with files of {files}; {caches}"
+        )
+
+    def facts(self) -> Mapping[str, object]:
+        """Returns the site and its client for JSON."""
+        told = {"name": self.cluster.site, "files_bytes": self.files_bytes}
+        return {"site": told | {"page_caches_emptied": self.options.drops}}
+
+    def steps(self) -> Sequence[Step]:
+        """The seconds are a lab's, until sessions here have learned better."""
+        return [Step(_PREPARE, 15 + 25 * self.request.size / (1 << 30))]
+
+    def check(self) -> None:
+        """Raises BadInput unless this machine is a client of the site; VasError without YARN."""
+        if shutil.which(fio.PROGRAM) is None:
+            raise NotHere("fio is not installed", hint="run `vas doctor` for the package")
+        check_mount(self.root, self.cluster)
+        refuse_node(self.cluster, socket.gethostname())
+        self._place(None).refuse_broken()
+
+    def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
+        """Kept for the site."""
+        return Steps.show(steps, self._state / "interference-seconds.json")
+
+    @contextmanager
+    def opened(self, progress: Progress) -> Iterator[TargetStage]:
+        """A directory of ours on the site, with the data, as long as the body."""
+        wish, wisher = os.pipe()
+        place = self._place(wish)
+        try:
+            self._claim(place)
+            try:
+                yield self._prepared(place, progress, wisher)
+            finally:
+                remove_tree(place, self._directory)
+        finally:
+            os.close(wish)
+            with suppress(OSError):
+                os.close(wisher)
+
+    def _claim(self, place: SitePlace) -> None:
+        there = inside(place, self._directory)
+        if is_left_over(there):
+            remove_tree(place, self._directory)
+        make(there)
+
+    def _prepared(self, place: SitePlace, progress: Progress, wisher: int) -> TargetStage:
+        cut = Cut.of(self.request.size, len(self.cluster.guests()))
+        stage = SiteStage(
+            place,
+            self._directory,
+            self.files_bytes,
+            TeraSort(place, cut, f"{self._directory}/terasort"),
+            ARM_OF[self.request.system],
+            Nodes(self.cluster, self.options.reach),
+            self.options.drops,
+            lambda: os.close(wisher),
+        )
+        with progress.step(_PREPARE):
+            stage.prepare()
+            make_files(stage)
+        return stage
+
+    def _place(self, wish: int | None) -> SitePlace:
+        file, temporary = self.options.cluster_file, self._state / "tmp"
+        return SitePlace(self.cluster, file, self.configuration, temporary, _LIMIT_SECONDS, wish)
+
+    @property
+    def _directory(self) -> str:
+        return str(PurePosixPath("/", self.options.directory, _NAME))
+
+    @property
+    def _state(self) -> Path:
+        return state_directory(f"interference-{self.cluster.site}")
+
+
+def refuse_node(cluster: Cluster, name: str) -> None:
+    """Raises BadInput for a machine of the map: a client's reads are to come from outside."""
+    known = cluster.name_of(name)
+    nodes = {host.name for host in cluster.hosts} | {guest.name for guest in cluster.guests()}
+    if known in nodes:
+        hint = "run this on a client of the site"
+        raise BadInput("is a server or a guest, and not a client of theirs", where=name, hint=hint)

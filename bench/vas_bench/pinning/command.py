@@ -1,0 +1,215 @@
+"""The command `vas affinity experiment`."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import JsonValue
+
+from vas_affinity.options import cpus_here
+from vas_affinity.pictures.page import check_name, write_picture
+from vas_bench.engine.estimates import Estimates, Expected
+from vas_bench.engine.observe import Observer
+from vas_bench.engine.play import Budget, Played, play_all
+from vas_bench.engine.rounds import Round, draw_rounds, missing, runs_of
+from vas_bench.pinning import tuning, views
+from vas_bench.pinning.conduct import PinningResult, PinningSubject, identities, machine, observe
+from vas_bench.pinning.design import FEWEST_RUNS, arms
+from vas_bench.pinning.figure import draw_arms
+from vas_bench.pinning.workload import (
+    PinningWorkload,
+    Pipeline,
+    UserCommand,
+    check_command,
+    compile_pipeline,
+)
+from vas_bench.results.environment import environment
+from vas_bench.results.store import RunStore
+from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
+from vas_core.cli import RealRange, json_option, note, print_json
+from vas_core.files import write_atomically
+from vas_core.progress import Steps
+from vas_core.root import Root
+
+_ROOT = Root()
+_file = click.Path(path_type=Path, dir_okay=False)
+_count = click.IntRange(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PinningOptions:
+    """The options that the user gave."""
+
+    runs: int
+    seconds: float
+    stages: int
+    transport: str
+    messages: int
+    message_bytes: int
+    cpus: str | None
+    seed: int
+    alpha: float
+    out: Path | None
+    picture: Path | None
+    resume: Path | None
+    budget: int | None
+    command: tuple[str, ...]
+
+    def workload(self, directory: Path, *, dry_run: bool) -> PinningWorkload:
+        """The command, or the pipeline, compiled in that directory."""
+        chosen = cpus_here(self.cpus)
+        if self.command:
+            check_command(self.command)
+            return UserCommand(self.command, chosen if self.cpus else None)
+        return Pipeline(
+            program=Path("pipeline") if dry_run else compile_pipeline(directory),
+            cpus=chosen,
+            stages=self.stages,
+            seconds=self.seconds,
+            transport=self.transport,
+            messages=self.messages,
+            message_bytes=self.message_bytes,
+        )
+
+
+@click.command()
+@click.option(
+    "--runs",
+    type=click.IntRange(FEWEST_RUNS),
+    default=12,
+    show_default=True,
+    help="Runs of each arm.",
+)
+@click.option(
+    "--seconds", type=RealRange(0.05), default=2.0, show_default=True, help="Seconds of a run."
+)
+@click.option(
+    "--stages",
+    type=click.IntRange(2, 256),
+    default=6,
+    show_default=True,
+    help="Threads of the pipeline.",
+)
+@click.option(
+    "--transport",
+    type=click.Choice(["pipe", "futex"]),
+    default="pipe",
+    show_default=True,
+    help="How messages are handed on.",
+)
+@click.option(
+    "--messages",
+    type=click.IntRange(1, 1024),
+    default=8,
+    show_default=True,
+    help="Messages under way.",
+)
+@click.option(
+    "--bytes",
+    "message_bytes",
+    type=_count,
+    default=16384,
+    show_default=True,
+    help="Bytes of a message.",
+)
+@click.option("--cpus", help="CPUs to pin to, like 0-3 [default: those this process may use].")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
+)
+@click.option(
+    "--alpha",
+    type=RealRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="Level of significance.",
+)
+@click.option("--out", type=_file, help="Write all results as JSON.")
+@click.option("--picture", type=_file, help="Draw the runs: .svg, .png or .html.")
+@resume_option
+@budget_option
+@click.option("--dry-run", is_flag=True, help="Print what would run.")
+@json_option
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def experiment(as_json: bool, dry_run: bool, **given: Any) -> None:
+    """Test whether pinning pays: tuned and not, pinned and not.
+
+    Four arms in rounds, mean and variance tested. It runs a pipeline of threads, or a COMMAND whose
+    last line on stdout is a number, more of it being better. Tuned is /dev/cpu_dma_latency at 0.
+    `vas bench report` reads the file of --resume.
+
+    \b
+    Examples: vas affinity experiment --runs 12 --picture runs.svg
+              vas affinity experiment --cpus 4-7 -- ./my-benchmark --short
+    """
+    options = PinningOptions(**given)
+    if options.picture:
+        check_name(options.picture)
+    lacking = tuning.why_not(_ROOT)
+    all_arms = arms(tuning=lacking is None)
+    said = f"not available: {lacking}" if lacking else tuning.NAME
+    with tempfile.TemporaryDirectory(prefix="vas-experiment-") as directory:
+        work = options.workload(Path(directory), dry_run=dry_run)
+        note(f"{work.describe()}\ntuned: {said}")
+        argv: list[JsonValue] = [*options.command]
+        settings: dict[str, JsonValue]
+        settings = {"about": work.describe(), "argv": argv, "tuned": said}
+        of = identities(work, all_arms, **settings)
+        drawn = draw_rounds(of, rounds=options.runs, seed=options.seed)
+        if dry_run:
+            note("would run: " + "; ".join(each.experiment.arm.name for each in drawn))
+            return
+        header = {**settings, "seed": options.seed} if options.resume else None
+        with RunStore.open(options.resume, header) as store:
+            left = missing(drawn, store.content.runs)
+            note_left(_play(work, left, store, options, Path(directory)).left)
+            made = runs_of(drawn, store.runs)
+    valid = tuple(run for run in made if not run.invalid)
+    if valid:
+        kept = (work.describe(), work.metric, said, options.seed)
+        result = PinningResult(*kept, *machine(), valid)
+        _write(result, options)
+        _print(result, options.alpha, as_json)
+    refuse_invalid(made)
+
+
+def _play(
+    work: PinningWorkload,
+    left: Sequence[Round[PinningSubject]],
+    store: RunStore,
+    options: PinningOptions,
+    directory: Path,
+) -> Played[PinningSubject]:
+    here = environment(_ROOT)
+    name, command = "pinning", "vas affinity experiment"
+    observer = Observer(name, command, here, lambda: environment(_ROOT))
+    guessed = Estimates(left, [Expected(0.0, options.seconds)] * len(left))
+    with Steps.show(guessed.steps(left), directory / "seconds.json") as progress:
+        return play_all(
+            lambda each: observer.observe(each, lambda: observe(_ROOT, work, each.experiment.arm)),
+            left,
+            store.append,
+            progress=progress,
+            estimates=guessed,
+            budget=Budget(options.budget),
+        )
+
+
+def _print(result: PinningResult, alpha: float, as_json: bool) -> None:
+    if as_json:
+        print_json(result.as_json(alpha))
+    else:
+        views.print_result(result, alpha)
+
+
+def _write(result: PinningResult, options: PinningOptions) -> None:
+    if options.out:
+        document = json.dumps(result.as_json(options.alpha), indent=1)
+        write_atomically(options.out, document + "\n")
+    if options.picture:
+        write_picture(draw_arms(result), options.picture, "Runs by arm")

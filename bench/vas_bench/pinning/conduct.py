@@ -1,0 +1,152 @@
+"""One run of an arm: its settings, its value, and what else the machine did meanwhile."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from vas_bench.engine.observe import Observation
+from vas_bench.engine.rounds import RunIdentity
+from vas_bench.pinning import tuning
+from vas_bench.pinning.design import PinningArm, arms, questions
+from vas_bench.pinning.statistics import PinningAnswer, PinningSummary, summarize
+from vas_bench.pinning.workload import PinningWorkload
+from vas_bench.results.measures import PINNING
+from vas_bench.results.record import BenchRun, Parameter
+from vas_bench.results.systems import Pinning
+from vas_core.root import Root
+
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_IDLE_FIELDS = (3, 4)  # of /proc/stat's first line: idle, iowait
+_STEAL_FIELD = 7
+_MEASURES = {"value": "work_rate", "seconds": "wall_seconds"}
+
+
+@dataclass(frozen=True)
+class PinningSubject:
+    """An arm, and the unit of its workload's value."""
+
+    arm: PinningArm
+    metric: str
+    workload: str = PINNING
+    site: object = None
+
+    @property
+    def system(self) -> Pinning:
+        """The arm, as results name it."""
+        return self.arm.name
+
+    @property
+    def title(self) -> str:
+        """The arm, as progress names it."""
+        return self.arm.name
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The unit, which all arms have in common."""
+        return {"metric": self.metric}
+
+
+def identities(
+    work: PinningWorkload, all_arms: list[PinningArm], **settings: Any
+) -> list[RunIdentity[PinningSubject]]:
+    """Returns each arm with the settings that it runs with."""
+    return [RunIdentity(PinningSubject(arm, work.metric), settings, {}) for arm in all_arms]
+
+
+@dataclass(frozen=True)
+class PinningResult:
+    """An experiment that is done; `runs` are those that count."""
+
+    workload: str
+    metric: str
+    tuning: str
+    seed: int
+    cpus: int
+    kernel: str
+    runs: tuple[BenchRun, ...]
+
+    @property
+    def values(self) -> dict[str, list[float]]:
+        """Runs' values by arm, in order of the arms."""
+        names = [arm.name for arm in arms(tuning=True)]
+        found = {
+            name: [r.measures["work_rate"] for r in self.runs if r.system == name] for name in names
+        }
+        return {name: values for name, values in found.items() if values}
+
+    def summaries(self) -> dict[str, PinningSummary]:
+        """Returns mean and spread by arm."""
+        return {name: summarize(values) for name, values in self.values.items()}
+
+    def tests(self) -> list[PinningAnswer]:
+        """Returns the answers that the runs give."""
+        return questions(self.values)
+
+    @property
+    def others_cpus(self) -> float:
+        """CPUs that other processes used, mean of all runs."""
+        return sum(run.measures["others_cpus"] for run in self.runs) / len(self.runs)
+
+    def as_json(self, alpha: float) -> dict[str, Any]:
+        """Returns the result as `vas affinity experiment --json` prints it."""
+        return {
+            "workload": self.workload,
+            "metric": self.metric,
+            "tuned": self.tuning,
+            "pinned_and_tuned_in": "seeded rounds, each arm once a round",
+            "seed": self.seed,
+            "cpus": self.cpus,
+            "kernel": self.kernel,
+            "others_cpus_mean": round(self.others_cpus, 3),
+            "alpha": alpha,
+            "arms": {name: vars(one) for name, one in self.summaries().items()},
+            "tests": [{**vars(t), "significant": t.significant(alpha)} for t in self.tests()],
+            "runs": [_as_json(run) for run in self.runs],
+        }
+
+
+def _as_json(run: BenchRun) -> dict[str, Any]:
+    names = (*_MEASURES, "others_cpus", "stolen_cpus")
+    return {"arm": run.system, **{name: run.measures[_MEASURES.get(name, name)] for name in names}}
+
+
+def machine() -> tuple[int, str]:
+    """Returns how many CPUs this process may use, and the kernel's release."""
+    return len(os.sched_getaffinity(0)), platform.release()
+
+
+def observe(root: Root, workload: PinningWorkload, arm: PinningArm) -> Observation:
+    """Runs an arm once, with what is set for it. Raises VasError when the workload fails."""
+    with tuning.tuned(root) if arm.tuned else nullcontext():
+        busy, stolen = _cpu_seconds(root)
+        own, started = _own_seconds(), time.monotonic()
+        value = workload.run(arm)
+        seconds = time.monotonic() - started
+        busy_after, stolen_after = _cpu_seconds(root)
+    others = busy_after - busy - (_own_seconds() - own)
+    found = {
+        "work_rate": value,
+        "wall_seconds": round(seconds, 3),
+        "others_cpus": round(max(0.0, others) / seconds, 3),
+        "stolen_cpus": round((stolen_after - stolen) / seconds, 3),
+    }
+    return Observation(found)
+
+
+def _cpu_seconds(root: Root) -> tuple[float, float]:
+    """CPU time of the whole machine that was used, and that the hypervisor kept to itself."""
+    line = (root.read("proc/stat") or "").splitlines()[0]
+    ticks = [int(field) for field in line.split()[1:9]]
+    stolen = ticks[_STEAL_FIELD]
+    used = sum(ticks) - sum(ticks[n] for n in _IDLE_FIELDS) - stolen
+    return used / _TICKS_PER_SECOND, stolen / _TICKS_PER_SECOND
+
+
+def _own_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -1,0 +1,141 @@
+"""The workload of an experiment: its own pipeline of threads, or a user's command."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from itertools import groupby
+from math import isfinite
+from pathlib import Path
+from typing import Protocol
+
+from vas_affinity.cpulist import format_cpulist
+from vas_bench.pinning.design import PinningArm
+from vas_core.compiler import c_compiler
+from vas_core.errors import NotHere, VasError
+from vas_core.process import run
+
+
+class PinningWorkload(Protocol):
+    """A workload that an experiment runs."""
+
+    @property
+    def metric(self) -> str:
+        """The unit of what a run gives, more of which is better."""
+
+    def describe(self) -> str:
+        """One line: what runs, and what "pinned" is."""
+
+    def run(self, arm: PinningArm) -> float:
+        """Runs it once and returns its metric."""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The ring of `pipeline.c`, of threads that hand messages on."""
+
+    program: Path
+    cpus: tuple[int, ...]
+    stages: int
+    seconds: float
+    transport: str
+    messages: int
+    message_bytes: int
+    metric: str = "messages/s"
+
+    def describe(self) -> str:
+        parts = [
+            f"{format_cpulist([n for n, _ in group])} on CPU {cpu}"
+            for cpu, group in groupby(enumerate(self.places()), key=lambda place: place[1])
+        ]
+        return (
+            f"{self.stages} threads in a ring by {self.transport}, {self.messages} messages of "
+            f"{self.message_bytes} bytes under way, {self.seconds:g} s a run; "
+            f"pinned: stages {', '.join(parts)}"
+        )
+
+    def places(self) -> list[int]:
+        """Stages by CPU: neighbours together, as many on each CPU as on the others."""
+        share = self.stages / len(self.cpus)
+        return [self.cpus[int(stage / share)] for stage in range(self.stages)]
+
+    def run(self, arm: PinningArm) -> float:
+        words = (self.stages, self.seconds, self.transport, self.messages, self.message_bytes)
+        argv = [str(self.program), *map(str, words)]
+        if arm.pinned:
+            argv.append(",".join(map(str, self.places())))
+        return last_number(argv, run(argv).stdout)
+
+
+@dataclass(frozen=True)
+class UserCommand:
+    """A user's command: the last line of its stdout is the metric.
+
+    VAS_PINNED and VAS_TUNED in its environment are 0 or 1; with `cpus` it is pinned to them.
+    """
+
+    argv: tuple[str, ...]
+    cpus: tuple[int, ...] | None
+    metric: str = "as printed"
+
+    def describe(self) -> str:
+        to = f"to CPUs {format_cpulist(self.cpus)}" if self.cpus else "by itself (VAS_PINNED=1)"
+        return f"{self.argv[0]}; pinned: {to}"
+
+    def run(self, arm: PinningArm) -> float:
+        cpus = self.cpus if arm.pinned else None
+        with kept_on(cpus):
+            done = run(self.argv, env=_environment(arm))
+        return last_number(self.argv, done.stdout)
+
+
+def check_command(argv: Sequence[str]) -> None:
+    """Raises NotHere for a program that is not there."""
+    if shutil.which(argv[0]) is None:
+        hint = "give a program on PATH, or its path"
+        raise NotHere(f"no program {argv[0]}", where="affinity experiment", hint=hint)
+
+
+def last_number(argv: Sequence[str], stdout: str) -> float:
+    """The number in the last line. Raises VasError when it is none."""
+    lines = stdout.strip().splitlines()
+    try:
+        metric = float(lines[-1])
+        if not isfinite(metric):
+            raise ValueError(metric)
+        return metric
+    except (IndexError, ValueError):
+        last = lines[-1] if lines else ""
+        what = f"the last line of its output is not a number: {last!r}"
+        raise VasError(what, where=argv[0], hint="print the metric last") from None
+
+
+def compile_pipeline(directory: Path) -> Path:
+    """Compiles the pipeline there. Raises NotHere without a C compiler."""
+    hint = "give a COMMAND of your own, or install gcc"
+    compiler = c_compiler(where="affinity experiment", hint=hint)
+    program = directory / "pipeline"
+    with as_file(files(__package__).joinpath("pipeline.c")) as source:
+        run([compiler, "-std=gnu11", "-O2", "-o", program, source, "-lpthread"])
+    return program
+
+
+@contextmanager
+def kept_on(cpus: Sequence[int] | None) -> Iterator[None]:
+    """Keeps all that is started meanwhile on these CPUs: it inherits them from us."""
+    before = os.sched_getaffinity(0)
+    if cpus:
+        os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _environment(arm: PinningArm) -> Mapping[str, str]:
+    flags = {"VAS_PINNED": arm.pinned, "VAS_TUNED": arm.tuned}
+    return {**os.environ, **{name: str(int(flag)) for name, flag in flags.items()}}

@@ -1,0 +1,64 @@
+"""Plays the rounds of a plan on its site into a file of results: the part commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from vas_bench.engine.play import Budget, Played, play_all
+from vas_bench.engine.resume import left_to_do
+from vas_bench.engine.rounds import Round, RunIdentity
+from vas_bench.results.store import RunStore
+from vas_bench.run.estimate import estimated_seconds, estimates
+from vas_bench.run.experiments import Experiment
+from vas_bench.run.planned import PlannedSite
+from vas_bench.run.session import Session
+from vas_core.cli import print_table
+from vas_core.progress import Steps
+
+
+def conduct(
+    site: PlannedSite,
+    rounds: Sequence[Round[Experiment]],
+    store: RunStore,
+    *,
+    file: Path | None,
+    resume: bool,
+    command: str,
+    budget: float | None = None,
+) -> Played[Experiment]:
+    """Plays the rounds that the store lacks, and ends the site.
+
+    Raises BadInput for a store that cannot be gone on from, VasError when the site is broken.
+    """
+    here = site.environment()
+    where = file or Path("results")
+    left = left_to_do(rounds, store.content, here, file=where, resume=resume)
+    if not left:
+        return Played((), ())
+    session, guessed = Session(site, here, site.plan.name, command), estimates(left)
+    try:
+        with Steps.show(guessed.steps(left), site.learned) as progress:
+            return play_all(
+                session.play,
+                left,
+                store.append,
+                progress=progress,
+                estimates=guessed,
+                budget=Budget(budget),
+            )
+    finally:
+        site.down()
+
+
+def without_settings(experiments: Iterable[Experiment]) -> list[RunIdentity[Experiment]]:
+    """Returns identities that are good enough for a dry run: nothing has to be built for them."""
+    return [RunIdentity(each, {}, {}) for each in experiments]
+
+
+def say_rounds(rounds: Sequence[Round[Experiment]]) -> float:
+    """Prints rounds with their seconds; returns the sum."""
+    seconds = estimated_seconds(rounds)
+    titles = [each.title for each in rounds]
+    print_table(("ROUND", "SECONDS"), zip(titles, (f"{s:.0f}" for s in seconds), strict=True))
+    return sum(seconds)

@@ -1,0 +1,128 @@
+"""Hadoop's examples as workloads: how their input is made, run, and their output checked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from vas_core.errors import VasError
+from vas_yarn.jobs.job import JobResult
+from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.systems import Arm
+from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import job_properties
+from vas_yarn.jobs.trees import copy_to_hdfs, inside, readable, remove_tree
+
+_LIBRARY = "org.apache.hadoop.mapreduce.lib"
+TEXTS = ("-outKey", "org.apache.hadoop.io.Text", "-outValue", "org.apache.hadoop.io.Text")
+_TEXT_OUTPUT = f"{_LIBRARY}.output.TextOutputFormat"
+
+
+class Data(Protocol):
+    """A job and its input. All raise VasError when they fail."""
+
+    def generate(self) -> None:
+        """Makes the input, in place of what was there."""
+
+    def run(self, arm: Arm) -> JobResult:
+        """Runs the job in one way."""
+
+    def validate(self, arm: Arm) -> str:
+        """Returns the checksum of the output, which is removed. Raises VasError if it is wrong."""
+
+
+class Example:
+    """One of Hadoop's examples, whose output is right if it is, byte for byte, what stock's is."""
+
+    def __init__(
+        self,
+        lab: Place,
+        directory: str,
+        argv: Sequence[str],
+        sizes: Sizes,
+        make: Callable[[str], None],
+    ) -> None:
+        self._lab, self._directory, self._argv, self._make = lab, directory, argv, make
+        self._sizes = sizes
+        self._properties = job_properties(sizes)
+
+    def generate(self) -> None:
+        """Makes the input, in place of what was in the directory."""
+        remove_tree(self._lab, self._directory)
+        self._make(f"{self._directory}/input")
+
+    def copy_from(self, made: Example) -> None:
+        """Has the same input, in HDFS."""
+        source, target = f"{made._directory}/input", f"{self._directory}/input"
+        copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
+
+    def run(self, arm: Arm) -> JobResult:
+        """Runs it in one way. Raises VasError when the lab is broken or the job fails."""
+        self._lab.refuse_broken()
+        remove_tree(self._lab, self._output)
+        argv = [*self._argv, f"{self._directory}/input", self._output]
+        return self._lab.run_job(argv, self._properties | dict(arm.properties), jars=arm.jars)
+
+    def validate(self, _: Arm) -> str:
+        """The SHA-256 of all output files' own, in order; the output is removed.
+
+        Raises VasError unless every reducer left one and there is something in them.
+        """
+        with readable(self._lab, self._output) as there:
+            sums = self._lab.call(["sh", "-euc", _DIGEST, "sh", str(there)]).stdout.split()
+        files, size_bytes, digest = int(sums[0]), int(sums[1]), sums[2]
+        if files != self._sizes.reducers or not size_bytes:
+            raise VasError(f"{files} files, {size_bytes} bytes in all", where=self._output)
+        remove_tree(self._lab, self._output)
+        return digest
+
+    @property
+    def _output(self) -> str:
+        return f"{self._directory}/output"
+
+
+_DIGEST = 'cd "$1"; ls part-* | wc -l; cat part-* | wc -c; sha256sum part-* | sha256sum'
+
+
+def sort(lab: Place, sizes: Sizes, directory: str) -> Example:
+    """Sort of random texts, into text: a sequence file has a random mark."""
+    formats = ("-inFormat", f"{_LIBRARY}.input.SequenceFileInputFormat", "-outFormat", _TEXT_OUTPUT)
+    argv = ("sort", "-r", str(sizes.reducers), *formats, *TEXTS)
+    return Example(lab, directory, argv, sizes, random_text(lab, sizes))
+
+
+def wordcount(
+    lab: Place, sizes: Sizes, directory: str, program: Sequence[str] = ("wordcount",)
+) -> Example:
+    """WordCount, or a `program` like it, of random text."""
+    make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT)
+    return Example(lab, directory, program, sizes, make)
+
+
+def random_text(lab: Place, sizes: Sizes, *options: str) -> Callable[[str], None]:
+    """Makes a file for each map."""
+    amount = {
+        "mapreduce.randomtextwriter.totalbytes": str(sizes.size_bytes),
+        "mapreduce.randomtextwriter.bytespermap": str(sizes.size_bytes // sizes.maps),
+    }
+    properties = job_properties(sizes) | amount
+
+    def make(directory: str) -> None:
+        lab.run_job(["randomtextwriter", *options, directory], properties)
+
+    return make
+
+
+def secondary_sort(lab: Place, sizes: Sizes, directory: str) -> Example:
+    """SecondarySort of random pairs, a file for each map."""
+
+    def make(inputs: str) -> None:
+        there = inside(lab, inputs)
+        lab.call(["mkdir", "-p", str(there)])
+        for number in range(sizes.maps):
+            words = (str(there / f"pairs-{number}"), str(sizes.size_bytes // sizes.maps))
+            argv = [sys.executable, "-m", "vas_bench.run.pairs", *words, str(number)]
+            lab.call(argv)
+
+    return Example(lab, directory, ("secondarysort",), sizes, make)

@@ -1,0 +1,83 @@
+"""Apache Tez, to be measured against: its jars, and the arm that runs a MapReduce job on it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from vas_core.errors import VasError
+from vas_core.files import write_atomically
+from vas_core.process import run
+from vas_core.repository import REPOSITORY
+from vas_lab.hadoop.configuration import child_arguments
+from vas_lab.lab import Lab
+from vas_yarn.jobs.systems import Arm
+
+_PLUGINS = REPOSITORY / "yarn-plugins"
+_TARGET = _PLUGINS / "tez/target"
+HISTORY = "/tez-history"
+"""Where in a lab its application masters say what they did."""
+_VERSION = re.compile(r"<tez\.version>([^<]+)</")
+NAME = "Tez"
+
+
+def tez_version() -> str:
+    """The version that is pinned with all others, in the plugins' POM."""
+    found = _VERSION.search((_PLUGINS / "pom.xml").read_text())
+    assert found, "yarn-plugins/pom.xml: no property tez.version"
+    return found[1]
+
+
+def tez_jars() -> tuple[Path, ...]:
+    """Tez's jars and those it needs besides Hadoop's; none before they are fetched."""
+    lib = _TARGET / "lib"
+    is_there = (lib / f"tez-dag-{tez_version()}.jar").is_file()
+    return tuple(sorted(lib.glob("*.jar"))) if is_there else ()
+
+
+def fetch_tez(say: Callable[[str], None]) -> tuple[Path, ...]:
+    """Returns Tez's jars, from Maven Central if need be. Raises VasError when that fails."""
+    if not tez_jars():
+        say(f"fetching Apache Tez {tez_version()} from Maven Central, to measure against (7 MB)")
+        shutil.rmtree(_TARGET, ignore_errors=True)
+        argv = ["mvn", "-q", "-B", "-f", str(_PLUGINS / "pom.xml"), "-P", "tez", "-pl", "tez"]
+        run([*argv, "package"])
+    if not tez_jars():
+        raise VasError("Maven brought no Tez", where=str(_TARGET))
+    return tez_jars()
+
+
+def job_properties(history: str) -> dict[str, str]:
+    """Returns the properties of every MapReduce job on Tez, which writes its history there."""
+    return {
+        "mapreduce.framework.name": "yarn-tez",
+        "tez.use.cluster.hadoop-libs": "true",
+        # Its servlets are Jersey 1's, and Hadoop's Jersey 2: the application master would hang.
+        "tez.am.tez-ui.webservice.enable": "false",
+        "tez.am.container.reuse.enabled": "true",
+        "tez.simple.history.logging.dir": history,
+        "tez.am.sleep.time.before.exit.millis": "1000",
+    }
+
+
+def arm_on(properties: Mapping[str, str], jars: tuple[Path, ...]) -> Arm:
+    """Jobs on Tez, with these properties and these jars for their clients."""
+    return Arm(NAME, f"Apache Tez {tez_version()}, containers used again", properties, jars)
+
+
+def tez_arm(lab: Lab, jars: tuple[Path, ...]) -> Arm:
+    """The lab's jobs on Tez: the same JVM flags, heaps, sort buffer and container sizes."""
+    arguments = lab.spec.conf / "tez-child.args"
+    write_atomically(arguments, child_arguments(lab.spec, jars))
+    every_jvm = f"@{arguments}"
+    properties = job_properties(HISTORY) | {
+        # The jars are on every node's disk already, as Hadoop's are: none is localised.
+        "tez.ignore.lib.uris": "true",
+        "tez.cluster.additional.classpath.prefix": ":".join(map(str, jars)),
+        "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
+        "mapreduce.admin.map.child.java.opts": every_jvm,
+        "mapreduce.admin.reduce.child.java.opts": every_jvm,
+    }
+    return arm_on(properties, jars)

@@ -1,0 +1,136 @@
+"""Measures the search: its speed, its distance from the optimum, a big plan's time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from vas_affinity.score import Problem, score
+from vas_affinity.search import Effort, find
+from vas_affinity.search.exact import optimum
+from vas_affinity.search.local import settle
+from vas_affinity.search.standing import Standing
+from vas_bench.search.instances import instance, machine
+
+BIG_THREADS = 500
+_RUNS = 5
+_BRANCHES = 200_000
+_SMALL = (
+    machine(packages=2, nodes=1, caches=1, cores=2, threads=2),
+    machine(packages=1, nodes=2, caches=2, cores=2, threads=1),
+    machine(packages=2, nodes=1, caches=1, cores=3, threads=1),
+)
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What-ifs evaluated a second of the clock, by one process; `cpu_seconds` tells how much of it
+    the process had a CPU."""
+
+    what_ifs_per_second: float
+    what_ifs: int
+    seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class BigPlan:
+    """The plan of a large host: from posing the problem to the placement."""
+
+    cpus: int
+    threads: int
+    seconds: float
+    cpu_seconds: float
+    start_score: float
+    score: float
+    what_ifs_per_second: float
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far local search alone ended above the optimum, on small instances: 0.01 is 1 %."""
+
+    instances: int
+    proved: int
+    mean: float
+    worst: float
+
+
+def big_problem(seed: int) -> Problem:
+    """A host of 2 packages, 8 nodes, 16 caches and 256 CPUs, with 500 threads."""
+    topology = machine(packages=2, nodes=4, caches=2, cores=8, threads=2)
+    return instance(topology, BIG_THREADS, np.random.default_rng(seed))
+
+
+def speed(problem: Problem, seed: int, seconds: float) -> Speed:
+    """Searches some times for so long, from threads that stand anywhere.
+
+    All that a search evaluates counts, and the moves that it makes take their time too. The best
+    of the runs is given: others' use of the CPUs only ever slows one down.
+    """
+    return max((_run(problem, seed + n, seconds) for n in range(_RUNS)), key=_rate)
+
+
+def _rate(speed: Speed) -> float:
+    return speed.what_ifs_per_second
+
+
+def _run(problem: Problem, seed: int, seconds: float) -> Speed:
+    standing = Standing(problem, _anywhere(problem, seed))
+    started, cpu = time.perf_counter(), time.process_time()
+    end = started + seconds
+    random = np.random.default_rng(seed)
+    settle(standing, kicks=10**9, random=random, late=lambda: time.perf_counter() > end)
+    spent = time.perf_counter() - started
+    rate = standing.what_ifs / spent
+    return Speed(rate, standing.what_ifs, spent, time.process_time() - cpu)
+
+
+def big_plan(seed: int, effort: Effort) -> BigPlan:
+    """Poses and plans the large host, from threads that stand anywhere."""
+    started, cpu = time.perf_counter(), time.process_time()
+    problem = big_problem(seed)
+    found = find(problem, _anywhere(problem, seed), effort)
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    rate = found.what_ifs / seconds
+    return BigPlan(
+        len(problem.cpus), BIG_THREADS, seconds, cpu, found.start_score, found.score, rate
+    )
+
+
+def gap(seeds: Sequence[int], tick: Callable[[], None]) -> Gap:
+    """Compares local search with branch and bound, with 4 to 6 threads on 8 CPUs or fewer."""
+    gaps = []
+    for seed in seeds:
+        problem = instance(_SMALL[seed % 3], 4 + seed // 3 % 3, np.random.default_rng(seed))
+        found = find(problem, None, Effort(seed=seed, branches=0))
+        best = optimum(problem, found.places, found.score, branches=_BRANCHES)
+        lowest = score(problem, best.places)
+        if best.proved:
+            gaps.append(found.score / lowest - 1 if lowest else 0.0)
+        tick()
+    return Gap(len(seeds), len(gaps), mean(gaps or [0.0]), max(gaps, default=0.0))
+
+
+def _anywhere(problem: Problem, seed: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+    random = np.random.default_rng(seed)
+    free = [np.flatnonzero(np.isfinite(row)) for row in problem.alone]
+    return np.array([random.choice(cpus) for cpus in free], dtype=np.intp)
+
+
+def as_json(seed: int, speed: Speed, plan: BigPlan, gap: Gap) -> dict[str, Any]:
+    """The whole, keys first that the project promises."""
+    return {
+        "what_ifs_per_second": round(speed.what_ifs_per_second),
+        "optimality_gap": gap.worst,
+        "plan_seconds": round(plan.seconds, 3),
+        "seed": seed,
+        "speed": asdict(speed),
+        "plan": asdict(plan),
+        "gap": asdict(gap),
+    }

@@ -1,0 +1,110 @@
+"""From runs to rows: the arithmetic, the goals, and which rows cannot be trusted. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vas_bench.results.record import BenchRun
+from vas_bench.shuffle.goals import STOCK, Goal
+
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class GoalRow:
+    """A line of the table. One that is invalid has no value and has not met its goal."""
+
+    name: str
+    value: float | None
+    interval: tuple[float, float] | None
+    n: int
+    goal: float | None
+    met: bool | None
+    p: float | None = None
+    invalid: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as `vas bench shuffle --json` prints it; `invalid` only where it is."""
+        row: dict[str, Any] = {
+            "name": self.name,
+            "value": _rounded(self.value),
+            "interval": [_rounded(end) for end in self.interval] if self.interval else None,
+            "n": self.n,
+            "goal": self.goal,
+            "met": self.met,
+            "p": _rounded(self.p),
+        }
+        return row | ({"invalid": self.invalid} if self.invalid else {})
+
+    def as_cells(self) -> tuple[object, ...]:
+        """The row for people, in the order of COLUMNS."""
+        if self.invalid:
+            return (self.name, "invalid", "", self.n, _limit(self.goal), "no", "")
+        assert self.value is not None and self.interval is not None
+        interval = " to ".join(_number(end) for end in self.interval)
+        met = "" if self.met is None else "yes" if self.met else "no"
+        p = "" if self.p is None else f"{self.p:.3f}"
+        return (self.name, _number(self.value), interval, self.n, _limit(self.goal), met, p)
+
+
+COLUMNS = ("NAME", "VALUE", "95 % INTERVAL", "N", "GOAL", "MET", "P")
+
+
+def rows(title: str, goals: Iterable[Goal], runs: Sequence[BenchRun]) -> list[GoalRow]:
+    """Returns a row for each goal of a job whose systems have run."""
+    ran = {run.system for run in runs}
+    checked = judged(runs)
+    return [row(title, goal, checked) for goal in goals if ran.issuperset(goal.systems)]
+
+
+def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> GoalRow:
+    """Returns a goal's row, from the runs of its job on its systems and on stock."""
+    runs = [run for run in checked if run.system in {*goal.systems, STOCK}]
+    name = f"{title}: {goal.row}"
+    wrong = next((f"{r.system}, round {r.round}: {r.invalid}" for r in runs if r.invalid), "")
+    if wrong:
+        n = min(sum(r.system == it and not r.invalid for r in runs) for it in goal.systems)
+        met = None if goal.limit is None else False
+        return GoalRow(name, None, None, n, goal.limit, met, invalid=wrong)
+    it = goal.estimate(runs)
+    met = None if goal.limit is None else it.value <= goal.limit
+    return GoalRow(name, it.value, (it.low, it.high), it.n, goal.limit, met, it.p)
+
+
+def judged(runs: Sequence[BenchRun]) -> list[BenchRun]:
+    """Returns the runs; those whose output differs from stock's of the same round are INVALID."""
+    stock = {run.round: _checksum(run) for run in runs if run.system == STOCK and not run.invalid}
+
+    def judge(run: BenchRun) -> BenchRun:
+        if run.invalid:
+            return run
+        expected = stock.get(run.round)
+        if expected is None:
+            return _invalid(run, "stock's output, to compare with, is missing")
+        if _checksum(run) != expected:
+            return _invalid(run, f"its output is {_checksum(run)}, stock's {expected}")
+        return run
+
+    return [judge(run) for run in runs]
+
+
+def _checksum(run: BenchRun) -> str:
+    return run.validation.checksum if run.validation else ""
+
+
+def _invalid(run: BenchRun, why: str) -> BenchRun:
+    return run.model_copy(update={"invalid": why})
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) else f"{value:.3f}"
+
+
+def _limit(goal: float | None) -> str:
+    return "" if goal is None else f"<= {goal:g}"
