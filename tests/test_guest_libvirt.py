@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vas_affinity.emit.libvirt import domain_xml
-from vas_affinity.placement import GuestShape, Pin, Placement, Target
+from vas_affinity.plan.emit.libvirt import domain_xml
+from vas_affinity.plan.placement import GuestShape, HostPlacement, Pin, PinTarget
 from vas_cluster import load_cluster
 from vas_cluster.model import Disk
 from vas_core.cli import run_command
@@ -60,14 +60,14 @@ def site(tmp_path: Path, daemon: libvirt.Libvirt) -> Iterator[Path]:
     daemon.end_guests()
 
 
-def _placement() -> Placement:
+def _placement() -> HostPlacement:
     pins = [
-        Pin(target=Target.VCPU, name=str(number), cpus=(number,), reason="", guest=GUEST)
+        Pin(target=PinTarget.VCPU, name=str(number), cpus=(number,), reason="", guest=GUEST)
         for number in (0, 1)
     ]
-    pins.append(Pin(target=Target.IOTHREAD, name="1", cpus=(1,), reason="", guest=GUEST))
+    pins.append(Pin(target=PinTarget.IOTHREAD, name="1", cpus=(1,), reason="", guest=GUEST))
     shape = GuestShape(guest=GUEST, vcpus=2, sockets=1, cores=2, threads=1, iothreads=1)
-    return Placement(host="oss1", pins=tuple(pins), shapes=(shape,))
+    return HostPlacement(host="oss1", pins=tuple(pins), shapes=(shape,))
 
 
 def vas(daemon: libvirt.Libvirt, site: Path, command: str, *more: str) -> int:

@@ -15,10 +15,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from vas_affinity.experiment import tuning
-from vas_affinity.experiment.conduct import Result, Run
-from vas_affinity.experiment.design import BASE, Arm, arms, order, questions
+from vas_affinity.experiment.conduct import ExperimentResult, ExperimentRun
+from vas_affinity.experiment.design import BASE, ExperimentArm, arms, order, questions
 from vas_affinity.experiment.figure import draw_arms
-from vas_affinity.experiment.statistics import Answer, contrast, corrected, spread, summarize
+from vas_affinity.experiment.statistics import (
+    HypothesisTest,
+    contrast,
+    corrected,
+    spread,
+    summarize,
+)
 from vas_affinity.experiment.workload import Pipeline, kept_on, last_number
 from vas_core.cli import run_command
 from vas_core.errors import VasError
@@ -58,7 +64,7 @@ def test_two_means_are_welchs_test(one: list[float], other: list[float]) -> None
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
 def test_holms_correction_never_helps_and_keeps_order(found: list[float]) -> None:
-    tests = corrected([Answer("x", "%", 1.0, None, None, p) for p in found])
+    tests = corrected([HypothesisTest("x", "%", 1.0, None, None, p) for p in found])
     assert all(test.p <= test.p_holm <= 1 for test in tests)
     ordered = sorted(tests, key=lambda test: test.p)
     assert [t.p_holm for t in ordered] == sorted(t.p_holm for t in tests)
@@ -86,7 +92,7 @@ def test_the_interaction_is_what_pinning_gains_more_when_tuned() -> None:
         (True, False): 120.0,
         (True, True): 160.0,
     }
-    values = {Arm(*key).name: list(level + noise) for key, level in levels.items()}
+    values = {ExperimentArm(*key).name: list(level + noise) for key, level in levels.items()}
     found = {test.question: test for test in questions(values)}
     crossed = found["interaction: does pinning gain more when tuned"]
     assert crossed.effect == pytest.approx(30.0)
@@ -96,7 +102,7 @@ def test_the_interaction_is_what_pinning_gains_more_when_tuned() -> None:
 
 def test_without_the_factor_two_arms_are_left() -> None:
     left = arms(tuning=False)
-    assert left == [BASE, Arm(tuned=False, pinned=True)]
+    assert left == [BASE, ExperimentArm(tuned=False, pinned=True)]
     values = {arm.name: [1.0, 2.0, 3.0] for arm in left}
     assert [test.question for test in questions(values)] == [
         "mean: pinning, untuned",
@@ -144,13 +150,15 @@ def test_the_last_line_is_the_metric(out: str, value: float) -> None:
 
 @pytest.mark.parametrize("out", ["", "12 MB/s\n", "nan\n", "inf\n"])
 def test_what_is_no_metric_is_named(out: str) -> None:
-    with pytest.raises(VasError, match="bench: the last line of its output is no number"):
+    with pytest.raises(VasError, match="bench: the last line of its output is not a number"):
         last_number(["bench"], out)
 
 
 def test_the_figure_shows_each_run() -> None:
-    runs = tuple(Run(arm, 100.0 + n, 1.0, 0.5, 0.0) for n, arm in enumerate(arms(tuning=True) * 3))
-    result = Result("ring", "messages/s", "x", 1, 2, "6.1", runs)
+    runs = tuple(
+        ExperimentRun(arm, 100.0 + n, 1.0, 0.5, 0.0) for n, arm in enumerate(arms(tuning=True) * 3)
+    )
+    result = ExperimentResult("ring", "messages/s", "x", 1, 2, "6.1", runs)
     document = draw_arms(result).document("x")
     assert document.count("<circle") == 12
     assert result.others_cpus == 0.5

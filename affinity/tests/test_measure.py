@@ -7,11 +7,11 @@ import os
 import numpy as np
 import pytest
 
-from vas_affinity.benchmark.instances import machine
-from vas_affinity.distance import ratio_distances
-from vas_affinity.measure.pairs import pairs_to_measure
-from vas_affinity.measure.pingpong import built, measure_pair
-from vas_affinity.measure.result import Measurement, Pair, measured_distances
+from vas_affinity.machine.distance import ratio_distances
+from vas_affinity.machine.measure.pairs import pairs_to_measure
+from vas_affinity.machine.measure.pingpong import built, measure_pair
+from vas_affinity.machine.measure.result import CpuPair, Measurement, measured_distances
+from vas_affinity.search.benchmark.instances import machine
 from vas_core.errors import BadInput
 
 TOPOLOGY = machine(packages=2, nodes=2, caches=1, cores=4, threads=2)
@@ -19,7 +19,7 @@ RATIO = ratio_distances(TOPOLOGY)
 
 
 def _measured(*pairs: tuple[int, int, float]) -> Measurement:
-    found = tuple(Pair(a=a, b=b, ns=ns, least_ns=ns, most_ns=ns) for a, b, ns in pairs)
+    found = tuple(CpuPair(a=a, b=b, ns=ns, least_ns=ns, most_ns=ns) for a, b, ns in pairs)
     return Measurement(
         host="h", cpus=TOPOLOGY.online, rounds=1, samples=1, partial=True, pairs=found
     )

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from highs import optimal
 
-from vas_affinity.benchmark.instances import instance, machine
-from vas_affinity.score import Problem, score
 from vas_affinity.search import Effort, find
+from vas_affinity.search.benchmark.instances import instance, machine
+from vas_affinity.search.score import PlacementProblem, score
 
 MACHINES = [
     machine(packages=2, nodes=1, caches=1, cores=2, threads=2),
@@ -21,7 +21,7 @@ MACHINES = [
 EFFORTS = {"as planned": Effort(), "local search alone": Effort(branches=0)}
 
 
-def _problem(number: int) -> Problem:
+def _problem(number: int) -> PlacementProblem:
     topology = MACHINES[number % len(MACHINES)]
     return instance(topology, 4 + number // len(MACHINES) % 2, np.random.default_rng(number))
 

@@ -1,1 +1,1 @@
-"""Does pinning pay here? Two factors, runs in turns, mean and variance tested."""
+"""Tests whether pinning pays here: two factors, runs in turns, mean and variance compared."""

@@ -1,4 +1,4 @@
-"""Runs an experiment: each run with what is set for its arm, and what else the machine did."""
+"""Runs an experiment: sets each run's arm, and measures what else the machine did."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from vas_affinity.experiment import tuning
-from vas_affinity.experiment.design import Arm, questions
-from vas_affinity.experiment.statistics import Answer, Summary, summarize
-from vas_affinity.experiment.workload import Workload
+from vas_affinity.experiment.design import ExperimentArm, questions
+from vas_affinity.experiment.statistics import ArmSummary, HypothesisTest, summarize
+from vas_affinity.experiment.workload import ExperimentWorkload
 from vas_core.root import Root
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -22,10 +22,13 @@ _STEAL_FIELD = 7
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run. `others_cpus` is what all other processes used meanwhile, in CPUs."""
+class ExperimentRun:
+    """One run of an arm. `others_cpus` is what all other processes used meanwhile, in CPUs.
 
-    arm: Arm
+    `stolen_cpus` is what a hypervisor gave to other machines.
+    """
+
+    arm: ExperimentArm
     value: float
     seconds: float
     others_cpus: float
@@ -33,8 +36,8 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Result:
-    """An experiment that is done."""
+class ExperimentResult:
+    """The runs of an experiment, and the conditions under which they ran."""
 
     workload: str
     metric: str
@@ -42,32 +45,32 @@ class Result:
     seed: int
     cpus: int
     kernel: str
-    runs: tuple[Run, ...]
+    runs: tuple[ExperimentRun, ...]
 
     @property
     def values(self) -> dict[str, list[float]]:
-        """Runs' values by arm, in order of the arms."""
-        found: dict[Arm, list[float]] = {}
+        """Returns arm -> values of its runs, in order of the arms."""
+        found: dict[ExperimentArm, list[float]] = {}
         for run in self.runs:
             found.setdefault(run.arm, []).append(run.value)
         ordered = sorted(found, key=lambda arm: (arm.tuned, arm.pinned))
         return {arm.name: found[arm] for arm in ordered}
 
-    def summaries(self) -> dict[str, Summary]:
-        """By arm."""
+    def summaries(self) -> dict[str, ArmSummary]:
+        """Returns arm -> summary of its runs."""
         return {name: summarize(values) for name, values in self.values.items()}
 
-    def tests(self) -> list[Answer]:
-        """What was asked of the runs."""
+    def tests(self) -> list[HypothesisTest]:
+        """Returns the hypothesis tests of the runs, corrected for their number."""
         return questions(self.values)
 
     @property
     def others_cpus(self) -> float:
-        """What other processes used, mean of all runs."""
+        """Returns the CPUs that other processes used, the mean of all runs."""
         return sum(run.others_cpus for run in self.runs) / len(self.runs)
 
     def as_json(self, alpha: float) -> dict[str, Any]:
-        """All of it."""
+        """Returns runs, summaries, tests and conditions as plain data."""
         return {
             "workload": self.workload,
             "metric": self.metric,
@@ -85,9 +88,12 @@ class Result:
 
 
 def conduct(
-    root: Root, workload: Workload, plan: Sequence[Arm], told: Callable[[Run], None]
-) -> list[Run]:
-    """Runs all, in that order."""
+    root: Root,
+    workload: ExperimentWorkload,
+    plan: Sequence[ExperimentArm],
+    told: Callable[[ExperimentRun], None],
+) -> list[ExperimentRun]:
+    """Runs the arms in that order; calls `told` after each run."""
     done = []
     for arm in plan:
         with tuning.tuned(root) if arm.tuned else nullcontext():
@@ -97,18 +103,18 @@ def conduct(
 
 
 def machine() -> tuple[int, str]:
-    """CPUs that this process may use, and the kernel's release."""
+    """Returns the number of CPUs that this process may use, and the kernel's release."""
     return len(os.sched_getaffinity(0)), platform.release()
 
 
-def _one(root: Root, workload: Workload, arm: Arm) -> Run:
+def _one(root: Root, workload: ExperimentWorkload, arm: ExperimentArm) -> ExperimentRun:
     busy, stolen = _cpu_seconds(root)
     own, started = _own_seconds(), time.monotonic()
     value = workload.run(arm)
     seconds = time.monotonic() - started
     busy_after, stolen_after = _cpu_seconds(root)
     others = busy_after - busy - (_own_seconds() - own)
-    return Run(
+    return ExperimentRun(
         arm,
         value,
         round(seconds, 3),
@@ -118,7 +124,7 @@ def _one(root: Root, workload: Workload, arm: Arm) -> Run:
 
 
 def _cpu_seconds(root: Root) -> tuple[float, float]:
-    """CPU time of the whole machine that was used, and that the hypervisor kept to itself."""
+    """Returns the CPU seconds of the whole machine in use, and those a hypervisor kept."""
     line = (root.read("proc/stat") or "").splitlines()[0]
     ticks = [int(field) for field in line.split()[1:9]]
     stolen = ticks[_STEAL_FIELD]

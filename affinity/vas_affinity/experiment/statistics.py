@@ -13,12 +13,12 @@ from vas_core.holm import holm
 
 Arms = Mapping[str, Sequence[float]]
 _ROUNDING = 1e-12
-"""Of values by their mean."""
+"""Relative error of values divided by their mean."""
 
 
 @dataclass(frozen=True)
-class Summary:
-    """An arm. `relative_sd` is the standard deviation by the mean (CV)."""
+class ArmSummary:
+    """Mean and spread of an arm's runs. `relative_sd` is standard deviation / mean (CV)."""
 
     n: int
     mean: float
@@ -29,11 +29,11 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A question and its answer. `effect` and its interval are in `unit`.
+class HypothesisTest:
+    """A hypothesis test: its question, effect and p-value. The effect is in `unit`.
 
-    `p_holm` is the p-value after Holm's correction for all questions asked together; the interval
-    is the uncorrected 95 % one, None for a test that has none.
+    `p_holm` is the p-value after Holm's correction for all tests of the experiment; `low` to `high`
+    is the uncorrected 95 % interval, None for a test without one.
     """
 
     question: str
@@ -45,20 +45,24 @@ class Answer:
     p_holm: float = math.nan
 
     def significant(self, alpha: float) -> bool:
-        """Whether it may be said."""
+        """Tells whether the effect is significant after the correction."""
         return self.p_holm < alpha
 
 
-def summarize(values: Sequence[float]) -> Summary:
-    """Mean and spread of an arm of two runs or more."""
+def summarize(values: Sequence[float]) -> ArmSummary:
+    """Returns mean and spread of an arm of two runs or more."""
     mean, sd = float(np.mean(values)), float(np.std(values, ddof=1))
-    return Summary(len(values), mean, sd, sd / mean if mean else math.nan, min(values), max(values))
+    return ArmSummary(
+        len(values), mean, sd, sd / mean if mean else math.nan, min(values), max(values)
+    )
 
 
-def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: float) -> Answer:
-    """A weighted sum of means against 0, the variances not taken for equal.
+def contrast(
+    question: str, arms: Arms, weights: Mapping[str, float], base: float
+) -> HypothesisTest:
+    """Tests a weighted sum of means against 0, without assuming equal variances.
 
-    Welch's test where the weights are 1 and -1: its degrees of freedom are Satterthwaite's. The
+    This is Welch's test if the weights are 1 and -1, with Satterthwaite's degrees of freedom. The
     effect is in per cent of `base`.
     """
     parts = [(w, np.asarray(arms[name], dtype=float)) for name, w in weights.items()]
@@ -67,35 +71,35 @@ def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: floa
     variance = sum(shares)
     if variance == 0:
         p = 0.0 if effect else 1.0
-        return Answer(question, "%", 100 * effect / base, None, None, p)
+        return HypothesisTest(question, "%", 100 * effect / base, None, None, p)
     pairs = zip(shares, parts, strict=True)
     freedom = variance**2 / sum(share**2 / (len(v) - 1) for share, (_, v) in pairs)
     error = math.sqrt(variance)
     p = float(2 * stats.t.sf(abs(effect) / error, freedom))
     half = float(stats.t.ppf(0.975, freedom)) * error
     low, high = 100 * (effect - half) / base, 100 * (effect + half) / base
-    return Answer(question, "%", 100 * effect / base, low, high, p)
+    return HypothesisTest(question, "%", 100 * effect / base, low, high, p)
 
 
-def spread(question: str, before: Sequence[float], after: Sequence[float]) -> Answer:
-    """Brown and Forsythe's test: whether runs of an arm differ more among themselves.
+def spread(question: str, before: Sequence[float], after: Sequence[float]) -> HypothesisTest:
+    """Tests whether the runs of one arm vary more than those of the other (Brown and Forsythe).
 
-    Of values by their arm's mean, as a faster arm differs more in absolute numbers. The effect is
-    the ratio of the relative standard deviations, after by before. Where the deviations from each
-    arm's median are all alike, as those of two runs always are, nothing is known: p is 1.
+    Values are divided by their arm's mean, as a faster arm varies more in absolute numbers. The
+    effect is the ratio of the relative standard deviations, after / before. If all deviations from
+    each arm's median are equal, as with two runs, nothing is known and p is 1.
     """
     one, other = (np.asarray(arm, dtype=float) / float(np.mean(arm)) for arm in (before, after))
     if not one.std() and not other.std():
-        return Answer(question, "x", 1.0, None, None, 1.0)
+        return HypothesisTest(question, "x", 1.0, None, None, 1.0)
     ratio = float(other.std(ddof=1) / one.std(ddof=1)) if one.std(ddof=1) else math.inf
     deviations = [np.abs(arm - np.median(arm)) for arm in (one, other)]
     if all(float(np.ptp(found)) <= _ROUNDING for found in deviations):
-        return Answer(question, "x", ratio, None, None, 1.0)
+        return HypothesisTest(question, "x", ratio, None, None, 1.0)
     p = float(stats.levene(one, other, center="median").pvalue)
-    return Answer(question, "x", ratio, None, None, p)
+    return HypothesisTest(question, "x", ratio, None, None, p)
 
 
-def corrected(tests: Sequence[Answer]) -> list[Answer]:
-    """With Holm's correction: the chance of one false finding among all stays below alpha."""
+def corrected(tests: Sequence[HypothesisTest]) -> list[HypothesisTest]:
+    """Adds Holm's correction: the chance of one false finding among all stays below alpha."""
     fixed = holm([test.p for test in tests])
     return [replace(test, p_holm=p) for test, p in zip(tests, fixed, strict=True)]

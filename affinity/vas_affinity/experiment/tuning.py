@@ -1,4 +1,4 @@
-"""The factor "tuned": a setting of the OS that is put back by the kernel, even after a crash.
+"""The factor "tuned": a setting of the OS that the kernel itself undoes, even after a crash.
 
 /dev/cpu_dma_latency takes the longest time, in microseconds, that a CPU may need to wake up (the
 kernel's PM QoS), as long as the file is open. With 0 an idle CPU polls and never sleeps: what
@@ -21,7 +21,7 @@ NAME = "CPU wake-up latency 0 us (/dev/cpu_dma_latency): idle CPUs poll"
 
 
 def why_not(root: Root) -> str | None:
-    """Why the setting is not to be had here; None when it is."""
+    """Returns why the setting is not available here; None if it is."""
     try:
         with tuned(root):
             return None
@@ -31,7 +31,7 @@ def why_not(root: Root) -> str | None:
 
 @contextmanager
 def tuned(root: Root) -> Iterator[None]:
-    """Holds the setting. Raises NotHere when it reads back as another."""
+    """Holds the setting while the context lasts. Raises NotHere if it reads back as another."""
     descriptor = os.open(root.path(_FILE), os.O_RDWR | os.O_CLOEXEC)
     try:
         os.write(descriptor, struct.pack("=i", 0))
@@ -44,7 +44,7 @@ def tuned(root: Root) -> Iterator[None]:
 
 
 def latency_microseconds(root: Root) -> int:
-    """What holds now, by whoever asked for least."""
+    """Returns the latency in force, in microseconds: the least that any process asked for."""
     with root.path(_FILE).open("rb") as stream:
         (value,) = struct.unpack("=i", stream.read(4))
     return int(value)

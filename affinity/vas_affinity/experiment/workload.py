@@ -1,4 +1,4 @@
-"""What an experiment runs: its own pipeline of threads, or a user's command."""
+"""The workloads of an experiment: its own pipeline of threads, or a user's command."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from math import isfinite
 from pathlib import Path
 from typing import Protocol
 
-from vas_affinity.cpulist import format_cpulist
-from vas_affinity.experiment.design import Arm
+from vas_affinity.experiment.design import ExperimentArm
+from vas_affinity.machine.cpulist import format_cpulist
 from vas_core.compiler import c_compiler
 from vas_core.errors import NotHere, VasError
 from vas_core.process import run
 
 
-class Workload(Protocol):
-    """Something to run."""
+class ExperimentWorkload(Protocol):
+    """A program that an experiment runs in each arm."""
 
     @property
     def metric(self) -> str:
-        """The unit of what a run gives, more of which is better."""
+        """Returns the unit of a run's result; more is better."""
 
     def describe(self) -> str:
-        """One line: what runs, and what "pinned" is."""
+        """Returns one line: what runs, and what "pinned" means."""
 
-    def run(self, arm: Arm) -> float:
-        """One run's metric."""
+    def run(self, arm: ExperimentArm) -> float:
+        """Runs it once in an arm and returns the result."""
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """The ring of `pipeline.c`, of threads that hand messages on."""
+    """The ring of `pipeline.c`: threads that pass messages on."""
 
     program: Path
     cpus: tuple[int, ...]
@@ -59,11 +59,11 @@ class Pipeline:
         )
 
     def places(self) -> list[int]:
-        """Stages by CPU: neighbours together, as many on each CPU as on the others."""
+        """Returns the CPU of each stage: neighbours together, as many stages on each CPU."""
         share = self.stages / len(self.cpus)
         return [self.cpus[int(stage / share)] for stage in range(self.stages)]
 
-    def run(self, arm: Arm) -> float:
+    def run(self, arm: ExperimentArm) -> float:
         words = (self.stages, self.seconds, self.transport, self.messages, self.message_bytes)
         argv = [str(self.program), *map(str, words)]
         if arm.pinned:
@@ -72,8 +72,8 @@ class Pipeline:
 
 
 @dataclass(frozen=True)
-class Command:
-    """A user's command: the last line of its stdout is the metric.
+class CommandWorkload:
+    """A user's command; the last line of its stdout is the result.
 
     VAS_PINNED and VAS_TUNED in its environment are 0 or 1; with `cpus` it is pinned to them.
     """
@@ -86,7 +86,7 @@ class Command:
         to = f"to CPUs {format_cpulist(self.cpus)}" if self.cpus else "by itself (VAS_PINNED=1)"
         return f"{self.argv[0]}; pinned: {to}"
 
-    def run(self, arm: Arm) -> float:
+    def run(self, arm: ExperimentArm) -> float:
         cpus = self.cpus if arm.pinned else None
         with kept_on(cpus):
             done = run(self.argv, env=_environment(arm))
@@ -94,14 +94,14 @@ class Command:
 
 
 def check_command(argv: Sequence[str]) -> None:
-    """Raises NotHere for a program that is not there."""
+    """Raises NotHere if the program is not on PATH."""
     if shutil.which(argv[0]) is None:
         hint = "give a program on PATH, or its path"
         raise NotHere(f"no program {argv[0]}", where="affinity experiment", hint=hint)
 
 
 def last_number(argv: Sequence[str], stdout: str) -> float:
-    """The number in the last line. Raises VasError when it is none."""
+    """Returns the number in the last line of an output. Raises VasError if it is not a number."""
     lines = stdout.strip().splitlines()
     try:
         metric = float(lines[-1])
@@ -110,12 +110,12 @@ def last_number(argv: Sequence[str], stdout: str) -> float:
         return metric
     except (IndexError, ValueError):
         last = lines[-1] if lines else ""
-        what = f"the last line of its output is no number: {last!r}"
+        what = f"the last line of its output is not a number: {last!r}"
         raise VasError(what, where=argv[0], hint="print the metric last") from None
 
 
 def compile_pipeline(directory: Path) -> Path:
-    """Compiles the pipeline there. Raises NotHere without a C compiler."""
+    """Compiles the pipeline in a directory. Raises NotHere without a C compiler."""
     hint = "give a COMMAND of your own, or install gcc"
     compiler = c_compiler(where="affinity experiment", hint=hint)
     program = directory / "pipeline"
@@ -126,7 +126,7 @@ def compile_pipeline(directory: Path) -> Path:
 
 @contextmanager
 def kept_on(cpus: Sequence[int] | None) -> Iterator[None]:
-    """What is started meanwhile runs on these CPUs only: it inherits them from us."""
+    """Pins this process to the CPUs while the context lasts; programs started then inherit them."""
     before = os.sched_getaffinity(0)
     if cpus:
         os.sched_setaffinity(0, cpus)
@@ -136,6 +136,6 @@ def kept_on(cpus: Sequence[int] | None) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _environment(arm: Arm) -> Mapping[str, str]:
+def _environment(arm: ExperimentArm) -> Mapping[str, str]:
     flags = {"VAS_PINNED": arm.pinned, "VAS_TUNED": arm.tuned}
     return {**os.environ, **{name: str(int(flag)) for name, flag in flags.items()}}

@@ -1,1 +1,1 @@
-"""`vas affinity plan`: guests of a storage server, or threads of a host."""
+"""Plans: their data and files, the commands that make and explain them, and their other forms."""

@@ -1,1 +1,0 @@
-"""What the search does on this machine: measured at the call."""

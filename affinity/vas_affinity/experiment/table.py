@@ -1,0 +1,43 @@
+"""Prints an experiment as tables for people."""
+
+from __future__ import annotations
+
+import click
+
+from vas_affinity.experiment.conduct import ExperimentResult
+from vas_affinity.experiment.statistics import ArmSummary, HypothesisTest
+from vas_core.cli import note, print_table
+
+
+def print_result(result: ExperimentResult, alpha: float) -> None:
+    """Prints the arms, the tests with their significance at `alpha`, and the conditions."""
+    print_table(
+        ("arm", "n", f"mean {result.metric}", "sd", "sd/mean", "least", "most"),
+        (_arm_row(name, one) for name, one in result.summaries().items()),
+    )
+    click.echo()
+    print_table(
+        ("question", "effect", "95 % interval", "p", "p (Holm)", "significant"),
+        (_test_row(test, alpha) for test in result.tests()),
+    )
+    note(
+        f"{result.cpus} CPUs; other processes used {result.others_cpus:.2f} of them on average; "
+        f"effects on the mean are in % of the arm that is neither tuned nor pinned"
+    )
+
+
+def _arm_row(name: str, one: ArmSummary) -> tuple[object, ...]:
+    numbers = (f"{value:.1f}" for value in (one.mean, one.sd))
+    extremes = (f"{value:.1f}" for value in (one.least, one.most))
+    return name, one.n, *numbers, f"{100 * one.relative_sd:.1f}%", *extremes
+
+
+def _test_row(test: HypothesisTest, alpha: float) -> tuple[object, ...]:
+    if test.unit == "%":
+        effect, interval = f"{test.effect:+.1f} %", "-"
+    else:
+        effect, interval = f"spread x {test.effect:.2f}", "-"
+    if test.low is not None and test.high is not None:
+        interval = f"{test.low:+.1f} to {test.high:+.1f} %"
+    verdict = "yes" if test.significant(alpha) else "no"
+    return test.question, effect, interval, f"{test.p:.2g}", f"{test.p_holm:.2g}", verdict

@@ -1,0 +1,1 @@
+"""Measures the search on this machine at each call; keeps nothing from an earlier run."""

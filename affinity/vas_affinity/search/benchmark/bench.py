@@ -1,0 +1,56 @@
+"""The command `vas affinity bench`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from vas_affinity.search import Effort
+from vas_affinity.search.benchmark.as_json import as_json as bench_json
+from vas_affinity.search.benchmark.measured import big_plan, big_problem, gap, speed
+from vas_core.cli import RealRange, json_option, print_json, print_table
+
+_SPEED_SECONDS = 0.4
+
+
+@click.command()
+@click.option("--seed", type=click.IntRange(0), default=0, help="Random seed of the instances: 0.")
+@click.option("--instances", type=click.IntRange(1), default=100, help="Number of instances: 100.")
+@click.option("--budget", type=RealRange(0, min_open=True), help="Longest time of the big plan.")
+@json_option
+def bench(seed: int, instances: int, budget: float | None, as_json: bool) -> None:
+    """Measure the search: speed, distance from the optimum.
+
+    Nothing is kept from an earlier run. One process evaluates what-ifs on a host of 256 CPUs and
+    500 threads. The big plan is for that host, from threads placed at random. The gap is that of
+    local search alone to the optimum that branch and bound proves, the worst of all instances.
+
+    \b
+    Examples: vas affinity bench
+              vas affinity bench --seed 7 --instances 30 --json
+    """
+    console = Console(file=sys.stderr)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("speed, a big plan, the gap", total=instances + 2)
+        fast = speed(big_problem(seed), seed, _SPEED_SECONDS)
+        progress.advance(task)
+        plan = big_plan(seed, Effort(seed=seed, budget_seconds=budget))
+        progress.advance(task)
+        seeds = range(seed, seed + instances)
+        from_best = gap(seeds, lambda: progress.advance(task))
+    if as_json:
+        print_json(bench_json(seed, fast, plan, from_best))
+        return
+    rows = [
+        ("what-ifs a second", f"{fast.what_ifs_per_second:,.0f}"),
+        ("what-ifs a CPU second", f"{fast.what_ifs / fast.cpu_seconds:,.0f}"),
+        (f"plan of {plan.cpus} CPUs, {plan.threads} threads", f"{plan.seconds:.2f} s"),
+        ("its CPU time", f"{plan.cpu_seconds:.2f} s"),
+        ("its score, from that of a random start", f"{plan.score:.0f} of {plan.start_score:.0f}"),
+        (f"worst gap of {from_best.proved} optima", f"{from_best.worst:.3%}"),
+        ("mean gap", f"{from_best.mean:.3%}"),
+    ]
+    print_table(("MEASURED", "IS"), rows)
