@@ -20,8 +20,9 @@ from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_core.process import run
 from vas_core.xmltree import parse_xml
+from vas_guest.desired import DesiredGuest
 from vas_guest.domain import domain, to_text
-from vas_guest.host import Host, Wish
+from vas_guest.host import GuestHost
 from vas_guest.network import has, network, network_uuid
 from vas_guest.settings import Accelerator, GuestSettings
 from vas_tests import libvirt
@@ -227,23 +228,23 @@ def test_a_guest_that_is_restarted_has_its_new_definition(
 def test_the_pool_of_virtual_functions_comes_and_goes_with_its_guests(
     daemon: libvirt.Libvirt, site: Path
 ) -> None:
-    wish, host = pooled(site), Host(daemon.uri)
+    desired, host = pooled(site), GuestHost(daemon.uri)
     make_functions(daemon)
     former = "<forward mode='hostdev' managed='yes'><pf dev='pf0'/></forward>"
-    uuid = network_uuid(wish.cluster, wish.host)
+    uuid = network_uuid(desired.cluster, desired.host)
     text = f"<network><name>vas-pf0</name><uuid>{uuid}</uuid>{former}</network>"
     daemon.virsh("net-define", "/dev/stdin", stdin=text)
     with pytest.raises(BadInput, match="run `vas guest vfs`"):
-        host.apply(replace(wish, functions=()))
-    assert "/network[vas-pf0]/forward" in [one.where for one in host.apply(wish)]
+        host.apply(replace(desired, functions=()))
+    assert "/network[vas-pf0]/forward" in [one.where for one in host.apply(desired)]
     for options in ("--inactive",), ():
         found = daemon.virsh("net-dumpxml", "vas-pf0", *options)
         assert has(parse_xml(found, where="vas-pf0")) == " ".join(FUNCTIONS)
-    assert host.differences(wish) == []
-    fewer = replace(wish, functions=FUNCTIONS[:1])
+    assert host.differences(desired) == []
+    fewer = replace(desired, functions=FUNCTIONS[:1])
     host.apply(fewer)
     assert has(parse_xml(daemon.virsh("net-dumpxml", "vas-pf0"), where="")) == FUNCTIONS[0]
-    assert host.remove(wish)
+    assert host.remove(desired)
     assert daemon.virsh("net-list", "--all", "--name").split() == []
 
 
@@ -255,13 +256,13 @@ def make_functions(daemon: libvirt.Libvirt) -> None:
     run(["nsenter", f"--mount=/proc/{daemon.pid}/ns/mnt", "sh", "-euc", script])
 
 
-def pooled(site: Path) -> Wish:
+def pooled(site: Path) -> DesiredGuest:
     """The guest with a virtual function."""
     cluster = load_cluster(site / "cluster.yaml")
     settings = GuestSettings(
         seeds=str(site / "seed"), consoles=str(site), accelerator=Accelerator.TCG
     )
-    return Wish(cluster, "", cluster.guest(GUEST), settings, functions=FUNCTIONS)
+    return DesiredGuest(cluster, "", cluster.guest(GUEST), settings, functions=FUNCTIONS)
 
 
 def test_libvirts_schema_takes_every_domain_and_pool_of_the_examples(tmp_path: Path) -> None:

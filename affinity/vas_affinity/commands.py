@@ -20,7 +20,7 @@ _LATER = {
     ),
     "daemon": Later(
         "vas_affinity.daemon.daemon:daemon",
-        "Keep a plan applied and revert harmful moves: `vas-affinityd`.",
+        "Keep a plan applied, revert harmful moves: vas-affinityd.",
     ),
     "emit": Later(
         "vas_affinity.plan.emit.emit:emit",
@@ -32,7 +32,7 @@ _LATER = {
     ),
     "explain": Later(
         "vas_affinity.plan.explain.explain:explain",
-        "Show where a plan's score comes from, next to today's score.",
+        "Show where the scores of a plan and of today come from.",
     ),
     "graph": Later(
         "vas_affinity.watch.graph.graph:graph", "Find which threads talk to which, and how much."
@@ -47,7 +47,7 @@ _LATER = {
     ),
     "plan": Later(
         "vas_affinity.plan.plan:plan",
-        "Plan which CPU each vCPU, I/O thread or other thread gets.",
+        "Plan which CPU each vCPU, I/O thread or thread gets.",
     ),
     "plot": Later(
         "vas_affinity.pictures.plot:plot", "Draw a recording: each thread's core over time."

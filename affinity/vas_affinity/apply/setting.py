@@ -37,7 +37,7 @@ class Setting(Protocol):
         """Returns the present value."""
 
     def write(self, value: Value) -> None:
-        """Changes the value."""
+        """Changes the value to another one."""
 
 
 def normal(cpus: str) -> str:

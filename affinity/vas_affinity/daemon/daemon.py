@@ -66,7 +66,7 @@ def daemon(
     seconds: float,
     **options: Any,
 ) -> None:
-    """Keep a plan applied and revert harmful moves: `vas-affinityd`.
+    """Keep a plan applied, revert harmful moves: vas-affinityd.
 
     Repairs what others changed, and interrupts after a link came up. If the settings name a metric
     of the watched service, a move that makes it worse is reverted. Reads plan and settings again

@@ -42,7 +42,7 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """What the daemon sees at one moment.
+    """An observation of the host at one moment.
 
     `now` is in seconds of a clock that never goes back; `busy` is the share of all CPUs' time in
     use; `drift` counts the values that others changed; `metric` is None if it could not be read.
@@ -65,7 +65,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class DaemonState:
-    """What the daemon remembers between its steps."""
+    """The daemon's memory between its steps."""
 
     in_force: HostPlacement | None = None
     asked: HostPlacement | None = None

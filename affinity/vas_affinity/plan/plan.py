@@ -72,7 +72,7 @@ def plan(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Plan which CPU each vCPU, I/O thread or other thread gets.
+    """Plan which CPU each vCPU, I/O thread or thread gets.
 
     Plans guests (--cluster or --vcpus) or threads (--process, or the threads of a snapshot given
     by --from), each with its reason. Changes nothing: `vas affinity apply` applies the plan. `vas

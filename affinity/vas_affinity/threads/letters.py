@@ -27,7 +27,7 @@ one package share no memory module, hence N."""
 def letters(topology: MachineTopology, cpus: Sequence[int], targets: Sequence[int]) -> list[str]:
     """Returns S, C, M or N for each CPU: how near its nearest target is.
 
-    The letters are empty if there are no targets.
+    The letters are empty without targets.
     """
     if not targets:
         return [""] * len(cpus)

@@ -35,8 +35,8 @@ def plan_threads(
     """Plans a CPU, with a reason, for each storage, service and vhost thread of a snapshot.
 
     The same input gives the same plan, unless the budget ended the search, which the notes say.
-    Distances are the papers' ratio table if none are given. Raises BadInput if there is no thread
-    to place or no CPU to place it on.
+    Distances are the papers' ratio table if none are given. Raises BadInput without a thread to
+    place or a CPU to place it on.
     """
     known, settings = known or ThreadPlanInput(), settings or ThreadPlanSettings()
     problem = thread_problem(

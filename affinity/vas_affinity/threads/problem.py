@@ -25,7 +25,7 @@ _IO_ROLES = (ThreadRole.STORAGE, ThreadRole.VHOST)
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadPlanInput:
-    """What a plan of threads needs besides the snapshot.
+    """The input of a plan of threads besides the snapshot.
 
     `graph` says which threads communicate; `memory` is process -> node -> share of its memory;
     `io` matches the keys of further threads that do I/O, besides those whose role or device says
@@ -69,7 +69,7 @@ def thread_problem(
     """Returns the problem of placing the snapshot's storage, service and vhost threads.
 
     A guest's vCPUs, emulator and iothreads stay where they are: the plan for guests places them.
-    Raises BadInput if there is no thread to place, or no CPU to place it on.
+    Raises BadInput without a thread to place, or a CPU to place it on.
     """
     threads = _threads(snapshot, known)
     where = firing(snapshot)

@@ -43,7 +43,7 @@ def explain(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show where a plan's score comes from, next to today's score.
+    """Show where the scores of a plan and of today come from.
 
     Shows the score by thread and term: communication, sharing a core, distance from interrupts,
     distance from memory; lower is better. Explains the threads in PLAN.json, or without it a plan
