@@ -27,7 +27,7 @@ _EMULATED = "probe_interval_ms: 2000\n"
 
 
 @dataclass(frozen=True)
-class More:
+class SeedAdditions:
     """Additions to a seed beyond the map: files (path -> text), and commands at its end."""
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -39,13 +39,13 @@ def seed_files(
     map_text: str,
     guest: Guest,
     settings: GuestSettings,
-    more: More | None = None,
+    more: SeedAdditions | None = None,
 ) -> dict[str, str]:
     """Returns the files of a guest's seed: name -> text.
 
     `map_text` is cluster.yaml as it is written, for the guest's own copy.
     """
-    user_data = _user_data(cluster, map_text, guest, settings, more or More())
+    user_data = _user_data(cluster, map_text, guest, settings, more or SeedAdditions())
     meta = {"instance-id": guest_uuid(cluster, guest), "local-hostname": guest.name}
     return {
         "meta-data": json.dumps(meta) + "\n",
@@ -55,7 +55,7 @@ def seed_files(
 
 
 def _user_data(
-    cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings, more: More
+    cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings, more: SeedAdditions
 ) -> dict[str, Any]:
     # vas-routed starts as soon as the map is there: its settings come before.
     files = {"/etc/vas/route.yaml": _EMULATED} if settings.accelerator is Accelerator.TCG else {}

@@ -1,4 +1,4 @@
-"""mkosi's command line: a whole disk, with a boot loader, of any of the systems. Pure."""
+"""Makes mkosi's command line, for a whole disk with a boot loader, of any system. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MODULES = "usr/lib/python3/dist-packages"
 
 
 @dataclass(frozen=True)
-class Whole:
-    """What mkosi is told. `mirror`, `security` are URLs; None is what mkosi takes by itself.
+class MkosiBuild:
+    """The options of a build by mkosi. `mirror`, `security` are URLs, None for mkosi's own.
 
-    `sandbox` is a tree with what `sandbox_files` says; `tools` is a tree of Debian 13 whose mkosi
+    `sandbox` is a directory with the `sandbox_files`; `tools` is a tree of Debian 13 whose mkosi
     and programs are used, None for this machine's.
     """
 
@@ -32,14 +32,14 @@ class Whole:
 
 
 def mkosi_program(tools: Path | None) -> list[str]:
-    """How mkosi is started: this machine's, or a tree's by this machine's Python."""
+    """Returns the words that start mkosi: this machine's, or a tree's by this machine's Python."""
     if tools is None:
         return ["mkosi"]
     return ["env", f"PYTHONPATH={tools / _MODULES}", "python3", "-m", "mkosi"]
 
 
-def mkosi_argv(given: Whole) -> list[str]:
-    """The command that makes the disk, its kernel, initrd and manifest in `output`."""
+def mkosi_argv(given: MkosiBuild) -> list[str]:
+    """Returns the command that makes the disk, its kernel, initrd and manifest in `output`."""
     system, output = given.system, given.output
     argv = [*mkosi_program(given.tools), f"--directory={DEFINITION}"]
     argv += [f"--distribution={system.distribution}", f"--release={system.release}"]
@@ -54,8 +54,8 @@ def mkosi_argv(given: Whole) -> list[str]:
     return [*argv, "--force", "build"]
 
 
-def sandbox_files(given: Whole) -> dict[Path, str]:
-    """Configuration of the package manager: of Debian, packages come from the mirrors alone.
+def sandbox_files(given: MkosiBuild) -> dict[Path, str]:
+    """Returns the package manager's configuration: Debian's packages come from the mirrors only.
 
     mkosi itself would take security updates from Debian's own server, whatever the mirror is.
     """
@@ -64,8 +64,8 @@ def sandbox_files(given: Whole) -> dict[Path, str]:
     return {_SOURCES: "\n".join(_sources(given, given.mirror))}
 
 
-def _sources(given: Whole, mirror: str) -> Iterator[str]:
-    """Paragraphs as sources.list(5) has them."""
+def _sources(given: MkosiBuild, mirror: str) -> Iterator[str]:
+    """Yields paragraphs in the format of sources.list(5)."""
     release = given.system.release
     for url, suite in ((mirror, release), (given.security, f"{release}-security")):
         if url:

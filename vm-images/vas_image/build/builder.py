@@ -1,4 +1,4 @@
-"""Building an image: the tree, a builder, the disk, and what is said of it."""
+"""Builds an image: gathers the tree, runs a builder, packs the disk, and describes it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from vas_core.files import make_directories, write_atomically
 from vas_core.process import CommandFailed, run
 from vas_core.progress import Step, Steps
 from vas_core.sbom import Component, bill, debian_packages, file_components, manifest_packages
-from vas_image.assembly import HADOOP, PLUGINS, WHEELS, assemble
+from vas_image.build.assembly import HADOOP, PLUGINS, WHEELS, assemble
 from vas_image.definition import DEFINITION, Definition, System, read_definition
 from vas_image.image import BILL, DISK, INITRD, KERNEL, Image, write_image
-from vas_image.quick import Quick, mmdebstrap_argv, mmdebstrap_environment
-from vas_image.whole import Whole, mkosi_argv, mkosi_program, sandbox_files
+from vas_image.build.quick import QuickBuild, mmdebstrap_argv, mmdebstrap_environment
+from vas_image.build.mkosi import MkosiBuild, mkosi_argv, mkosi_program, sandbox_files
 
 STEPS = (
     Step("gather jars, units and wheels", 40),
@@ -34,17 +34,17 @@ _OLDEST_MKOSI = 25
 
 
 class Builder(StrEnum):
-    """Who makes the system."""
+    """The program that makes the system."""
 
     MKOSI = "mkosi"
     QUICK = "quick"
 
 
 @dataclass(frozen=True)
-class Order:
-    """What to build, into which directory, of which mirrors, and with which mkosi.
+class BuildOrder:
+    """An order to build an image: system, builder, directory, mirrors and tools.
 
-    `tools` is a tree of Debian 13 that has mkosi; None is this machine's.
+    `tools` is a tree of Debian 13 that has mkosi; None for this machine's.
     """
 
     system: System
@@ -56,17 +56,17 @@ class Order:
 
     @property
     def definition(self) -> Definition:
-        """What the definition has for it."""
+        """Returns the definition of its system."""
         return read_definition(self.system)
 
     @property
     def source(self) -> str | None:
-        """The mirror, with the pinned date in it where it says so."""
+        """Returns the mirror, with the pinned date in place of `{snapshot}`."""
         return self._pinned(self.mirror)
 
     @property
     def security(self) -> str | None:
-        """The mirror of Debian's security updates, likewise."""
+        """Returns the mirror of Debian's security updates, with the pinned date."""
         return self._pinned(self.security_mirror)
 
     def _pinned(self, mirror: str | None) -> str | None:
@@ -76,17 +76,18 @@ class Order:
         return mirror.replace(_SNAPSHOT, at.strftime("%Y%m%dT%H%M%SZ"))
 
 
-def command_of(order: Order, tree: Path, output: Path) -> list[str]:
-    """The builder's command line."""
+def command_of(order: BuildOrder, tree: Path, output: Path) -> list[str]:
+    """Returns the builder's command line."""
     if order.builder is Builder.MKOSI:
         return mkosi_argv(_whole(order, tree, output))
     return mmdebstrap_argv(_quick(order, tree, output))
 
 
-def build(order: Order, learned: Path) -> Image:
-    """Builds it, with progress; an image that is there already is replaced at the end only.
+def build(order: BuildOrder, learned: Path) -> Image:
+    """Builds an image and shows progress; an existing image is replaced at the end only.
 
-    Raises VasError with the builder's own words.
+    `learned` is the file that remembers how long each step took. Raises VasError with the
+    builder's message.
     """
     order.output.parent.mkdir(parents=True, exist_ok=True)
     _check_place(order.output)
@@ -108,24 +109,27 @@ def build(order: Order, learned: Path) -> Image:
     return image
 
 
-def _quick(order: Order, tree: Path, output: Path) -> Quick:
-    return Quick(order.system, order.definition, tree, output, order.source, order.security)
+def _quick(order: BuildOrder, tree: Path, output: Path) -> QuickBuild:
+    return QuickBuild(order.system, order.definition, tree, output, order.source, order.security)
 
 
-def _whole(order: Order, tree: Path, output: Path) -> Whole:
+def _whole(order: BuildOrder, tree: Path, output: Path) -> MkosiBuild:
     sandbox = output.with_name("sandbox")
     where = (tree, output, sandbox)
-    return Whole(order.system, *where, order.source, order.security, order.tools)
+    return MkosiBuild(order.system, *where, order.source, order.security, order.tools)
 
 
 def _check_place(output: Path) -> None:
     if output.exists() and any(output.iterdir()) and not (output / DISK).exists():
         hint = "name a new directory, or one with an image"
-        raise BadInput("holds something that is no image", where=str(output), hint=hint)
+        raise BadInput("holds files, but not an image", where=str(output), hint=hint)
 
 
-def check_builder(order: Order) -> None:
-    """Before minutes of work: an older mkosi knows other settings. Raises NotHere, BadInput."""
+def check_builder(order: BuildOrder) -> None:
+    """Checks the builder before minutes of work: an older mkosi has other settings.
+
+    Raises NotHere if the builder is missing or too old, BadInput for options that do not fit.
+    """
     if order.security_mirror and not order.mirror:
         raise BadInput("is of use with --mirror only", where="--security-mirror")
     if order.builder is Builder.QUICK:
@@ -142,7 +146,7 @@ def check_builder(order: Order) -> None:
         raise NotHere(f"is {said.strip()}, {_OLDEST_MKOSI} is needed", where="mkosi", hint=hint)
 
 
-def _run_builder(order: Order, tree: Path, made: Path) -> None:
+def _run_builder(order: BuildOrder, tree: Path, made: Path) -> None:
     more: dict[str, str] = {}
     if order.builder is Builder.QUICK:
         more = mmdebstrap_environment(_quick(order, tree, made), DEFINITION)
@@ -153,17 +157,17 @@ def _run_builder(order: Order, tree: Path, made: Path) -> None:
     except CommandFailed as failed:
         log = order.output.with_name(f"{order.output.name}.log")
         log.write_text(failed.completed.stdout + failed.completed.stderr)
-        raise VasError(str(failed), where=order.builder, hint=f"all of it is in {log}") from None
+        raise VasError(str(failed), where=order.builder, hint=f"the whole output is in {log}") from None
 
 
-def _lay_sandbox(given: Whole) -> None:
+def _lay_sandbox(given: MkosiBuild) -> None:
     for path, text in sandbox_files(given).items():
         file = given.sandbox / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
 
-def _pack(order: Order, tree: Path, made: Path) -> Image:
+def _pack(order: BuildOrder, tree: Path, made: Path) -> Image:
     raw = made / "vas-guest.raw"
     run(["qemu-img", "convert", "-c", "-O", "qcow2", raw, made / DISK])
     components = [*_system_packages(made), *file_components(_names(tree))]

@@ -1,7 +1,7 @@
-"""The quick way to an image of Debian: mmdebstrap, and a file system without a disk around it.
+"""Makes mmdebstrap's command line, the quick way to an image of Debian. Pure.
 
-It has the packages, trees and scripts of the mkosi definition and no boot loader: the kernel and
-its initrd lie beside it. No loop device is needed. The command line is pure.
+The image is a file system without partitions. It has the packages, trees and scripts of the mkosi
+definition, and no boot loader: the kernel and initrd lie next to it. No loop device is needed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _UNWANTED = ("doc/*", "man/*/*", "locale/*", "info/*")
 
 
 @dataclass(frozen=True)
-class Quick:
-    """What the quick builder is told. `mirror`, `security` are URLs; None is mmdebstrap's own."""
+class QuickBuild:
+    """The options of a quick build. `mirror`, `security` are URLs, None for mmdebstrap's own."""
 
     system: System
     definition: Definition
@@ -30,8 +30,8 @@ class Quick:
     security: str | None = None
 
 
-def mmdebstrap_argv(given: Quick) -> list[str]:
-    """The command that makes file system, kernel, initrd and package list in `output`.
+def mmdebstrap_argv(given: QuickBuild) -> list[str]:
+    """Returns the command that makes file system, kernel, initrd and package list in `output`.
 
     Raises BadInput for a system that mmdebstrap cannot make.
     """
@@ -48,8 +48,8 @@ def mmdebstrap_argv(given: Quick) -> list[str]:
     return [*argv, *_mirrors(given)]
 
 
-def mmdebstrap_environment(given: Quick, definition_directory: Path) -> dict[str, str]:
-    """What the hook, which mmdebstrap starts, reads."""
+def mmdebstrap_environment(given: QuickBuild, definition_directory: Path) -> dict[str, str]:
+    """Returns the environment variables that mmdebstrap's hook reads."""
     return {
         "SOURCE_DATE_EPOCH": str(given.definition.source_date_epoch),
         "VAS_DEFINITION": str(definition_directory),
@@ -57,8 +57,8 @@ def mmdebstrap_environment(given: Quick, definition_directory: Path) -> dict[str
     }
 
 
-def _mirrors(given: Quick) -> Iterator[str]:
-    """What mmdebstrap takes after its target: a URL, or lines as of sources.list(5)."""
+def _mirrors(given: QuickBuild) -> Iterator[str]:
+    """Yields the sources that mmdebstrap takes after its target: a URL, or a line of a list."""
     if given.mirror:
         yield given.mirror
     if given.security:
@@ -67,7 +67,7 @@ def _mirrors(given: Quick) -> Iterator[str]:
 
 
 def _quoted(path: Path) -> str:
-    """A path within a hook, which mmdebstrap splits as a shell does."""
+    """Returns a path for a hook, which mmdebstrap splits as a shell does."""
     text = str(path)
     if set(text) & set(" '\"\\$`\n"):
         raise BadInput("has blanks or quotes in its name", where=text, hint="use another directory")

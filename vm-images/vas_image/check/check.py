@@ -1,4 +1,4 @@
-"""`vas image check`."""
+"""The command `vas image check`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import click
 from vas_core.cli import RealRange, json_option, note, print_json, print_table
 from vas_core.errors import ExitStatus
 from vas_core.progress import Step, Steps
-from vas_image.build_command import BUILD
+from vas_image.build.build import BUILD
 from vas_image.check.machine import qemu_argv
-from vas_image.check.run import Heard, Start, boot
+from vas_image.check.run import BootReport, BootStart, boot
 from vas_image.check.seed import site
 from vas_image.check.verdict import judge
 
 _BOOT = Step("boot the image, and wait for its verdict", 300)
-# Longer than the examiner waits, who knows more than a console shows.
+# Longer than the examiner waits: it knows more than a console shows.
 TIMEOUT_SECONDS = 1800
 
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--kvm", is_flag=True, help="Use KVM; without, the processor is emulated (TCG).")
+@click.option("--kvm", is_flag=True, help="Use KVM; the default emulates the processor (TCG).")
 @click.option(
-    "--direct", is_flag=True, help="Boot the kernel beside the disk, not its boot loader by UEFI."
+    "--direct", is_flag=True, help="Boot the kernel next to the disk, not the boot loader by UEFI."
 )
 @click.option(
     "--timeout",
@@ -34,10 +34,10 @@ TIMEOUT_SECONDS = 1800
     default=TIMEOUT_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How long it may take.",
+    help="Longest time.",
 )
-@click.option("--console", type=click.Path(path_type=Path), help="Keep what it prints here.")
-@click.option("--dry-run", is_flag=True, help="Print QEMU's command, and boot nothing.")
+@click.option("--console", type=click.Path(path_type=Path), help="File for the console's output.")
+@click.option("--dry-run", is_flag=True, help="Print QEMU's command; boot nothing.")
 @json_option
 def check(
     directory: Path,
@@ -48,25 +48,25 @@ def check(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Boot an image without a network; a verdict.
+    """Boot an image without a network, and judge it.
 
-    It boots as a guest of a site where nobody else is: cloud-init reads a seed, all units start,
-    so does the NodeManager, and the machine turns itself off. The image is not written to. Status
-    3 if something is not as it has to be, and the console's end is shown; 1 if it never said.
+    It boots as the only guest of a site: cloud-init reads a seed, all units and the NodeManager
+    start, and the machine turns itself off. The image is not written to. Status 3 if a check fails,
+    with the end of the console; status 1 if the machine gives no verdict.
 
     \b
     Examples: vas image check build/image/debian-12-quick
               vas image check build/image/debian-12-mkosi --kvm --json
     """
-    start = Start(directory, kvm, direct)
+    start = BootStart(directory, kvm, direct)
     if dry_run:
         click.echo(shlex.join(qemu_argv(start.boot(Path("WORK")))))
         return ExitStatus.DONE
     return _tell(directory, _boot(start, timeout, console), as_json)
 
 
-def _boot(start: Start, timeout: float, console: Path | None) -> Heard:
-    """Boots it, with progress; its console is kept, whatever comes of it."""
+def _boot(start: BootStart, timeout: float, console: Path | None) -> BootReport:
+    """Boots an image and shows progress; keeps its console whatever the result."""
     with (
         tempfile.TemporaryDirectory(prefix="vas-check-") as work,
         Steps.show([_BOOT], BUILD / "check.seconds.json") as steps,
@@ -79,7 +79,7 @@ def _boot(start: Start, timeout: float, console: Path | None) -> Heard:
                 console.write_bytes(found.read_bytes())
 
 
-def _tell(directory: Path, heard: Heard, as_json: bool) -> int:
+def _tell(directory: Path, heard: BootReport, as_json: bool) -> int:
     verdict = heard.verdict
     found = judge(verdict, site()[1], agent=heard.agent, off=heard.off)
     good = all(rule.ok for rule in found)

@@ -1,4 +1,4 @@
-"""`vas image build`."""
+"""The command `vas image build`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from vas_core.cli import json_option, note, print_json
 from vas_core.sizes import format_size
-from vas_image.build import Builder, Order, build, command_of
+from vas_image.build.builder import Builder, BuildOrder, build, command_of
 from vas_image.definition import System
 from vas_image.image import DISK
 from vas_yarn.jars import REPOSITORY
@@ -23,7 +23,7 @@ BUILD = REPOSITORY / "build/image"
     type=click.Choice([one.value for one in System]),
     default=System.DEBIAN_12.value,
     show_default=True,
-    help="What the guest runs.",
+    help="Operating system of the guest.",
 )
 @click.option(
     "--builder",
@@ -33,24 +33,24 @@ BUILD = REPOSITORY / "build/image"
     help="mkosi makes a disk that boots by itself; quick is mmdebstrap, for tests.",
 )
 @click.option(
-    "--mirror", metavar="URL", help="Where packages come from; {snapshot} is the pinned date."
+    "--mirror", metavar="URL", help="Source of packages; {snapshot} is the pinned date."
 )
 @click.option(
-    "--security-mirror", metavar="URL", help="Of Debian's security updates, with --mirror."
+    "--security-mirror", metavar="URL", help="Source of Debian's security updates, with --mirror."
 )
 @click.option(
     "--tools-tree",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIRECTORY",
-    help="A Debian 13 tree whose mkosi is used, in place of this machine's.",
+    help="Debian 13 tree whose mkosi is used instead of this machine's.",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
     metavar="DIRECTORY",
-    help="Where the image goes; default: build/image/SYSTEM-BUILDER of the clone.",
+    help="Directory of the image; default: build/image/SYSTEM-BUILDER of the clone.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the builder's command, and build nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the builder's command; build nothing.")
 @json_option
 def build_command(
     system: str,
@@ -65,8 +65,8 @@ def build_command(
     """Build the guest image.
 
     The directory gets the disk, its kernel and initrd, a bill of materials (CycloneDX), check
-    sums, and image.json, which says what it is. An image that is there is replaced when the new
-    one is whole.
+    sums, and a description (image.json). An existing image is replaced when the new one is
+    complete.
 
     \b
     Examples: vas image build
@@ -76,7 +76,7 @@ def build_command(
     """
     place = (output or BUILD / f"{system}-{builder}").absolute()
     tools = tools_tree and tools_tree.absolute()
-    order = Order(System(system), Builder(builder), place, mirror, security_mirror, tools)
+    order = BuildOrder(System(system), Builder(builder), place, mirror, security_mirror, tools)
     if dry_run:
         click.echo(shlex.join(command_of(order, Path("TREE"), Path("OUTPUT"))))
         return

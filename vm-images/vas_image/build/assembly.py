@@ -1,4 +1,4 @@
-"""What lies in an image beside packages: the tree that both builders lay over the system."""
+"""Gathers the tree that both builders put over the system: jars, plugins, units, wheels."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _GUEST_UNITS = (
 
 
 def assemble(directory: Path, system: System) -> None:
-    """Lays down `directory` as it is to be in the image: jars, plugins, units, wheels.
+    """Fills `directory` with the files that an image has in addition to packages.
 
-    Raises NotHere where Hadoop and the plugins are not built.
+    Raises NotHere if Hadoop or the plugins are not built.
     """
     shutil.copytree(DEFINITION / "mkosi.extra", directory, dirs_exist_ok=True)
     _copy(find_hadoop().glob("*.jar"), directory / HADOOP)

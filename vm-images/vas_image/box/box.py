@@ -1,4 +1,4 @@
-"""`vas image box`."""
+"""The command `vas image box`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from vas_core.cli import note
 from vas_core.progress import Step, Steps
 from vas_image.box.pack import pack_box
-from vas_image.build_command import BUILD
+from vas_image.build.build import BUILD
 
 NAME = "vas/guest"
 _PACK = Step("pack the box", 30)
@@ -22,19 +22,19 @@ _PACK = Step("pack the box", 30)
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     required=True,
     metavar="FILE.pub",
-    help="The public SSH key that may log in, as vas (make one: ssh-keygen -t ed25519).",
+    help="Public SSH key that may log in as vas (make one: ssh-keygen -t ed25519).",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="The box; default: vas-guest.box beside the image's files.",
+    help="File of the box; default: vas-guest.box next to the image's files.",
 )
 def box(directory: Path, key: Path, output: Path | None) -> None:
     """Pack an image as a Vagrant box for libvirt.
 
-    `vagrant box add` needs no network for it. Nobody can log in to an image: the box has a seed
-    that lets one key in.
+    `vagrant box add` needs no network for the box. Nobody can log in to an image; the box has a
+    seed that lets the owner of one key in.
 
     \b
     Example: vas image box build/image/debian-12-mkosi --key ~/.ssh/id_ed25519.pub

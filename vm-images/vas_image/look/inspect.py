@@ -1,4 +1,4 @@
-"""`vas image inspect`."""
+"""The command `vas image inspect`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from vas_core.errors import ExitStatus
 from vas_core.sizes import format_size
 from vas_image.image import DISK, Image, check_sums, read_image
 from vas_image.look.disk import opened
-from vas_image.look.rules import Rule, rules
+from vas_image.look.rules import ImageRule, rules
 
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path))
 @json_option
 def inspect(directory: Path, as_json: bool) -> int:
-    """Look into an image without booting it.
+    """Inspect an image without booting it.
 
-    What it is, whether its files are as they were built, and whether it is fit to be copied:
-    nothing secret, no machine-id, nobody's password. Status 3 if something is not so. Nothing is
-    mounted, and nothing is asked of the kernel.
+    Shows its description, and checks whether its files are as they were built and may be copied:
+    no secret, no machine-id, no password. Status 3 if a check fails. Mounts nothing.
 
     \b
     Examples: vas image inspect build/image/debian-12-quick
@@ -30,7 +29,7 @@ def inspect(directory: Path, as_json: bool) -> int:
     """
     image = read_image(directory)
     found = [
-        Rule(f"{name} is whole", ok, "as built" if ok else "another content, or none")
+        ImageRule(f"{name} is whole", ok, "as built" if ok else "another content, or none")
         for name, ok in check_sums(directory)
     ]
     with opened(directory / DISK) as root:
