@@ -20,7 +20,7 @@ class Weights(Frozen):
     """200 x 9.48 % / 43.3 %: what soft-disabling siblings gave (thread manager, T-001 to T-002; p =
     0.16 over its 5 runs) over what a core of one's own gave (slides, [DS,DS] to [DS,DC])."""
     interrupt: float = 0.28
-    """200 x 4.69 % / 43.3 % / (83 - 6): what [DS,DC] gave over [DS,DN] beside what it gave over
+    """200 x 4.69 % / 43.3 % / (83 - 6): what [DS,DC] gave over [DS,DN] against what it gave over
     [DS,DS], from one end of the table's range between the two to the other."""
     network: float = 1 / 128
     """The weight of an I/O thread's distance from network interrupts, against 1 for storage
