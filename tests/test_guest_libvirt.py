@@ -148,7 +148,7 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
     assert vas(daemon, site, "apply", "--dry-run", "--json") == 0
     assert json.loads(capsys.readouterr().out)["restart"] is True
     assert vas(daemon, site, "apply") == 0
-    assert "counts from its next start" in capsys.readouterr().err
+    assert "count from its next start" in capsys.readouterr().err
     assert daemon.virsh("domid", GUEST) == pid
     assert vas(daemon, site, "remove") == 2
     assert "shut it down first" in capsys.readouterr().err
@@ -174,7 +174,7 @@ def test_another_guest_of_that_name_is_left_alone(
 ) -> None:
     uuid = daemon.define(GUEST)
     assert vas(daemon, site, "apply") == 2
-    assert "none of VAS's" in capsys.readouterr().err
+    assert "VAS did not define it" in capsys.readouterr().err
     assert daemon.virsh("domuuid", GUEST).strip() == uuid
 
 
@@ -187,7 +187,7 @@ def test_a_device_with_data_is_refused_until_it_is_the_guests(
         run(["mke2fs", "-q", "-F", "-L", "lustre-OST0000", device])
         for options in ("--dry-run",), ():
             assert vas(daemon, site, "apply", *options) == 2
-            assert f"{device}: has data of somebody: ext2" in capsys.readouterr().err
+            assert f"{device}: has somebody's data: ext2" in capsys.readouterr().err
         assert daemon.virsh("list", "--all", "--name").split() == []
         run(["wipefs", "--quiet", "--all", device])
         assert vas(daemon, site, "apply") == 0

@@ -27,7 +27,10 @@ connect_option = click.option(
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Print the steps; change nothing.")
 cluster_option = click.option(
-    "--cluster", "cluster_file", type=path_type, help="The map.  [default: as `vas cluster` has it]"
+    "--cluster",
+    "cluster_file",
+    type=path_type,
+    help="The map.  [default: $VAS_CLUSTER, else /etc/vas/cluster.yaml]",
 )
 settings_option = click.option(
     "--settings", type=path_type, default=DEFAULT, show_default=True, help="The site's settings."

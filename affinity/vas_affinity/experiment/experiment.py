@@ -83,12 +83,34 @@ class ExperimentOptions:
 @click.option(
     "--stages", type=click.IntRange(2, 256), default=6, show_default=True, help="Threads."
 )
-@click.option("--transport", type=click.Choice(["pipe", "futex"]), default="pipe")
-@click.option("--messages", type=click.IntRange(1, 1024), default=8, show_default=True)
-@click.option("--bytes", "message_bytes", type=_count, default=16384, show_default=True)
+@click.option(
+    "--transport",
+    type=click.Choice(["pipe", "futex"]),
+    default="pipe",
+    help="Transport of messages: pipe.",
+)
+@click.option(
+    "--messages",
+    type=click.IntRange(1, 1024),
+    default=8,
+    show_default=True,
+    help="Messages in the ring.",
+)
+@click.option(
+    "--bytes",
+    "message_bytes",
+    type=_count,
+    default=16384,
+    show_default=True,
+    help="Size of a message.",
+)
 @click.option("--cpus", help="CPUs to pin to, like 0-3.  [default: those of this process]")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("--alpha", type=RealRange(0, 1), default=0.05, show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed of the order."
+)
+@click.option(
+    "--alpha", type=RealRange(0, 1), default=0.05, show_default=True, help="Significance level."
+)
 @click.option("--out", type=_file, help="File for all results as JSON.")
 @click.option("--picture", type=_file, help="File for a picture: .svg, .png or .html.")
 @click.option("--dry-run", is_flag=True, help="Print the runs; run nothing.")

@@ -75,8 +75,8 @@ def plan(
     """Plan which CPU each vCPU, I/O thread or thread gets.
 
     Plans guests (--cluster or --vcpus) or threads (--process, or the threads of a snapshot given
-    by --from), each with its reason. Changes nothing: `vas affinity apply` applies the plan. `vas
-    affinity explain` shows the score.
+    by --from), each with its reason. Changes nothing: `vas affinity apply` applies the plan, and
+    `vas affinity explain` shows its score.
 
     \b
     Examples: vas affinity plan --vcpus 8 --memory 16GiB --out plan.json

@@ -38,8 +38,8 @@ def measure(
 
     Two threads pinned to the CPUs of a pair increment a counter in turn. The result is half of a
     round trip, the median of all samples. If the machine has more pairs, some of each kind are
-    measured, and the others count as equal to those. Measure while the machine is idle. `vas
-    affinity plan --distances FILE` uses the result.
+    measured, and the others count as equal to those. Measure while the machine is idle. The option
+    --distances of `vas affinity plan` uses the result.
 
     \b
     Examples: vas affinity measure --out distances.json
