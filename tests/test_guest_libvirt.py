@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from vas_affinity.placement import GuestShape, HostPlacement, Pin, PinTarget
 from vas_affinity.plan.emit.libvirt import domain_xml
-from vas_affinity.plan.placement import GuestShape, HostPlacement, Pin, PinTarget
 from vas_cluster import load_cluster
 from vas_cluster.model import Disk
 from vas_core.cli import run_command

@@ -8,7 +8,7 @@ from math import ceil
 from vas_affinity.guest_plan import GuestPlanSettings, GuestRequest
 from vas_affinity.machine.snapshot import Snapshot
 from vas_affinity.machine.topology import MachineTopology
-from vas_affinity.plan.placement import CpuRole, GuestShape, HostPlacement, PinTarget
+from vas_affinity.placement import CpuRole, GuestShape, HostPlacement, PinTarget
 
 SERVER = {CpuRole.STORAGE_IRQ, CpuRole.OSS}
 

@@ -18,7 +18,7 @@ import pytest
 
 from vas_affinity.apply.local_host import LocalHost
 from vas_affinity.apply.thread import started
-from vas_affinity.plan.placement import HostPlacement, Pin, PinTarget
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_core.root import Root

@@ -19,7 +19,7 @@ from vas_affinity.apply.local_host import LocalHost
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.apply.thread import ThreadCpus, started
 from vas_affinity.machine.cpulist import format_cpulist, parse_cpulist
-from vas_affinity.plan.placement import HostPlacement, Pin, PinTarget
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.journal import Journal
 from vas_core.polling import poll
 from vas_core.root import Root

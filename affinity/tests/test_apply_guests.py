@@ -14,7 +14,7 @@ from vas_affinity.apply.local_host import LocalHost
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.apply.thread import started
 from vas_affinity.machine.reading.virsh import Virsh
-from vas_affinity.plan.placement import HostPlacement, Pin, PinTarget
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.cli import run_command
 from vas_core.root import Root
 from vas_tests import libvirt

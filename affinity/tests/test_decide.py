@@ -18,7 +18,7 @@ from vas_affinity.daemon.decide import (
     decide,
 )
 from vas_affinity.daemon.settings import AffinitySettings, BetterWhen, Valve
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 
 A, B = HostPlacement(host="a"), HostPlacement(host="b")
 PLAIN = AffinitySettings(hold_seconds=60, settle_seconds=300, moves_per_hour=2, repairs=2)

@@ -20,13 +20,13 @@ from vas_affinity.apply.thread import started
 from vas_affinity.guest_plan import GuestRequest, plan_guests
 from vas_affinity.machine.cpulist import format_cpulist, parse_cpulist
 from vas_affinity.machine.snapshot import Snapshot, ThreadRole
+from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
 from vas_affinity.plan.emit import domain_elements, virsh_commands
 from vas_affinity.plan.emit.irqbalance import policy_script
 from vas_affinity.plan.emit.libvirt import domain_xml
 from vas_affinity.plan.emit.pages import pages_of
 from vas_affinity.plan.emit.script import script
 from vas_affinity.plan.emit.tuned import tuned_profile
-from vas_affinity.plan.placement import CpuRole, HostPlacement, Pin, PinTarget
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_core.process import run

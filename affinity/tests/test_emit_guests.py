@@ -11,9 +11,9 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from vas_affinity.placement import GuestMemory, GuestShape, HostPlacement, Pin, PinTarget
 from vas_affinity.plan.emit import domain_elements, virsh_commands
 from vas_affinity.plan.emit.script import script
-from vas_affinity.plan.placement import GuestMemory, GuestShape, HostPlacement, Pin, PinTarget
 from vas_core.process import run
 from vas_tests import libvirt
 from vas_tests.libvirt import Libvirt, threads

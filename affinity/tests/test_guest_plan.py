@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vas_affinity.guest_plan import GuestPlanSettings, GuestRequest, plan_guests
 from vas_affinity.machine.snapshot import Snapshot, ThreadRole
-from vas_affinity.plan.placement import CpuRole, HostPlacement, PinTarget
+from vas_affinity.placement import CpuRole, HostPlacement, PinTarget
 from vas_core.errors import BadInput
 
 

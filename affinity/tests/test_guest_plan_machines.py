@@ -18,7 +18,7 @@ from vas_affinity.guest_plan import (
 )
 from vas_affinity.machine.reading import read_source
 from vas_affinity.machine.snapshot import DeviceKind, PciDevice, Snapshot
-from vas_affinity.plan.placement import CpuRole, HostPlacement
+from vas_affinity.placement import CpuRole, HostPlacement
 from vas_cluster.model import Guest, Host, Macs, Nics
 from vas_core.cli import run_command
 

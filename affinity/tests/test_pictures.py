@@ -16,7 +16,7 @@ from vas_affinity.pictures.cells import HostMap, host_map
 from vas_affinity.pictures.map_svg import draw_map
 from vas_affinity.pictures.map_text import print_map
 from vas_affinity.pictures.strings import PanelScale, busy_line, draw_strings, step_line
-from vas_affinity.plan.placement import CpuRole, HostPlacement, Pin, PinTarget
+from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
 from vas_affinity.watch.record.recording import Header, Recorded, Recording, String
 from vas_core.cli import run_command
 from vas_core.errors import BadInput

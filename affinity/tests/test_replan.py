@@ -7,7 +7,7 @@ from guest_machines import host, machine, nvme, thread
 
 from vas_affinity.daemon.replan import offer_of
 from vas_affinity.machine.snapshot import Snapshot, ThreadRole
-from vas_affinity.plan.placement import HostPlacement, Pin, PinTarget
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_affinity.search.score import score
 from vas_affinity.threads import ThreadPlan, plan_threads
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from placement_problems import MACHINES
 
 from vas_affinity.machine.distance import RATIO, ratio_distances
+from vas_affinity.machine.reading.memory import memory_shares
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread, ThreadRole
 from vas_affinity.machine.topology import MachineTopology
 from vas_affinity.plan.explain.explanation import explain_plan
@@ -24,7 +25,6 @@ from vas_affinity.threads import (
     plan_threads,
     read_graph,
 )
-from vas_affinity.threads.memory import memory_shares
 from vas_core.errors import BadInput
 from vas_core.root import Root
 

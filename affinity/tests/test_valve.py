@@ -16,7 +16,7 @@ from vas_affinity.daemon.load import Load
 from vas_affinity.daemon.saved_state import read_state, write_state
 from vas_affinity.daemon.settings import DEFAULT_PATH, AffinitySettings, Valve
 from vas_affinity.daemon.valve import ValveMeter, first_number
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 from vas_core.errors import BadInput, VasError
 from vas_core.root import Root
 from vas_core.settings import read_yaml

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from vas_affinity.apply.setting import Gone, Value, normal
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_affinity.machine.reading.virsh import Side, Virsh
-from vas_affinity.plan.placement import PinTarget
+from vas_affinity.placement import PinTarget
 from vas_core.errors import VasError
 from vas_core.root import Root
 

@@ -10,7 +10,7 @@ from vas_affinity.apply import group, guest, interrupt, thread
 from vas_affinity.apply.setting import Gone, Setting
 from vas_affinity.machine.cpulist import format_cpulist, parse_cpulist
 from vas_affinity.machine.reading.virsh import Side, Virsh
-from vas_affinity.plan.placement import Pin, PinTarget
+from vas_affinity.placement import Pin, PinTarget
 from vas_core.errors import VasError
 from vas_core.root import Root
 

@@ -39,15 +39,6 @@ def is_of(root: Root, number: int, device: str) -> bool:
     return str(number) in lines
 
 
-def fires_on(root: Root, number: int) -> str | None:
-    """Returns the CPUs on which it fires now; None if not known.
-
-    They follow the mask at the next interrupt.
-    """
-    text = root.read(f"proc/irq/{number}/effective_affinity_list")
-    return normal(text) if text else None
-
-
 @dataclass(frozen=True)
 class InterruptCpus:
     """The CPUs of the interrupt `number`, as long as `actions` handle it."""

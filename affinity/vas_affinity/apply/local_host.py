@@ -11,7 +11,7 @@ from vas_affinity.apply.immovable import read_immovable, record_immovable
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.apply.setting import Gone, Immovable, Setting, Value
 from vas_affinity.machine.cpulist import format_cpulist
-from vas_affinity.plan.placement import HostPlacement, Pin
+from vas_affinity.placement import HostPlacement, Pin
 from vas_core.errors import VasError
 from vas_core.journal import Entry, Journal
 from vas_core.predictable_names import HOST_JOURNAL

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from vas_affinity.apply.host_settings import GUEST_TARGETS
-from vas_affinity.plan.placement import HostPlacement, Pin, PinTarget
-from vas_affinity.plan.placement_file import read_placement
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
+from vas_affinity.placement_file import read_placement
 from vas_core.errors import BadInput
 
 _NUMBERED = (PinTarget.VCPU, PinTarget.IOTHREAD, PinTarget.INTERRUPT)

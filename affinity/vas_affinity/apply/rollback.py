@@ -7,7 +7,7 @@ import click
 from vas_affinity.apply.options import HostOptions, dry_run_option, host_options
 from vas_affinity.apply.outcome import status_of
 from vas_affinity.apply.table import print_results
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 from vas_core.cli import json_option
 from vas_core.errors import ExitStatus
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from statistics import median
 
 from vas_affinity.daemon.settings import AffinitySettings, BetterWhen, Valve
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 
 _HOUR_SECONDS = 3600.0
 _LONGEST_HOLD_OFF_SECONDS = 86400.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from vas_affinity.daemon.settings import AffinitySettings
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 
 
 class DaemonInputs(BaseModel):

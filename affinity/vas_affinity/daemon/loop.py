@@ -25,7 +25,7 @@ from vas_affinity.daemon.planner import Planner
 from vas_affinity.daemon.saved_state import check_state, read_state, write_state
 from vas_affinity.daemon.settings import AffinitySettings
 from vas_affinity.daemon.valve import ValveMeter
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 from vas_core.daemon_shell import DaemonShell
 from vas_core.errors import VasError
 from vas_core.inforce import InForce

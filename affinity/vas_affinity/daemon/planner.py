@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from vas_affinity.daemon.decide import DaemonState, Offer
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 
 Replan = Callable[[HostPlacement | None], Offer | None]
 """Plan in force -> a plan that may be better; None for nothing to move. Raises VasError."""

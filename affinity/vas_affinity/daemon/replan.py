@@ -7,8 +7,8 @@ import math
 from vas_affinity.daemon.decide import Offer
 from vas_affinity.daemon.planner import Replan
 from vas_affinity.machine.reading import SnapshotRequest
+from vas_affinity.placement import HostPlacement, PinTarget
 from vas_affinity.plan.options import ThreadOptions, threads_planned
-from vas_affinity.plan.placement import HostPlacement, PinTarget
 from vas_affinity.search.score import score
 from vas_affinity.threads import ThreadPlan
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from vas_affinity.guest_plan.storage import StorageCpus, fires_on
+from vas_affinity.guest_plan.storage import StorageCpus
+from vas_affinity.machine.firing import firing_cpus
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, ThreadRole
 from vas_affinity.machine.topology import MachineTopology
-from vas_affinity.plan.placement import CpuRole, Pin, PinTarget
+from vas_affinity.placement import CpuRole, Pin, PinTarget
 
 _GUESTS = {CpuRole.VCPU, CpuRole.EMULATOR, CpuRole.IOTHREAD, CpuRole.IDLE}
 
@@ -29,7 +30,7 @@ def line_pins(
     for line in sorted(snapshot.interrupts, key=lambda line: line.number):
         if line.kind not in turns:
             continue
-        fires = fires_on(line, snapshot.topology)
+        fires = firing_cpus(line, snapshot.topology)
         if _movable(line):
             whose, home = _home(line, storage, roles, snapshot.topology)
             pins.append(_pin(line, fires, home, whose, turns[line.kind]))

@@ -8,7 +8,7 @@ from vas_affinity.guest_plan.guest_cores import GuestCores
 from vas_affinity.guest_plan.request import GuestRequest
 from vas_affinity.guest_plan.settings import GuestPlanSettings
 from vas_affinity.machine.topology import MachineTopology
-from vas_affinity.plan.placement import GuestCell, GuestMemory
+from vas_affinity.placement import GuestCell, GuestMemory
 from vas_core.errors import BadInput
 from vas_core.sizes import format_size
 

@@ -24,7 +24,7 @@ from vas_affinity.guest_plan.settings import GuestPlanSettings
 from vas_affinity.guest_plan.storage import StorageCpus, storage_cpus
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_affinity.machine.snapshot import Snapshot
-from vas_affinity.plan.placement import (
+from vas_affinity.placement import (
     CpuRole,
     GuestCell,
     GuestShape,

@@ -11,7 +11,7 @@ from vas_affinity.guest_plan.machine import Core, Near
 from vas_affinity.guest_plan.settings import GuestPlanSettings
 from vas_affinity.guest_plan.storage import StorageCpus
 from vas_affinity.machine.topology import MachineTopology
-from vas_affinity.plan.placement import CpuRole
+from vas_affinity.placement import CpuRole
 
 
 @dataclass(frozen=True)

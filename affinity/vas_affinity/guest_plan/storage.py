@@ -9,6 +9,7 @@ from math import ceil
 
 from vas_affinity.guest_plan.machine import Core, cores_of
 from vas_affinity.guest_plan.settings import GuestPlanSettings
+from vas_affinity.machine.firing import busy_lines, firing_cpus
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, PciDevice, Snapshot
 from vas_affinity.machine.topology import MachineTopology
 
@@ -129,17 +130,6 @@ def _is_optical(device: PciDevice) -> bool:
     return all(re.fullmatch(r"sr\d+", name) for name in (device.name, *device.names))
 
 
-def busy_lines(lines: Sequence[Interrupt]) -> list[Interrupt]:
-    """Returns the lines that fire, if rates are known; else all lines."""
-    fired = [line for line in lines if line.per_second]
-    return fired or list(lines)
-
-
-def fires_on(line: Interrupt, topology: MachineTopology) -> tuple[int, ...]:
-    """Returns the online CPUs on which an interrupt fires; if not known, those allowed."""
-    return tuple(cpu for cpu in line.effective or line.allowed if cpu in topology.online)
-
-
 def _by_device(snapshot: Snapshot, devices: Sequence[PciDevice]) -> dict[str, list[Interrupt]]:
     names = {device.name for device in devices}
     found: dict[str, list[Interrupt]] = {}
@@ -150,7 +140,7 @@ def _by_device(snapshot: Snapshot, devices: Sequence[PciDevice]) -> dict[str, li
 
 
 def _cpus(topology: MachineTopology, lines: Sequence[Interrupt]) -> list[int]:
-    return sorted({cpu for line in busy_lines(lines) for cpu in fires_on(line, topology)})
+    return sorted({cpu for line in busy_lines(lines) for cpu in firing_cpus(line, topology)})
 
 
 def _place(found: _Finding, device: PciDevice, cpus: Sequence[int]) -> None:

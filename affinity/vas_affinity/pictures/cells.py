@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_affinity.machine.snapshot import DeviceKind, Snapshot, ThreadRole
 from vas_affinity.machine.topology import Cpu
-from vas_affinity.plan.placement import CpuRole, HostPlacement, Pin, PinTarget
+from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
 from vas_core.errors import BadInput
 
 _WORDS = {

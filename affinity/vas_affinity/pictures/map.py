@@ -11,7 +11,7 @@ from vas_affinity.options import from_option, snapshot_of
 from vas_affinity.pictures.cells import host_map
 from vas_affinity.pictures.map_svg import draw_map
 from vas_affinity.pictures.map_text import print_map
-from vas_affinity.plan.placement_file import read_placement
+from vas_affinity.placement_file import read_placement
 from vas_core.cli import note
 from vas_core.svg import check_name, write_picture
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vas_affinity.machine.snapshot import DeviceKind
 from vas_affinity.pictures.boxes import CELL_HEIGHT, CELL_WIDTH, LABEL_SIZE, Box, boxes_of
 from vas_affinity.pictures.cells import Cell, HostMap
-from vas_affinity.plan.placement import CpuRole
+from vas_affinity.placement import CpuRole
 from vas_core.svg import Svg, fitted, text_width
 
 _WIDTH, _EDGE = 1000.0, 16.0

@@ -12,7 +12,7 @@ from vas_affinity.machine.snapshot import DeviceKind
 from vas_affinity.pictures.boxes import Box, boxes_of
 from vas_affinity.pictures.cells import Cell, HostMap
 from vas_affinity.pictures.map_svg import ROLE_COLOURS
-from vas_affinity.plan.placement import CpuRole
+from vas_affinity.placement import CpuRole
 
 _LETTERS = {
     CpuRole.STORAGE_IRQ: "S",

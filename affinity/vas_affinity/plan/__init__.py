@@ -1,1 +1,1 @@
-"""Plans: their data and files, the commands that make and explain them, and their other forms."""
+"""The commands that make and explain plans, and write them for other programs."""

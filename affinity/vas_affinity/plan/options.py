@@ -14,10 +14,11 @@ from vas_affinity.machine.cpulist import cpus_asked
 from vas_affinity.machine.distance import Distances, ratio_distances
 from vas_affinity.machine.measure.result import measured_distances, read_measurement
 from vas_affinity.machine.reading import SnapshotRequest
+from vas_affinity.machine.reading.memory import memory_shares
 from vas_affinity.machine.reading.threads import no_process, process_words
 from vas_affinity.machine.topology import MachineTopology
 from vas_affinity.options import snapshot_of
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 from vas_affinity.threads import (
     Policy,
     ThreadPlan,
@@ -28,7 +29,6 @@ from vas_affinity.threads import (
     thread_plan_of,
     thread_problem,
 )
-from vas_affinity.threads.memory import memory_shares
 from vas_core.cli import RealRange
 from vas_core.errors import BadInput
 from vas_core.root import Root

@@ -23,8 +23,8 @@ from vas_affinity.options import (
     seconds_option,
     snapshot_of,
 )
+from vas_affinity.placement import HostPlacement
 from vas_affinity.plan.options import ThreadOptions, thread_options, threads_planned
-from vas_affinity.plan.placement import HostPlacement
 from vas_affinity.plan.table import print_plan
 from vas_cluster import Cluster, Host, load_cluster
 from vas_core.cli import RealRange, SizeType, json_option, note, print_json

@@ -8,7 +8,7 @@ from itertools import groupby
 import click
 
 from vas_affinity.machine.cpulist import format_cpulist
-from vas_affinity.plan.placement import HostPlacement, Pin, PinTarget
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.cli import note, print_table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from vas_affinity.guest_plan.storage import busy_lines, fires_on
+from vas_affinity.machine.firing import busy_lines, firing_cpus
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread, ThreadRole
 from vas_affinity.machine.topology import MachineTopology
 
@@ -91,7 +91,7 @@ def _by_device(snapshot: Snapshot) -> dict[tuple[DeviceKind, str], list[Interrup
 
 
 def _cpus(topology: MachineTopology, lines: Sequence[Interrupt]) -> tuple[int, ...]:
-    return tuple(sorted({cpu for line in busy_lines(lines) for cpu in fires_on(line, topology)}))
+    return tuple(sorted({cpu for line in busy_lines(lines) for cpu in firing_cpus(line, topology)}))
 
 
 def _is_spread(topology: MachineTopology, cpus: Sequence[int]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vas_affinity.machine.distance import Distances, ratio_distances
 from vas_affinity.machine.distance.matrix import Ints
 from vas_affinity.machine.snapshot import Snapshot, ThreadRole
-from vas_affinity.plan.placement import CpuRole, HostPlacement, Pin, PinTarget
+from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
 from vas_affinity.search import Effort, find
 from vas_affinity.search.score import score
 from vas_affinity.threads.problem import ThreadPlanInput, ThreadProblem, thread_problem

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vas_affinity.apply.local_host import LocalHost
-    from vas_affinity.plan.placement import HostPlacement
+    from vas_affinity.placement import HostPlacement
     from vas_core.root import Root
 
 RESULT = "VAS-RESULT "
@@ -76,7 +76,7 @@ def _devices() -> tuple[dict[str, int], int]:
 def _plan(root: Root, worker: int, *, near: int, queue: int, nic: int) -> HostPlacement:
     """The thread to where the disk's queue interrupts, the queue to elsewhere, the NIC to CPU 9."""
     from vas_affinity.apply.thread import started
-    from vas_affinity.plan.placement import HostPlacement, Pin, PinTarget
+    from vas_affinity.placement import HostPlacement, Pin, PinTarget
 
     def pin(target: PinTarget, name: str, cpu: int, **rest: Any) -> Pin:
         return Pin(target=target, name=name, cpus=(cpu,), reason="test", **rest)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
+from vas_affinity.placement import HostPlacement
+from vas_affinity.placement_file import read_placement
 from vas_affinity.plan.emit.guests import guests_of
 from vas_affinity.plan.emit.irqbalance import policy_script
 from vas_affinity.plan.emit.libvirt import domain_xml
 from vas_affinity.plan.emit.script import script
 from vas_affinity.plan.emit.tuned import tuned_profile
 from vas_affinity.plan.emit.virsh import virsh_commands
-from vas_affinity.plan.placement import HostPlacement
-from vas_affinity.plan.placement_file import read_placement
 
 
 def _libvirt(placement: HostPlacement, guests: Sequence[str]) -> str:

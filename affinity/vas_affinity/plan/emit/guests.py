@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vas_affinity.plan.placement import GuestMemory, GuestShape, HostPlacement, Pin, PinTarget
+from vas_affinity.placement import GuestMemory, GuestShape, HostPlacement, Pin, PinTarget
 from vas_core.errors import BadInput
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 
 from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.placement import CpuRole, HostPlacement, PinTarget
 from vas_affinity.plan.emit.guests import pins_of
-from vas_affinity.plan.placement import CpuRole, HostPlacement, PinTarget
 
 _KEPT_CLEAR = {CpuRole.VCPU, CpuRole.EMULATOR, CpuRole.IOTHREAD, CpuRole.IDLE, CpuRole.STORAGE_IRQ}
 

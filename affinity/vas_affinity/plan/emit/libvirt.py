@@ -5,8 +5,8 @@ from __future__ import annotations
 from xml.etree import ElementTree as Xml
 
 from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.placement import GuestMemory, GuestShape, HostPlacement, PinTarget
 from vas_affinity.plan.emit.guests import guests_of, memory_of, pins_of, shape_of
-from vas_affinity.plan.placement import GuestMemory, GuestShape, HostPlacement, PinTarget
 
 _KIB = 1024
 

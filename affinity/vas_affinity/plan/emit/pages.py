@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from vas_affinity.placement import HostPlacement
 from vas_affinity.plan.emit.guests import memory_of, shape_of
-from vas_affinity.plan.placement import HostPlacement
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.placement import HostPlacement, PinTarget
 from vas_affinity.plan.emit.guests import pins_of
 from vas_affinity.plan.emit.pages import pages_of
 from vas_affinity.plan.emit.virsh import VirshCommand, guest_commands
-from vas_affinity.plan.placement import HostPlacement, PinTarget
 
 _ABOUT = """\
 #!/usr/bin/env bash

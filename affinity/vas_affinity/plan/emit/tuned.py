@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.placement import CpuRole, HostPlacement
 from vas_affinity.plan.emit.pages import pages_of
-from vas_affinity.plan.placement import CpuRole, HostPlacement
 
 
 def tuned_profile(placement: HostPlacement, guests: Sequence[str]) -> str:

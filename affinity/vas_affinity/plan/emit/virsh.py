@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_affinity.plan.emit.guests import guests_of, memory_of, pins_of
-from vas_affinity.plan.placement import HostPlacement, Pin, PinTarget
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import click
 
 from vas_affinity.machine.reading import SnapshotRequest
 from vas_affinity.options import connect_option, from_option, process_option, seconds_option
+from vas_affinity.placement import HostPlacement, PinTarget
+from vas_affinity.placement_file import read_placement
 from vas_affinity.plan.explain.explanation import explain_plan
 from vas_affinity.plan.explain.table import print_explanation
 from vas_affinity.plan.options import (
@@ -16,8 +18,6 @@ from vas_affinity.plan.options import (
     thread_options,
     threads_planned,
 )
-from vas_affinity.plan.placement import HostPlacement, PinTarget
-from vas_affinity.plan.placement_file import read_placement
 from vas_core.cli import json_option, print_json
 from vas_core.errors import BadInput
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vas_affinity.plan.placement import HostPlacement
+from vas_affinity.placement import HostPlacement
 from vas_core.documents import read_json
 
 
