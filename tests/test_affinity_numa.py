@@ -40,13 +40,13 @@ def test_a_queue_of_the_disk_is_immovable_and_the_thread_moves_to_it(
     assert (nic["verdict"], found["nic"]) == ("changed", "9")
     assert (thread["verdict"], found["worker"]) == ("changed", [found["near"]])
     verdicts = [row["verdict"] for row in found["verify"]]
-    assert verdicts == ["immovable", "as wished", "as wished"]
+    assert verdicts == ["immovable", "as desired", "as desired"]
 
 
 def test_after_a_link_up_the_nics_interrupt_is_put_back(found: dict[str, Any]) -> None:
     nic = found["again"][1]
     assert nic["now"] == "9"
-    assert nic["verdict"] == ("as wished" if found["nic_after_link_up"] == "9" else "changed")
+    assert nic["verdict"] == ("as desired" if found["nic_after_link_up"] == "9" else "changed")
 
 
 def test_everything_is_given_back(found: dict[str, Any]) -> None:

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vas_affinity.emit.libvirt import domain_xml
-from vas_affinity.placement import GuestShape, Pin, Placement, Target
+from vas_affinity.placement import GuestShape, HostPlacement, Pin, PinTarget
+from vas_affinity.plan.emit.libvirt import domain_xml
 from vas_cluster import load_cluster
 from vas_cluster.model import Disk
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_core.process import run
 from vas_core.xmltree import parse_xml
+from vas_guest.desired import DesiredGuest
 from vas_guest.domain import domain, to_text
-from vas_guest.host import Host, Wish
+from vas_guest.host import GuestHost
 from vas_guest.network import has, network, network_uuid
 from vas_guest.settings import Accelerator, GuestSettings
 from vas_tests import libvirt
@@ -60,14 +61,14 @@ def site(tmp_path: Path, daemon: libvirt.Libvirt) -> Iterator[Path]:
     daemon.end_guests()
 
 
-def _placement() -> Placement:
+def _placement() -> HostPlacement:
     pins = [
-        Pin(target=Target.VCPU, name=str(number), cpus=(number,), reason="", guest=GUEST)
+        Pin(target=PinTarget.VCPU, name=str(number), cpus=(number,), reason="", guest=GUEST)
         for number in (0, 1)
     ]
-    pins.append(Pin(target=Target.IOTHREAD, name="1", cpus=(1,), reason="", guest=GUEST))
+    pins.append(Pin(target=PinTarget.IOTHREAD, name="1", cpus=(1,), reason="", guest=GUEST))
     shape = GuestShape(guest=GUEST, vcpus=2, sockets=1, cores=2, threads=1, iothreads=1)
-    return Placement(host="oss1", pins=tuple(pins), shapes=(shape,))
+    return HostPlacement(host="oss1", pins=tuple(pins), shapes=(shape,))
 
 
 def vas(daemon: libvirt.Libvirt, site: Path, command: str, *more: str) -> int:
@@ -147,7 +148,7 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
     assert vas(daemon, site, "apply", "--dry-run", "--json") == 0
     assert json.loads(capsys.readouterr().out)["restart"] is True
     assert vas(daemon, site, "apply") == 0
-    assert "counts from its next start" in capsys.readouterr().err
+    assert "count from its next start" in capsys.readouterr().err
     assert daemon.virsh("domid", GUEST) == pid
     assert vas(daemon, site, "remove") == 2
     assert "shut it down first" in capsys.readouterr().err
@@ -173,7 +174,7 @@ def test_another_guest_of_that_name_is_left_alone(
 ) -> None:
     uuid = daemon.define(GUEST)
     assert vas(daemon, site, "apply") == 2
-    assert "none of VAS's" in capsys.readouterr().err
+    assert "VAS did not define it" in capsys.readouterr().err
     assert daemon.virsh("domuuid", GUEST).strip() == uuid
 
 
@@ -186,7 +187,7 @@ def test_a_device_with_data_is_refused_until_it_is_the_guests(
         run(["mke2fs", "-q", "-F", "-L", "lustre-OST0000", device])
         for options in ("--dry-run",), ():
             assert vas(daemon, site, "apply", *options) == 2
-            assert f"{device}: has data of somebody: ext2" in capsys.readouterr().err
+            assert f"{device}: has somebody's data: ext2" in capsys.readouterr().err
         assert daemon.virsh("list", "--all", "--name").split() == []
         run(["wipefs", "--quiet", "--all", device])
         assert vas(daemon, site, "apply") == 0
@@ -227,23 +228,23 @@ def test_a_guest_that_is_restarted_has_its_new_definition(
 def test_the_pool_of_virtual_functions_comes_and_goes_with_its_guests(
     daemon: libvirt.Libvirt, site: Path
 ) -> None:
-    wish, host = pooled(site), Host(daemon.uri)
+    desired, host = pooled(site), GuestHost(daemon.uri)
     make_functions(daemon)
     former = "<forward mode='hostdev' managed='yes'><pf dev='pf0'/></forward>"
-    uuid = network_uuid(wish.cluster, wish.host)
+    uuid = network_uuid(desired.cluster, desired.host)
     text = f"<network><name>vas-pf0</name><uuid>{uuid}</uuid>{former}</network>"
     daemon.virsh("net-define", "/dev/stdin", stdin=text)
     with pytest.raises(BadInput, match="run `vas guest vfs`"):
-        host.apply(replace(wish, functions=()))
-    assert "/network[vas-pf0]/forward" in [one.where for one in host.apply(wish)]
+        host.apply(replace(desired, functions=()))
+    assert "/network[vas-pf0]/forward" in [one.where for one in host.apply(desired)]
     for options in ("--inactive",), ():
         found = daemon.virsh("net-dumpxml", "vas-pf0", *options)
         assert has(parse_xml(found, where="vas-pf0")) == " ".join(FUNCTIONS)
-    assert host.differences(wish) == []
-    fewer = replace(wish, functions=FUNCTIONS[:1])
+    assert host.differences(desired) == []
+    fewer = replace(desired, functions=FUNCTIONS[:1])
     host.apply(fewer)
     assert has(parse_xml(daemon.virsh("net-dumpxml", "vas-pf0"), where="")) == FUNCTIONS[0]
-    assert host.remove(wish)
+    assert host.remove(desired)
     assert daemon.virsh("net-list", "--all", "--name").split() == []
 
 
@@ -255,13 +256,13 @@ def make_functions(daemon: libvirt.Libvirt) -> None:
     run(["nsenter", f"--mount=/proc/{daemon.pid}/ns/mnt", "sh", "-euc", script])
 
 
-def pooled(site: Path) -> Wish:
+def pooled(site: Path) -> DesiredGuest:
     """The guest with a virtual function."""
     cluster = load_cluster(site / "cluster.yaml")
     settings = GuestSettings(
         seeds=str(site / "seed"), consoles=str(site), accelerator=Accelerator.TCG
     )
-    return Wish(cluster, "", cluster.guest(GUEST), settings, functions=FUNCTIONS)
+    return DesiredGuest(cluster, "", cluster.guest(GUEST), settings, functions=FUNCTIONS)
 
 
 def test_libvirts_schema_takes_every_domain_and_pool_of_the_examples(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from vas_affinity.snapshot import DeviceKind, Interrupt, Role, Snapshot, Thread
-from vas_affinity.topology import Cpu, Node, Topology
+from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread, ThreadRole
+from vas_affinity.machine.topology import Cpu, MachineTopology, NumaNode
 
 GIB = 1 << 30
 PAGE = 2 << 20
@@ -21,7 +21,7 @@ def machine(
     offline: frozenset[int] = frozenset(),
     isolated: frozenset[int] = frozenset(),
     slow: frozenset[int] = frozenset(),
-) -> Topology:
+) -> MachineTopology:
     """A machine of equal nodes. Thread t of core c is CPU t * cores + c, as Linux numbers them.
 
     `slow` are cores of a slower kind, with one thread each.
@@ -46,7 +46,7 @@ def machine(
         if thread == 0 or core not in slow
     ]
     memory = [
-        Node(
+        NumaNode(
             number=node,
             memory_bytes=node_gib * GIB,
             distances={other: 10 if other == node else 21 for other in range(nodes)},
@@ -54,10 +54,12 @@ def machine(
         )
         for node in range(nodes)
     ]
-    return Topology(name="made-up", cpus=tuple(cpus), nodes=tuple(memory))
+    return MachineTopology(name="made-up", cpus=tuple(cpus), nodes=tuple(memory))
 
 
-def host(topology: Topology, *interrupts: Interrupt, threads: tuple[Thread, ...] = ()) -> Snapshot:
+def host(
+    topology: MachineTopology, *interrupts: Interrupt, threads: tuple[Thread, ...] = ()
+) -> Snapshot:
     """A host that nothing else is known of."""
     return Snapshot(host="oss1", topology=topology, interrupts=interrupts, threads=threads)
 
@@ -76,14 +78,14 @@ def nic(number: int, *cpus: int, device: str = "ens1", **more: int | float | boo
     return Interrupt.model_validate(known | more)
 
 
-def thread(tid: int, role: Role, *, guest: str | None = None) -> Thread:
+def thread(tid: int, role: ThreadRole, *, guest: str | None = None) -> Thread:
     """A thread that was seen."""
     key = f"{guest}/vhost/0" if guest else f"ll_ost_io/{tid}/0"
     return Thread(tid=tid, pid=tid, key=key, name=key, role=role, start=7, guest=guest)
 
 
 @st.composite
-def topologies(draw: st.DrawFn) -> Topology:
+def topologies(draw: st.DrawFn) -> MachineTopology:
     """Machines with holes: CPUs offline, isolated, of two kinds, in nodes with little memory."""
     nodes, caches = draw(st.integers(1, 4)), draw(st.integers(1, 3))
     cores, threads = draw(st.integers(1, 6)), draw(st.sampled_from([1, 2, 2, 4]))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from vas_affinity.guest_plan import GuestRequest, GuestSettings
-from vas_affinity.placement import CpuRole, GuestShape, Placement, Target
-from vas_affinity.snapshot import Snapshot
-from vas_affinity.topology import Topology
+from vas_affinity.guest_plan import GuestPlanSettings, GuestRequest
+from vas_affinity.machine.snapshot import Snapshot
+from vas_affinity.machine.topology import MachineTopology
+from vas_affinity.placement import CpuRole, GuestShape, HostPlacement, PinTarget
 
 SERVER = {CpuRole.STORAGE_IRQ, CpuRole.OSS}
 
@@ -16,8 +16,8 @@ SERVER = {CpuRole.STORAGE_IRQ, CpuRole.OSS}
 def check_plan(
     snapshot: Snapshot,
     requests: Sequence[GuestRequest],
-    settings: GuestSettings,
-    plan: Placement,
+    settings: GuestPlanSettings,
+    plan: HostPlacement,
 ) -> None:
     """Fails for a plan that breaks a promise."""
     topology = snapshot.topology
@@ -28,25 +28,27 @@ def check_plan(
     _check_kept(topology, settings, plan)
     for request, shape in zip(requests, plan.shapes, strict=True):
         _check_guest(topology, plan, request, shape)
-    vcpus = [cpu for pin in plan.pins if pin.target is Target.VCPU for cpu in pin.cpus]
+    vcpus = [cpu for pin in plan.pins if pin.target is PinTarget.VCPU for cpu in pin.cpus]
     assert len(set(vcpus)) == len(vcpus)
     assert {cpu for cpu, role in plan.roles.items() if role is CpuRole.VCPU} == set(vcpus)
     _check_memory(topology, settings, plan)
 
 
-def vcpus_of(plan: Placement, guest: str) -> list[int]:
+def vcpus_of(plan: HostPlacement, guest: str) -> list[int]:
     """The CPU of each vCPU of a guest, by its number."""
-    pins = [pin for pin in plan.pins if pin.target is Target.VCPU and pin.guest == guest]
+    pins = [pin for pin in plan.pins if pin.target is PinTarget.VCPU and pin.guest == guest]
     assert [pin.name for pin in pins] == [str(number) for number in range(len(pins))]
     return [cpu for pin in pins for cpu in pin.cpus]
 
 
-def cores_with(topology: Topology, plan: Placement, roles: set[CpuRole]) -> set[int]:
+def cores_with(topology: MachineTopology, plan: HostPlacement, roles: set[CpuRole]) -> set[int]:
     """The cores that have a CPU of one of these roles."""
     return {topology.cpu(cpu).core for cpu, role in plan.roles.items() if role in roles}
 
 
-def _check_kept(topology: Topology, settings: GuestSettings, plan: Placement) -> None:
+def _check_kept(
+    topology: MachineTopology, settings: GuestPlanSettings, plan: HostPlacement
+) -> None:
     cores = {topology.cpu(cpu).core for cpu in topology.online}
     server = cores_with(topology, plan, SERVER)
     hosts = cores_with(topology, plan, {CpuRole.HOST})
@@ -61,7 +63,7 @@ def _check_kept(topology: Topology, settings: GuestSettings, plan: Placement) ->
 
 
 def _check_guest(
-    topology: Topology, plan: Placement, request: GuestRequest, shape: GuestShape
+    topology: MachineTopology, plan: HostPlacement, request: GuestRequest, shape: GuestShape
 ) -> None:
     vcpus = vcpus_of(plan, request.name)
     assert len(vcpus) == request.vcpus == shape.vcpus
@@ -73,14 +75,16 @@ def _check_guest(
             siblings = one // shape.threads == other // shape.threads
             assert (cores[one] == cores[other]) == siblings, "siblings are seen as siblings"
     assert len({topology.cpu(cpu).efficiency for cpu in vcpus}) == 1
-    emulators = [p for p in plan.pins if p.target is Target.EMULATOR and p.guest == request.name]
-    iothreads = [p for p in plan.pins if p.target is Target.IOTHREAD and p.guest == request.name]
+    emulators = [p for p in plan.pins if p.target is PinTarget.EMULATOR and p.guest == request.name]
+    iothreads = [p for p in plan.pins if p.target is PinTarget.IOTHREAD and p.guest == request.name]
     assert (len(emulators), len(iothreads)) == (1, request.iothreads)
     for pin in [*emulators, *iothreads]:
         assert all(plan.roles[cpu] not in (CpuRole.VCPU, CpuRole.IDLE) for cpu in pin.cpus)
 
 
-def _check_memory(topology: Topology, settings: GuestSettings, plan: Placement) -> None:
+def _check_memory(
+    topology: MachineTopology, settings: GuestPlanSettings, plan: HostPlacement
+) -> None:
     with_cpus = {topology.cpu(cpu).node for cpu in topology.online}
     room = {node.number: node.memory_bytes for node in topology.nodes}
     for memory, shape in zip(plan.memory, plan.shapes, strict=True):

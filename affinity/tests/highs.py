@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from vas_affinity.distance.matrix import Ints
-from vas_affinity.score import Problem
+from vas_affinity.machine.distance.matrix import Ints
+from vas_affinity.search.score import PlacementProblem
 
 
-def optimal(problem: Problem) -> Ints:
+def optimal(problem: PlacementProblem) -> Ints:
     """The best placement, proved. Adams and Johnson's linearisation: a variable for each CPU of
     a thread and one for each two CPUs of two threads, whose sums over either CPU agree."""
     threads, cpus = len(problem.threads), len(problem.cpus)

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from vas_affinity.apply.host import Host
+from vas_affinity.apply.local_host import LocalHost
 from vas_affinity.apply.thread import started
-from vas_affinity.placement import Pin, Placement, Target
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.polling import poll
 from vas_core.process import run
 from vas_core.root import Root
@@ -58,10 +58,10 @@ class Daemon:
     def place(self, tid: int, cpu: int) -> None:
         start = started(Root(), tid)
         pin = Pin(
-            target=Target.THREAD, name="a/b/0", cpus=(cpu,), reason="test", tid=tid, start=start
+            target=PinTarget.THREAD, name="a/b/0", cpus=(cpu,), reason="test", tid=tid, start=start
         )
         new = self.plan.with_suffix(".new")
-        new.write_text(Placement(host="here", pins=(pin,)).model_dump_json())
+        new.write_text(HostPlacement(host="here", pins=(pin,)).model_dump_json())
         new.rename(self.plan)
 
     def start(self, *before: str, program: tuple[str, ...] = ("-m", "vas_core")) -> None:
@@ -129,7 +129,7 @@ def test_a_plan_is_kept_true_until_its_end_and_after(daemon: Daemon, worker: int
     daemon.told(b"WATCHDOG=1")
     assert daemon.end() == 0
     runs_on(worker, CPUS[1])
-    Host(daemon.state).rollback()
+    LocalHost(daemon.state).rollback()
     runs_on(worker, *CPUS)
 
 
@@ -140,7 +140,7 @@ def test_a_plan_that_changed_is_taken_and_a_bad_one_is_not(daemon: Daemon, worke
     daemon.place(worker, CPUS[0])
     runs_on(worker, CPUS[0])
     daemon.plan.write_text("{")
-    assert "is no plan" in daemon.wait_for("the plan is not taken; the old one holds")["what"]
+    assert "is not a plan" in daemon.wait_for("the plan is not taken; the old one holds")["what"]
     os.sched_setaffinity(worker, {CPUS[1]})
     runs_on(worker, CPUS[0])
     daemon.place(worker, CPUS[1])
@@ -250,7 +250,7 @@ def test_H7_a_restart_with_a_bad_plan_goes_on_with_the_last_good_one(
 
 RAISES = """
 import sys
-from vas_affinity.daemon import command
+from vas_affinity.daemon import daemon as command
 read = command.read_plan
 def sometimes(file, host):
     if "strange" in file.read_text():
@@ -276,7 +276,7 @@ def test_H7_a_reading_that_fails_in_any_way_ends_no_daemon(daemon: Daemon, worke
 
 def test_without_a_place_for_its_journal_it_ends_at_once(tmp_path: Path) -> None:
     plan, state = tmp_path / "plan.json", tmp_path / "state"
-    plan.write_text(Placement(host="here").model_dump_json())
+    plan.write_text(HostPlacement(host="here").model_dump_json())
     state.mkdir(mode=0o500)
     argv = [sys.executable, "-m", "vas_core", "affinity", "daemon", str(plan), "--host", "here"]
     argv += ["--state", str(state), "--metrics", "off"]
@@ -285,6 +285,5 @@ def test_without_a_place_for_its_journal_it_ends_at_once(tmp_path: Path) -> None
     done = run([*(kept if os.geteuid() == 0 else []), *argv], check=False, timeout_seconds=SECONDS)
     assert done.status == 1
     assert done.stderr.splitlines() == [
-        f"vas: {state}: Permission denied: nothing could be given back; "
-        "run as root, or give --state"
+        f"vas: {state}: Permission denied: nothing could be restored; run as root, or give --state"
     ]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from vas_affinity.apply.host import Host
-from vas_affinity.apply.knobs import Knobs
-from vas_affinity.apply.outcome import Outcome, Verdict
+from vas_affinity.apply.host_settings import HostSettings
+from vas_affinity.apply.local_host import LocalHost
+from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.apply.thread import started
-from vas_affinity.apply.virsh import Virsh
-from vas_affinity.placement import Pin, Placement, Target
+from vas_affinity.machine.reading.virsh import Virsh
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_core.cli import run_command
 from vas_core.root import Root
 from vas_tests import libvirt
@@ -44,28 +44,28 @@ def uuid(daemon: Libvirt) -> Iterator[str]:
 
 
 @pytest.fixture
-def host(daemon: Libvirt, tmp_path: Path) -> Host:
-    return Host(tmp_path, Knobs(virsh=Virsh(daemon.uri)))
+def host(daemon: Libvirt, tmp_path: Path) -> LocalHost:
+    return LocalHost(tmp_path, HostSettings(virsh=Virsh(daemon.uri)))
 
 
-def pin(target: Target, name: str, cpu: int, **rest: object) -> Pin:
+def pin(target: PinTarget, name: str, cpu: int, **rest: object) -> Pin:
     words = {"target": target, "name": name, "cpus": (cpu,), "reason": "test", "guest": NAME}
     return Pin.model_validate(words | rest)
 
 
-def plan(*pins: Pin) -> Placement:
-    return Placement(host="here", pins=pins)
+def plan(*pins: Pin) -> HostPlacement:
+    return HostPlacement(host="here", pins=pins)
 
 
 ALL = plan(
-    pin(Target.VCPU, "0", 1),
-    pin(Target.VCPU, "1", 0),
-    pin(Target.EMULATOR, "emulator", 1),
-    pin(Target.IOTHREAD, "1", 0),
+    pin(PinTarget.VCPU, "0", 1),
+    pin(PinTarget.VCPU, "1", 0),
+    pin(PinTarget.EMULATOR, "emulator", 1),
+    pin(PinTarget.IOTHREAD, "1", 0),
 )
 
 
-def verdicts(outcomes: list[Outcome]) -> set[Verdict]:
+def verdicts(outcomes: list[SettingResult]) -> set[ApplyOutcome]:
     return {outcome.verdict for outcome in outcomes}
 
 
@@ -76,107 +76,107 @@ def where(uuid: str) -> dict[str, set[int]]:
     return {name: os.sched_getaffinity(tid) for name, tid in tids.items() if name}
 
 
-def test_all_pins_are_made_kept_and_given_back(daemon: Libvirt, uuid: str, host: Host) -> None:
+def test_all_pins_are_made_kept_and_given_back(daemon: Libvirt, uuid: str, host: LocalHost) -> None:
     before, defined = where(uuid), daemon.virsh("dumpxml", "--inactive", uuid)
-    assert verdicts(host.plan(ALL)) == {Verdict.DIFFERENT}
-    assert verdicts(host.apply(ALL)) == {Verdict.CHANGED}
+    assert verdicts(host.plan(ALL)) == {ApplyOutcome.DIFFERENT}
+    assert verdicts(host.apply(ALL)) == {ApplyOutcome.CHANGED}
     assert where(uuid) == {"0": {1}, "1": {0}, "io": {0}, "main": {1}}
-    assert verdicts(host.apply(ALL)) == {Verdict.AS_WISHED}
-    assert verdicts(host.verify(ALL)) == {Verdict.AS_WISHED}
-    assert verdicts(host.rollback()) == {Verdict.RESTORED}
+    assert verdicts(host.apply(ALL)) == {ApplyOutcome.AS_DESIRED}
+    assert verdicts(host.verify(ALL)) == {ApplyOutcome.AS_DESIRED}
+    assert verdicts(host.rollback()) == {ApplyOutcome.RESTORED}
     assert where(uuid) == before
     assert daemon.virsh("dumpxml", "--inactive", uuid) == defined
     assert host.rollback() == []
 
 
 def test_the_definition_starts_a_guest_where_the_plan_says(
-    daemon: Libvirt, uuid: str, host: Host
+    daemon: Libvirt, uuid: str, host: LocalHost
 ) -> None:
     host.apply(ALL)
     daemon.virsh("destroy", uuid)
     daemon.virsh("start", uuid)
     assert where(uuid) == {"0": {1}, "1": {0}, "io": {0}, "main": {1}}
-    assert verdicts(host.rollback()) == {Verdict.RESTORED}
+    assert verdicts(host.rollback()) == {ApplyOutcome.RESTORED}
     assert where(uuid)["0"] == where(uuid)["1"] >= {0, 1}
 
 
 def test_a_guest_that_does_not_run_is_pinned_in_its_definition(
-    daemon: Libvirt, uuid: str, host: Host
+    daemon: Libvirt, uuid: str, host: LocalHost
 ) -> None:
     daemon.virsh("destroy", uuid)
     by_side = {outcome.what.split()[-1]: outcome for outcome in host.apply(ALL)}
-    assert by_side["now"].verdict is Verdict.SKIPPED
+    assert by_side["now"].verdict is ApplyOutcome.SKIPPED
     assert by_side["now"].why == "the guest does not run"
-    assert by_side["defined"].verdict is Verdict.CHANGED
+    assert by_side["defined"].verdict is ApplyOutcome.CHANGED
 
 
 def test_a_guest_without_a_definition_is_pinned_as_it_runs(
-    daemon: Libvirt, uuid: str, host: Host
+    daemon: Libvirt, uuid: str, host: LocalHost
 ) -> None:
     daemon.virsh("undefine", uuid)
     by_side = {outcome.what.split()[-1]: outcome for outcome in host.apply(ALL)}
-    assert by_side["now"].verdict is Verdict.CHANGED
+    assert by_side["now"].verdict is ApplyOutcome.CHANGED
     assert by_side["defined"].why == "the guest has no definition: it ends for good"
 
 
 def test_a_guest_that_started_anew_since_the_plan_is_skipped(
-    daemon: Libvirt, uuid: str, host: Host
+    daemon: Libvirt, uuid: str, host: LocalHost
 ) -> None:
     tid = threads(uuid)["CPU 0/TCG"]
-    seen = plan(pin(Target.VCPU, "0", 1, tid=tid, start=started(Root(), tid)))
-    assert Verdict.SKIPPED not in verdicts(host.plan(seen))
+    seen = plan(pin(PinTarget.VCPU, "0", 1, tid=tid, start=started(Root(), tid)))
+    assert ApplyOutcome.SKIPPED not in verdicts(host.plan(seen))
     daemon.virsh("destroy", uuid)
     daemon.virsh("start", uuid)
     (outcome,) = host.apply(seen)
-    assert outcome.verdict is Verdict.SKIPPED
-    assert "started anew" in outcome.why
+    assert outcome.verdict is ApplyOutcome.SKIPPED
+    assert "restarted" in outcome.why
     assert where(uuid)["0"] >= {0, 1}
 
 
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        (pin(Target.VCPU, "7", 0), "the guest has 2 vCPUs"),
-        (pin(Target.IOTHREAD, "9", 0), "no such iothread"),
-        (pin(Target.VCPU, "0", 0, guest="another"), "no such guest"),
+        (pin(PinTarget.VCPU, "7", 0), "the guest has 2 vCPUs"),
+        (pin(PinTarget.IOTHREAD, "9", 0), "no such iothread"),
+        (pin(PinTarget.VCPU, "0", 0, guest="another"), "no such guest"),
     ],
 )
 def test_what_the_guest_has_not_is_skipped_and_keeps_no_other_back(
-    wrong: Pin, why: str, uuid: str, host: Host
+    wrong: Pin, why: str, uuid: str, host: LocalHost
 ) -> None:
-    outcomes = host.apply(plan(wrong, pin(Target.VCPU, "0", 1)))
-    assert {why in outcome.why for outcome in outcomes if outcome.verdict is Verdict.SKIPPED} == {
-        True
-    }
+    outcomes = host.apply(plan(wrong, pin(PinTarget.VCPU, "0", 1)))
+    assert {
+        why in outcome.why for outcome in outcomes if outcome.verdict is ApplyOutcome.SKIPPED
+    } == {True}
     assert where(uuid)["0"] == {1}
 
 
 def test_what_someone_else_moved_is_found_and_put_right(
-    daemon: Libvirt, uuid: str, host: Host
+    daemon: Libvirt, uuid: str, host: LocalHost
 ) -> None:
     host.apply(ALL)
     daemon.virsh("vcpupin", uuid, "0", "0", "--live")
-    (moved,) = [o for o in host.verify(ALL) if o.verdict is Verdict.DIFFERENT]
+    (moved,) = [o for o in host.verify(ALL) if o.verdict is ApplyOutcome.DIFFERENT]
     assert (moved.what, moved.now) == (f"vcpu 0 of {NAME} now", "0")
     host.apply(ALL)
     assert where(uuid)["0"] == {1}
 
 
-def test_the_kernel_is_believed_before_libvirt(uuid: str, host: Host) -> None:
+def test_the_kernel_is_believed_before_libvirt(uuid: str, host: LocalHost) -> None:
     tid = threads(uuid)["CPU 0/TCG"]
     anywhere = tuple(sorted(where(uuid)["0"]))
-    seen = plan(pin(Target.VCPU, "0", 0, cpus=anywhere, tid=tid, start=started(Root(), tid)))
+    seen = plan(pin(PinTarget.VCPU, "0", 0, cpus=anywhere, tid=tid, start=started(Root(), tid)))
     os.sched_setaffinity(tid, {0})
     live = host.verify(seen)[0]
-    assert (live.verdict, live.now) == (Verdict.DIFFERENT, "0")
+    assert (live.verdict, live.now) == (ApplyOutcome.DIFFERENT, "0")
     host.apply(seen)
     assert where(uuid)["0"] == set(anywhere)
 
 
-def test_a_later_plan_gives_back_what_it_does_not_pin(uuid: str, host: Host) -> None:
+def test_a_later_plan_gives_back_what_it_does_not_pin(uuid: str, host: LocalHost) -> None:
     before = where(uuid)
     host.apply(ALL)
-    host.apply(plan(pin(Target.VCPU, "1", 0)))
+    host.apply(plan(pin(PinTarget.VCPU, "1", 0)))
     assert where(uuid) == {**before, "1": {0}, "io": {1}}
     host.rollback()
     assert where(uuid) == before
@@ -203,10 +203,12 @@ def test_the_commands(
 
 
 def test_no_libvirt_fails_its_pins_alone(tmp_path: Path) -> None:
-    host = Host(tmp_path, Knobs(virsh=Virsh(f"qemu+unix:///system?socket={tmp_path}/none")))
-    thread = pin(Target.THREAD, "me", 0, guest=None, tid=os.getpid(), start=_my_start())
-    outcomes = host.apply(plan(pin(Target.VCPU, "0", 0), thread))
-    assert [outcome.verdict for outcome in outcomes] == [Verdict.FAILED, Verdict.CHANGED]
+    host = LocalHost(
+        tmp_path, HostSettings(virsh=Virsh(f"qemu+unix:///system?socket={tmp_path}/none"))
+    )
+    thread = pin(PinTarget.THREAD, "me", 0, guest=None, tid=os.getpid(), start=_my_start())
+    outcomes = host.apply(plan(pin(PinTarget.VCPU, "0", 0), thread))
+    assert [outcome.verdict for outcome in outcomes] == [ApplyOutcome.FAILED, ApplyOutcome.CHANGED]
     assert "virsh list: failed to connect" in outcomes[0].why
     host.rollback()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_affinity.cpulist import format_cpulist, parse_cpulist, parse_cpumask
+from vas_affinity.machine.cpulist import format_cpulist, parse_cpulist, parse_cpumask
 from vas_core.errors import BadInput
 
 CPUS = st.sets(st.integers(0, 1023))

@@ -8,83 +8,102 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vas_affinity.daemon.decide import Action, Decision, Offer, Seen, State, Trial, decide
-from vas_affinity.daemon.settings import Better, Settings, Valve
-from vas_affinity.placement import Placement
+from vas_affinity.daemon.decide import (
+    DaemonAction,
+    DaemonDecision,
+    DaemonState,
+    Observation,
+    Offer,
+    Trial,
+    decide,
+)
+from vas_affinity.daemon.settings import AffinitySettings, BetterWhen, Valve
+from vas_affinity.placement import HostPlacement
 
-A, B = Placement(host="a"), Placement(host="b")
-PLAIN = Settings(hold_seconds=60, settle_seconds=300, moves_per_hour=2, repairs=2)
+A, B = HostPlacement(host="a"), HostPlacement(host="b")
+PLAIN = AffinitySettings(hold_seconds=60, settle_seconds=300, moves_per_hour=2, repairs=2)
 VALVE = Valve.model_validate(
     {"file": "x", "better": "higher", "window_seconds": 100, "hold_off_seconds": 1000}
 )
 WATCHED = PLAIN.model_copy(update={"valve": VALVE})
-IN_FORCE = State(in_force=A, asked=A)
+IN_FORCE = DaemonState(in_force=A, asked=A)
 GOOD = tuple((t, 100.0) for t in (900.0, 950.0, 990.0))
-ON_TRIAL = State(
+ON_TRIAL = DaemonState(
     in_force=B, previous=A, asked=A, trial=Trial(1000, 100), moves=(1000,), samples=GOOD
 )
 BETTER = Offer(B, gain=9, cost=2)
 
 
-def seen(now: float = 1000, **rest: object) -> Seen:
-    return replace(Seen(now=now), **rest)  # type: ignore[arg-type]
+def seen(now: float = 1000, **rest: object) -> Observation:
+    return replace(Observation(now=now), **rest)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class Row:
     """A row of the table."""
 
-    state: State
-    seen: Seen
-    action: Action
+    state: DaemonState
+    seen: Observation
+    action: DaemonAction
     why: str
-    settings: Settings = PLAIN
+    settings: AffinitySettings = PLAIN
 
 
-def trial(*samples: float, now: float = 1050) -> State:
+def trial(*samples: float, now: float = 1050) -> DaemonState:
     """B on trial since 1000, with what the metric was since; the last one is at `now`."""
     later = tuple((now - len(samples) + 1 + i, value) for i, value in enumerate(samples))
     return replace(ON_TRIAL, samples=(*GOOD, *later))
 
 
 ROWS = [
-    Row(trial(80, 80, 80), seen(1051), Action.REVERT, "from 100 to 80", WATCHED),
-    Row(trial(80, 80, 80), seen(1051, drift=3), Action.REVERT, "from 100 to 80", WATCHED),
-    Row(trial(95, 95, 95), seen(1051), Action.WAIT, "nothing better", WATCHED),
-    Row(trial(80, 80), seen(1051, metric=100.0), Action.REVERT, "to 80", WATCHED),
-    Row(trial(80), seen(1051), Action.WAIT, "nothing better", WATCHED),
-    Row(trial(80), seen(1100), Action.REVERT, "fell silent", WATCHED),
-    Row(IN_FORCE, seen(drift=1), Action.REPAIR, "by others: 1"),
-    Row(trial(95, 95, 95), seen(1051, drift=1), Action.REPAIR, "by others: 1", WATCHED),
-    Row(replace(IN_FORCE, repairs=(900, 950)), seen(drift=1), Action.WAIT, "insists"),
-    Row(replace(IN_FORCE, repairs=(100, 200)), seen(drift=1), Action.REPAIR, "by others: 1"),
-    Row(State(), seen(drift=1), Action.WAIT, "nothing better"),
-    Row(IN_FORCE, seen(), Action.WAIT, "nothing better"),
-    Row(IN_FORCE, seen(offer=Offer(A)), Action.WAIT, "nothing better"),
-    Row(State(), seen(offer=Offer(A)), Action.MOVE, "asked for"),
-    Row(IN_FORCE, seen(offer=Offer(B)), Action.MOVE, "asked for"),
-    Row(State(), seen(offer=Offer(A)), Action.WAIT, "not known yet", WATCHED),
-    Row(State(samples=GOOD), seen(offer=Offer(A)), Action.MOVE, "asked for", WATCHED),
-    Row(State(samples=GOOD), seen(1200, offer=Offer(A)), Action.WAIT, "not known yet", WATCHED),
-    Row(State(held_off_until=1001), seen(offer=Offer(A)), Action.WAIT, "held off"),
-    Row(State(held_off_until=1000), seen(offer=Offer(A)), Action.MOVE, "asked for"),
-    Row(State(moves=(1, 2)), seen(offer=Offer(A)), Action.WAIT, "enough moves"),
-    Row(State(moves=(1, 2)), seen(3602, offer=Offer(A)), Action.MOVE, "asked for"),
-    Row(trial(95, 95, 95), seen(1051, offer=Offer(A)), Action.WAIT, "on trial", WATCHED),
-    Row(trial(95, 95, 95), seen(1101, offer=Offer(A)), Action.MOVE, "asked for", WATCHED),
-    Row(IN_FORCE, seen(offer=BETTER, busy=0.01), Action.WAIT, "too idle"),
-    Row(IN_FORCE, seen(offer=Offer(B, 3.9, 2)), Action.WAIT, "does not pay"),
-    Row(IN_FORCE, seen(offer=Offer(B, 0, 0)), Action.WAIT, "does not pay"),
-    Row(IN_FORCE, seen(offer=BETTER), Action.WAIT, "for long?"),
-    Row(replace(IN_FORCE, better_since=950), seen(offer=BETTER), Action.WAIT, "for long?"),
-    Row(replace(IN_FORCE, better_since=940), seen(offer=BETTER), Action.MOVE, "gains 9 for 2"),
+    Row(trial(80, 80, 80), seen(1051), DaemonAction.REVERT, "from 100 to 80", WATCHED),
+    Row(trial(80, 80, 80), seen(1051, drift=3), DaemonAction.REVERT, "from 100 to 80", WATCHED),
+    Row(trial(95, 95, 95), seen(1051), DaemonAction.WAIT, "nothing better", WATCHED),
+    Row(trial(80, 80), seen(1051, metric=100.0), DaemonAction.REVERT, "to 80", WATCHED),
+    Row(trial(80), seen(1051), DaemonAction.WAIT, "nothing better", WATCHED),
+    Row(trial(80), seen(1100), DaemonAction.REVERT, "fell silent", WATCHED),
+    Row(IN_FORCE, seen(drift=1), DaemonAction.REPAIR, "by others: 1"),
+    Row(trial(95, 95, 95), seen(1051, drift=1), DaemonAction.REPAIR, "by others: 1", WATCHED),
+    Row(replace(IN_FORCE, repairs=(900, 950)), seen(drift=1), DaemonAction.WAIT, "insists"),
+    Row(replace(IN_FORCE, repairs=(100, 200)), seen(drift=1), DaemonAction.REPAIR, "by others: 1"),
+    Row(DaemonState(), seen(drift=1), DaemonAction.WAIT, "nothing better"),
+    Row(IN_FORCE, seen(), DaemonAction.WAIT, "nothing better"),
+    Row(IN_FORCE, seen(offer=Offer(A)), DaemonAction.WAIT, "nothing better"),
+    Row(DaemonState(), seen(offer=Offer(A)), DaemonAction.MOVE, "asked for"),
+    Row(IN_FORCE, seen(offer=Offer(B)), DaemonAction.MOVE, "asked for"),
+    Row(DaemonState(), seen(offer=Offer(A)), DaemonAction.WAIT, "not known yet", WATCHED),
+    Row(DaemonState(samples=GOOD), seen(offer=Offer(A)), DaemonAction.MOVE, "asked for", WATCHED),
+    Row(
+        DaemonState(samples=GOOD),
+        seen(1200, offer=Offer(A)),
+        DaemonAction.WAIT,
+        "not known yet",
+        WATCHED,
+    ),
+    Row(DaemonState(held_off_until=1001), seen(offer=Offer(A)), DaemonAction.WAIT, "held off"),
+    Row(DaemonState(held_off_until=1000), seen(offer=Offer(A)), DaemonAction.MOVE, "asked for"),
+    Row(DaemonState(moves=(1, 2)), seen(offer=Offer(A)), DaemonAction.WAIT, "enough moves"),
+    Row(DaemonState(moves=(1, 2)), seen(3602, offer=Offer(A)), DaemonAction.MOVE, "asked for"),
+    Row(trial(95, 95, 95), seen(1051, offer=Offer(A)), DaemonAction.WAIT, "on trial", WATCHED),
+    Row(trial(95, 95, 95), seen(1101, offer=Offer(A)), DaemonAction.MOVE, "asked for", WATCHED),
+    Row(IN_FORCE, seen(offer=BETTER, busy=0.01), DaemonAction.WAIT, "too idle"),
+    Row(IN_FORCE, seen(offer=Offer(B, 3.9, 2)), DaemonAction.WAIT, "does not pay"),
+    Row(IN_FORCE, seen(offer=Offer(B, 0, 0)), DaemonAction.WAIT, "does not pay"),
+    Row(IN_FORCE, seen(offer=BETTER), DaemonAction.WAIT, "for long?"),
+    Row(replace(IN_FORCE, better_since=950), seen(offer=BETTER), DaemonAction.WAIT, "for long?"),
+    Row(
+        replace(IN_FORCE, better_since=940),
+        seen(offer=BETTER),
+        DaemonAction.MOVE,
+        "gains 9 for 2",
+    ),
     Row(
         replace(IN_FORCE, better_since=940, moves=(701,)),
-        seen(offer=BETTER), Action.WAIT, "settles",
+        seen(offer=BETTER), DaemonAction.WAIT, "settles",
     ),
     Row(
         replace(IN_FORCE, better_since=940, moves=(700,)),
-        seen(offer=BETTER), Action.MOVE, "gains",
+        seen(offer=BETTER), DaemonAction.MOVE, "gains",
     ),
 ]  # fmt: skip
 
@@ -100,7 +119,7 @@ def test_what_does_not_pay_any_more_begins_anew() -> None:
     assert waiting.better_since == 1000
     gone = decide(waiting, seen(1030), PLAIN).state
     assert gone.better_since is None
-    assert decide(gone, seen(1061, offer=BETTER), PLAIN).action is Action.WAIT
+    assert decide(gone, seen(1061, offer=BETTER), PLAIN).action is DaemonAction.WAIT
 
 
 def test_a_revert_gives_back_the_plan_before_and_doubles_the_hold_off() -> None:
@@ -127,18 +146,18 @@ def test_a_passed_trial_ends_and_forgives() -> None:
 def test_a_trial_without_its_valve_is_over() -> None:
     """The settings lost it while the daemon was stopped: nothing else would end the trial."""
     decision = decide(ON_TRIAL, seen(1051, offer=Offer(A)), PLAIN)
-    assert (decision.action, decision.state.in_force) == (Action.MOVE, A)
+    assert (decision.action, decision.state.in_force) == (DaemonAction.MOVE, A)
 
 
 def test_latency_is_better_lower() -> None:
-    lower = VALVE.model_copy(update={"better": Better.LOWER})
+    lower = VALVE.model_copy(update={"better": BetterWhen.LOWER})
     settings = PLAIN.model_copy(update={"valve": lower})
-    assert decide(trial(120, 120, 120), seen(1051), settings).action is Action.REVERT
-    assert decide(trial(80, 80, 80), seen(1051), settings).action is Action.WAIT
+    assert decide(trial(120, 120, 120), seen(1051), settings).action is DaemonAction.REVERT
+    assert decide(trial(80, 80, 80), seen(1051), settings).action is DaemonAction.WAIT
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> list[Seen]:
+def runs(draw: st.DrawFn) -> list[Observation]:
     """A host for a while: time goes on, anything may be seen."""
     found, now = [], 0.0
     offers = st.none() | st.builds(
@@ -147,7 +166,7 @@ def runs(draw: st.DrawFn) -> list[Seen]:
     for _ in range(draw(st.integers(1, 30))):
         now += draw(st.floats(1, 120))
         found.append(
-            Seen(
+            Observation(
                 now=now,
                 drift=draw(st.integers(0, 2)),
                 offer=draw(offers),
@@ -158,8 +177,10 @@ def runs(draw: st.DrawFn) -> list[Seen]:
     return found
 
 
-def _decisions(run: list[Seen], settings: Settings) -> list[tuple[State, Seen, Decision]]:
-    state, found = State(), []
+def _decisions(
+    run: list[Observation], settings: AffinitySettings
+) -> list[tuple[DaemonState, Observation, DaemonDecision]]:
+    state, found = DaemonState(), []
     for one in run:
         decision = decide(state, one, settings)
         found.append((state, one, decision))
@@ -169,34 +190,34 @@ def _decisions(run: list[Seen], settings: Settings) -> list[tuple[State, Seen, D
 
 @settings(max_examples=50)
 @given(runs())
-def test_what_holds_for_any_run(run: list[Seen]) -> None:
+def test_what_holds_for_any_run(run: list[Observation]) -> None:
     plain, watched = _decisions(run, PLAIN), _decisions(run, WATCHED)
     for steps, with_these in ((plain, PLAIN), (watched, WATCHED)):
         _never_more_than_allowed(steps, with_these)
         _taken_only_if_it_pays(steps, with_these)
-    assert all(decision.action is not Action.REVERT for _, _, decision in plain)
+    assert all(decision.action is not DaemonAction.REVERT for _, _, decision in plain)
     _nothing_moves_on_trial_or_while_held_off(watched)
     last = watched[-1][2].state
     oldest = run[-1].now - 2 * VALVE.window_seconds
     assert all(at >= oldest for at, _ in last.samples)
 
 
-_Steps = list[tuple[State, Seen, Decision]]
+_Steps = list[tuple[DaemonState, Observation, DaemonDecision]]
 
 
-def _never_more_than_allowed(steps: _Steps, settings: Settings) -> None:
+def _never_more_than_allowed(steps: _Steps, settings: AffinitySettings) -> None:
     for action, most, within in (
-        (Action.MOVE, settings.moves_per_hour, 3600.0),
-        (Action.REPAIR, settings.repairs, settings.repair_seconds),
+        (DaemonAction.MOVE, settings.moves_per_hour, 3600.0),
+        (DaemonAction.REPAIR, settings.repairs, settings.repair_seconds),
     ):
         times = [one.now for _, one, decision in steps if decision.action is action]
         for at in times:
             assert sum(at - within < other <= at for other in times) <= most, action
 
 
-def _taken_only_if_it_pays(steps: _Steps, settings: Settings) -> None:
+def _taken_only_if_it_pays(steps: _Steps, settings: AffinitySettings) -> None:
     for _, one, decision in steps:
-        if decision.action is Action.MOVE and one.offer and one.offer.gain is not None:
+        if decision.action is DaemonAction.MOVE and one.offer and one.offer.gain is not None:
             assert one.offer.gain >= settings.gain_over_cost * one.offer.cost
             assert one.busy >= settings.least_busy
 
@@ -204,11 +225,11 @@ def _taken_only_if_it_pays(steps: _Steps, settings: Settings) -> None:
 def _nothing_moves_on_trial_or_while_held_off(steps: _Steps) -> None:
     held_off = 0.0
     for before, one, decision in steps:
-        if decision.action is Action.MOVE:
+        if decision.action is DaemonAction.MOVE:
             assert one.now >= held_off
             assert before.trial is None or one.now - before.trial.since >= VALVE.window_seconds
             assert decision.state.trial is not None
-        if decision.action is Action.REVERT:
+        if decision.action is DaemonAction.REVERT:
             assert before.trial is not None
             assert decision.state.in_force == before.previous
             held_off = decision.state.held_off_until

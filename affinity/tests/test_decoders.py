@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vas_affinity.cpulist import format_cpulist
-from vas_affinity.reading.archive import Archive
-from vas_affinity.reading.files import Files
-from vas_affinity.reading.lstopo import read_lstopo
-from vas_affinity.reading.sysfs import CPUS, read_topology
-from vas_affinity.topology import Cpu, Node, Topology
+from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.machine.reading.archive import TreeArchive
+from vas_affinity.machine.reading.files import TreeFiles
+from vas_affinity.machine.reading.lstopo import read_lstopo
+from vas_affinity.machine.reading.sysfs import CPUS, read_topology
+from vas_affinity.machine.topology import Cpu, MachineTopology, NumaNode
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> Topology:
+def machines(draw: st.DrawFn) -> MachineTopology:
     """A NUMA node to a package; numbers dealt to threads as firmware likes, some offline."""
     packages, dies, caches, cores, threads = (draw(st.integers(1, 3)) for _ in range(5))
     shape = [
@@ -45,7 +45,7 @@ def machines(draw: st.DrawFn) -> Topology:
     ]
     far = draw(st.integers(11, 40))
     nodes = [
-        Node(
+        NumaNode(
             number=p,
             memory_bytes=draw(st.integers(1, 1 << 20)) << 12,
             distances={q: 10 if p == q else far for q in range(packages)},
@@ -53,7 +53,7 @@ def machines(draw: st.DrawFn) -> Topology:
         )
         for p in range(packages)
     ]
-    return Topology(name="any", cpus=tuple(cpus), nodes=tuple(nodes))
+    return MachineTopology(name="any", cpus=tuple(cpus), nodes=tuple(nodes))
 
 
 def lowest(
@@ -63,12 +63,12 @@ def lowest(
     return groups[0], groups[1], groups[2], groups[3]
 
 
-def together(machine: Topology, cpu: Cpu, group: str) -> list[int]:
+def together(machine: MachineTopology, cpu: Cpu, group: str) -> list[int]:
     same = getattr(cpu, group)
     return [n for n in machine.online if getattr(machine.cpu(n), group) == same]
 
 
-def as_sysfs(machine: Topology) -> Archive:
+def as_sysfs(machine: MachineTopology) -> TreeArchive:
     files = {
         f"{CPUS}/present": f"0-{len(machine.cpus) - 1}",
         f"{CPUS}/online": format_cpulist(machine.online),
@@ -88,10 +88,10 @@ def as_sysfs(machine: Topology) -> Archive:
             f"{at}/meminfo": f"Node {node.number} MemTotal: {node.memory_bytes >> 10} kB",
             f"{at}/hugepages/hugepages-2048kB/nr_hugepages": str(pages),
         }
-    return Archive({path: text.encode() for path, text in files.items()})
+    return TreeArchive({path: text.encode() for path, text in files.items()})
 
 
-def _groups(machine: Topology, cpu: Cpu, at: str) -> dict[str, str]:
+def _groups(machine: MachineTopology, cpu: Cpu, at: str) -> dict[str, str]:
     def cpulist(group: str) -> str:
         return format_cpulist(together(machine, cpu, group)) + "\n"
 
@@ -112,7 +112,7 @@ def _groups(machine: Topology, cpu: Cpu, at: str) -> dict[str, str]:
 LEVELS = [("Package", "package"), ("Die", "die"), ("L3Cache", "l3"), ("L2Cache", "l2")]
 
 
-def as_xml(machine: Topology) -> bytes:
+def as_xml(machine: MachineTopology) -> bytes:
     size = len(machine.nodes)
     numbers = " ".join(str(node.number) for node in machine.nodes)
     values = " ".join(str(d) for node in machine.nodes for d in node.distances.values())
@@ -135,7 +135,7 @@ def as_xml(machine: Topology) -> bytes:
     ).encode()
 
 
-def nested(machine: Topology, cpus: list[int], levels: list[tuple[str, str]]) -> str:
+def nested(machine: MachineTopology, cpus: list[int], levels: list[tuple[str, str]]) -> str:
     if not levels:
         return "".join(f'<object type="PU" os_index="{n}" cpuset="{bitmap([n])}"/>' for n in cpus)
     (kind, group), *rest = levels
@@ -159,8 +159,8 @@ def bitmap(cpus: Iterable[int]) -> str:
 
 @settings(max_examples=60)
 @given(machines())
-def test_both_decoders_read_any_machine(machine: Topology) -> None:
-    files = Files(as_sysfs(machine))
+def test_both_decoders_read_any_machine(machine: MachineTopology) -> None:
+    files = TreeFiles(as_sysfs(machine))
     assert read_topology(files, "any") == machine
     assert files.unread == []
     assert read_lstopo(as_xml(machine), "any")[0] == machine

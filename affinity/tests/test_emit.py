@@ -17,16 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vas_affinity.apply.thread import started
-from vas_affinity.cpulist import format_cpulist, parse_cpulist
-from vas_affinity.emit import domain_elements, virsh_commands
-from vas_affinity.emit.irqbalance import policy_script
-from vas_affinity.emit.libvirt import domain_xml
-from vas_affinity.emit.pages import pages_of
-from vas_affinity.emit.script import script
-from vas_affinity.emit.tuned import tuned_profile
 from vas_affinity.guest_plan import GuestRequest, plan_guests
-from vas_affinity.placement import CpuRole, Pin, Placement, Target
-from vas_affinity.snapshot import Role, Snapshot
+from vas_affinity.machine.cpulist import format_cpulist, parse_cpulist
+from vas_affinity.machine.snapshot import Snapshot, ThreadRole
+from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
+from vas_affinity.plan.emit import domain_elements, virsh_commands
+from vas_affinity.plan.emit.irqbalance import policy_script
+from vas_affinity.plan.emit.libvirt import domain_xml
+from vas_affinity.plan.emit.pages import pages_of
+from vas_affinity.plan.emit.script import script
+from vas_affinity.plan.emit.tuned import tuned_profile
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_core.process import run
@@ -35,9 +35,11 @@ from vas_core.root import Root
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 
 
-def planned(*vcpus: int, cores: int = 8, memory_gib: int = 20) -> Placement:
+def planned(*vcpus: int, cores: int = 8, memory_gib: int = 20) -> HostPlacement:
     lines = [nic(50 + queue, 2, queue=queue) for queue in range(2)]
-    snapshot = host(machine(cores=cores), nvme(40, 1), *lines, threads=(thread(7, Role.STORAGE),))
+    snapshot = host(
+        machine(cores=cores), nvme(40, 1), *lines, threads=(thread(7, ThreadRole.STORAGE),)
+    )
     requests = [
         GuestRequest(name=f"vm{number}", vcpus=count, memory_bytes=memory_gib * GIB)
         for number, count in enumerate(vcpus, 1)
@@ -45,7 +47,7 @@ def planned(*vcpus: int, cores: int = 8, memory_gib: int = 20) -> Placement:
     return plan_guests(snapshot, requests)
 
 
-def element(placement: Placement, guest: str, path: str) -> Xml.Element:
+def element(placement: HostPlacement, guest: str, path: str) -> Xml.Element:
     found = Xml.fromstring(domain_xml(placement, guest)).find(path)
     assert found is not None, path
     return found
@@ -59,7 +61,7 @@ def test_the_xml_says_what_the_plan_says(snapshot: Snapshot, vcpus: int, iothrea
     except BadInput:
         return
     domain = Xml.fromstring(domain_xml(plan, "vm1"))
-    pins = {pin.name: pin for pin in plan.pins if pin.target is Target.VCPU}
+    pins = {pin.name: pin for pin in plan.pins if pin.target is PinTarget.VCPU}
     said = {pin.get("vcpu", ""): pin.get("cpuset", "") for pin in domain.iter("vcpupin")}
     assert {name: parse_cpulist(cpus) for name, cpus in said.items()} == {
         name: pin.cpus for name, pin in pins.items()
@@ -95,10 +97,10 @@ def test_a_guest_on_two_nodes_has_a_cell_of_each() -> None:
 def test_elements_are_of_the_guest_asked_for() -> None:
     tags = [found.tag for found in domain_elements(planned(4, 2), "vm2")]
     assert tags == ["memory", "memoryBacking", "vcpu", "iothreads", "cputune", "numatune", "cpu"]
-    with pytest.raises(BadInput, match="vm9: is no guest of the plan; it has vm1, vm2"):
+    with pytest.raises(BadInput, match="vm9: is not a guest of the plan; it has vm1, vm2"):
         domain_elements(planned(4, 2), "vm9")
     with pytest.raises(BadInput, match="the plan has no guests"):
-        domain_elements(Placement(host="oss1"), "vm1")
+        domain_elements(HostPlacement(host="oss1"), "vm1")
 
 
 def test_commands_are_lists_of_arguments() -> None:
@@ -122,7 +124,7 @@ def test_every_line_of_the_script_has_its_reason() -> None:
     plan = planned(4)
     body = script(plan, ["vm1"]).partition("only_on oss1\n")[2]
     lines = [line for line in body.splitlines() if line and line != 'exit "$failed"']
-    done = [pin for pin in plan.pins if pin.target is not Target.THREAD or pin.tid]
+    done = [pin for pin in plan.pins if pin.target is not PinTarget.THREAD or pin.tid]
     assert len(lines) == len(done) + len(pages_of(plan, ["vm1"])) + len(plan.memory)
     for line in lines:
         words, _, reason = line.partition("  # ")
@@ -132,8 +134,8 @@ def test_every_line_of_the_script_has_its_reason() -> None:
 
 def test_a_name_cannot_break_out_of_the_scripts() -> None:
     name, reason = "x'; touch /tmp/no; '", "why\ntouch /tmp/no"
-    pin = Pin(target=Target.INTERRUPT, name=name, cpus=(1,), reason=reason, device=name)
-    plan = Placement(host="oss1", pins=(pin,))
+    pin = Pin(target=PinTarget.INTERRUPT, name=name, cpus=(1,), reason=reason, device=name)
+    plan = HostPlacement(host="oss1", pins=(pin,))
     for text in (script(plan, []), policy_script(plan), tuned_profile(plan, [])):
         assert not [line for line in text.splitlines() if line.startswith("touch")]
         assert "'; touch /tmp/no" not in text.replace(shlex.quote(name), "")
@@ -155,7 +157,7 @@ def test_the_profile_has_only_what_the_plan_gives_reason_for() -> None:
     assert f"isolcpus=domain,managed_irq,{vcpus}\n" in text
     assert "kernel.numa_balancing=0" in text
     assert "node0/hugepages/hugepages-2048kB/nr_hugepages=10240" in text
-    assert "[sysctl]" not in tuned_profile(Placement(host="oss1"), [])
+    assert "[sysctl]" not in tuned_profile(HostPlacement(host="oss1"), [])
 
 
 def test_the_command_prints_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,9 +174,9 @@ def test_the_command_prints_every_form(tmp_path: Path, capsys: pytest.CaptureFix
     ("content", "message"),
     [
         (None, "there is no such plan"),
-        ("{}", "is no plan: host: Field required"),
-        (json.dumps({"host": "h", "moves": 1}), "is no plan: moves: Extra inputs"),
-        ("no json", "is no plan: Invalid JSON"),
+        ("{}", "is not a plan: host: Field required"),
+        (json.dumps({"host": "h", "moves": 1}), "is not a plan: moves: Extra inputs"),
+        ("no json", "is not a plan: Invalid JSON"),
         (json.dumps({"host": "h"}), "the plan has no guests"),
     ],
 )
@@ -189,7 +191,7 @@ def test_what_is_no_plan_is_refused_in_one_line(
     assert message in error and len(error.splitlines()) == 1
 
 
-def whole(placement: Placement, guest: str) -> str:
+def whole(placement: HostPlacement, guest: str) -> str:
     """The domain with what one cannot be without."""
     domain = Xml.fromstring(domain_xml(placement, guest))
     Xml.SubElement(Xml.SubElement(domain, "os"), "type", arch="x86_64").text = "hvm"
@@ -221,7 +223,7 @@ def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def run_script(plan: Placement, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+def run_script(plan: HostPlacement, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     file = tmp_path / "place.bash"
     file.write_text(script(plan, []))
     return subprocess.run(["bash", str(file)], capture_output=True, text=True)
@@ -234,9 +236,11 @@ def test_the_script_moves_a_thread_that_is_the_one(tmp_path: Path) -> None:
         try:
             start = started(Root(), child.pid)
             pin = Pin(
-                target=Target.THREAD, name="sleep", cpus=(last,), reason="test", tid=child.pid
+                target=PinTarget.THREAD, name="sleep", cpus=(last,), reason="test", tid=child.pid
             )
-            here = Placement(host=os.uname().nodename, pins=(pin.model_copy(update={"start": 1}),))
+            here = HostPlacement(
+                host=os.uname().nodename, pins=(pin.model_copy(update={"start": 1}),)
+            )
             other = run_script(here, tmp_path)
             assert (other.returncode, "is another now" in other.stderr) == (1, True), other.stderr
             mine = here.model_copy(update={"pins": (pin.model_copy(update={"start": start}),)})
@@ -251,15 +255,15 @@ def test_the_script_moves_a_thread_that_is_the_one(tmp_path: Path) -> None:
 
 @pytest.mark.machine
 def test_the_script_does_nothing_on_another_host(tmp_path: Path) -> None:
-    done = run_script(Placement(host="no-such-host"), tmp_path)
+    done = run_script(HostPlacement(host="no-such-host"), tmp_path)
     assert done.returncode == 2
     assert "is for no-such-host" in done.stderr
 
 
 @pytest.mark.machine
 def test_the_scripts_leave_an_interrupt_that_is_another_devices(tmp_path: Path) -> None:
-    pin = Pin(target=Target.INTERRUPT, name="1", cpus=(0,), reason="test", device="none0")
-    plan = Placement(host=os.uname().nodename, pins=(pin,))
+    pin = Pin(target=PinTarget.INTERRUPT, name="1", cpus=(0,), reason="test", device="none0")
+    plan = HostPlacement(host=os.uname().nodename, pins=(pin,))
     done = run_script(plan, tmp_path)
     assert (done.returncode, "interrupt 1 is not one of none0" in done.stderr) == (1, True)
 
@@ -273,9 +277,9 @@ def test_the_script_moves_an_interrupt_of_its_device(tmp_path: Path) -> None:
     file = Path(f"/proc/irq/{number}/smp_affinity_list")
     before = file.read_text().strip()
     other = max(os.sched_getaffinity(0) - set(parse_cpulist(before)), default=0)
-    pin = Pin(target=Target.INTERRUPT, name=number, cpus=(other,), reason="test", device=device)
+    pin = Pin(target=PinTarget.INTERRUPT, name=number, cpus=(other,), reason="test", device=device)
     try:
-        done = run_script(Placement(host=os.uname().nodename, pins=(pin,)), tmp_path)
+        done = run_script(HostPlacement(host=os.uname().nodename, pins=(pin,)), tmp_path)
         if "does not let" not in done.stderr:
             assert (done.returncode, done.stderr) == (0, "")
             assert file.read_text().strip() == str(other)

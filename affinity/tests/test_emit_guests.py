@@ -11,9 +11,9 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from vas_affinity.emit import domain_elements, virsh_commands
-from vas_affinity.emit.script import script
-from vas_affinity.placement import GuestMemory, GuestShape, Pin, Placement, Target
+from vas_affinity.placement import GuestMemory, GuestShape, HostPlacement, Pin, PinTarget
+from vas_affinity.plan.emit import domain_elements, virsh_commands
+from vas_affinity.plan.emit.script import script
 from vas_core.process import run
 from vas_tests import libvirt
 from vas_tests.libvirt import Libvirt, threads
@@ -27,15 +27,15 @@ NAME = "vas emitted"
 NAMES = ("CPU 0/TCG", "CPU 1/TCG", "IO iothread1", "qemu-system-x86")
 
 
-def plan(first: int, second: int) -> Placement:
+def plan(first: int, second: int) -> HostPlacement:
     """vCPU 0 and the emulator on one CPU, vCPU 1 and the iothread on the other."""
     where = [
-        (Target.VCPU, "0", first),
-        (Target.VCPU, "1", second),
-        (Target.EMULATOR, "emulator", first),
-        (Target.IOTHREAD, "1", second),
+        (PinTarget.VCPU, "0", first),
+        (PinTarget.VCPU, "1", second),
+        (PinTarget.EMULATOR, "emulator", first),
+        (PinTarget.IOTHREAD, "1", second),
     ]
-    return Placement(
+    return HostPlacement(
         host=os.uname().nodename,
         pins=tuple(
             Pin(target=target, name=name, cpus=(cpu,), reason="test", guest=NAME)

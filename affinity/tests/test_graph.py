@@ -15,22 +15,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_affinity.graph.btf import member_offsets
-from vas_affinity.graph.channels import (
+from vas_affinity.machine.reading.tasks import read_gone
+from vas_affinity.threads import read_graph
+from vas_affinity.watch.graph.btf import member_offsets
+from vas_affinity.watch.graph.channels import (
+    ChannelKind,
     Channels,
-    Kind,
     loopback_pairs,
     parse_tcp,
     read_channels,
 )
-from vas_affinity.graph.program import MARKS, Offsets, assemble_count, assemble_mark
-from vas_affinity.graph.waits import Seen, parse_syscall
-from vas_affinity.graph.wakeups import Counting, Wakes
-from vas_affinity.graph.watch import Watch
-from vas_affinity.graph.weights import Pair, Who, busiest, from_waits, from_wakes, raised
-from vas_affinity.record.names import Names
-from vas_affinity.record.tasks import read_gone
-from vas_affinity.thread_plan import read_graph
+from vas_affinity.watch.graph.program import MARKS, Offsets, assemble_count, assemble_mark
+from vas_affinity.watch.graph.waits import ThreadWaits, parse_syscall
+from vas_affinity.watch.graph.wakeups import Counting, Wakes
+from vas_affinity.watch.graph.watch import ThreadWatch
+from vas_affinity.watch.graph.weights import (
+    ThreadPair,
+    Who,
+    busiest,
+    from_waits,
+    from_wakes,
+    raised,
+)
+from vas_affinity.watch.thread_keys import ThreadKeys
 from vas_bench.pinning.workload import compile_pipeline
 from vas_core.cli import run_command
 from vas_core.errors import NotHere
@@ -65,7 +72,7 @@ def test_members_are_found_in_the_structure_that_is_asked_for() -> None:
     found = member_offsets(data, "task_struct", ("pid", "tgid", "none"))
     assert found == {"pid": 12, "tgid": 16}
     assert member_offsets(data, "cred", ("uid",)) == {}
-    with pytest.raises(ValueError, match="no BTF"):
+    with pytest.raises(ValueError, match="not BTF"):
         member_offsets(bytes(64), "task_struct", ("pid",))
 
 
@@ -113,23 +120,23 @@ def test_what_a_softirq_wakes_counts_between_ends_of_a_socket_only() -> None:
     assert from_wakes(wakes, 2.0, WHO, Channels(), {}) == []
     channels = Channels()
     for pid in (1, 3):
-        channels.hold(Kind.TCP, "12-13", pid, "rw")
+        channels.hold(ChannelKind.TCP, "12-13", pid, "rw")
     (pair,) = from_wakes(wakes, 2.0, WHO, channels, {})
     assert pair.weight == 20.0
     assert "share tcp 12-13" in pair.why
 
 
-def seen(pid: int, tid: int, waits: dict[str, int], rates: Sequence[int]) -> Seen:
+def seen(pid: int, tid: int, waits: dict[str, int], rates: Sequence[int]) -> ThreadWaits:
     """One look a second."""
     switches = [sum(rates[:n]) for n in range(len(rates) + 1)]
     times = [float(n) for n in range(len(switches))]
-    return Seen(pid, tid, len(switches), Counter(waits), Counter(), switches, times)
+    return ThreadWaits(pid, tid, len(switches), Counter(waits), Counter(), switches, times)
 
 
 def test_an_estimate_takes_no_thread_for_the_writer_without_a_reason() -> None:
     channels = Channels()
-    channels.hold(Kind.PIPE, "7", 1, "w")
-    channels.hold(Kind.PIPE, "7", 3, "r")
+    channels.hold(ChannelKind.PIPE, "7", 1, "w")
+    channels.hold(ChannelKind.PIPE, "7", 3, "r")
     waves = [10, 90, 20, 80, 10, 70, 15, 95, 20]
     flat = [50, 51, 49, 50, 52, 50, 48, 50, 51]
     looked = {
@@ -160,7 +167,7 @@ def test_pairs_of_the_busiest_io_threads_weigh_more() -> None:
     busy = busiest({"a": 100e6, "b": 50e6, "c": 49e6, "d": 0.0})
     assert busy == {"a", "b"}
     assert busiest({"a": 1000.0}) == set(), "a thread that hardly reads is no I/O thread"
-    found = raised([Pair("c", "d", 3.0, ()), Pair("b", "c", 2.0, ())], busy)
+    found = raised([ThreadPair("c", "d", 3.0, ()), ThreadPair("b", "c", 2.0, ())], busy)
     assert [(pair.a, pair.weight) for pair in found] == [("b", 4.0), ("c", 3.0)]
 
 
@@ -191,8 +198,8 @@ def test_pipes_and_sockets_of_a_child_are_found() -> None:
                 assert child.stdin is not None
                 child.stdin.close()
     kinds = {c.kind: c.holders for c in found.between(os.getpid(), child.pid)}
-    assert {Kind.PIPE, Kind.UNIX, Kind.TCP} <= set(kinds)
-    assert kinds[Kind.PIPE] == {os.getpid(): "w", child.pid: "r"}
+    assert {ChannelKind.PIPE, ChannelKind.UNIX, ChannelKind.TCP} <= set(kinds)
+    assert kinds[ChannelKind.PIPE] == {os.getpid(): "w", child.pid: "r"}
     assert found.unread == []
 
 
@@ -208,7 +215,7 @@ def ring(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], subprocess.Po
 def test_a_ring_is_found(ring: Callable[[], subprocess.Popen[bytes]]) -> None:
     with ring() as process:
         try:
-            watch = Watch(Root(), [process.pid], Names.of(Root()), 0.5)
+            watch = ThreadWatch(Root(), [process.pid], ThreadKeys.of(Root()), 0.5)
             found = watch.run(1.5, lambda _: None)
         finally:
             process.kill()
@@ -233,10 +240,12 @@ def test_without_bpf_it_estimates_and_says_so(
     def refused(*_: object) -> None:
         raise NotHere("bpf(2): not permitted")
 
-    monkeypatch.setattr("vas_affinity.graph.watch.counting", refused)
+    monkeypatch.setattr("vas_affinity.watch.graph.watch.counting", refused)
     with ring() as process:
         try:
-            found = Watch(Root(), [process.pid], Names.of(Root()), 0.5).run(1.5, lambda _: None)
+            found = ThreadWatch(Root(), [process.pid], ThreadKeys.of(Root()), 0.5).run(
+                1.5, lambda _: None
+            )
         finally:
             process.kill()
     assert "bpf(2): not permitted: weights are estimates" in found.unread[0].why
@@ -256,10 +265,10 @@ def test_where_nothing_may_be_looked_at_it_ends_with_a_hint(
             raise PermissionError(13, "Permission denied", relative)
         return read_gone(root, relative)
 
-    monkeypatch.setattr("vas_affinity.graph.watch.counting", refused)
-    monkeypatch.setattr("vas_affinity.graph.waits.read_gone", unreadable)
+    monkeypatch.setattr("vas_affinity.watch.graph.watch.counting", refused)
+    monkeypatch.setattr("vas_affinity.watch.graph.waits.read_gone", unreadable)
     with pytest.raises(NotHere, match="run as root"):
-        Watch(Root(), [os.getpid()], Names.of(Root()), 0.5).run(0.2, lambda _: None)
+        ThreadWatch(Root(), [os.getpid()], ThreadKeys.of(Root()), 0.5).run(0.2, lambda _: None)
 
 
 @pytest.mark.machine

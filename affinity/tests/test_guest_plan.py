@@ -10,9 +10,9 @@ from guest_plan_checks import check_plan, cores_with, vcpus_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vas_affinity.guest_plan import GuestRequest, GuestSettings, plan_guests
-from vas_affinity.placement import CpuRole, Placement, Target
-from vas_affinity.snapshot import Role, Snapshot
+from vas_affinity.guest_plan import GuestPlanSettings, GuestRequest, plan_guests
+from vas_affinity.machine.snapshot import Snapshot, ThreadRole
+from vas_affinity.placement import CpuRole, HostPlacement, PinTarget
 from vas_core.errors import BadInput
 
 
@@ -24,16 +24,16 @@ def asked(*vcpus: int, memory_gib: int | None = None) -> list[GuestRequest]:
     ]
 
 
-def cpus_with(plan: Placement, role: CpuRole) -> list[int]:
+def cpus_with(plan: HostPlacement, role: CpuRole) -> list[int]:
     return [cpu for cpu, its in plan.roles.items() if its is role]
 
 
-def notes(plan: Placement) -> str:
+def notes(plan: HostPlacement) -> str:
     return "\n".join(plan.notes)
 
 
 SETTINGS = st.builds(
-    GuestSettings,
+    GuestPlanSettings,
     oss_share=st.sampled_from([0.0, 0.25, 0.5]),
     host_cores=st.integers(1, 2),
     junk_siblings=st.booleans(),
@@ -44,7 +44,7 @@ SETTINGS = st.builds(
 @settings(max_examples=50)
 @given(hosts(), st.lists(st.integers(1, 20), min_size=1, max_size=3), SETTINGS)
 def test_every_plan_keeps_its_promises(
-    snapshot: Snapshot, vcpus: list[int], chosen: GuestSettings
+    snapshot: Snapshot, vcpus: list[int], chosen: GuestPlanSettings
 ) -> None:
     requests = asked(*vcpus)
     try:
@@ -53,12 +53,14 @@ def test_every_plan_keeps_its_promises(
         return
     check_plan(snapshot, requests, chosen, plan)
     assert plan == plan_guests(snapshot, requests, chosen)
-    assert plan == Placement.model_validate_json(plan.model_dump_json())
+    assert plan == HostPlacement.model_validate_json(plan.model_dump_json())
 
 
 @settings(max_examples=50)
 @given(hosts(), st.integers(1, 200), SETTINGS)
-def test_a_refusal_says_what_fits(snapshot: Snapshot, vcpus: int, chosen: GuestSettings) -> None:
+def test_a_refusal_says_what_fits(
+    snapshot: Snapshot, vcpus: int, chosen: GuestPlanSettings
+) -> None:
     try:
         plan_guests(snapshot, asked(vcpus), chosen)
     except BadInput as refused:
@@ -81,7 +83,7 @@ def test_a_guest_is_beside_the_storage_interrupts_and_not_on_their_core() -> Non
     assert {topology.cpu(cpu).l3 for cpu in vcpus} == {8}
     assert 9 not in {topology.cpu(cpu).core for cpu in vcpus}
     assert cpus_with(plan, CpuRole.STORAGE_IRQ) == [9]
-    iothread = next(pin for pin in plan.pins if pin.target is Target.IOTHREAD)
+    iothread = next(pin for pin in plan.pins if pin.target is PinTarget.IOTHREAD)
     assert topology.cpu(iothread.cpus[0]).l3 == 8
     assert "last-level cache with storage interrupt CPU 9 (nvme0)" in iothread.reason
     assert [memory.nodes for memory in plan.memory] == [(1,)]
@@ -98,7 +100,7 @@ def test_an_odd_guest_has_whole_cores() -> None:
 def test_junk_siblings_have_no_work() -> None:
     topology = machine()
     snapshot = host(topology, nvme(40, 1))
-    plan = plan_guests(snapshot, asked(4), GuestSettings(junk_siblings=True))
+    plan = plan_guests(snapshot, asked(4), GuestPlanSettings(junk_siblings=True))
     assert plan.shapes[0].threads == 1
     for cpu in [1, *vcpus_of(plan, "vm1")]:
         (sibling,) = set(topology.siblings(cpu)) - {cpu}
@@ -164,7 +166,7 @@ def test_huge_pages_that_are_not_reserved_are_said() -> None:
     plan = plan_guests(host(machine(), nvme(40, 1)), asked(4, memory_gib=6))
     assert plan.memory[0].page_bytes == PAGE
     assert "3072 pages of 2 MiB, and node 0 has 0 reserved" in notes(plan)
-    plain = GuestSettings(huge_pages=False)
+    plain = GuestPlanSettings(huge_pages=False)
     plan = plan_guests(host(machine(), nvme(40, 1)), asked(4, memory_gib=6), plain)
     assert plan.memory[0].page_bytes is None
 
@@ -192,7 +194,7 @@ def test_a_device_with_a_queue_on_every_cpu_follows_who_submits() -> None:
     (cpu,) = cpus_with(plan, CpuRole.STORAGE_IRQ)
     assert topology.cpu(cpu).node == 1
     assert "nvme0 has interrupts on 24 CPUs" in notes(plan)
-    check_plan(host(topology, *queues), asked(4), GuestSettings(), plan)
+    check_plan(host(topology, *queues), asked(4), GuestPlanSettings(), plan)
 
 
 def test_queues_that_do_not_fire_do_not_count() -> None:
@@ -209,7 +211,7 @@ def test_what_is_assumed_without_an_interrupt_is_said() -> None:
 def test_a_storage_interrupt_that_can_be_moved_goes_to_the_others() -> None:
     spread = [nvme(60 + cpu, cpu, device="sas", managed=False) for cpu in range(24)]
     plan = plan_guests(host(machine(), nvme(40, 1), *spread), asked(4))
-    moved = [pin for pin in plan.pins if pin.target is Target.INTERRUPT]
+    moved = [pin for pin in plan.pins if pin.target is PinTarget.INTERRUPT]
     assert len(moved) == 24
     assert {pin.device for pin in moved} == {"sas"}
     assert all(plan.roles[cpu] is CpuRole.STORAGE_IRQ for pin in moved for cpu in pin.cpus)
@@ -219,7 +221,7 @@ def test_a_nics_interrupts_go_to_the_hosts_cpus_on_its_node() -> None:
     topology = machine()
     lines = [nic(50 + queue, 2, queue=queue, node=1) for queue in range(4)]
     plan = plan_guests(host(topology, nvme(40, 1), *lines), asked(4))
-    moved = {pin.name: pin.cpus for pin in plan.pins if pin.target is Target.INTERRUPT}
+    moved = {pin.name: pin.cpus for pin in plan.pins if pin.target is PinTarget.INTERRUPT}
     assert set(moved) == {"50", "51", "52", "53"}
     assert len(set(moved.values())) == 4
     for (cpu,) in moved.values():
@@ -230,8 +232,10 @@ def test_a_nics_interrupts_go_to_the_hosts_cpus_on_its_node() -> None:
 def test_a_nics_interrupts_are_the_storage_servers_where_the_host_is_far() -> None:
     topology = machine(cores=8)
     line = nic(50, 2, node=0)
-    plan = plan_guests(host(topology, nvme(40, 1), line), asked(4), GuestSettings(oss_share=0.5))
-    (moved,) = (pin for pin in plan.pins if pin.target is Target.INTERRUPT)
+    plan = plan_guests(
+        host(topology, nvme(40, 1), line), asked(4), GuestPlanSettings(oss_share=0.5)
+    )
+    (moved,) = (pin for pin in plan.pins if pin.target is PinTarget.INTERRUPT)
     assert CpuRole.HOST not in {plan.roles[c] for c in topology.online if topology.cpu(c).node == 0}
     assert plan.roles[moved.cpus[0]] is CpuRole.OSS
     assert "storage server's CPUs" in moved.reason
@@ -245,12 +249,16 @@ def test_an_interrupt_that_cannot_be_moved_from_a_vcpu_is_said() -> None:
 
 
 def test_the_servers_threads_and_the_guests_vhost_threads_are_placed() -> None:
-    seen = (thread(7, Role.STORAGE), thread(8, Role.VHOST, guest="vm1"), thread(9, Role.SERVICE))
+    seen = (
+        thread(7, ThreadRole.STORAGE),
+        thread(8, ThreadRole.VHOST, guest="vm1"),
+        thread(9, ThreadRole.SERVICE),
+    )
     plan = plan_guests(host(machine(), nvme(40, 1), threads=seen), asked(4))
-    pins = {pin.tid: pin for pin in plan.pins if pin.target is Target.THREAD}
+    pins = {pin.tid: pin for pin in plan.pins if pin.target is PinTarget.THREAD}
     assert set(pins) == {7, 8}
     assert {plan.roles[cpu] for cpu in pins[7].cpus} == {CpuRole.OSS, CpuRole.STORAGE_IRQ}
-    emulator = next(pin for pin in plan.pins if pin.target is Target.EMULATOR)
+    emulator = next(pin for pin in plan.pins if pin.target is PinTarget.EMULATOR)
     assert pins[8].cpus == emulator.cpus
     assert pins[8].start == 7
 

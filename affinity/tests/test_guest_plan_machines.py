@@ -10,15 +10,15 @@ from guest_machines import host, machine, nvme
 from guest_plan_checks import check_plan, cores_with, vcpus_of
 
 from vas_affinity.guest_plan import (
+    GuestPlanSettings,
     GuestRequest,
-    GuestSettings,
     plan_guests,
     requests_of,
     settings_of,
 )
-from vas_affinity.placement import CpuRole, Placement
-from vas_affinity.reading import read_source
-from vas_affinity.snapshot import Device, DeviceKind, Snapshot
+from vas_affinity.machine.reading import read_source
+from vas_affinity.machine.snapshot import DeviceKind, PciDevice, Snapshot
+from vas_affinity.placement import CpuRole, HostPlacement
 from vas_cluster.model import Guest, Host, Macs, Nics
 from vas_core.cli import run_command
 
@@ -32,14 +32,14 @@ def captured(name: str) -> Snapshot:
     return read_source(MACHINES / name)
 
 
-def planned(name: str, vcpus: int) -> Placement:
+def planned(name: str, vcpus: int) -> HostPlacement:
     return plan_guests(captured(name), [GuestRequest(name="vm1", vcpus=vcpus)])
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("junk", [False, True])
 def test_a_captured_machine_has_room_for_guests(name: str, junk: bool) -> None:
-    snapshot, settings = captured(name), GuestSettings(junk_siblings=junk)
+    snapshot, settings = captured(name), GuestPlanSettings(junk_siblings=junk)
     for requests in ([GuestRequest(name="vm1", vcpus=3)], [*guests(2, 1)], [*guests(4)]):
         plan = plan_guests(snapshot, requests, settings)
         check_plan(snapshot, requests, settings, plan)
@@ -73,8 +73,8 @@ def test_siblings_that_are_offline_are_left_out() -> None:
     assert set(planned(name, 4).roles) == set(topology.online)
 
 
-def disk(name: str, node: int, *names: str) -> Device:
-    return Device(
+def disk(name: str, node: int, *names: str) -> PciDevice:
+    return PciDevice(
         name=name, names=names, kind=DeviceKind.STORAGE, address=f"0000:0{node}:00.0", node=node
     )
 
@@ -117,7 +117,7 @@ def test_the_command_plans_a_host_of_the_map(
     source = MACHINES / "128arm-2pa2n8cluster4co.tar.bz2"
     words = ["affinity", "plan", "--from", str(source), "--cluster", str(SITE), "--json"]
     assert run_command([*words, "--host", called]) == 0
-    plan = Placement.model_validate_json(capsys.readouterr().out)
+    plan = HostPlacement.model_validate_json(capsys.readouterr().out)
     assert plan.host == "oss01.hpc.example"
     assert len(vcpus_of(plan, "vas01.hpc.example")) == 16
     assert "not known of oss01.hpc.example: ost0000, ost0001" in "\n".join(plan.notes)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from vas_affinity.snapshot import Role, Snapshot
+from vas_affinity.machine.snapshot import Snapshot, ThreadRole
 from vas_core.cli import run_command
 from vas_tests import libvirt
 from vas_tests.libvirt import Libvirt, threads
@@ -41,7 +41,7 @@ def test_a_guest_that_runs_and_one_that_does_not(
     assert tids["vm1/vcpu/1"] == seen["CPU 1/TCG"]
     assert tids["vm1/iothread/1"] == seen["IO iothread1"]
     assert all(thread.guest == "vm1" and thread.cpu is not None for thread in found.threads)
-    (iothread,) = [thread for thread in found.threads if thread.role is Role.IOTHREAD]
+    (iothread,) = [thread for thread in found.threads if thread.role is ThreadRole.IOTHREAD]
     assert iothread.allowed == (1,)
 
 

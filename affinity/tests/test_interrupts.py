@@ -9,9 +9,9 @@ from host_trees import cpus, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_affinity.reading import Asked, read_snapshot
-from vas_affinity.reading.interrupts import Line, parse_interrupts, queue_of, rates
-from vas_affinity.snapshot import DeviceKind, Snapshot
+from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
+from vas_affinity.machine.reading.interrupts import InterruptLine, parse_interrupts, queue_of, rates
+from vas_affinity.machine.snapshot import DeviceKind, Snapshot
 from vas_core.root import Root
 
 TABLE = """\
@@ -62,11 +62,11 @@ def snapshot(host: Path) -> Snapshot:
 
 def test_lines_are_those_with_a_number() -> None:
     assert parse_interrupts(TABLE.format(nvme=3)) == {
-        8: Line(1, "rtc0"),
-        24: Line(3, "nvme0q0"),
-        25: Line(42, "nvme0q1"),
-        26: Line(7, "ens1f0-TxRx-0, a second one"),
-        27: Line(10, "virtio0"),
+        8: InterruptLine(1, "rtc0"),
+        24: InterruptLine(3, "nvme0q0"),
+        25: InterruptLine(42, "nvme0q1"),
+        26: InterruptLine(7, "ens1f0-TxRx-0, a second one"),
+        27: InterruptLine(10, "virtio0"),
     }
     assert parse_interrupts("") == {}
 
@@ -105,7 +105,7 @@ def test_rates_are_what_was_added_meanwhile(host: Path) -> None:
     def pause(_: float) -> None:
         write(host, {"proc/interrupts": TABLE.format(nvme=1000003)})
 
-    asked = Asked(seconds=0.001)
+    asked = SnapshotRequest(seconds=0.001)
     found = read_snapshot(Root(host), name="host", asked=asked, pause=pause).interrupts
     by_number = {line.number: line.per_second for line in found}
     assert by_number[25] == 0
@@ -150,11 +150,11 @@ def test_queue(action: str, queue: int | None) -> None:
 
 @given(st.dictionaries(st.integers(0, 9), st.integers(0, 1 << 40)), st.floats(0.1, 100))
 def test_rates_are_never_negative(counts: dict[int, int], seconds: float) -> None:
-    before = {number: Line(count, "x") for number, count in counts.items()}
-    later = {number: Line(count // 2, "x") for number, count in counts.items()}
+    before = {number: InterruptLine(count, "x") for number, count in counts.items()}
+    later = {number: InterruptLine(count // 2, "x") for number, count in counts.items()}
     assert all(rate >= 0 for rate in rates(before, later, seconds).values())
     assert rates(later, before, 0) == {}
 
 
 def test_a_number_that_was_given_to_another_has_no_rate() -> None:
-    assert rates({5: Line(1, "eth0")}, {5: Line(9, "nvme0q1")}, 1.0) == {}
+    assert rates({5: InterruptLine(1, "eth0")}, {5: InterruptLine(9, "nvme0q1")}, 1.0) == {}

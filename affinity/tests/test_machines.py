@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from vas_affinity.reading import read_source
-from vas_affinity.snapshot import Device, Snapshot
-from vas_affinity.topology import Nearness
+from vas_affinity.machine.reading import read_source
+from vas_affinity.machine.snapshot import PciDevice, Snapshot
+from vas_affinity.machine.topology import Nearness
 
 MACHINES = Path(__file__).parent / "machines"
 TREES = sorted(path.name.removesuffix(".tar.bz2") for path in MACHINES.glob("*.tar.bz2"))
@@ -67,7 +67,7 @@ def test_tree_and_xml_agree(name: str) -> None:
         assert other.node in (device.node, None)
 
 
-def identity(device: Device) -> tuple[object, ...]:
+def identity(device: PciDevice) -> tuple[object, ...]:
     return device.name, device.kind, device.address, device.names
 
 

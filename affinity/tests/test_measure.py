@@ -7,10 +7,10 @@ import os
 import numpy as np
 import pytest
 
-from vas_affinity.distance import ratio_distances
-from vas_affinity.measure.pairs import pairs_to_measure
-from vas_affinity.measure.pingpong import built, measure_pair
-from vas_affinity.measure.result import Measurement, Pair, measured_distances
+from vas_affinity.machine.distance import ratio_distances
+from vas_affinity.machine.measure.pairs import pairs_to_measure
+from vas_affinity.machine.measure.pingpong import built, measure_pair
+from vas_affinity.machine.measure.result import CpuPair, Measurement, measured_distances
 from vas_bench.search.instances import machine
 from vas_core.errors import BadInput
 
@@ -19,7 +19,7 @@ RATIO = ratio_distances(TOPOLOGY)
 
 
 def _measured(*pairs: tuple[int, int, float]) -> Measurement:
-    found = tuple(Pair(a=a, b=b, ns=ns, least_ns=ns, most_ns=ns) for a, b, ns in pairs)
+    found = tuple(CpuPair(a=a, b=b, ns=ns, least_ns=ns, most_ns=ns) for a, b, ns in pairs)
     return Measurement(
         host="h", cpus=TOPOLOGY.online, rounds=1, samples=1, partial=True, pairs=found
     )

@@ -8,26 +8,25 @@ from xml.etree import ElementTree
 
 import pytest
 
+from vas_affinity.machine.reading import read_source
+from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot
+from vas_affinity.machine.topology import Cpu, MachineTopology
 from vas_affinity.pictures.boxes import Box, boxes_of
 from vas_affinity.pictures.cells import HostMap, host_map
 from vas_affinity.pictures.map_svg import draw_map
 from vas_affinity.pictures.map_text import print_map
-from vas_affinity.pictures.page import html, write_picture
-from vas_affinity.pictures.strings import Scale, busy_line, draw_strings, step_line
-from vas_affinity.pictures.svg import Svg, text_width
-from vas_affinity.placement import CpuRole, Pin, Placement, Target
-from vas_affinity.reading import read_source
-from vas_affinity.record.recording import Header, Recorded, Recording, String
-from vas_affinity.snapshot import DeviceKind, Interrupt, Snapshot
-from vas_affinity.topology import Cpu, Topology
+from vas_affinity.pictures.strings import PanelScale, busy_line, draw_strings, step_line
+from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
+from vas_affinity.watch.record.recording import Header, Recorded, Recording, String
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
+from vas_core.svg import Svg, html, text_width, write_picture
 
 MACHINES = sorted(Path(__file__).parent.glob("machines/*.tar.bz2")) + sorted(
     Path(__file__).parent.glob("machines/*.xml")
 )
 SMALL = next(path for path in MACHINES if path.name.startswith("8em64t"))
-TOPOLOGY = Topology(
+TOPOLOGY = MachineTopology(
     name="host",
     cpus=tuple(Cpu(number=n, package=0, die=0, node=0, l3=0, l2=n, core=n) for n in range(4)),
 )
@@ -99,7 +98,7 @@ def test_the_same_thread_has_the_same_colour_before_and_after() -> None:
 
 
 def test_a_string_steps_where_its_thread_moved() -> None:
-    scale = Scale(top=0.0, seconds=10.0, cores=(0, 1), most_use=1.0)
+    scale = PanelScale(top=0.0, seconds=10.0, cores=(0, 1), most_use=1.0)
     string = String(thread(0, "a"), [0.0, 4.0, 4.001, 8.0], [0, 1, 0, 1], [0, 1, 1, 2])
     line = step_line(scale, string, 10.0, 0.5)
     assert line.count("V") == 1, "moves within half a pixel, there and back, are none"
@@ -108,7 +107,7 @@ def test_a_string_steps_where_its_thread_moved() -> None:
 
 
 def test_it_is_thick_only_where_time_was_used() -> None:
-    scale = Scale(top=0.0, seconds=10.0, cores=(0, 1), most_use=1.0)
+    scale = PanelScale(top=0.0, seconds=10.0, cores=(0, 1), most_use=1.0)
     string = String(thread(0, "a"), [0.0, 4.0, 5.0, 9.0], [0, 0, 0, 1], [0, 10, 20, 20])
     y = scale.y(0, 0.5)
     line = busy_line(scale, string, 1.0, 0.5)
@@ -134,7 +133,7 @@ def test_kinds_of_files(tmp_path: Path) -> None:
     for name, starts in (("p.svg", b"<svg"), ("p.png", b"\x89PNG"), ("p.html", b"<!DOCTYPE")):
         write_picture(svg, tmp_path / name, "x")
         assert (tmp_path / name).read_bytes().startswith(starts)
-    with pytest.raises(BadInput, match=r"p\.gif: is no picture's name"):
+    with pytest.raises(BadInput, match=r"p\.gif: is not a name of a picture"):
         write_picture(svg, tmp_path / "p.gif", "x")
 
 
@@ -171,13 +170,13 @@ def assert_apart(box: Box) -> None:
 
 def planned() -> HostMap:
     pins = (
-        Pin(target=Target.VCPU, name="0", cpus=(2,), reason="next to nvme0", guest="vm1"),
-        Pin(target=Target.EMULATOR, name="", cpus=(3,), reason="left over", guest="vm1"),
+        Pin(target=PinTarget.VCPU, name="0", cpus=(2,), reason="next to nvme0", guest="vm1"),
+        Pin(target=PinTarget.EMULATOR, name="", cpus=(3,), reason="left over", guest="vm1"),
     )
     roles = {0: CpuRole.STORAGE_IRQ, 1: CpuRole.OSS, 2: CpuRole.VCPU, 3: CpuRole.EMULATOR}
     irq = Interrupt(number=40, device="nvme0", kind=DeviceKind.STORAGE, queue=1, effective=(0,))
     snapshot = Snapshot(host="oss1", topology=TOPOLOGY, interrupts=(irq,))
-    return host_map(snapshot, Placement(host="oss1", roles=roles, pins=pins))
+    return host_map(snapshot, HostPlacement(host="oss1", roles=roles, pins=pins))
 
 
 def test_a_plan_is_told_at_each_cpu() -> None:
@@ -204,7 +203,7 @@ def test_a_plan_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     plan = tmp_path / "plan.json"
     plan.write_text('{"host": "x", "roles": {"0": "cook"}}')
     assert run_command(["affinity", "map", "--from", str(SMALL), str(plan)]) == 2
-    assert "plan.json: is no plan: roles.0" in capsys.readouterr().err
+    assert "plan.json: is not a plan: roles.0" in capsys.readouterr().err
 
 
 def test_a_plan_of_another_machine_is_refused(

@@ -34,10 +34,10 @@ def test_a_plan_is_read(tmp_path: Path) -> None:
         ({**VCPU, "target": "gpu"}, "pins.0.target"),
         ({**VCPU, "cpus": []}, "pins.0: has no CPU"),
         ({**VCPU, "guest": None}, "pins.0: a pin of vcpu needs its guest"),
-        ({**VCPU, "name": "zero"}, "pins.0: 'zero' is no number of a vcpu"),
+        ({**VCPU, "name": "zero"}, "pins.0: 'zero' is not a number of a vcpu"),
         ({**THREAD, "start": None}, "pins.0: needs both tid and start, or neither"),
-        ({**THREAD, "target": "group", "name": "/a/../b"}, "'/a/../b' is no cgroup's path"),
-        ({**THREAD, "target": "group", "name": "/"}, "'/' is no cgroup's path"),
+        ({**THREAD, "target": "group", "name": "/a/../b"}, "'/a/../b' is not a path of a cgroup"),
+        ({**THREAD, "target": "group", "name": "/"}, "'/' is not a path of a cgroup"),
     ],
 )
 def test_a_pin_that_cannot_be_meant(pin: dict[str, Any], said: str, tmp_path: Path) -> None:

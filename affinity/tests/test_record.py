@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_affinity.record.names import Names, find_processes
-from vas_affinity.record.recorder import Recorder
-from vas_affinity.record.recording import Header, load_recording
-from vas_affinity.record.tasks import descendants, parse_stat
-from vas_affinity.topology import Cpu, Topology
+from vas_affinity.machine.reading.tasks import descendants, parse_stat
+from vas_affinity.machine.topology import Cpu, MachineTopology
+from vas_affinity.watch.record.recorder import Recorder
+from vas_affinity.watch.record.recording import Header, load_recording
+from vas_affinity.watch.thread_keys import ThreadKeys, find_processes
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, NotHere
 from vas_core.root import Root
@@ -25,7 +25,7 @@ HEADER = Header(
     interval_seconds=0.001,
     ticks_per_second=100,
     what=("sort",),
-    topology=Topology(name="host", cpus=CPUS),
+    topology=MachineTopology(name="host", cpus=CPUS),
 )
 
 
@@ -68,7 +68,7 @@ def test_processes_are_found_by_number_and_pattern(tmp_path: Path) -> None:
     assert find_processes(root, ["parallel=2$"]) == [10]
     with pytest.raises(NotHere, match="no process matches gzip"):
         find_processes(root, ["gzip"])
-    with pytest.raises(BadInput, match="is no regular expression"):
+    with pytest.raises(BadInput, match="is not a regular expression"):
         find_processes(root, ["("])
 
 
@@ -100,7 +100,7 @@ def test_a_recording_has_moves_use_and_names(tmp_path: Path) -> None:
 
     out = tmp_path / "out.jsonl"
     with out.open("w") as stream:
-        end = Recorder(Root(tmp_path), stream, lambda: [10], Names.of(Root(tmp_path))).record(
+        end = Recorder(Root(tmp_path), stream, lambda: [10], ThreadKeys.of(Root(tmp_path))).record(
             HEADER, going_on
         )
     found = load_recording(out)
@@ -141,12 +141,12 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
     ("content", "says"),
     [
         ("", "is empty"),
-        ("not JSON\n", "is no recording; `vas affinity record`"),
-        ('{\n "host": "a plan"\n}\n', "is no recording; `vas affinity record`"),
+        ("not JSON\n", "is not a recording; `vas affinity record`"),
+        ('{\n "host": "a plan"\n}\n', "is not a recording; `vas affinity record`"),
         ('{"format": "vas-affinity-recording", "version": 1}\nx\ny\n', "is no"),
-        ("[1]\n", "1: is no line of a recording"),
-        ('{"format": "other"}\n', "is no recording"),
-        ('{"format": "vas-affinity-recording", "version": 1}\n', "1: is no line of a recording"),
+        ("[1]\n", "1: is not a line of a recording"),
+        ('{"format": "other"}\n', "is not a recording"),
+        ('{"format": "vas-affinity-recording", "version": 1}\n', "1: is not a line of a recording"),
     ],
 )
 def test_what_is_no_recording_is_named(tmp_path: Path, content: str, says: str) -> None:
@@ -165,13 +165,13 @@ def test_a_thread_without_a_sample_is_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("time", ["0.5", "NaN", "Infinity"])
 def test_time_does_not_go_back(time: str, tmp_path: Path) -> None:
     path = written(tmp_path, [[0.0, 0, 0], [1.0, 0, 0]], tail=f'{{"t": {time}}}\n')
-    with pytest.raises(BadInput, match=r"recording.jsonl:5: is no line"):
+    with pytest.raises(BadInput, match=r"recording.jsonl:5: is not a line"):
         load_recording(path)
 
 
 def test_a_line_that_is_wrong_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, [[0.0, 0, 0]], tail='{"t": 1.0, "on": [[7, 0, 0]]}\n{"t": 2.0}\n')
-    with pytest.raises(BadInput, match=r"recording.jsonl:4: is no line"):
+    with pytest.raises(BadInput, match=r"recording.jsonl:4: is not a line"):
         load_recording(path)
 
 

@@ -6,20 +6,20 @@ import pytest
 from guest_machines import host, machine, nvme, thread
 
 from vas_affinity.daemon.replan import offer_of
-from vas_affinity.placement import Pin, Placement, Target
-from vas_affinity.score import score
-from vas_affinity.snapshot import Role, Snapshot
-from vas_affinity.thread_plan import ThreadPlan, plan_threads
+from vas_affinity.machine.snapshot import Snapshot, ThreadRole
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
+from vas_affinity.search.score import score
+from vas_affinity.threads import ThreadPlan, plan_threads
 
-GUEST = Pin(target=Target.VCPU, name="0", guest="vm1", cpus=(3,), reason="test")
-OLD = Pin(target=Target.THREAD, name="old/old/0", cpus=(3,), reason="test", tid=9, start=9)
-IN_FORCE = Placement(host="oss1", pins=(GUEST, OLD))
+GUEST = Pin(target=PinTarget.VCPU, name="0", guest="vm1", cpus=(3,), reason="test")
+OLD = Pin(target=PinTarget.THREAD, name="old/old/0", cpus=(3,), reason="test", tid=9, start=9)
+IN_FORCE = HostPlacement(host="oss1", pins=(GUEST, OLD))
 
 
 def planned(*last_cpus: int) -> ThreadPlan:
     """Storage threads that are there today, on a machine whose disk interrupts CPU 0."""
     threads = tuple(
-        thread(10 + index, Role.STORAGE).model_copy(
+        thread(10 + index, ThreadRole.STORAGE).model_copy(
             update={"last_cpu": cpu, "cpu": 0.5, "device": "nvme0"}
         )
         for index, cpu in enumerate(last_cpus)
@@ -39,10 +39,10 @@ def test_threads_on_one_cpu_are_worth_moving() -> None:
     far = planned(0, 0)
     offer = offer_of(far, IN_FORCE, 0.1)
     assert offer is not None and offer.gain is not None
-    today = score(far.posed.problem, far.posed.start)
-    assert offer.gain == pytest.approx(today - score(far.posed.problem, far.places))
+    today = score(far.problem.arrays, far.problem.start)
+    assert offer.gain == pytest.approx(today - score(far.problem.arrays, far.places))
     assert offer.gain > 0
-    moved = (far.posed.start != far.places).mean()
+    moved = (far.problem.start != far.places).mean()
     assert offer.cost == pytest.approx(0.1 * today * moved)
 
 
@@ -62,4 +62,4 @@ def test_with_nothing_in_force_it_is_the_plan_alone() -> None:
     offer = offer_of(planned(0, 0), None, 0.1)
     assert offer is not None
     assert offer.plan.host == "oss1"
-    assert {pin.target for pin in offer.plan.pins} == {Target.THREAD}
+    assert {pin.target for pin in offer.plan.pins} == {PinTarget.THREAD}

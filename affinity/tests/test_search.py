@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placement_problems import placed, problems
 
-from vas_affinity.distance.matrix import Ints
-from vas_affinity.score import Problem, score
+from vas_affinity.machine.distance.matrix import Ints
 from vas_affinity.search import Effort, find
+from vas_affinity.search.assignment import Assignment
 from vas_affinity.search.exact import optimum
 from vas_affinity.search.greedy import greedy
-from vas_affinity.search.standing import Standing
+from vas_affinity.search.score import PlacementProblem, score
 from vas_bench.search.instances import instance, machine
 
-QUICK = Effort(kicks=20, branches=0)
+QUICK = Effort(perturbations=20, branches=0)
 
 
 def _moved(places: Ints, thread: int, cpu: int) -> Ints:
@@ -33,7 +33,7 @@ def _swapped(places: Ints, one: int, other: int) -> Ints:
     return after
 
 
-def _close(problem: Problem, before: Ints, after: Ints, change: float) -> bool:
+def _close(problem: PlacementProblem, before: Ints, after: Ints, change: float) -> bool:
     wanted = score(problem, after) - score(problem, before)
     if not np.isfinite(wanted):
         return not np.isfinite(change)
@@ -43,32 +43,34 @@ def _close(problem: Problem, before: Ints, after: Ints, change: float) -> bool:
 @settings(max_examples=30)
 @given(placed(most_threads=8), st.data())
 def test_what_a_move_or_swap_changes_is_what_the_score_says(
-    given_one: tuple[Problem, Ints], data: st.DataObject
+    given_one: tuple[PlacementProblem, Ints], data: st.DataObject
 ) -> None:
     problem, places = given_one
-    standing = Standing(problem, places)
+    assignment = Assignment(problem, places)
     threads = st.integers(0, len(places) - 1)
     for _ in range(2):
-        thread, here = data.draw(threads), standing.places.copy()
-        moves, swaps = standing.moves(thread), standing.swaps(thread)
-        gains = [standing.moves(t).min() for t in range(len(places))]
-        swapped = [standing.swaps(t).min() for t in range(len(places))]
+        thread, here = data.draw(threads), assignment.places.copy()
+        moves, swaps = assignment.moves(thread), assignment.swaps(thread)
+        gains = [assignment.moves(t).min() for t in range(len(places))]
+        swapped = [assignment.swaps(t).min() for t in range(len(places))]
         gainers = np.flatnonzero(np.minimum(gains, swapped) < -1e-6)
-        assert set(gainers) <= set(standing.restless(1e-7)) <= set(standing.restless(1e-9))
-        assert not set(standing.restless(1e-5)) - set(gainers)
+        assert set(gainers) <= set(assignment.restless(1e-7)) <= set(assignment.restless(1e-9))
+        assert not set(assignment.restless(1e-5)) - set(gainers)
         for cpu in range(len(problem.cpus)):
             assert _close(problem, here, _moved(here, thread, cpu), moves[cpu])
         for other in range(len(places)):
             assert _close(problem, here, _swapped(here, thread, other), swaps[other])
         free = np.flatnonzero(np.isfinite(problem.alone[thread]))
-        standing.move(thread, int(data.draw(st.sampled_from(free.tolist()))))
-        gained = score(problem, places) - score(problem, standing.places)
-        assert standing.gained == pytest.approx(gained, abs=1e-6)
+        assignment.move(thread, int(data.draw(st.sampled_from(free.tolist()))))
+        gained = score(problem, places) - score(problem, assignment.places)
+        assert assignment.gained == pytest.approx(gained, abs=1e-6)
 
 
 @settings(max_examples=20)
 @given(placed())
-def test_never_worse_than_the_start_and_nothing_forbidden(given_one: tuple[Problem, Ints]) -> None:
+def test_never_worse_than_the_start_and_nothing_forbidden(
+    given_one: tuple[PlacementProblem, Ints],
+) -> None:
     problem, start = given_one
     found = find(problem, start, QUICK)
     assert found.score <= score(problem, start)
@@ -78,22 +80,22 @@ def test_never_worse_than_the_start_and_nothing_forbidden(given_one: tuple[Probl
 
 @settings(max_examples=20)
 @given(problems(), st.integers(0, 3))
-def test_a_start_that_is_forbidden_is_left(problem: Problem, cpu: int) -> None:
+def test_a_start_that_is_forbidden_is_left(problem: PlacementProblem, cpu: int) -> None:
     start = np.full(len(problem.threads), cpu % len(problem.cpus), dtype=np.intp)
     assert np.isfinite(find(problem, start, QUICK).score)
 
 
 @settings(max_examples=10)
 @given(problems(), st.integers(0, 9))
-def test_one_seed_one_plan(problem: Problem, seed: int) -> None:
-    effort = Effort(seed=seed, kicks=20)
+def test_one_seed_one_plan(problem: PlacementProblem, seed: int) -> None:
+    effort = Effort(seed=seed, perturbations=20)
     one, other = find(problem, None, effort), find(problem, None, effort)
     assert one.places.tolist() == other.places.tolist()
 
 
 @settings(max_examples=25)
 @given(problems(most_threads=3))
-def test_branch_and_bound_finds_what_trying_all_finds(problem: Problem) -> None:
+def test_branch_and_bound_finds_what_trying_all_finds(problem: PlacementProblem) -> None:
     if len(problem.cpus) > 8:
         return
     every = itertools.product(range(len(problem.cpus)), repeat=len(problem.threads))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from highs import optimal
 
-from vas_affinity.score import Problem, score
 from vas_affinity.search import Effort, find
+from vas_affinity.search.score import PlacementProblem, score
 from vas_bench.search.instances import instance, machine
 
 MACHINES = [
@@ -21,7 +21,7 @@ MACHINES = [
 EFFORTS = {"as planned": Effort(), "local search alone": Effort(branches=0)}
 
 
-def _problem(number: int) -> Problem:
+def _problem(number: int) -> PlacementProblem:
     topology = MACHINES[number % len(MACHINES)]
     return instance(topology, 4 + number // len(MACHINES) % 2, np.random.default_rng(number))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from vas_affinity.snapshot import Snapshot
+from vas_affinity.machine.snapshot import Snapshot
 
 PAGE = (Path(__file__).parents[2] / "docs/affinity-snapshot.md").read_text()
 

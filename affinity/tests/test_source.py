@@ -1,4 +1,4 @@
-"""What is no machine is refused in one line that names it; what cannot be read is said."""
+"""Sources of machines: a wrong one is refused in one line; what cannot be read is noted."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from host_trees import CPU, cpus, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vas_affinity.reading import read_snapshot, read_source
-from vas_affinity.reading.kinds import efficiencies
+from vas_affinity.machine.reading import read_snapshot, read_source
+from vas_affinity.machine.reading.kinds import efficiencies
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
@@ -68,7 +68,7 @@ def test_a_snapshot_of_what_no_machine_is(
     cpu = {"number": 0, "package": 0, "die": 0, "node": 0, "l3": 0, "l2": 0, "core": 0}
     topology = {"name": "oss1", "cpus": [cpu | changes for changes in cpus]}
     path.write_text(json.dumps({"host": "oss1", "topology": topology}))
-    with pytest.raises(BadInput, match=f"is no snapshot: {said}"):
+    with pytest.raises(BadInput, match=f"is not a snapshot: {said}"):
         read_source(path)
 
 
@@ -77,10 +77,10 @@ def test_a_snapshot_of_what_no_machine_is(
     [
         (["--vcpus", "4", "--memory", "0"], "'0' is less than 1 MiB"),
         (["--vcpus", "1025"], "not in the range 1<=x<=1024"),
-        (["--vcpus", "4", "--oss-share", "nan"], "nan is no number"),
+        (["--vcpus", "4", "--oss-share", "nan"], "nan is not a number"),
         (["--vcpus", "4", "--cluster", "c.yaml"], "leave --vcpus out"),
-        (["--budget", "nan"], "nan is no number"),
-        (["--cpus", "a"], "--cpus: is no CPU list: 'a'"),
+        (["--budget", "nan"], "nan is not a number"),
+        (["--cpus", "a"], "--cpus: is not a CPU list: 'a'"),
         (["--cpus", ","], "--cpus: has no CPU in it"),
     ],
 )
@@ -143,7 +143,7 @@ def test_O7_links_of_a_directory_lead_nowhere_else(
     (tmp_path / "captures").mkdir()
     (tmp_path / "captures/host").symlink_to(tmp_path / "other")
     (tmp_path / "captures/root").symlink_to("/")
-    with pytest.raises(BadInput, match="is no captured tree"):
+    with pytest.raises(BadInput, match="is not a captured tree"):
         read_source(tmp_path / "captures")
     tree = write(tmp_path / "host", cpus(2))
     (tree / CPU / "online").unlink()
@@ -171,7 +171,7 @@ def test_O7_a_tree_with_a_file_without_an_end_is_refused(tmp_path: Path) -> None
 
 
 def test_an_archive_without_a_tree(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is no captured tree"):
+    with pytest.raises(BadInput, match="is not a captured tree"):
         read_source(archive(tmp_path / "host.tar", {"etc/passwd": "x"}, {}))
 
 
@@ -181,7 +181,7 @@ def test_no_file_is_hidden_that_cannot_be_read(tmp_path: Path) -> None:
     (host / f"{CPU}/online").unlink()
     found = read_snapshot(Root(host), name="host")
     noted = {unread.what: unread.why for unread in found.unread}
-    assert noted[f"{CPU}/isolated"] == "is no CPU list: '1-'"
+    assert noted[f"{CPU}/isolated"] == "is not a CPU list: '1-'"
     assert noted[f"{CPU}/cpu0/online"] == "Is a directory"
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from vas_affinity.reading import Asked, read_snapshot
-from vas_affinity.snapshot import Thread
+from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
+from vas_affinity.machine.snapshot import Thread
 from vas_core.cli import run_command
 from vas_core.polling import poll
 from vas_core.root import Root
@@ -50,7 +50,7 @@ def busy() -> Iterator[int]:
 
 def test_a_process_that_works_on_one_cpu(busy: int) -> None:
     def look() -> Thread:
-        asked = Asked(seconds=0.1, processes=(str(busy),))
+        asked = SnapshotRequest(seconds=0.1, processes=(str(busy),))
         (thread,) = read_snapshot(Root(), asked=asked).threads
         return thread
 
@@ -81,10 +81,10 @@ def test_the_full_names_of_a_jvm(tmp_path: Path) -> None:
     with subprocess.Popen(["java", "-Xmx64m", source], stdout=subprocess.PIPE) as jvm:
         try:
             assert jvm.stdout and jvm.stdout.readline() == b"up\n"
-            plain = Asked(processes=(str(jvm.pid),))
+            plain = SnapshotRequest(processes=(str(jvm.pid),))
             names = {t.name: t for t in read_snapshot(Root(), asked=plain).threads}
             assert LONG_NAME[:15] in names and LONG_NAME not in names
-            full = Asked(processes=(str(jvm.pid),), jvm_names=True)
+            full = SnapshotRequest(processes=(str(jvm.pid),), jvm_names=True)
             named = {t.name: t for t in read_snapshot(Root(), asked=full).threads}
             assert named[LONG_NAME].tid == names[LONG_NAME[:15]].tid
             assert named[LONG_NAME].key == names[LONG_NAME[:15]].key

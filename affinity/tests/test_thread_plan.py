@@ -11,22 +11,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placement_problems import MACHINES
 
-from vas_affinity.distance import RATIO, ratio_distances
-from vas_affinity.explain.explanation import explain_plan
-from vas_affinity.score import score, terms
-from vas_affinity.snapshot import DeviceKind, Interrupt, Role, Snapshot, Thread
-from vas_affinity.thread_plan import Known, Policy, ThreadSettings, plan_threads, read_graph
-from vas_affinity.thread_plan.memory import memory_shares
-from vas_affinity.topology import Topology
+from vas_affinity.machine.distance import RATIO, ratio_distances
+from vas_affinity.machine.reading.memory import memory_shares
+from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread, ThreadRole
+from vas_affinity.machine.topology import MachineTopology
+from vas_affinity.plan.explain.explanation import explain_plan
+from vas_affinity.search.score import score, terms
+from vas_affinity.threads import (
+    Policy,
+    ThreadPlanInput,
+    ThreadPlanSettings,
+    plan_threads,
+    read_graph,
+)
 from vas_bench.search.instances import machine
 from vas_core.errors import BadInput
 from vas_core.root import Root
 
 BIG = machine(packages=2, nodes=1, caches=2, cores=2, threads=2)  # caches 0-3, 4-7; node 1 from 8
-SLIDES = ThreadSettings(policy=Policy.SLIDES)
+SLIDES = ThreadPlanSettings(policy=Policy.SLIDES)
 
 
-def _thread(number: int, *, cpu: float = 0.5, last: int = 0, role: Role = Role.STORAGE) -> Thread:
+def _thread(
+    number: int, *, cpu: float = 0.5, last: int = 0, role: ThreadRole = ThreadRole.STORAGE
+) -> Thread:
     return Thread(
         tid=100 + number, pid=1, key=f"oss/io/{number}", name="io", role=role, cpu=cpu,
         last_cpu=last, start=7,
@@ -38,7 +46,7 @@ def _line(number: int, device: str, kind: DeviceKind, *cpus: int) -> Interrupt:
 
 
 def _host(
-    threads: int = 3, *, disk: int = 4, network: int | None = 12, topology: Topology = BIG
+    threads: int = 3, *, disk: int = 4, network: int | None = 12, topology: MachineTopology = BIG
 ) -> Snapshot:
     lines = [_line(1, "nvme0", DeviceKind.STORAGE, disk)]
     if network is not None:
@@ -54,12 +62,12 @@ def _host(
 @settings(max_examples=25)
 @given(MACHINES, st.sampled_from(list(Policy)), st.data())
 def test_ns_is_never_chosen_and_every_pin_is_online(
-    topology: Topology, policy: Policy, data: st.DataObject
+    topology: MachineTopology, policy: Policy, data: st.DataObject
 ) -> None:
     cpus = st.sampled_from(topology.online)
     disk, network = data.draw(cpus), data.draw(cpus)
     snapshot = _host(data.draw(st.integers(1, 6)), disk=disk, network=network, topology=topology)
-    plan = plan_threads(snapshot, None, ThreadSettings(policy=policy, budget_seconds=0.05))
+    plan = plan_threads(snapshot, None, ThreadPlanSettings(policy=policy, budget_seconds=0.05))
     assert all(pin.reason and set(pin.cpus) <= set(topology.online) for pin in plan.placement.pins)
     assert plan.placement.roles.keys() == set(topology.online)
     spread = any("cannot be avoided" in note for note in plan.placement.notes)
@@ -86,7 +94,9 @@ def test_without_a_disk_the_slides_go_by_the_network() -> None:
 
 def test_a_busy_disk_core_is_passed_over() -> None:
     snapshot = _host(1)
-    busy = _thread(9, cpu=0.9, last=4, role=Role.VCPU).model_copy(update={"key": "vm1/vcpu/0"})
+    busy = _thread(9, cpu=0.9, last=4, role=ThreadRole.VCPU).model_copy(
+        update={"key": "vm1/vcpu/0"}
+    )
     snapshot = snapshot.model_copy(update={"threads": (*snapshot.threads, busy)})
     assert plan_threads(snapshot, None, SLIDES).placement.pins[0].cpus == (6,)
     above = SLIDES.model_copy(update={"idle_below": 0.95})
@@ -102,29 +112,29 @@ def test_where_no_core_is_idle_the_least_used_takes_it_and_a_note_says_so() -> N
 def test_those_that_communicate_are_near_and_none_shares_a_cpu() -> None:
     snapshot = _host(8)
     graph = {("oss/io/0", "oss/io/7"): 5.0}
-    plan = plan_threads(snapshot, Known(graph=graph))
+    plan = plan_threads(snapshot, ThreadPlanInput(graph=graph))
     cpus = [pin.cpus[0] for pin in plan.placement.pins]
     assert BIG.cpu(cpus[0]).l3 == BIG.cpu(cpus[7]).l3
     assert len(set(cpus)) == 8
-    assert plan.placement.score == score(plan.posed.problem, plan.places)
+    assert plan.placement.score == score(plan.problem.arrays, plan.places)
 
 
 def test_a_queue_on_every_cpu_draws_nobody() -> None:
     every = _line(1, "nvme0", DeviceKind.STORAGE, *BIG.online)
     snapshot = _host(2).model_copy(update={"interrupts": (every,)})
     plan = plan_threads(snapshot)
-    assert not plan.posed.problem.interrupt.any()
+    assert not plan.problem.arrays.interrupt.any()
     assert any("nvme0 interrupts 16 CPUs" in note for note in plan.placement.notes)
 
 
 def test_isolated_cpus_are_left_and_those_asked_for_are_used() -> None:
     isolated = tuple(cpu.model_copy(update={"isolated": cpu.number < 8}) for cpu in BIG.cpus)
-    snapshot = _host(4, topology=Topology(name="isolated", cpus=isolated, nodes=BIG.nodes))
+    snapshot = _host(4, topology=MachineTopology(name="isolated", cpus=isolated, nodes=BIG.nodes))
     assert min(pin.cpus[0] for pin in plan_threads(snapshot).placement.pins) >= 8
-    asked = plan_threads(snapshot, None, ThreadSettings(cpus=(0, 1)))
+    asked = plan_threads(snapshot, None, ThreadPlanSettings(cpus=(0, 1)))
     assert {pin.cpus[0] for pin in asked.placement.pins} <= {0, 1}
     with pytest.raises(BadInput, match="online"):
-        plan_threads(snapshot, None, ThreadSettings(cpus=(99,)))
+        plan_threads(snapshot, None, ThreadPlanSettings(cpus=(99,)))
 
 
 def test_without_threads_there_is_nothing_to_place() -> None:
@@ -134,17 +144,17 @@ def test_without_threads_there_is_nothing_to_place() -> None:
 
 def test_threads_go_to_their_memory() -> None:
     snapshot = _host(1, network=None).model_copy(update={"interrupts": ()})
-    plan = plan_threads(snapshot, Known(memory={1: {1: 1.0}}))
+    plan = plan_threads(snapshot, ThreadPlanInput(memory={1: {1: 1.0}}))
     assert BIG.cpu(plan.placement.pins[0].cpus[0]).node == 1
 
 
 def test_an_explanation_adds_up() -> None:
-    plan = plan_threads(_host(4), Known(graph={("oss/io/0", "oss/io/1"): 1.0}))
+    plan = plan_threads(_host(4), ThreadPlanInput(graph={("oss/io/0", "oss/io/1"): 1.0}))
     found = explain_plan(plan, "table")
     assert found.planned.score == pytest.approx(plan.placement.score)
     assert sum(t.planned.score for t in found.threads) == pytest.approx(found.planned.score)
     assert found.today is not None
-    today = terms(plan.posed.problem, np.zeros(4, dtype=np.intp))
+    today = terms(plan.problem.arrays, np.zeros(4, dtype=np.intp))
     assert found.today.score == pytest.approx(today.total)
     assert found.today.score > found.planned.score
     assert found.as_json()["threads"][0]["today"]["cpu"] == 0

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from host_trees import cpus, task, write
 
-from vas_affinity.reading import Asked, read_snapshot
-from vas_affinity.reading.files import Files
-from vas_affinity.reading.guests import parse_domain, threads_of
-from vas_affinity.reading.jvm import parse_dump
-from vas_affinity.reading.procfs import Task, main_class, processes, switches, uses
-from vas_affinity.reading.threads import measured
-from vas_affinity.snapshot import Guest, Role, Snapshot
+from vas_affinity.machine.reading import SnapshotRequest, read_snapshot
+from vas_affinity.machine.reading.files import TreeFiles
+from vas_affinity.machine.reading.guests import parse_domain, threads_of
+from vas_affinity.machine.reading.jvm import parse_dump
+from vas_affinity.machine.reading.procfs import ThreadSample, main_class, processes, switches, uses
+from vas_affinity.machine.reading.threads import measured
+from vas_affinity.machine.snapshot import LibvirtGuest, Snapshot, ThreadRole
 from vas_core.errors import BadInput
 from vas_core.root import Root
 
@@ -32,7 +32,7 @@ def host(tmp_path: Path) -> Path:
 
 
 def snapshot(host: Path, *patterns: str) -> Snapshot:
-    return read_snapshot(Root(host), name="host", asked=Asked(processes=patterns))
+    return read_snapshot(Root(host), name="host", asked=SnapshotRequest(processes=patterns))
 
 
 def test_threads_of_a_named_process(host: Path) -> None:
@@ -44,14 +44,14 @@ def test_threads_of_a_named_process(host: Path) -> None:
         (53, "NodeManager/IPC Server hand/1"),
     ]
     assert {(thread.role, thread.cpu, thread.allowed) for thread in threads} == {
-        (Role.SERVICE, None, (0, 1))
+        (ThreadRole.SERVICE, None, (0, 1))
     }
     assert threads[0].last_cpu == 1
 
 
 def test_a_kernel_thread_of_lustre_is_storage(host: Path) -> None:
     (thread,) = snapshot(host, "^ll_ost").threads
-    assert (thread.key, thread.role) == ("ll_ost_io00_001/ll_ost_io00_001/0", Role.STORAGE)
+    assert (thread.key, thread.role) == ("ll_ost_io00_001/ll_ost_io00_001/0", ThreadRole.STORAGE)
 
 
 def test_a_process_by_its_number_and_none_twice(host: Path) -> None:
@@ -66,7 +66,7 @@ def test_nothing_that_matches_is_said(host: Path) -> None:
 
 
 def test_a_pattern_that_is_none(host: Path) -> None:
-    with pytest.raises(BadInput, match="no regular expression"):
+    with pytest.raises(BadInput, match="not a regular expression"):
         snapshot(host, "(")
 
 
@@ -77,8 +77,8 @@ def test_who_asks_is_not_meant(host: Path) -> None:
 
 
 def test_use_and_switches_are_measured_over_the_interval(host: Path) -> None:
-    def at(ns: int, left: int, start: int = 100) -> Task:
-        return Task(7, 7, "x", start, ns, left, 0, (0,))
+    def at(ns: int, left: int, start: int = 100) -> ThreadSample:
+        return ThreadSample(7, 7, "x", start, ns, left, 0, (0,))
 
     before, after = [at(10**9, 5)], [at(3 * 10**9, 25)]
     assert uses(before, after, 4.0) == {7: 0.5}
@@ -93,7 +93,7 @@ def test_a_thread_that_ended_meanwhile_stays_as_it_was(host: Path) -> None:
             path.unlink()
         write(host, task(50, 51, "IPC Server hand", cpu_ns=10**6, last_cpu=1))
 
-    asked = Asked(seconds=0.001, processes=("NodeManager",))
+    asked = SnapshotRequest(seconds=0.001, processes=("NodeManager",))
     found = read_snapshot(Root(host), name="host", asked=asked, pause=pause).threads
     by_tid = {thread.tid: thread for thread in found}
     assert by_tid[52].cpu is None
@@ -103,7 +103,7 @@ def test_a_thread_that_ended_meanwhile_stays_as_it_was(host: Path) -> None:
 
 def test_a_name_may_hold_anything(tmp_path: Path) -> None:
     write(tmp_path, cpus(1) | task(9, 9, "a) b (c"))
-    (found,) = processes(Files(Root(tmp_path)))
+    (found,) = processes(TreeFiles(Root(tmp_path)))
     assert (found.name, found.parent) == ("a) b (c", 1)
 
 
@@ -131,12 +131,12 @@ def test_a_dump_of_jcmd() -> None:
     assert parse_dump(text) == {31: "main", 98: "IPC Server handler 3 on default port 8041"}
 
 
-def guest() -> Guest:
+def guest() -> LibvirtGuest:
     return parse_domain(DOMAIN, running=True, where="vm1")
 
 
 def test_a_domain() -> None:
-    assert guest() == Guest(
+    assert guest() == LibvirtGuest(
         name="vm1",
         uuid="6f3c1f0e-8a51-5d34-9d3b-000000000001",
         running=True,
@@ -165,28 +165,30 @@ def test_threads_of_a_guest(tmp_path: Path) -> None:
     for tid, name in names.items():
         files |= task(70, tid, name, arguments=QEMU)
     files |= task(80, 80, "vhost-70") | task(81, 81, "vhost-99")
-    seen = Files(Root(write(tmp_path, files)))
+    seen = TreeFiles(Root(write(tmp_path, files)))
     known = threads_of(seen, guest(), processes(seen))
     assert {thread.tid: (thread.key, thread.role) for thread in measured(known, [], 0.0)} == {
-        70: ("vm1/emulator", Role.EMULATOR),
-        71: ("vm1/vcpu/0", Role.VCPU),
-        72: ("vm1/vcpu/1", Role.VCPU),
-        73: ("vm1/iothread/4", Role.IOTHREAD),
-        74: ("vm1/emulator/IO mon_iothread/0", Role.EMULATOR),
-        75: ("vm1/emulator/worker/0", Role.EMULATOR),
-        76: ("vm1/emulator/worker/1", Role.EMULATOR),
-        80: ("vm1/vhost/0", Role.VHOST),
+        70: ("vm1/emulator", ThreadRole.EMULATOR),
+        71: ("vm1/vcpu/0", ThreadRole.VCPU),
+        72: ("vm1/vcpu/1", ThreadRole.VCPU),
+        73: ("vm1/iothread/4", ThreadRole.IOTHREAD),
+        74: ("vm1/emulator/IO mon_iothread/0", ThreadRole.EMULATOR),
+        75: ("vm1/emulator/worker/0", ThreadRole.EMULATOR),
+        76: ("vm1/emulator/worker/1", ThreadRole.EMULATOR),
+        80: ("vm1/vhost/0", ThreadRole.VHOST),
     }
     assert seen.unread == []
 
 
 def test_a_guest_whose_threads_have_no_names(tmp_path: Path) -> None:
-    seen = Files(Root(write(tmp_path, cpus(2) | task(70, 70, "qemu-system-x86", arguments=QEMU))))
+    seen = TreeFiles(
+        Root(write(tmp_path, cpus(2) | task(70, 70, "qemu-system-x86", arguments=QEMU)))
+    )
     threads_of(seen, guest(), processes(seen))
     assert [unread.what for unread in seen.unread] == ["vCPU threads of guest vm1"]
 
 
 def test_a_guest_whose_process_is_not_seen(tmp_path: Path) -> None:
-    seen = Files(Root(write(tmp_path, cpus(2))))
+    seen = TreeFiles(Root(write(tmp_path, cpus(2))))
     assert threads_of(seen, guest(), []) == []
     assert [unread.what for unread in seen.unread] == ["threads of guest vm1"]

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from vas_affinity.record.names import Names
-from vas_affinity.record.tasks import TaskStat
-from vas_affinity.top.looking import Looking
-from vas_affinity.top.rows import Look, nearest_interrupt, rows
-from vas_affinity.top.view import cells, frame
-from vas_affinity.topology import Cpu, Nearness, Topology
+from vas_affinity.machine.reading.tasks import TaskStat
+from vas_affinity.machine.topology import Cpu, MachineTopology, Nearness
+from vas_affinity.watch.thread_keys import ThreadKeys
+from vas_affinity.watch.top.looking import Looking
+from vas_affinity.watch.top.rows import Look, nearest_interrupt, rows
+from vas_affinity.watch.top.table import cells, frame
 from vas_core.cli import run_command
 from vas_core.root import Root
 
-TOPOLOGY = Topology(
+TOPOLOGY = MachineTopology(
     name="host",
     cpus=tuple(
         Cpu(number=n, package=n // 4 * 4, die=0, node=n // 4, l3=n // 2 * 2, l2=n, core=n)
@@ -61,7 +61,7 @@ def test_a_look_that_finds_nothing_new_reads_less(tmp_path: Path) -> None:
     fields = ["0"] * 50
     (task / "stat").write_text(f"5 (sort) {' '.join(fields)}\n")
     (task / "sched").write_text("se.nr_migrations : 4\n")
-    looking = Looking(Root(tmp_path), lambda: [5], {}, Names.of(Root(tmp_path)))
+    looking = Looking(Root(tmp_path), lambda: [5], {}, ThreadKeys.of(Root(tmp_path)))
     assert looking.rows() == []
     (task / "sched").unlink()
     (row,) = looking.rows()

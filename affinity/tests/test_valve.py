@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from vas_affinity.daemon.decide import State, Trial
+from vas_affinity.daemon.decide import DaemonState, Trial
 from vas_affinity.daemon.load import Load
-from vas_affinity.daemon.memory import read_memory, write_memory
-from vas_affinity.daemon.settings import DEFAULT_PATH, Settings, Valve
-from vas_affinity.daemon.valve import Meter, first_number
-from vas_affinity.placement import Placement
+from vas_affinity.daemon.saved_state import read_state, write_state
+from vas_affinity.daemon.settings import DEFAULT_PATH, AffinitySettings, Valve
+from vas_affinity.daemon.valve import ValveMeter, first_number
+from vas_affinity.placement import HostPlacement
 from vas_core.errors import BadInput, VasError
 from vas_core.root import Root
 from vas_core.settings import read_yaml
@@ -59,37 +59,37 @@ def page() -> Iterator[str]:
 )
 def test_samples_of_a_metrics_page(labels: dict[str, str], value: float, page: str) -> None:
     found = valve(prometheus=page, metric="served_bytes_total", labels=labels)
-    assert Meter(found).read(0) == value
+    assert ValveMeter(found).read(0) == value
 
 
 def test_a_sample_that_is_not_there(page: str) -> None:
     with pytest.raises(VasError, match="no sample of none"):
-        Meter(valve(prometheus=page, metric="none")).read(0)
+        ValveMeter(valve(prometheus=page, metric="none")).read(0)
 
 
 def test_infinite_is_no_reading(tmp_path: Path) -> None:
     (tmp_path / "stats").write_text("1e999\n")
     with pytest.raises(VasError, match="cannot be read: it is inf"):
-        Meter(valve(file=tmp_path / "stats")).read(0)
+        ValveMeter(valve(file=tmp_path / "stats")).read(0)
 
 
 def test_a_file(tmp_path: Path) -> None:
     (tmp_path / "stats").write_text("read_bytes 12 samples\n")
-    assert Meter(valve(file=tmp_path / "stats")).read(0) == 12
+    assert ValveMeter(valve(file=tmp_path / "stats")).read(0) == 12
     with pytest.raises(VasError, match="cannot be read"):
-        Meter(valve(file=tmp_path / "none")).read(0)
+        ValveMeter(valve(file=tmp_path / "none")).read(0)
 
 
 @pytest.mark.machine
 def test_a_command() -> None:
-    assert Meter(valve(command=[sys.executable, "-c", "print(4.5)"])).read(0) == 4.5
+    assert ValveMeter(valve(command=[sys.executable, "-c", "print(4.5)"])).read(0) == 4.5
     with pytest.raises(VasError):
-        Meter(valve(command=["false"])).read(0)
+        ValveMeter(valve(command=["false"])).read(0)
 
 
 def test_a_counter_is_a_rate_and_may_be_reset(tmp_path: Path) -> None:
     file = tmp_path / "counter"
-    meter = Meter(valve(file=file, rate=True))
+    meter = ValveMeter(valve(file=file, rate=True))
     rates = []
     for now, text in ((0, "100"), (2, "300"), (4, "10"), (5, "15")):
         file.write_text(text)
@@ -111,14 +111,14 @@ def test_first_numbers(text: str, number: float) -> None:
         ("valve: {better: higher, prometheus: 'file:///x', metric: y}", "valve.prometheus"),
         ("valve: {file: a}", "valve.better"),
         ("color: red", "color: extra inputs"),
-        ("[", "is no YAML"),
+        ("[", "is not YAML"),
     ],
 )
 def test_settings_that_are_refused(text: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "affinity.yaml"
     file.write_text(text)
     with pytest.raises(BadInput, match=said):
-        read_yaml(file, Settings, default=DEFAULT_PATH)
+        read_yaml(file, AffinitySettings, default=DEFAULT_PATH)
 
 
 def test_busy_cpus(tmp_path: Path) -> None:
@@ -132,10 +132,10 @@ def test_busy_cpus(tmp_path: Path) -> None:
 
 
 def test_what_the_next_daemon_is_to_know(tmp_path: Path) -> None:
-    plan = Placement(host="oss1", notes=("x",))
-    state = State(in_force=plan, trial=Trial(5, 2.5), samples=((1, 2),), held_off_until=9)
-    write_memory(tmp_path / "state", state)
-    assert read_memory(tmp_path / "state") == state
+    plan = HostPlacement(host="oss1", notes=("x",))
+    state = DaemonState(in_force=plan, trial=Trial(5, 2.5), samples=((1, 2),), held_off_until=9)
+    write_state(tmp_path / "state", state)
+    assert read_state(tmp_path / "state") == state
     (tmp_path / "state/daemon.json").write_text("{")
-    assert read_memory(tmp_path / "state") is None
-    assert read_memory(tmp_path / "none") is None
+    assert read_state(tmp_path / "state") is None
+    assert read_state(tmp_path / "none") is None

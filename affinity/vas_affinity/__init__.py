@@ -1,1 +1,1 @@
-"""Which vCPU, I/O thread and interrupt on which core: a snapshot, a scored plan, thin edges."""
+"""Places vCPUs, I/O threads and interrupts on cores: a snapshot, a scored plan, thin edges."""

@@ -1,4 +1,4 @@
-"""`vas affinity`: every vCPU, I/O thread and interrupt on the right core."""
+"""The command group `vas affinity`: places vCPUs, I/O threads and interrupts on cores."""
 
 from __future__ import annotations
 
@@ -12,62 +12,64 @@ from vas_core.lazy import Later, LazyGroup
 # What only measures lives in bench, with the engine that plays rounds; nothing is imported here.
 _LATER = {
     "apply": Later(
-        "vas_affinity.apply.command:apply_command",
-        "Make a plan true, read it back, print what was changed.",
+        "vas_affinity.apply.apply:apply_command",
+        "Apply a plan, read the values back and print the changes.",
     ),
     "bench": Later(
         "vas_bench.search.command:bench",
         "Measure the search: speed, distance from the optimum.",
     ),
     "daemon": Later(
-        "vas_affinity.daemon.command:daemon",
-        "Keep a plan true, take back what hurt: `vas-affinityd`.",
+        "vas_affinity.daemon.daemon:daemon",
+        "Keep a plan applied, revert harmful moves: vas-affinityd.",
     ),
     "emit": Later(
-        "vas_affinity.emit.command:emit", "Print a plan as libvirt XML, virsh commands or a script."
+        "vas_affinity.plan.emit.emit:emit",
+        "Print a plan as libvirt XML, virsh commands or a script.",
     ),
     "experiment": Later(
         "vas_bench.pinning.command:experiment",
         "Test whether pinning pays: tuned and not, pinned and not.",
     ),
     "explain": Later(
-        "vas_affinity.explain.command:explain",
-        "Show where a plan's score comes from, beside today's.",
+        "vas_affinity.plan.explain.explain:explain",
+        "Show where the scores of a plan and of today come from.",
     ),
     "graph": Later(
-        "vas_affinity.graph.command:graph", "Find which threads talk to which, and how much."
+        "vas_affinity.watch.graph.graph:graph", "Find which threads talk to which, and how much."
     ),
     "map": Later(
-        "vas_affinity.pictures.map_command:map_command",
+        "vas_affinity.pictures.map:map_command",
         "Draw a host's CPUs: roles, interrupts, guests.",
     ),
     "measure": Later(
-        "vas_affinity.measure.command:measure",
+        "vas_affinity.machine.measure.measure:measure",
         "Measure how long a cache line takes from CPU to CPU.",
     ),
     "plan": Later(
-        "vas_affinity.plan.command:plan",
-        "Plan which CPU each vCPU, I/O thread or thread is to have.",
+        "vas_affinity.plan.plan:plan",
+        "Plan which CPU each vCPU, I/O thread or thread gets.",
     ),
     "plot": Later(
-        "vas_affinity.pictures.command:plot", "Draw a recording: each thread's core over time."
+        "vas_affinity.pictures.plot:plot", "Draw a recording: each thread's core over time."
     ),
     "record": Later(
-        "vas_affinity.record.command:record", "Record which core each thread runs on, over time."
+        "vas_affinity.watch.record.record:record",
+        "Record which core each thread runs on, over time.",
     ),
     "rollback": Later(
-        "vas_affinity.apply.command:rollback",
-        "Give every value that VAS changed what it had before.",
+        "vas_affinity.apply.rollback:rollback",
+        "Restore every value that VAS changed.",
     ),
     "show": Later(
-        "vas_affinity.reading.command:show",
+        "vas_affinity.machine.reading.show:show",
         "Show CPUs, memory, devices, interrupts, guests, threads.",
     ),
     "top": Later(
-        "vas_affinity.top.command:top", "Watch threads: core, CPU, migrations, distance from IRQ."
+        "vas_affinity.watch.top.top:top", "Watch threads: core, CPU, migrations, distance from IRQ."
     ),
     "verify": Later(
-        "vas_affinity.apply.command:verify",
+        "vas_affinity.apply.verify:verify",
         "Compare this host with a plan; status 3 if they differ.",
     ),
 }
@@ -79,5 +81,5 @@ def affinity() -> None:
 
 
 def affinityd() -> None:
-    """The program `vas-affinityd`."""
+    """Runs the program `vas-affinityd`, which is `vas affinity daemon`."""
     main(["affinity", "daemon", *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""The options of `vas affinity` that say which machine, and its snapshot."""
+"""Options that several commands of `vas affinity` share, and the snapshot that they ask for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from vas_affinity.cpulist import cpus_asked, format_cpulist
-from vas_affinity.reading import Asked, read_snapshot, read_source
-from vas_affinity.snapshot import Snapshot
+from vas_affinity.machine.cpulist import cpus_asked, format_cpulist
+from vas_affinity.machine.reading import SnapshotRequest, read_snapshot, read_source
+from vas_affinity.machine.snapshot import Snapshot
 from vas_core.cli import RealRange, note
 from vas_core.errors import BadInput
 from vas_core.root import Root
@@ -21,14 +21,14 @@ from_option = click.option(
     "source",
     type=click.Path(path_type=Path),
     metavar="DIR|TAR|XML|JSON",
-    help="A captured machine instead of this one.",
+    help="Captured machine to read instead of this one.",
 )
 seconds_option = click.option(
     "--seconds",
     type=RealRange(min=0, max=3600),
     default=1.0,
     show_default=True,
-    help="How long rates and CPU use are measured; 0 not at all.",
+    help="Time for measuring rates and CPU use; 0 measures nothing.",
 )
 process_option = click.option(
     "--process",
@@ -39,12 +39,15 @@ process_option = click.option(
     help="Processes whose threads matter, by name or arguments. Can be given again.",
 )
 connect_option = click.option(
-    "--connect", metavar="URI", help="Where libvirt is.  [default: as virsh has it]"
+    "--connect", metavar="URI", help="URI of libvirt.  [default: virsh's own]"
 )
 
 
 def cpus_here(text: str | None) -> tuple[int, ...]:
-    """The CPUs of `--cpus`, or all that this process may use. Raises BadInput for any other."""
+    """Returns the CPUs of `--cpus`, or all that this process may use if `text` is None.
+
+    Raises BadInput for a CPU that this process may not use.
+    """
     allowed = os.sched_getaffinity(0)
     chosen = tuple(sorted(allowed)) if text is None else cpus_asked(text, where="--cpus")
     if not allowed.issuperset(chosen):
@@ -54,12 +57,12 @@ def cpus_here(text: str | None) -> tuple[int, ...]:
     return chosen
 
 
-def snapshot_of(source: Path | None, asked: Asked | None = None) -> Snapshot:
-    """The captured machine's, or this one's if `source` is None.
+def snapshot_of(source: Path | None, asked: SnapshotRequest | None = None) -> Snapshot:
+    """Returns the snapshot of a captured machine, or of this one if `source` is None.
 
-    Of a captured machine nothing can be asked. Raises BadInput.
+    Raises BadInput if processes of a captured machine are requested: it runs nothing.
     """
-    asked = asked or Asked()
+    asked = asked or SnapshotRequest()
     if source:
         if asked.processes:
             raise BadInput("a captured machine runs nothing", where="--process")

@@ -1,4 +1,4 @@
-"""A placement: what is to be where, and why. Planners make it, edges make it true."""
+"""A placement: the CPUs of each vCPU, thread and interrupt of a host, each with a reason."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from vas_affinity.topology import Frozen
+from vas_affinity.machine.topology import Frozen
 
 
-class Target(StrEnum):
-    """What a pin pins, which decides how it is applied."""
+class PinTarget(StrEnum):
+    """The kind of thing that a pin pins, which decides how the pin is applied."""
 
     VCPU = "vcpu"
     EMULATOR = "emulator"
     IOTHREAD = "iothread"
     THREAD = "thread"
-    """By sched_setaffinity: threads of processes, vhost threads."""
+    """A thread of a process, or a vhost thread: pinned by sched_setaffinity."""
     INTERRUPT = "interrupt"
     GROUP = "group"
-    """A cgroup's cpuset."""
+    """A cgroup: pinned by its cpuset."""
 
 
 class Pin(Frozen):
-    """One thing on its CPUs.
+    """The CPUs of one vCPU, emulator, iothread, thread, interrupt or cgroup.
 
     `name` is a vCPU's, iothread's or interrupt's number, a thread's key (`snapshot.Thread.key`) or
-    a cgroup's path; `guest` is the domain of a vCPU, emulator or iothread. `tid` and `start`, of a
-    thread that was seen, say which one: one that ended and another that took its number differ.
-    `device` says so of an interrupt, whose numbers are given again too.
+    a cgroup's path; `guest` is the domain of a vCPU, emulator or iothread. `tid` and `start`
+    identify a thread that was seen, as the kernel reuses thread ids; `device` identifies an
+    interrupt, as the kernel reuses interrupt numbers too.
     """
 
-    target: Target
+    target: PinTarget
     name: str
     cpus: tuple[int, ...]
     reason: str
@@ -42,7 +42,7 @@ class Pin(Frozen):
 
 
 class CpuRole(StrEnum):
-    """What a CPU is for. Every online CPU has one."""
+    """The purpose of a CPU. Every online CPU has one role."""
 
     STORAGE_IRQ = "storage-irq"
     OSS = "oss"
@@ -51,13 +51,13 @@ class CpuRole(StrEnum):
     EMULATOR = "emulator"
     IOTHREAD = "iothread"
     IDLE = "idle"
-    """A sibling that is left without work on purpose (a soft-disabled, "junk" thread)."""
+    """A sibling that is deliberately left without work (a soft-disabled, "junk" thread)."""
     HOST = "host"
-    """For whatever else the host runs."""
+    """Left to the other work of the host."""
 
 
 class GuestMemory(Frozen):
-    """Where a guest's memory is, and whether in huge pages of `page_bytes`."""
+    """The NUMA nodes of a guest's memory; `page_bytes` is the huge page's size, None for none."""
 
     guest: str
     nodes: tuple[int, ...]
@@ -67,7 +67,7 @@ class GuestMemory(Frozen):
 
 
 class GuestCell(Frozen):
-    """A NUMA cell of a guest: vCPUs and memory that are on one node of the host."""
+    """A NUMA cell of a guest: its vCPUs and memory on one node of the host."""
 
     node: int
     vcpus: tuple[int, ...]
@@ -75,10 +75,10 @@ class GuestCell(Frozen):
 
 
 class GuestShape(Frozen):
-    """How a guest sees its vCPUs: `<topology sockets cores threads>` and its iothreads.
+    """The topology that a guest sees: sockets, cores, threads, iothreads and NUMA cells.
 
-    The product may exceed `vcpus`: of an odd number on whole cores the last sibling is not there.
-    `cells` is empty for a guest on one node.
+    sockets x cores x threads may exceed `vcpus`: with an odd number of vCPUs on whole cores, the
+    last sibling is missing. `cells` is empty for a guest on one node.
     """
 
     guest: str
@@ -90,8 +90,8 @@ class GuestShape(Frozen):
     cells: tuple[GuestCell, ...] = ()
 
 
-class Placement(Frozen):
-    """A host's plan. `notes` say what could not be as one would wish, and why."""
+class HostPlacement(Frozen):
+    """The plan of a host. `notes` say which goals could not be met, and why."""
 
     host: str
     roles: dict[int, CpuRole] = Field(default_factory=dict)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_affinity.daemon.metrics import Metrics as AffinityMetrics
+from vas_affinity.daemon.metrics import AffinityMetrics
 from vas_ansible.monitoring import (
     ALERTS,
     HADOOP_METRICS,

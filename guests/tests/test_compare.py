@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from vas_guest.compare import Difference, counts_from_a_start, differences
+from vas_guest.compare import GuestDifference, counts_from_a_start, differences
 
 WISHED = """
 <domain type="kvm">
@@ -126,6 +126,6 @@ def test_what_was_dropped_is_named() -> None:
 def test_a_definition_counts_from_a_start_and_a_seed_is_read_no_more(
     where: str, counts: bool
 ) -> None:
-    seed = Difference("/var/lib/vas/seed/vm1.iso:meta-data", "new", "old")
-    assert counts_from_a_start([seed, Difference(where, "new", "old")]) is counts
+    seed = GuestDifference("/var/lib/vas/seed/vm1.iso:meta-data", "new", "old")
+    assert counts_from_a_start([seed, GuestDifference(where, "new", "old")]) is counts
     assert not counts_from_a_start([])

@@ -50,7 +50,7 @@ def test_an_empty_disk_is_nobodys(disk: Path) -> None:
 def test_a_file_system_is_somebodys_but_for_the_image_on_the_first_disk(disk: Path) -> None:
     file_system(disk, "lustre-OST0000")
     for may in (False, True):
-        with pytest.raises(BadInput, match="data of somebody: ext4"):
+        with pytest.raises(BadInput, match="somebody's data: ext4"):
             refuse_data(str(disk), may_be_image=may)
     file_system(disk, "vas-root")
     refuse_data(str(disk), may_be_image=True)
@@ -64,7 +64,7 @@ def test_a_whole_image_is_known_by_its_partition(disk: Path, name: str, refused:
     if not refused:
         refuse_data(str(disk), may_be_image=True)
         return
-    with pytest.raises(BadInput, match="data of somebody: gpt"):
+    with pytest.raises(BadInput, match="somebody's data: gpt"):
         refuse_data(str(disk), may_be_image=True)
 
 
@@ -82,7 +82,7 @@ def test_what_somebody_has_open_for_himself_is_refused(device: str) -> None:
 def test_a_device_with_data_is_the_guests_where_it_was_or_where_that_is_said(device: str) -> None:
     refuse_foreign([device], GuestSettings(), [])
     file_system(device, "data")
-    with pytest.raises(BadInput, match="data of somebody"):
+    with pytest.raises(BadInput, match="somebody's data"):
         refuse_foreign([device], GuestSettings(), [])
     refuse_foreign([device], GuestSettings(), [os.path.realpath(device)])
     refuse_foreign([device], GuestSettings(used_disks=[device]), [])

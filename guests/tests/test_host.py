@@ -10,8 +10,9 @@ from vas_cluster import load_cluster
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput, VasError
 from vas_core.process import run
-from vas_guest import host as host_module
-from vas_guest.host import Host, Wish
+from vas_guest import libvirt as libvirt_module
+from vas_guest.desired import DesiredGuest
+from vas_guest.host import GuestHost
 from vas_guest.settings import GuestSettings
 
 SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
@@ -85,12 +86,12 @@ class Libvirt:
 @pytest.fixture
 def libvirt(monkeypatch: pytest.MonkeyPatch) -> Libvirt:
     made = Libvirt()
-    monkeypatch.setattr(host_module, "virsh", made.virsh)
+    monkeypatch.setattr(libvirt_module, "virsh", made.virsh)
     return made
 
 
 @pytest.fixture
-def wish(tmp_path: Path) -> Wish:
+def desired(tmp_path: Path) -> DesiredGuest:
     """A guest whose disk is there: it may be of before, and it may be somebody's."""
     cluster = load_cluster(SITE)
     (tmp_path / "lims.qcow2").write_text("somebody's data")
@@ -98,7 +99,7 @@ def wish(tmp_path: Path) -> Wish:
     disk = Disk(path=str(tmp_path / "vm1.qcow2"), size="1GiB")
     guest = cluster.guests()[0].model_copy(update={"disks": [disk]})
     settings = GuestSettings(virtual_function=False, seeds=str(tmp_path / "seed"))
-    return Wish(cluster, SITE.read_text(), guest, settings)
+    return DesiredGuest(cluster, SITE.read_text(), guest, settings)
 
 
 def source(**attributes: object) -> str:
@@ -108,7 +109,7 @@ def source(**attributes: object) -> str:
 
 @pytest.mark.parametrize("kind", ["file", "dev", "volume", "based on", "runs"])
 def test_a_disk_of_another_machine_is_refused_before_anything_is_changed(
-    kind: str, wish: Wish, libvirt: Libvirt, tmp_path: Path
+    kind: str, desired: DesiredGuest, libvirt: Libvirt, tmp_path: Path
 ) -> None:
     theirs = tmp_path / "lims.qcow2"
     libvirt.pools["default"] = tmp_path
@@ -125,42 +126,49 @@ def test_a_disk_of_another_machine_is_refused_before_anything_is_changed(
     )
     libvirt.add("2", "theirs", "shut off", defined=source(protocol="rbd", name="x"))
     with pytest.raises(BadInput, match=r"vm1.qcow2: is a disk of lims, .*; .*virsh undefine lims"):
-        Host().apply(wish)
+        GuestHost().apply(desired)
     assert libvirt.changes == []
-    assert not wish.seed_file.parent.exists()
+    assert not desired.seed_file.parent.exists()
 
 
-def test_a_disk_of_before_is_the_guests_again(wish: Wish, libvirt: Libvirt, tmp_path: Path) -> None:
+def test_a_disk_of_before_is_the_guests_again(
+    desired: DesiredGuest, libvirt: Libvirt, tmp_path: Path
+) -> None:
     """It stayed when the guest was forgotten; and of the guest itself it is anyway."""
     libvirt.add("1", "lims", "shut off", defined=source(file=tmp_path / "other"))
     libvirt.add("2", "lost", "shut off", defined=source(pool="gone", volume="vm1.qcow2"))
-    Host().refuse_disks(wish)
+    GuestHost().refuse_disks(desired)
     libvirt.add(
-        wish.uuid, wish.guest.name, "shut off", defined=source(file=wish.guest.disks[0].path)
+        desired.uuid,
+        desired.guest.name,
+        "shut off",
+        defined=source(file=desired.guest.disks[0].path),
     )
-    Host().refuse_disks(wish)
+    GuestHost().refuse_disks(desired)
 
 
 def test_a_file_is_another_machine_s_by_each_of_its_names(
-    wish: Wish, libvirt: Libvirt, tmp_path: Path
+    desired: DesiredGuest, libvirt: Libvirt, tmp_path: Path
 ) -> None:
     (tmp_path / "same").hardlink_to(tmp_path / "lims.qcow2")
     libvirt.add("1", "lims", "shut off", defined=source(file=tmp_path / "same"))
     with pytest.raises(BadInput, match=r"vm1.qcow2: is a disk of lims"):
-        Host().refuse_disks(wish)
+        GuestHost().refuse_disks(desired)
 
 
-def test_a_pool_that_cannot_be_asked_is_not_taken_for_none(wish: Wish, libvirt: Libvirt) -> None:
+def test_a_pool_that_cannot_be_asked_is_not_taken_for_none(
+    desired: DesiredGuest, libvirt: Libvirt
+) -> None:
     libvirt.pools["default"] = NOBODY
     volume = source(pool="default", volume="lims.qcow2")
     libvirt.add("1", "lims", "shut off", defined=volume)
     with pytest.raises(VasError, match="failed to connect"):
-        Host().refuse_disks(wish)
+        GuestHost().refuse_disks(desired)
 
 
 @pytest.mark.machine
 def test_what_a_machine_that_is_shut_off_is_based_on_is_its_own(
-    wish: Wish, libvirt: Libvirt, tmp_path: Path
+    desired: DesiredGuest, libvirt: Libvirt, tmp_path: Path
 ) -> None:
     """By the headers of its disks; a raw one has none, whatever its first bytes say."""
     theirs = str(tmp_path / "lims.qcow2")
@@ -170,20 +178,24 @@ def test_what_a_machine_that_is_shut_off_is_based_on_is_its_own(
         run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", base, clone])
     shown = "<disk><driver type='{}'/><source file='{}'/></disk>"
     libvirt.add("1", "lims", "shut off", defined=shown.format("raw", clones[1]))
-    Host().refuse_disks(wish)
+    GuestHost().refuse_disks(desired)
     libvirt.add("1", "lims", "shut off", defined=shown.format("qcow2", clones[1]))
     with pytest.raises(BadInput, match=r"vm1.qcow2: is a disk of lims"):
-        Host().refuse_disks(wish)
+        GuestHost().refuse_disks(desired)
 
 
-def test_a_guest_is_started_again_when_its_process_has_ended(wish: Wish, libvirt: Libvirt) -> None:
-    libvirt.add(wish.uuid, wish.guest.name, "running")
-    Host().restart(wish, 5)
+def test_a_guest_is_started_again_when_its_process_has_ended(
+    desired: DesiredGuest, libvirt: Libvirt
+) -> None:
+    libvirt.add(desired.uuid, desired.guest.name, "running")
+    GuestHost().restart(desired, 5)
     assert libvirt.changes == ["shutdown", "autostart", "start"]
-    assert libvirt.machines[wish.uuid][1] == "running"
+    assert libvirt.machines[desired.uuid][1] == "running"
 
 
-def test_one_that_is_about_to_end_is_not_taken_for_started(wish: Wish, libvirt: Libvirt) -> None:
-    libvirt.add(wish.uuid, wish.guest.name, "in shutdown")
-    Host().start(wish)
-    assert libvirt.machines[wish.uuid][1] == "running"
+def test_one_that_is_about_to_end_is_not_taken_for_started(
+    desired: DesiredGuest, libvirt: Libvirt
+) -> None:
+    libvirt.add(desired.uuid, desired.guest.name, "in shutdown")
+    GuestHost().start(desired)
+    assert libvirt.machines[desired.uuid][1] == "running"

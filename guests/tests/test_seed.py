@@ -11,14 +11,16 @@ import yaml
 from vas_cluster import load_cluster
 from vas_core.seed import read_seed, write_seed
 from vas_guest.domain import guest_uuid
-from vas_guest.seed import More, hosts_file, seed_files
+from vas_guest.seed import SeedAdditions, hosts_file, seed_files
 from vas_guest.settings import Accelerator, GuestSettings
 from vas_routing.settings import RouteSettings
 
 SITE = Path(__file__).parents[2] / "cluster/examples/four-oss.yaml"
 
 
-def made(settings: GuestSettings | None = None, more: More | None = None) -> dict[str, str]:
+def made(
+    settings: GuestSettings | None = None, more: SeedAdditions | None = None
+) -> dict[str, str]:
     cluster = load_cluster(SITE)
     guest = cluster.guest("vas01.hpc.example")
     return seed_files(cluster, SITE.read_text(), guest, settings or GuestSettings(), more)
@@ -93,7 +95,7 @@ def test_every_node_is_known_by_its_name() -> None:
 
 
 def test_more_is_added_and_may_replace() -> None:
-    more = More(files={"/etc/hosts": "mine", "/x": "y"}, commands=[["true"]])
+    more = SeedAdditions(files={"/etc/hosts": "mine", "/x": "y"}, commands=[["true"]])
     found = user_data(made(more=more))
     written = {one["path"]: one["content"] for one in found["write_files"]}
     assert written["/etc/hosts"] == "mine" and written["/x"] == "y"

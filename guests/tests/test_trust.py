@@ -58,7 +58,7 @@ def test_one_in_use_is_left_as_it_is_and_that_is_said(driver: Driver) -> None:
     found = set_trust(FOUR, ADDRESSES[1:3], trust=True, dry_run=False)
     assert found == Untrue(free=(1,), used=(2,))
     assert driver.told == [(1, "on")]
-    assert "virtual functions 2 is not as wished" in waiting(found)
+    assert "virtual functions 2 differs from the settings" in waiting(found)
     assert waiting(Untrue(free=(1,))) == ""
 
 

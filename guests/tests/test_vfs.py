@@ -99,7 +99,7 @@ def test_the_pool_is_kept(tmp_path: Path) -> None:
     assert read_pool(root, PF) == (VF0, VF2)
     assert read_pool(root, "ens2f0") == ()
     (tmp_path / "var/lib/vas/vfs.json").write_text("{")
-    with pytest.raises(BadInput, match=r"vfs\.json: is no JSON"):
+    with pytest.raises(BadInput, match=r"vfs\.json: is not JSON"):
         read_pool(root, PF)
 
 

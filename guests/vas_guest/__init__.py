@@ -1,1 +1,1 @@
-"""A guest's domain and seed: made from the map, compared with what its host has."""
+"""Makes a guest's domain and seed from the map, and compares them with those on its host."""

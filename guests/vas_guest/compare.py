@@ -1,8 +1,8 @@
-"""What differs between the domain as wished and as libvirt has it. Pure.
+"""Compares the desired domain with the one that libvirt has. Pure.
 
-libvirt fills in what was not said (addresses, controllers, defaults), writes units its own way and
-ignores some redefinitions without a word. So the two are compared as facts, `path = value`: all
-that is wished must be there, and of what VAS owns there must be no more.
+libvirt adds what was not given (addresses, controllers, defaults), converts units, and silently
+ignores some redefinitions. So the two are compared as facts, `path = value`: all desired facts must
+be there, and of the elements that VAS owns there must be no others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-# Of an element that there are several of, what tells one from another: (below it, attribute).
+# The child and attribute that identify an element if there are several of its name.
 _KEYS = {
     "disk": ("target", "dev"),
     "interface": ("mac", "address"),
@@ -23,13 +23,13 @@ _KEYS = {
     "memnode": (".", "cellid"),
     "cell": (".", "id"),
     "page": (".", "size"),
-    # Of the firmware, and of a processor.
+    # These are in the firmware, and in a processor.
     "feature": (".", "name"),
     "tag": (".", "id"),
-    # libvirt adds one of its own to a q35.
+    # libvirt adds one by itself to a q35.
     "watchdog": (".", "model"),
 }
-# Of these nothing may be there that is not wished: they would undo what is.
+# Only desired elements of these names may be there: others would undo the desired ones.
 _OWNED = re.compile(
     r"/(memoryBacking/hugepages|memtune|cputune|numatune|os/(kernel|initrd|cmdline)"
     r"|cpu/(numa|topology)"
@@ -39,33 +39,36 @@ _MACHINE = re.compile(r"pc-(q35|i440fx)-[\w.]+")
 
 
 @dataclass(frozen=True)
-class Difference:
-    """One fact that is not as wished; None stands for "not there"."""
+class GuestDifference:
+    """One fact that differs from the desired one; None stands for "not there".
+
+    `wished` is the desired value: programs read that name in the JSON output.
+    """
 
     where: str
     wished: str | None
     found: str | None
 
 
-def counts_from_a_start(found: Iterable[Difference]) -> bool:
-    """Whether a guest that runs has to be shut down and started for any of it.
+def counts_from_a_start(found: Iterable[GuestDifference]) -> bool:
+    """Tells whether a running guest must be restarted for any of these differences.
 
-    A seed is read at the first start only. A pool is its server's: it is active when no guest has
-    a VF of it, which one guest's restart does not bring about.
+    A seed is read at the first start only. A pool belongs to the server: a changed one becomes
+    active when no guest has a VF of it, which one guest's restart does not achieve.
     """
     return any(one.where.startswith("/domain") for one in found)
 
 
-def differences(wished: Element, found: Element) -> list[Difference]:
-    """Every one, sorted; empty if libvirt has the domain as wished."""
-    ours, theirs = dict(_facts(wished, "")), dict(_facts(found, ""))
+def differences(desired: Element, found: Element) -> list[GuestDifference]:
+    """Returns all differences of two domains, sorted; empty if `found` is as desired."""
+    ours, theirs = dict(_facts(desired, "")), dict(_facts(found, ""))
     lacking = [
-        Difference(where, value, theirs.get(where))
+        GuestDifference(where, value, theirs.get(where))
         for where, value in ours.items()
         if theirs.get(where) != value
     ]
     more = [
-        Difference(where, None, value)
+        GuestDifference(where, None, value)
         for where, value in theirs.items()
         if where not in ours and "@" not in where and _OWNED.search(where)
     ]

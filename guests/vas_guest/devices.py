@@ -1,7 +1,7 @@
-"""What is on a block device that a guest is to have. It is never written to.
+"""Refuses block devices with somebody else's data as disks of guests. Never writes to a device.
 
-The names of a device under an OST are many (multipath, a whole and its partition), so it is not
-by its name that somebody else's is known.
+A device under an OST has many names (multipath, a whole disk and its partition), so its name does
+not tell whose it is.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from vas_core.process import run
 from vas_guest.settings import GuestSettings
 
 ROOT_LABEL = "vas-root"
-"""Of the image's root: a file system's, or a GPT partition's (vm-images/guest/mkosi.repart)."""
+"""Label of the image's root file system, or GPT partition (vm-images/guest/mkosi.repart)."""
 
 
 def refuse_foreign(paths: Collection[str], settings: GuestSettings, known: Collection[str]) -> None:
-    """Raises BadInput for a device that somebody uses, or that has somebody's data.
+    """Raises BadInput for a device that is in use or has somebody's data.
 
-    The first of `paths` may have the image. `known` are the guest's by its present definition:
-    they are not looked at, as it may run.
+    The first of `paths` may have the image. Devices in `known`, those of the guest's present
+    definition, are not examined, as it may run.
     """
     known = {os.path.realpath(path) for path in known}
     ours = {os.path.realpath(path) for path in settings.used_disks}
@@ -37,9 +37,9 @@ def refuse_foreign(paths: Collection[str], settings: GuestSettings, known: Colle
 
 
 def refuse_claimed(path: str) -> None:
-    """Raises BadInput for a device that is mounted, or of device-mapper, MD or LVM.
+    """Raises BadInput for a device that is mounted, or used by device-mapper, MD or LVM.
 
-    O_EXCL without O_CREAT asks for just that (open(2)); of a disk and its partition one at a time.
+    Opening with O_EXCL but without O_CREAT fails for such devices (open(2)).
     """
     try:
         os.close(os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
@@ -52,15 +52,15 @@ def refuse_claimed(path: str) -> None:
 
 
 def refuse_data(path: str, *, may_be_image: bool) -> None:
-    """Raises BadInput for a device, or file, with a signature of wipefs(8)'s that is not ours."""
+    """Raises BadInput for a device or file with a signature, by wipefs(8), that is not ours."""
     said = run(["wipefs", "--noheadings", "--output", "TYPE,LABEL", path]).stdout
     found = [line.split() for line in said.splitlines() if line.strip()]
     if not found or (may_be_image and _has_image(path, found)):
         return
     types = ", ".join(dict.fromkeys(words[0] for words in found))
-    hint = "name another disk in the map; is it this guest's own from before, name it in"
-    hint += " `used_disks` of the settings; is it nobody's, `wipefs --all` it"
-    raise BadInput(f"has data of somebody: {types}", where=path, hint=hint)
+    hint = "name another disk in the map; if it was this guest's before, name it in"
+    hint += " `used_disks` of the settings; if it is nobody's, `wipefs --all` it"
+    raise BadInput(f"has somebody's data: {types}", where=path, hint=hint)
 
 
 def _has_image(path: str, found: Collection[Collection[str]]) -> bool:

@@ -1,4 +1,4 @@
-"""A guest's disks on its host. One that is there is never written to, whatever is on it."""
+"""Makes a guest's disks on its host. Never writes to an existing disk, whatever is on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vas_core.sizes import parse_size
 def refuse_osts(host: Host, guest: Guest) -> None:
     """Raises BadInput for a disk that is, by a link, a device under an OST of its host.
 
-    What is one by its name the map's own rules refuse.
+    The map's own rules refuse a disk that has the name of such a device.
     """
     devices = {os.path.realpath(device): device for device in host.storage_devices}
     for disk in guest.disks:
@@ -29,10 +29,10 @@ def refuse_osts(host: Host, guest: Guest) -> None:
 
 
 def refuse_others(guest: Guest, others: Mapping[str, Collection[str]]) -> None:
-    """Raises BadInput for a disk that is, by whichever name, one of another virtual machine.
+    """Raises BadInput for a disk that is, by any name, a disk of another virtual machine.
 
-    `others` are their names, and the files and devices of their disks: what is shut off too, as
-    nothing but libvirt knows then that a disk is somebody's.
+    `others` is machine -> files and devices of its disks. It includes machines that are shut off:
+    only libvirt knows then that their disks are in use.
     """
     owners = {
         identity: name
@@ -42,16 +42,16 @@ def refuse_others(guest: Guest, others: Mapping[str, Collection[str]]) -> None:
     }
     for disk in guest.disks:
         if owner := next((owners[one] for one in _identities(disk.path) if one in owners), None):
-            hint = "name another disk in the map: a guest writes to its disks; is that machine of"
-            hint += f" no use any more, `virsh undefine {owner}` (its disks stay)"
+            hint = "name another disk in the map: a guest writes to its disks; if that machine is"
+            hint += f" not needed any more, `virsh undefine {owner}` (its disks stay)"
             raise BadInput(f"is a disk of {owner}, another machine", where=disk.path, hint=hint)
 
 
 def bases(path: str, form: str) -> Iterator[str]:
-    """The files under a disk of that format, by their headers; none for what qemu-img cannot read.
+    """Yields the base files of a disk of that format, by their headers.
 
-    Of a machine that is shut off libvirt does not say them. No format is guessed: a raw disk's
-    first bytes are its machine's to write.
+    Yields none if qemu-img cannot read the disk. libvirt does not list the bases of a machine that
+    is shut off. No format is guessed: a machine can write anything to the start of a raw disk.
     """
     under: str | None = path
     seen = set()
@@ -67,7 +67,7 @@ def bases(path: str, form: str) -> Iterator[str]:
 
 
 def _identities(path: str) -> Iterator[object]:
-    """By which a file or device is known: its name without links, and what the name stands for."""
+    """Yields identities of a file or device: its name without links, inode, device number."""
     yield os.path.realpath(path)
     try:
         found = Path(path).stat()
@@ -79,14 +79,14 @@ def _identities(path: str) -> Iterator[object]:
 
 
 def lacking(guest: Guest) -> list[Disk]:
-    """Those that are not there."""
+    """Returns the disks of a guest that do not exist."""
     return [disk for disk in guest.disks if not Path(disk.path).exists()]
 
 
 def make(guest: Guest, image: Path | None) -> Iterator[Disk]:
-    """Makes those that are not there, and names each: the first from the image, others empty.
+    """Makes the disks that do not exist, and yields each: the first from the image, others empty.
 
-    Raises BadInput for the first disk without an image, and for a device that is not there.
+    Raises BadInput for the first disk without an image, and for a device that does not exist.
     """
     for disk in lacking(guest):
         if disk.path.startswith("/dev/"):
@@ -97,7 +97,7 @@ def make(guest: Guest, image: Path | None) -> Iterator[Disk]:
 
 
 def _commands(guest: Guest, disk: Disk, image: Path | None) -> list[Sequence[str | Path]]:
-    """What makes a disk, but for the file's name at each one's end."""
+    """Returns the commands that make a disk; `{file}` stands for its file."""
     form = "qcow2" if disk.path.endswith(".qcow2") else "raw"
     size = str(parse_size(disk.size))
     if disk != guest.disks[0]:
@@ -114,7 +114,7 @@ def _commands(guest: Guest, disk: Disk, image: Path | None) -> list[Sequence[str
 
 
 def _make(disk: Disk, commands: Sequence[Sequence[str | Path]]) -> None:
-    """Under another name first: what was interrupted is no disk."""
+    """Makes the disk under another name first, so that an interruption leaves no broken disk."""
     place = Path(disk.path)
     make_directories(place.parent, mode=0o711)
     new = place.with_name(f".{place.name}.new")

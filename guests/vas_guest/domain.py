@@ -1,4 +1,4 @@
-"""A guest's domain as libvirt's XML, from the map. Pure: the same map gives the same bytes.
+"""Makes a guest's libvirt domain from the map. Pure: the same map gives the same bytes.
 
 The format is libvirt's (https://libvirt.org/formatdomain.html).
 """
@@ -18,29 +18,29 @@ from vas_guest.settings import Accelerator, GuestSettings
 
 _NAMESPACE = uuid.UUID("0b9d5c0e-52c4-5f0a-8f51-7c9a3f6a213d")
 _KIB = 1024
-# What `vas affinity emit --as libvirt` gives, in the order that `virsh dumpxml` has.
+# The elements of `vas affinity emit --as libvirt`, in the order of `virsh dumpxml`.
 PLACED = ("memory", "memoryBacking", "vcpu", "iothreads", "cputune", "numatune", "cpu")
 
 
 def guest_uuid(cluster: Cluster, guest: Guest) -> str:
-    """The same for ever: a guest that is defined again is the same guest to libvirt."""
+    """Returns a guest's UUID, by site and name: a guest defined again stays the same to libvirt."""
     return str(uuid.uuid5(_NAMESPACE, f"{cluster.site}/{guest.name}"))
 
 
 def seed_file(guest: Guest, settings: GuestSettings) -> str:
-    """Where a guest's cloud-init seed lies on its host."""
+    """Returns the path of a guest's cloud-init seed on its host."""
     return f"{settings.seeds}/{guest.name}.iso"
 
 
 def console_file(guest: Guest, settings: GuestSettings) -> str:
-    """Where that which a guest prints on its console is kept on its host."""
+    """Returns the path of the log of a guest's console on its host."""
     return f"{settings.consoles}/{guest.name}-console.log"
 
 
 def domain(
     cluster: Cluster, guest: Guest, settings: GuestSettings, placement: Xml.Element | None = None
 ) -> Xml.Element:
-    """The whole domain. `placement` is one of `vas affinity emit PLAN --as libvirt`.
+    """Returns a guest's domain. `placement` comes from `vas affinity emit PLAN --as libvirt`.
 
     Raises BadInput for a guest without a disk, or a placement of another guest or size.
     """
@@ -65,7 +65,7 @@ def domain(
 
 
 def to_text(element: Xml.Element) -> str:
-    """Indented XML, which ends with a line's end."""
+    """Returns indented XML that ends with a newline."""
     Xml.indent(element)
     return Xml.tostring(element, encoding="unicode") + "\n"
 
@@ -79,11 +79,11 @@ def _placed(guest: Guest, placement: Xml.Element | None) -> dict[str, Xml.Elemen
         raise BadInput(what, where="--placement", hint="give `vas affinity emit` --guest")
     found = {element.tag: element for element in placement if element.tag in PLACED}
     for tag in ("memory", "vcpu"):
-        wished = mine[tag].text
-        vcpus = found[tag].get("current") or found[tag].text if tag in found else wished
-        if vcpus != wished:
-            hint = "make the plan anew: `vas affinity plan --cluster FILE`"
-            what = f"{tag} is {vcpus}, and {wished} in the map"
+        desired = mine[tag].text
+        placed = found[tag].get("current") or found[tag].text if tag in found else desired
+        if placed != desired:
+            hint = "make the plan again: `vas affinity plan --cluster FILE`"
+            what = f"{tag} is {placed}, and {desired} in the map"
             raise BadInput(what, where=f"--placement of {guest.name}", hint=hint)
     return mine | found
 
@@ -146,7 +146,7 @@ def _devices(devices: Xml.Element, cluster: Cluster, guest: Guest, settings: Gue
 
 
 def _disk(number: int, disk: Disk) -> Xml.Element:
-    """Past the page cache, which is the storage server's; its I/O in a thread of its own."""
+    """Makes a disk that bypasses the storage server's page cache, with its own I/O thread."""
     is_device = disk.path.startswith("/dev/")
     form = "qcow2" if disk.path.endswith(".qcow2") else "raw"
     element = Xml.Element("disk", type="block" if is_device else "file", device="disk")
@@ -158,7 +158,7 @@ def _disk(number: int, disk: Disk) -> Xml.Element:
 
 
 def _letters(number: int) -> str:
-    """0 -> a, 25 -> z, 26 -> aa: as disks are named."""
+    """Returns the letters of a disk's number: 0 -> a, 25 -> z, 26 -> aa."""
     head, last = divmod(number, 26)
     return (_letters(head - 1) if head else "") + chr(ord("a") + last)
 
@@ -173,7 +173,7 @@ def _seed(guest: Guest, settings: GuestSettings) -> Xml.Element:
 
 
 def _virtual_function(guest: Guest, network: str, vlan: int | None) -> Xml.Element:
-    """A free VF of the network's pool: libvirt gives it the MAC and the VLAN."""
+    """Makes an interface with a free VF of the pool; libvirt sets its MAC and VLAN."""
     element = Xml.Element("interface", type="network")
     Xml.SubElement(element, "mac", address=guest.macs.vf)
     Xml.SubElement(element, "source", network=network)
@@ -193,7 +193,10 @@ def _virtio_nic(mac: str, bridge: str, mtu: int | None) -> Xml.Element:
 
 
 def _console(log: str) -> Xml.Element:
-    """For `virsh console`, and kept: what a guest says that does not boot. virtlogd bounds it."""
+    """Makes a console for `virsh console`, with a log for guests that do not boot.
+
+    virtlogd limits the log's size.
+    """
     console = _device("console", {"type": "pty"})
     Xml.SubElement(console, "log", file=log, append="on")
     Xml.SubElement(console, "target", type="serial", port="0")
@@ -201,7 +204,7 @@ def _console(log: str) -> Xml.Element:
 
 
 def _small_devices() -> Iterator[Xml.Element]:
-    """Guest agent, random numbers, watchdog; no balloon: a VF pins all memory."""
+    """Yields guest agent, random numbers and watchdog; no balloon: a VF pins all memory."""
     agent = _device("channel", {"type": "unix"})
     Xml.SubElement(agent, "target", type="virtio", name="org.qemu.guest_agent.0")
     yield agent

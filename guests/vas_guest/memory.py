@@ -1,11 +1,11 @@
-"""How much memory of its storage server a guest may use at most. Pure."""
+"""Computes how much memory of its storage server a guest may use at most. Pure."""
 
 from __future__ import annotations
 
 from vas_cluster import Guest
 from vas_guest.settings import Accelerator, GuestSettings
 
-# Of each guest; all of its disks share it.
+# Per guest; all of its disks share it.
 IOTHREADS = 1
 _MIB = 1 << 20
 # Eight bytes for each page of 4 KiB, in QEMU's own table and in the processor's for the guest.
@@ -17,13 +17,13 @@ _TRANSLATED_BYTES = 1024 * _MIB
 
 
 def limit_bytes(guest: Guest, settings: GuestSettings) -> int:
-    """libvirt's `memtune/hard_limit`: memory + memory/256 + 8 MiB per thread + the overhead.
+    """Returns libvirt's `memtune/hard_limit` in bytes.
 
-    The guest is killed that needs more, not its neighbour: it has to be more than ever is right,
-    and less than what the page cache of the storage server would miss. The overhead, 1 GiB at
-    least, is QEMU's own. With a virtual function all of the guest's memory is locked, and the
-    limit is that of locked memory too, in place of libvirt's own guest memory + 1 GiB
-    (src/qemu/qemu_domain.c, qemuDomainGetMemLockLimitBytes).
+    memory + memory/256 + 8 MiB per thread + the overhead. A guest that needs more is killed itself,
+    not its neighbour: the limit must be above any normal use, and low enough for the storage
+    server's page cache. The overhead, at least 1 GiB, is for QEMU. With a virtual function all of
+    the guest's memory is locked, and this limit also replaces libvirt's own limit of locked memory,
+    guest memory + 1 GiB (src/qemu/qemu_domain.c, qemuDomainGetMemLockLimitBytes).
     """
     threads = (guest.vcpus + IOTHREADS) * _THREAD_BYTES
     emulation = _TRANSLATED_BYTES if settings.accelerator is Accelerator.TCG else 0

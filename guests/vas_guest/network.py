@@ -1,4 +1,4 @@
-"""The pool of a storage server's virtual functions, as a libvirt network. Pure."""
+"""Makes the pool of a storage server's virtual functions as a libvirt network. Pure."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _PARTS = ("domain", "bus", "slot", "function")
 
 
 def network_name(host: Host) -> str:
-    """The network of a host's PF."""
+    """Returns the name of the network of a host's PF."""
     return f"vas-{host.nics.pf}"
 
 
 def network_uuid(cluster: Cluster, host: Host) -> str:
-    """The same for ever: what has another is none of VAS's."""
+    """Returns the network's UUID, by site, host and PF: a network with another is not VAS's."""
     return str(uuid.uuid5(_NAMESPACE, f"{cluster.site}/{host.name}/{host.nics.pf}"))
 
 
 def network(cluster: Cluster, host: Host, functions: Sequence[str]) -> Xml.Element:
-    """The network that gives a guest a free VF, and takes it back at its end.
+    """Returns the network that gives a guest a free VF and takes it back when the guest ends.
 
-    `functions` are PCI addresses like `0000:03:10.0`. It has these alone, not the PF's others:
-    libvirt would give a guest one that somebody else counts on.
+    `functions` are PCI addresses like `0000:03:10.0`; raises ValueError for others. The network has
+    these VFs only: others of the PF may be in use by somebody else.
     """
     root = Xml.Element("network")
     Xml.SubElement(root, "name").text = network_name(host)
@@ -38,14 +38,14 @@ def network(cluster: Cluster, host: Host, functions: Sequence[str]) -> Xml.Eleme
     for address in functions:
         found = _ADDRESS.fullmatch(address)
         if found is None:
-            raise ValueError(f"{address!r} is no PCI address")
+            raise ValueError(f"{address!r} is not a PCI address")
         parts = {part: f"0x{digits}" for part, digits in zip(_PARTS, found.groups(), strict=True)}
         Xml.SubElement(forward, "address", {"type": "pci"} | parts)
     return root
 
 
 def has(found: Xml.Element) -> str:
-    """What a network gives away: PCI addresses, and a whole PF as `pf NAME`."""
+    """Returns what a network gives to guests: PCI addresses, and a whole PF as `pf NAME`."""
     adapters = [f"pf {pf.get('dev')}" for pf in found.iterfind("forward/pf")]
     return " ".join(adapters + sorted(map(_address, found.iterfind("forward/address"))))
 

@@ -1,4 +1,4 @@
-"""Which virtual functions of a storage server are the guests' of the map: kept between boots."""
+"""Records, across boots, which virtual functions of a storage server belong to the map's guests."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ FILE = "var/lib/vas/vfs.json"
 
 
 def read_pool(root: Root, pf: str) -> tuple[str, ...]:
-    """The PCI addresses of those of a PF; empty if none were ever chosen."""
+    """Returns the PCI addresses of the guests' VFs of a PF; empty if none were ever chosen.
+
+    Raises BadInput if the file is not JSON.
+    """
     text = root.read(FILE)
     try:
         return tuple(json.loads(text or "{}").get(pf, ()))
     except ValueError:
         hint = "remove it, and run `vas guest vfs`"
-        raise BadInput("is no JSON", where=f"/{FILE}", hint=hint) from None
+        raise BadInput("is not JSON", where=f"/{FILE}", hint=hint) from None
 
 
 def write_pool(root: Root, pf: str, addresses: Collection[str]) -> None:
-    """Keeps them."""
+    """Records the PCI addresses of the guests' VFs of a PF."""
     file = root.path(FILE)
     make_directories(file.parent)
     write_atomically(file, json.dumps({pf: list(addresses)}) + "\n")
 
 
 def carrying(found: Adapter, macs: Collection[str]) -> list[str]:
-    """The addresses of VFs with one of these MACs: libvirt gives a guest's to the one it has.
+    """Returns the addresses of the VFs with one of these MACs, which libvirt sets for its guests.
 
-    So a guest that runs keeps its VF though nobody has kept which it is.
+    So a running guest keeps its VF even if nothing recorded which one it is.
     """
     functions = read_functions(found.pf)
     numbers = [vf["vf"] for vf in functions if vf.get("mac", vf.get("address")) in macs]

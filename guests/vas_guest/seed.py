@@ -1,6 +1,6 @@
-"""What a guest is told at its first start, as cloud-init's NoCloud files. Pure.
+"""Makes a guest's cloud-init seed (NoCloud), which configures it at its first start. Pure.
 
-Names, addresses and public keys: nothing in it is a secret.
+It has names, addresses and public keys; nothing in it is a secret.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from vas_guest.settings import Accelerator, GuestSettings
 USER = "vas"
 # cloud-init's schema takes no empty list, and without `users` there would be the distribution's.
 NOBODY: list[list[str]] = [[]]
-"""What `users` has to be for no user."""
-# 20 ms, the default, is less than an emulated processor needs for a probe: the daemon, whose
-# priority is real-time, would leave it nothing else.
+"""The value of `users` that makes no user."""
+# An emulated processor needs longer for a probe than 20 ms, the default: the daemon, whose priority
+# is real-time, would leave it no time for anything else.
 _EMULATED = "probe_interval_ms: 2000\n"
 
 
 @dataclass(frozen=True)
-class More:
-    """What a seed may bring beyond the map: files (path -> text), and commands at its end."""
+class SeedAdditions:
+    """Additions to a seed beyond the map: files (path -> text), and commands at its end."""
 
     files: Mapping[str, str] = field(default_factory=dict)
     commands: Sequence[Sequence[str]] = ()
@@ -39,10 +39,13 @@ def seed_files(
     map_text: str,
     guest: Guest,
     settings: GuestSettings,
-    more: More | None = None,
+    more: SeedAdditions | None = None,
 ) -> dict[str, str]:
-    """File name -> text. `map_text` is cluster.yaml as it is written, for the guest's own copy."""
-    user_data = _user_data(cluster, map_text, guest, settings, more or More())
+    """Returns the files of a guest's seed: name -> text.
+
+    `map_text` is cluster.yaml as it is written, for the guest's own copy.
+    """
+    user_data = _user_data(cluster, map_text, guest, settings, more or SeedAdditions())
     meta = {"instance-id": guest_uuid(cluster, guest), "local-hostname": guest.name}
     return {
         "meta-data": json.dumps(meta) + "\n",
@@ -52,7 +55,7 @@ def seed_files(
 
 
 def _user_data(
-    cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings, more: More
+    cluster: Cluster, map_text: str, guest: Guest, settings: GuestSettings, more: SeedAdditions
 ) -> dict[str, Any]:
     # vas-routed starts as soon as the map is there: its settings come before.
     files = {"/etc/vas/route.yaml": _EMULATED} if settings.accelerator is Accelerator.TCG else {}
@@ -85,7 +88,7 @@ def _user_data(
 
 
 def hosts_file(cluster: Cluster) -> str:
-    """/etc/hosts: every node of the map by its address on the data fabric."""
+    """Returns the text of /etc/hosts: every node of the map by its address on the data fabric."""
     manager = cluster.yarn.resourcemanager
     nodes = {host.name: host.address for host in cluster.hosts}
     nodes |= {guest.name: guest.address for guest in cluster.guests()}
@@ -101,7 +104,7 @@ def _names(name: str) -> str:
 
 
 def _network(cluster: Cluster, guest: Guest, settings: GuestSettings) -> dict[str, Any]:
-    """The VF's address. The virtio NIC is left to vas-routed, which knows it by its MAC."""
+    """Configures the VF only: vas-routed configures the virtio NIC, which it knows by its MAC."""
     if not settings.on_fabric:
         return {"version": 2, "ethernets": {}}
     name = _nic(cluster, guest)
@@ -124,7 +127,7 @@ def _nic(cluster: Cluster, guest: Guest) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of many lines as they are, not escaped into one."""
+    """Writes texts of several lines as blocks, not escaped into one line."""
 
 
 _Dumper.add_representer(

@@ -1,4 +1,4 @@
-"""What a site may say of its guests beyond the map: /etc/vas/guest.yaml."""
+"""The settings of a site's guests beyond the map: /etc/vas/guest.yaml."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Accelerator(StrEnum):
 
 
 class GuestSettings(BaseModel):
-    """How every guest of a site is made. Without `kernel` its disk boots by itself, by UEFI."""
+    """The settings of all guests of a site. Without `kernel`, a guest boots its disk by UEFI."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,32 +32,32 @@ class GuestSettings(BaseModel):
     initrd: AbsolutePath | None = None
     kernel_command_line: str | None = None
     virtual_function: bool = True
-    """False where there is no SR-IOV."""
+    """False for a site without SR-IOV."""
     fabric_bridge: str | None = None
-    """A bridge of the storage server that is on the data fabric, in place of a virtual function."""
+    """A bridge of the storage server on the data fabric, instead of a virtual function."""
     trust: bool = False
     """Whether a guest may change its VF's MAC or go promiscuous: the adapter's `trust`."""
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
     mtu: Annotated[int, Field(ge=1280, le=65535)] | None = None
-    """Of both legs, in bytes, as the PF has it. Long packets vanish where a leg has a smaller one.
+    """The MTU of both legs in bytes, like the PF's: a leg with a smaller one loses long packets.
 
-    1280 is what IPv6 needs at least (RFC 8200, section 5).
+    IPv6 needs at least 1280 (RFC 8200, section 5).
     """
     prefix_bits: Annotated[int, Field(ge=1, le=128)] = 24
-    """Of the data fabric's network, which the map does not say."""
+    """The prefix length of the data fabric's network, which is not in the map."""
     gateway: str | None = None
     memory_limit: bool = True
-    """False where libvirt has no memory cgroup."""
+    """False for a libvirt without a memory cgroup."""
     overhead_mib: Annotated[int, Field(ge=1024)] = 1024
-    """What QEMU may use beside the guest's memory: see `vas_guest.memory`."""
+    """Memory that QEMU may use in addition to the guest's: see `vas_guest.memory`."""
     seeds: AbsolutePath = "/var/lib/vas/seed"
     """The directory of the cloud-init seeds, on the storage server."""
     consoles: AbsolutePath = "/var/log/libvirt/qemu"
-    """The directory of what guests print on their consoles, on the storage server."""
+    """The directory of the logs of guests' consoles, on the storage server."""
     used_disks: list[AbsolutePath] = []
-    """Devices with data of a guest's own: those of other people, who have data, are refused."""
+    """Devices with a guest's own data; other devices with data are refused."""
     authorized_keys: list[str] = []
-    """Public SSH keys of the administrator, `vas` in the guest."""
+    """Public SSH keys of the administrator, who is `vas` in the guest."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -71,10 +71,13 @@ class GuestSettings(BaseModel):
 
     @property
     def on_fabric(self) -> bool:
-        """Whether the guest has a NIC on the data fabric."""
+        """Tells whether the guest has a NIC on the data fabric."""
         return self.virtual_function or self.fabric_bridge is not None
 
 
 def read_settings(file: Path) -> GuestSettings:
-    """Reads them. Raises BadInput that names the key."""
+    """Reads the settings of guests; the defaults if the default file is missing.
+
+    Raises BadInput that names the wrong key.
+    """
     return read_yaml(file, GuestSettings, default=DEFAULT)

@@ -1,6 +1,7 @@
-"""The adapter's trust in the guests' virtual functions: a setting of the PF's driver, ip-link(8).
+"""Sets the adapter's trust in the guests' virtual functions, a setting of the PF's driver.
 
-Drivers reset a VF when its trust changes (i40e, ice: `*_ndo_set_vf_trust`): one in use is left.
+Drivers reset a VF when its trust changes (i40e, ice: `*_ndo_set_vf_trust`), so VFs in use are left
+as they are. The command is ip-link(8).
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from vas_guest.vfs import Adapter
 
 @dataclass(frozen=True)
 class Untrue:
-    """The numbers of VFs whose trust is not as wished: those that nobody uses, and the others."""
+    """The numbers of the VFs whose trust differs from the desired one: the unused and the used."""
 
     free: tuple[int, ...] = ()
     used: tuple[int, ...] = ()
 
 
 def read_functions(pf: str) -> list[dict[str, Any]]:
-    """What the PF's driver says of its VFs, by `ip -json link`."""
+    """Reads the state of a PF's VFs from its driver, by `ip -json link`."""
     said = run(["ip", "-json", "link", "show", "dev", pf]).stdout
     return [vf for link in json.loads(said) for vf in link.get("vfinfo_list", ())]
 
@@ -32,7 +33,7 @@ def read_functions(pf: str) -> list[dict[str, Any]]:
 def untrue(
     found: Adapter, functions: Sequence[Mapping[str, Any]], chosen: Collection[str], *, trust: bool
 ) -> Untrue:
-    """Those of the `chosen` addresses that differ. Pure."""
+    """Returns those of the `chosen` addresses whose trust differs from `trust`. Pure."""
     differ = [
         vf["vf"]
         for vf in functions
@@ -45,9 +46,9 @@ def untrue(
 
 
 def set_trust(found: Adapter, chosen: Collection[str], *, trust: bool, dry_run: bool) -> Untrue:
-    """Sets it for those that nobody uses, reads it back, and returns what differed before.
+    """Sets the trust of the unused VFs, reads it back, and returns what differed before.
 
-    Raises FoundDifferent where the adapter did not take it.
+    Raises FoundDifferent if the adapter did not take it.
     """
     before = untrue(found, read_functions(found.pf), chosen, trust=trust) if chosen else Untrue()
     if dry_run or not before.free:
@@ -64,12 +65,12 @@ def set_trust(found: Adapter, chosen: Collection[str], *, trust: bool, dry_run: 
 
 
 def waiting(found: Untrue) -> str:
-    """What is said of those in use, empty if there are none."""
+    """Returns a message about the VFs in use; empty if there are none."""
     if not found.used:
         return ""
     return (
-        f"the trust of the virtual functions {_listed(found.used)} is not as wished, and they are "
-        "in use: run it again when their guests are shut down"
+        f"the trust of the virtual functions {_listed(found.used)} differs from the settings, and "
+        "they are in use: run `vas guest vfs` again when their guests are shut down"
     )
 
 

@@ -1,8 +1,8 @@
-"""The virtual functions of a storage server's adapter: as many as it has guests, never reset.
+"""Makes the virtual functions of a storage server's adapter, one per guest; never resets one.
 
 Writing 0 to `sriov_numvfs` takes every VF away, and hangs as long as a guest holds one; the kernel
-takes another number only after 0 (drivers/pci/iov.c, sriov_numvfs_store: EBUSY). So a number
-that is large enough stays, and one that is too small is changed only while nobody has a VF.
+takes another number only after 0 (drivers/pci/iov.c, sriov_numvfs_store: EBUSY). So a sufficient
+number stays, and one that is too small is changed only while no VF is in use.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _FUNCTION = "virtfn"
 
 @dataclass(frozen=True)
 class Adapter:
-    """What sysfs says of a PF: how many VFs it has and could have, and those that are in use.
+    """A PF by sysfs: how many VFs it has and could have, and which are in use.
 
-    In use is one that a guest has, or whose interface is up on the host. `addresses` are the PCI
-    addresses of all, by their numbers.
+    A VF is in use if a guest has it, or if its interface is up on the host. `addresses` are the PCI
+    addresses of all VFs, by their numbers.
     """
 
     pf: str
@@ -31,63 +31,63 @@ class Adapter:
     used: tuple[str, ...]
     addresses: tuple[str, ...] = ()
     up: bool = False
-    """Whether the PF's own interface is up: storage's traffic may be on it."""
+    """The PF's own interface is up: it may carry the storage's traffic."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """A file of sysfs below the adapter, and what is written to it, because of `why`."""
+class SysfsWrite:
+    """A value to write to a sysfs file below the adapter, and the reason."""
 
     file: str
     value: str
     why: str
 
 
-def steps(found: Adapter, wished: int) -> list[Step]:
-    """What makes at least `wished` VFs of it. Pure.
+def steps(found: Adapter, wanted: int) -> list[SysfsWrite]:
+    """Returns the writes that make at least `wanted` VFs; none if there are enough. Pure.
 
-    Raises NotHere if it cannot have so many, BadInput while somebody has one.
+    Raises NotHere if the adapter cannot have so many, BadInput while a VF is in use.
     """
-    if found.count >= wished:
+    if found.count >= wanted:
         return []
-    if found.most < wished:
+    if found.most < wanted:
         hint = "turn SR-IOV on in the firmware of server and adapter"
-        what = f"can have {found.most} virtual functions, {wished} are wished"
+        what = f"can have {found.most} virtual functions, {wanted} are needed"
         raise NotHere(what, where=found.pf, hint=hint)
     if found.used:
         hint = f"shut the guests down that have {', '.join(found.used)}, and run it again"
-        what = f"has {found.count} virtual functions, {wished} are wished, and some are in use"
+        what = f"has {found.count} virtual functions, {wanted} are needed, and some are in use"
         raise BadInput(what, where=found.pf, hint=hint)
-    away = [Step("sriov_numvfs", "0", "another number is taken only after 0")]
+    away = [SysfsWrite("sriov_numvfs", "0", "another number is taken only after 0")]
     return [
         # Else a driver of the host's makes an interface of each VF.
-        Step("sriov_drivers_autoprobe", "0", "VFs are for guests"),
+        SysfsWrite("sriov_drivers_autoprobe", "0", "VFs are for guests"),
         *(away if found.count else []),
-        Step("sriov_numvfs", str(wished), "one for each guest"),
+        SysfsWrite("sriov_numvfs", str(wanted), "one for each guest"),
     ]
 
 
-def pool(found: Adapter, wished: int, ours: Collection[str]) -> tuple[str, ...]:
-    """The addresses of the VFs that are the guests' of the map, `wished` at least. Pure.
+def pool(found: Adapter, wanted: int, ours: Collection[str]) -> tuple[str, ...]:
+    """Chooses the addresses of the VFs for the map's guests, at least `wanted`. Pure.
 
-    They are of `ours`, those that have been theirs before, and of such as nobody uses. One that a
-    guest has stays though the map has fewer guests now. Raises BadInput if they are too few.
+    Takes VFs of `ours`, which belonged to the guests before, and unused ones. A VF that a guest has
+    stays even if the map has fewer guests now. Raises BadInput if they are too few.
     """
     used = {found.addresses[int(name.removeprefix(_FUNCTION))] for name in found.used}
     mine = [one for one in found.addresses if one in ours]
     kept = [one for one in mine if one in used]
     others = [one for one in found.addresses if one not in used]
     free = sorted(others, key=lambda one: one not in mine)
-    chosen = kept + free[: max(0, wished - len(kept))]
-    if len(chosen) < wished:
+    chosen = kept + free[: max(0, wanted - len(kept))]
+    if len(chosen) < wanted:
         hint = f"end the use of {', '.join(sorted(used.difference(mine)))}, and run it again"
-        what = f"{len(chosen)} virtual functions are VAS's or free, {wished} are wished"
+        what = f"{len(chosen)} virtual functions are VAS's or free, {wanted} are needed"
         raise BadInput(what, where=found.pf, hint=hint)
     return tuple(sorted(chosen, key=found.addresses.index))
 
 
 def read_adapter(root: Root, pf: str) -> Adapter:
-    """What sysfs says. Raises NotHere for an interface that is not there, or has no SR-IOV."""
+    """Reads an adapter from sysfs. Raises NotHere if it does not exist or has no SR-IOV."""
     device = _device(pf)
     if root.read(f"sys/class/net/{pf}/address") is None:
         hint = "see nics.pf in the map, and `ip link`"
@@ -106,15 +106,14 @@ def read_adapter(root: Root, pf: str) -> Adapter:
     return Adapter(pf, int(most), count, used, addresses, up)
 
 
-def make(root: Root, pf: str, wished: int, *, interrupt: bool) -> list[Step]:
-    """Makes them so, reads the number back, and says what was written.
+def make(root: Root, pf: str, wanted: int, *, interrupt: bool) -> list[SysfsWrite]:
+    """Makes at least `wanted` VFs, reads the number back, and returns what was written.
 
-    Drivers stop the PF for a moment when its first VFs are made: of one that is up, that is done
-    if `interrupt` allows it. Raises BadInput if not, FoundDifferent when the adapter made fewer
-    than it was told.
+    Drivers stop the PF for a moment when its first VFs are made. Raises BadInput if the PF is up
+    and `interrupt` does not allow that, FoundDifferent if the adapter made fewer VFs.
     """
     before = read_adapter(root, pf)
-    todo = steps(before, wished)
+    todo = steps(before, wanted)
     if todo and before.up and not interrupt:
         what = "is up: to make virtual functions may interrupt the storage's traffic for a moment"
         hint = "allow it (--interrupt), or restart the server: they come before its network"
@@ -122,9 +121,9 @@ def make(root: Root, pf: str, wished: int, *, interrupt: bool) -> list[Step]:
     for step in todo:
         root.path(f"{_device(pf)}/{step.file}").write_text(step.value)
     made = read_adapter(root, pf).count
-    if made < wished:
+    if made < wanted:
         hint = "see the kernel's log: an IOMMU, or room on the bus, may be missing"
-        raise FoundDifferent(f"made {made} of {wished} virtual functions", where=pf, hint=hint)
+        raise FoundDifferent(f"made {made} of {wanted} virtual functions", where=pf, hint=hint)
     return todo
 
 

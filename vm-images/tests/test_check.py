@@ -15,13 +15,13 @@ from vas_core.cli import run_command
 from vas_core.errors import NotHere, VasError
 from vas_core.root import Root
 from vas_image.check import examiner, run
-from vas_image.check.command import TIMEOUT_SECONDS
+from vas_image.check.check import TIMEOUT_SECONDS
 from vas_image.check.firmware import FIRMWARES, Firmware, find_firmware
-from vas_image.check.machine import Boot, qemu_argv
-from vas_image.check.run import Start, plain
+from vas_image.check.machine import QemuBoot, qemu_argv
+from vas_image.check.run import BootStart, plain
 from vas_image.check.run import boot as boot_image
 from vas_image.check.seed import check_seed, site
-from vas_image.check.verdict import Verdict, judge
+from vas_image.check.verdict import ImageVerdict, judge
 from vas_image.definition import System
 from vas_image.image import Image
 
@@ -36,7 +36,7 @@ IMAGE = Image(
     packages=1,
     jars=1,
 )
-GOOD = Verdict(
+GOOD = ImageVerdict(
     state="running",
     node={"nodeHealthy": True, "hadoopVersion": "3.5.0"},
     hostname="vas-check",
@@ -48,11 +48,11 @@ GOOD = Verdict(
 )
 
 
-def boot(*, kvm: bool = False, firmware: Firmware | None = None) -> Boot:
+def boot(*, kvm: bool = False, firmware: Firmware | None = None) -> QemuBoot:
     work = Path("/tmp/a,1")
     macs = ("m1", "m2")
     seed = work / "seed.iso"
-    return Boot(Path("/image"), IMAGE, seed, macs, work, kvm=kvm, firmware=firmware)
+    return QemuBoot(Path("/image"), IMAGE, seed, macs, work, kvm=kvm, firmware=firmware)
 
 
 @pytest.mark.parametrize("firmware", [None, FIRMWARES[0]])
@@ -92,7 +92,7 @@ def test_the_seed_is_a_guests_own_with_the_examiner() -> None:
     assert "/etc/vas/cluster.yaml" in written
 
 
-def broken(verdict: Verdict, *, agent: bool = True, off: bool = True) -> list[str]:
+def broken(verdict: ImageVerdict, *, agent: bool = True, off: bool = True) -> list[str]:
     rules = judge(verdict, site()[1], agent=agent, off=off)
     return [rule.name for rule in rules if not rule.ok]
 
@@ -139,7 +139,7 @@ def in_place_of_qemu(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """A shell script is started where QEMU would be, with the files that it would write."""
     program = ["sh", "-c", script, "sh"]
 
-    def argv(given: Boot) -> list[str]:
+    def argv(given: QemuBoot) -> list[str]:
         return [*program, str(given.console), str(given.verdict)]
 
     monkeypatch.setattr(run, "qemu_argv", argv)
@@ -161,7 +161,7 @@ def test_without_a_verdict_the_consoles_end_is_shown(
 ) -> None:
     in_place_of_qemu(monkeypatch, script)
     with pytest.raises(VasError) as raised:
-        boot_image(Start(image, direct=True), tmp_path, timeout_seconds=1)
+        boot_image(BootStart(image, direct=True), tmp_path, timeout_seconds=1)
     assert re.search(why, str(raised.value))
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from vas_core.errors import BadInput, NotHere
 from vas_core.process import run
-from vas_image.build import Builder, Order, check_builder, command_of
+from vas_image.build.builder import Builder, BuildOrder, check_builder, command_of
+from vas_image.build.mkosi import MkosiBuild, mkosi_argv, sandbox_files
 from vas_image.definition import DEFINITION, System, read_definition
-from vas_image.whole import Whole, mkosi_argv, sandbox_files
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_key_that_is_missing_is_named(tmp_path: Path) -> None:
 
 
 def argv(system: System, builder: Builder, mirror: str | None = None) -> list[str]:
-    return command_of(Order(system, builder, Path("/o"), mirror), Path("/tree"), Path("/made"))
+    return command_of(BuildOrder(system, builder, Path("/o"), mirror), Path("/tree"), Path("/made"))
 
 
 def test_the_quick_way_has_the_definitions_packages() -> None:
@@ -67,8 +67,12 @@ def test_a_mirror_may_have_the_pinned_date_in_it() -> None:
         assert any("mirror.example/20261115T000000Z/debian" in word for word in words)
 
 
-def whole(mirror: str | None, security: str | None = None, *, tools: Path | None = None) -> Whole:
-    return Whole(System.DEBIAN_12, Path("t"), Path("/w/o"), Path("/w/s"), mirror, security, tools)
+def whole(
+    mirror: str | None, security: str | None = None, *, tools: Path | None = None
+) -> MkosiBuild:
+    return MkosiBuild(
+        System.DEBIAN_12, Path("t"), Path("/w/o"), Path("/w/s"), mirror, security, tools
+    )
 
 
 def test_mkosi_takes_packages_from_the_mirrors_alone() -> None:
@@ -89,7 +93,7 @@ def test_mkosi_takes_packages_from_the_mirrors_alone() -> None:
 
 def test_security_updates_are_pinned_too() -> None:
     mirrors = ("http://m/{snapshot}/debian", "http://m/{snapshot}/security")
-    order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), *mirrors)
+    order = BuildOrder(System.DEBIAN_12, Builder.QUICK, Path("/o"), *mirrors)
     words = command_of(order, Path("/tree"), Path("/made"))
     assert words[-2] == "http://m/20261115T000000Z/debian"
     assert words[-1].endswith("http://m/20261115T000000Z/security bookworm-security main")
@@ -111,13 +115,13 @@ def test_an_older_mkosi_is_refused_before_anything_is_made(
     mkosi.write_text(f"#!/bin/sh\necho mkosi {version}\n")
     mkosi.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    order = Order(System.DEBIAN_12, Builder.MKOSI, tmp_path / "image")
+    order = BuildOrder(System.DEBIAN_12, Builder.MKOSI, tmp_path / "image")
     with pytest.raises(NotHere, match="--tools-tree") if refused else nullcontext():
         check_builder(order)
 
 
 def test_security_updates_of_a_mirror_want_the_mirror() -> None:
-    order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), security_mirror="http://m")
+    order = BuildOrder(System.DEBIAN_12, Builder.QUICK, Path("/o"), security_mirror="http://m")
     with pytest.raises(BadInput, match="--mirror"):
         check_builder(order)
 
@@ -129,7 +133,7 @@ def test_rocky_needs_mkosi() -> None:
 
 
 def test_a_tree_whose_name_a_hook_would_split_is_refused() -> None:
-    order = Order(System.DEBIAN_12, Builder.QUICK, Path("/o"), None)
+    order = BuildOrder(System.DEBIAN_12, Builder.QUICK, Path("/o"), None)
     with pytest.raises(BadInput, match="blanks or quotes"):
         command_of(order, Path("/a b"), Path("/made"))
 

@@ -83,7 +83,7 @@ def test_a_disk_without_a_boot_loader_has_its_kernel_beside_it(tmp_path: Path) -
     "text", ["-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n", "", f"{KEY}\n{KEY}"]
 )
 def test_a_private_key_is_not_packed(tmp_path: Path, text: str) -> None:
-    with pytest.raises(BadInput, match="no public SSH key"):
+    with pytest.raises(BadInput, match="not a public SSH key"):
         pack_box(image(tmp_path), tmp_path / "a.box", text)
     assert not (tmp_path / "a.box").exists()
 

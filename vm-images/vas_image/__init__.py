@@ -1,1 +1,1 @@
-"""The guest image: built, looked into, and booted."""
+"""The guest image: builds it, inspects it, boots it for a check, and packs it as a Vagrant box."""

@@ -1,4 +1,4 @@
-"""`vas image`: the guest image, built, looked into, booted."""
+"""The command group `vas image`: builds, inspects, checks and packs the guest image."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from vas_core.lazy import Later, LazyGroup
 @click.group(
     cls=LazyGroup,
     later={
-        "box": Later("vas_image.box.command:box", "Pack an image as a Vagrant box for libvirt."),
-        "build": Later("vas_image.build_command:build_command", "Build the guest image."),
+        "box": Later("vas_image.box.box:box", "Pack an image as a Vagrant box for libvirt."),
+        "build": Later("vas_image.build.build:build_command", "Build the guest image."),
         "check": Later(
-            "vas_image.check.command:check", "Boot an image without a network; a verdict."
+            "vas_image.check.check:check", "Boot an image without a network, and judge it."
         ),
-        "inspect": Later(
-            "vas_image.look.command:inspect", "Look into an image without booting it."
-        ),
+        "inspect": Later("vas_image.look.inspect:inspect", "Inspect an image without booting it."),
     },
 )
 def image() -> None:

@@ -1,4 +1,4 @@
-"""What the mkosi definition says, for the builder that is not mkosi. Pure but for reading it."""
+"""Reads the mkosi definition of the image, for the builder that is not mkosi."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COMMENTS = ("#", ";")
 
 
 class System(StrEnum):
-    """What a guest may run, as `--system` takes it."""
+    """An operating system of a guest, as `--system` takes it."""
 
     DEBIAN_12 = "debian-12"
     DEBIAN_13 = "debian-13"
@@ -22,17 +22,17 @@ class System(StrEnum):
 
     @property
     def distribution(self) -> str:
-        """mkosi's name of the distribution."""
+        """Returns mkosi's name of the distribution."""
         return self.value.partition("-")[0]
 
     @property
     def release(self) -> str:
-        """The release as its repositories call it."""
+        """Returns the release as its repositories call it."""
         return _RELEASES[self]
 
     @property
     def python(self) -> str:
-        """The version of the Python that VAS runs on there."""
+        """Returns the version of Python on which VAS runs there."""
         return "3.13" if self is System.DEBIAN_13 else "3.11"
 
 
@@ -49,7 +49,7 @@ class Definition:
 
 
 def read_definition(system: System, directory: Path = DEFINITION) -> Definition:
-    """The definition for one system. Raises BadInput for what mkosi would not take either."""
+    """Returns the definition for one system. Raises BadInput if mkosi would refuse it too."""
     main = _settings(directory / "mkosi.conf")
     parts = [_settings(file) for file in sorted(directory.glob("mkosi.conf.d/*.conf"))]
     chosen = [main, *(part for part in parts if _matches(part, system))]
@@ -71,7 +71,7 @@ def _matches(settings: dict[str, tuple[str, ...]], system: System) -> bool:
 
 
 def _settings(file: Path) -> dict[str, tuple[str, ...]]:
-    """`Section.Key` -> its words: a value goes on in lines that begin with a blank."""
+    """Reads `Section.Key` -> words; a value continues in lines that begin with a blank."""
     settings: dict[str, tuple[str, ...]] = {}
     for key, words in _lines(file):
         settings[key] = (*settings.get(key, ()), *words)

@@ -1,4 +1,4 @@
-"""An image on disk: the files of one directory, and what is known of them."""
+"""An image on disk: the files of one directory, and their description."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PIECE_BYTES = 1 << 20
 
 
 class Image(BaseModel):
-    """What `image.json` says. The kernel and its initrd lie beside the disk.
+    """The description of an image in `image.json`. The kernel and initrd lie next to the disk.
 
-    `mirror` and `security_mirror` are where packages came from, None for the default;
-    `tree_digest`, of the quick way, is equal in two builds of the same content.
+    `mirror` and `security_mirror` are the sources of the packages, None for the default;
+    `tree_digest`, of the quick builder, is equal for two builds of the same content.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,13 +42,13 @@ class Image(BaseModel):
 
 
 def read_image(directory: Path) -> Image:
-    """What is known of the image in a directory. Raises BadInput where there is none."""
+    """Reads the description of the image in a directory. Raises BadInput if there is none."""
     hint = "build one with `vas image build`"
     return read_json(directory / ABOUT, Image, kind="image", hint=hint)
 
 
 def write_image(directory: Path, image: Image) -> None:
-    """Writes image.json, then the check sums of everything."""
+    """Writes image.json, then the check sums of all files."""
     write_atomically(directory / ABOUT, image.model_dump_json(indent=2) + "\n")
     names = (DISK, KERNEL, INITRD, BILL, ABOUT)
     sums = (f"{digest_of(directory / name)}  {name}\n" for name in names)
@@ -56,12 +56,15 @@ def write_image(directory: Path, image: Image) -> None:
 
 
 def check_sums(directory: Path) -> Iterator[tuple[str, bool]]:
-    """Each file of SHA256SUMS, and whether it is there as it was written."""
+    """Yields each file of SHA256SUMS, and whether it still has that check sum.
+
+    Raises BadInput if SHA256SUMS is missing.
+    """
     try:
         text = (directory / SUMS).read_text()
     except FileNotFoundError:
         hint = "build the image with `vas image build`"
-        raise BadInput("there are no check sums", where=str(directory), hint=hint) from None
+        raise BadInput("lacks its check sums", where=str(directory), hint=hint) from None
     for line in text.splitlines():
         digest, _, name = line.partition("  ")
         file = directory / Path(name).name
@@ -69,7 +72,7 @@ def check_sums(directory: Path) -> Iterator[tuple[str, bool]]:
 
 
 def digest_of(file: Path) -> str:
-    """The SHA-256 of a file."""
+    """Returns the SHA-256 of a file."""
     digest = hashlib.sha256()
     with file.open("rb") as stream:
         while piece := stream.read(_PIECE_BYTES):

@@ -1,1 +1,1 @@
-"""Making a placement true, reading it back, and giving everything the values it had."""
+"""Applies a placement to this host, compares the host with it, and rolls it back."""

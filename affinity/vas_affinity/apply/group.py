@@ -1,10 +1,10 @@
-"""A cgroup's CPUs: `cpuset.cpus`, of cgroup v2 or of a v1 hierarchy."""
+"""The setting of a cgroup's CPUs: `cpuset.cpus`, of cgroup v2 or of a v1 hierarchy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vas_affinity.apply.knob import Gone, Value, normal
+from vas_affinity.apply.setting import Gone, Value, normal
 from vas_core.errors import VasError
 from vas_core.root import Root
 
@@ -13,13 +13,13 @@ _MOUNT = "sys/fs/cgroup"
 
 
 def hierarchy(root: Root) -> str:
-    """The directory that cgroups with cpusets lie in."""
+    """Returns the directory of the cgroups that have cpusets."""
     unified = root.path(f"{_MOUNT}/cgroup.controllers").exists()
     return _MOUNT if unified else f"{_MOUNT}/cpuset"
 
 
 def inode(root: Root, path: str) -> int | None:
-    """What tells a cgroup from a later one of its name; None if there is none."""
+    """Returns the inode, which tells a cgroup from a later one of its name; None if missing."""
     try:
         return root.path(f"{hierarchy(root)}/{path}").stat().st_ino
     except OSError:
@@ -27,8 +27,8 @@ def inode(root: Root, path: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class GroupKnob:
-    """The cgroup at `path` below the hierarchy, as long as it is that `inode`."""
+class GroupCpus:
+    """The CPUs of the cgroup at `path` below the hierarchy, as long as it has that `inode`."""
 
     path: str
     inode: int
@@ -43,7 +43,10 @@ class GroupKnob:
         return f"cgroup {self.path}"
 
     def read(self) -> Value:
-        """Empty where a v2 group has what its parent has."""
+        """Returns the CPUs; empty if a v2 group uses its parent's.
+
+        Raises Gone if the cgroup was removed, VasError if it has no cpuset.
+        """
         if inode(self.root, self.path) != self.inode:
             raise Gone("the cgroup was removed")
         text = self.root.read(self._file)
@@ -63,7 +66,7 @@ class GroupKnob:
         return f"{hierarchy(self.root)}/{self.path}/cpuset.cpus"
 
 
-def group_of_key(rest: str, root: Root) -> GroupKnob:
-    """The knob of a journal's key, without its kind."""
+def group_of_key(rest: str, root: Root) -> GroupCpus:
+    """Returns the setting of a journal key; `rest` is the key without its kind."""
     number, _, path = rest.partition(":")
-    return GroupKnob(path, int(number), root)
+    return GroupCpus(path, int(number), root)

@@ -1,4 +1,4 @@
-"""A guest's vCPUs, emulator and iothreads, by `virsh vcpupin | emulatorpin | iothreadpin`."""
+"""The settings of a guest's vCPUs, emulator and iothreads, by `virsh vcpupin` and its kin."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ import os
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from vas_affinity.apply.knob import Gone, Value, normal
-from vas_affinity.apply.virsh import Side, Virsh
-from vas_affinity.cpulist import format_cpulist
-from vas_affinity.placement import Target
+from vas_affinity.apply.setting import Gone, Value, normal
+from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.machine.reading.virsh import Side, Virsh
+from vas_affinity.placement import PinTarget
 from vas_core.errors import VasError
 from vas_core.root import Root
 
 KIND = "guest"
 _COMMANDS = {
-    Target.VCPU: ("vcpupin", "vcpu"),
-    Target.EMULATOR: ("emulatorpin", None),
-    Target.IOTHREAD: ("iothreadpin", "iothread"),
+    PinTarget.VCPU: ("vcpupin", "vcpu"),
+    PinTarget.EMULATOR: ("emulatorpin", None),
+    PinTarget.IOTHREAD: ("iothreadpin", "iothread"),
 }
 """The command, which is its element's name too, and the attribute that has the number."""
 
 
 @dataclass(frozen=True)
-class GuestKnob:
-    """One pin of a guest, in one of its two descriptions. `number` is empty for the emulator.
+class GuestCpus:
+    """The CPUs of one vCPU, emulator or iothread, in one of the guest's two descriptions.
 
-    A running guest has some CPUs always; a definition may have no pin, and gets that back.
+    `number` is empty for the emulator. A running guest always has CPUs; a definition may have no
+    pin, and a rollback then removes the pin.
     """
 
-    target: Target
+    target: PinTarget
     number: str
     side: Side
     uuid: str
@@ -37,7 +38,7 @@ class GuestKnob:
     virsh: Virsh
     root: Root
     tid: int | None = None
-    """The thread, where the plan knows it: then the kernel says where it may run, not libvirt."""
+    """The thread, if the plan knows it: its mask is then read from the kernel, not from libvirt."""
 
     @property
     def key(self) -> str:
@@ -93,21 +94,21 @@ class GuestKnob:
         return None
 
     def _unpinned(self, document: Element) -> str:
-        """What runs without a pin of its own: all CPUs, or those of `<vcpu cpuset>`."""
+        """Returns the CPUs of an unpinned thread: all, or those of `<vcpu cpuset>`."""
         cpus = document.find("vcpu")
         given = cpus.get("cpuset") if cpus is not None else None
         return normal(given or self.root.read("sys/devices/system/cpu/online") or "")
 
     def _check_number(self, document: Element) -> None:
-        if self.target is Target.VCPU:
+        if self.target is PinTarget.VCPU:
             vcpus = int(document.findtext("vcpu") or 1)
             if int(self.number) >= vcpus:
                 raise Gone(f"the guest has {vcpus} vCPUs")
-        elif self.target is Target.IOTHREAD and self.number not in _iothreads(document):
+        elif self.target is PinTarget.IOTHREAD and self.number not in _iothreads(document):
             raise Gone("the guest has no such iothread")
 
     def _unpin(self) -> None:
-        """virsh can change a pin but not take it out of a definition."""
+        """Redefines the guest without the pin: virsh can change a pin but not remove it."""
         document = self._document()
         pin, tune = self._pin(document), document.find("cputune")
         if pin is None or tune is None:
@@ -119,11 +120,14 @@ class GuestKnob:
         self.virsh.forget_guest(self.uuid)
 
 
-def guest_of_key(rest: str, virsh: Virsh, root: Root) -> GuestKnob:
-    """The knob of a journal's key, without its kind."""
+def guest_of_key(rest: str, virsh: Virsh, root: Root) -> GuestCpus:
+    """Returns the setting of a journal key; `rest` is the key without its kind.
+
+    Raises VasError if another version of VAS wrote the entry.
+    """
     target, number, side, uuid, name = rest.split(":", 4)
     try:
-        return GuestKnob(Target(target), number, Side(side), uuid, name, virsh, root)
+        return GuestCpus(PinTarget(target), number, Side(side), uuid, name, virsh, root)
     except ValueError as wrong:
         raise VasError(f"the journal has an entry of another version: {rest}") from wrong
 

@@ -1,6 +1,6 @@
-"""What was tried and cannot be moved: no one is to be told again that it is not where it should.
+"""Remembers the settings that the kernel refused to change, so that they are reported once.
 
-Whether the kernel manages an interrupt is known only by a write that it refuses.
+Only a refused write tells that the kernel manages an interrupt.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from vas_affinity.apply.outcome import Outcome, Verdict
+from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_core.files import write_atomically
 from vas_core.predictable_names import IMMOVABLE
 from vas_core.safe_open import read_own
@@ -26,7 +26,10 @@ class _Document(BaseModel):
 
 
 def read_immovable(state: Path) -> dict[str, str]:
-    """Returns why, by key; empty where nothing was recorded. Raises Planted, as `open_own` does."""
+    """Returns setting key -> reason; empty if nothing was recorded.
+
+    Raises Planted if the file is not our own, as `open_own` does.
+    """
     try:
         content = read_own(state / _FILE, _MOST_BYTES, also_of=(0,))
         return dict(_Document.model_validate_json(content).why)
@@ -34,14 +37,14 @@ def read_immovable(state: Path) -> dict[str, str]:
         return {}
 
 
-def record_immovable(state: Path, outcomes: Iterable[Outcome]) -> None:
-    """Takes in what came of an application."""
+def record_immovable(state: Path, outcomes: Iterable[SettingResult]) -> None:
+    """Adds the settings that were refused, and removes those that were changed since."""
     known = read_immovable(state)
     why = dict(known)
     for outcome in outcomes:
-        if outcome.verdict is Verdict.IMMOVABLE:
+        if outcome.verdict is ApplyOutcome.IMMOVABLE:
             why[outcome.key] = outcome.why
-        elif outcome.verdict is not Verdict.FAILED:
+        elif outcome.verdict is not ApplyOutcome.FAILED:
             why.pop(outcome.key, None)
     if why != known:
         write_atomically(state / _FILE, _Document(why=why).model_dump_json(indent=2) + "\n")

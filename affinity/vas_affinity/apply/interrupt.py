@@ -1,12 +1,12 @@
-"""An interrupt's CPUs: `/proc/irq/N/smp_affinity_list`."""
+"""The setting of an interrupt's CPUs: `/proc/irq/N/smp_affinity_list`."""
 
 from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
 
-from vas_affinity.apply.knob import Gone, Immovable, Value, normal
-from vas_affinity.reading.pci import CLASSES, PCI, address_in
+from vas_affinity.apply.setting import Gone, Immovable, Value, normal
+from vas_affinity.machine.reading.pci import CLASSES, PCI, address_in
 from vas_core.root import Root
 
 KIND = "interrupt"
@@ -18,15 +18,15 @@ _REFUSALS = {
 
 
 def actions(root: Root, number: int) -> str:
-    """The names of an interrupt's handlers: numbers are given again, to other devices."""
+    """Returns the names of an interrupt's handlers, as the kernel reuses interrupt numbers."""
     found = (path for path in root.glob(f"proc/irq/{number}/*") if path.is_dir())
     return ",".join(path.name for path in found)
 
 
 def is_of(root: Root, number: int, device: str) -> bool:
-    """Whether an interrupt is a device's of the snapshot, which names it by disk, NIC or address.
+    """Tells whether an interrupt belongs to a device, named by disk, NIC or PCI address.
 
-    Yes too where sysfs does not say whose it is: off PCI.
+    True also if sysfs does not say which device it belongs to, as for devices that are not on PCI.
     """
     if device in actions(root, number).split(","):
         return True
@@ -39,15 +39,9 @@ def is_of(root: Root, number: int, device: str) -> bool:
     return str(number) in lines
 
 
-def fires_on(root: Root, number: int) -> str | None:
-    """Where it fires now, which follows its mask at its next interrupt; None is not known."""
-    text = root.read(f"proc/irq/{number}/effective_affinity_list")
-    return normal(text) if text else None
-
-
 @dataclass(frozen=True)
-class InterruptKnob:
-    """The interrupt `number`, as long as `actions` handle it."""
+class InterruptCpus:
+    """The CPUs of the interrupt `number`, as long as `actions` handle it."""
 
     number: int
     actions: str
@@ -62,12 +56,14 @@ class InterruptKnob:
         return f"interrupt {self.number} ({self.actions or 'no handler'})"
 
     def read(self) -> Value:
+        """Returns the mask. Raises Gone if the device is gone or the number was reused."""
         text = self.root.read(self._file)
         if text is None or actions(self.root, self.number) != self.actions:
             raise Gone("the device has gone, or another one has its number")
         return normal(text)
 
     def write(self, value: Value) -> None:
+        """Changes the mask. Raises Gone, or Immovable if the kernel manages the interrupt."""
         self.read()
         try:
             self.root.path(self._file).write_text(value or "")
@@ -81,7 +77,7 @@ class InterruptKnob:
         return f"proc/irq/{self.number}/smp_affinity_list"
 
 
-def interrupt_of_key(rest: str, root: Root) -> InterruptKnob:
-    """The knob of a journal's key, without its kind."""
+def interrupt_of_key(rest: str, root: Root) -> InterruptCpus:
+    """Returns the setting of a journal key; `rest` is the key without its kind."""
     number, _, names = rest.partition(":")
-    return InterruptKnob(int(number), names, root)
+    return InterruptCpus(int(number), names, root)

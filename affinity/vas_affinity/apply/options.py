@@ -1,4 +1,4 @@
-"""The options that say which host a plan is made true on."""
+"""The options of `apply`, `verify`, `rollback` and the daemon: host, state directory, libvirt."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from vas_affinity.apply.host import Host
-from vas_affinity.apply.knobs import Knobs
-from vas_affinity.apply.virsh import Virsh
+from vas_affinity.apply.host_settings import HostSettings
+from vas_affinity.apply.local_host import LocalHost
+from vas_affinity.machine.reading.virsh import Virsh
 from vas_core.root import Root
 
 STATE = Path("/run/vas/affinity")
@@ -21,26 +21,26 @@ _path = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True)
-class Given:
-    """What the options say."""
+class HostOptions:
+    """The values of --host, --state and --connect."""
 
     name: str
     state: Path
     connect: str | None
 
     @property
-    def host(self) -> Host:
-        """This machine."""
-        return Host(self.state, Knobs(Root(), Virsh(self.connect)))
+    def host(self) -> LocalHost:
+        """Returns this machine with that state directory and libvirt."""
+        return LocalHost(self.state, HostSettings(Root(), Virsh(self.connect)))
 
 
 def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command `given` for --host, --state and --connect."""
+    """Adds --host, --state and --connect to a command, which gets them as `given`."""
 
     @wraps(command)
     def call(host: str | None, state: Path, connect: str | None, **rest: Any) -> Any:
         name = host or socket.gethostname().partition(".")[0]
-        return command(Given(name, state, connect), **rest)
+        return command(HostOptions(name, state, connect), **rest)
 
     for option in reversed(_OPTIONS):
         call = option(call)
@@ -48,11 +48,11 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _OPTIONS = (
-    click.option("--host", help="Which host the plan is of.  [default: this machine's name]"),
+    click.option("--host", help="Host that the plan is for.  [default: this machine's name]"),
     click.option(
-        "--state", type=_path, default=STATE, show_default=True, help="Where the journal is."
+        "--state", type=_path, default=STATE, show_default=True, help="Directory of the journal."
     ),
-    click.option("--connect", metavar="URI", help="Which libvirt.  [default: virsh's own]"),
+    click.option("--connect", metavar="URI", help="URI of libvirt.  [default: virsh's own]"),
 )
 plan_argument = click.argument("plan_file", metavar="PLAN.json", type=_path)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Print the steps; change nothing.")

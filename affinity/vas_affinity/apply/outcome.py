@@ -1,4 +1,4 @@
-"""What became of each value of a plan."""
+"""The result of applying or comparing each setting of a placement."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vas_affinity.apply.knob import Value
+from vas_affinity.apply.setting import Value
 from vas_core.errors import ExitStatus
 
 
-class Verdict(StrEnum):
-    """How a value is, or what was done to it."""
+class ApplyOutcome(StrEnum):
+    """How a setting compares with the placement, or what was done to it."""
 
-    AS_WISHED = "as wished"
+    AS_DESIRED = "as desired"
     CHANGED = "changed"
     RESTORED = "restored"
     DIFFERENT = "different"
-    """It has another value; after a change, the kernel did not keep the one it was given."""
+    """The setting has another value; after a change, the kernel did not keep the new one."""
     TO_RESTORE = "to restore"
     IMMOVABLE = "immovable"
     SKIPPED = "skipped"
@@ -25,25 +25,29 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """One value: what it was, what it was to be, what it is. None is no pin, or not read."""
+class SettingResult:
+    """One setting: its value before, the wanted value, and its value now.
+
+    A value of None stands for "no pin", or for a value that was not read. `key` names the setting
+    in the journal.
+    """
 
     what: str
     wanted: Value
-    verdict: Verdict
+    verdict: ApplyOutcome
     before: Value = None
     now: Value = None
     why: str = ""
     key: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """As the commands print it."""
+        """Returns the fields as the commands print them with --json."""
         return {**vars(self), "verdict": self.verdict.value}
 
 
-def status_of(outcomes: Iterable[Outcome]) -> ExitStatus:
-    """A command's exit status: what is immovable or skipped is in the report, and no failure."""
-    verdicts = {outcome.verdict for outcome in outcomes}
-    if Verdict.FAILED in verdicts:
+def status_of(results: Iterable[SettingResult]) -> ExitStatus:
+    """Returns a command's exit status. Immovable and skipped settings are not failures."""
+    outcomes = {result.verdict for result in results}
+    if ApplyOutcome.FAILED in outcomes:
         return ExitStatus.FAILED
-    return ExitStatus.DIFFERENT if Verdict.DIFFERENT in verdicts else ExitStatus.DONE
+    return ExitStatus.DIFFERENT if ApplyOutcome.DIFFERENT in outcomes else ExitStatus.DONE

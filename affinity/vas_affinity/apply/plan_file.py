@@ -1,20 +1,20 @@
-"""Reading a plan, and refusing one that cannot be meant for this host."""
+"""Reads a plan, and refuses a plan of another host or with impossible pins."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from vas_affinity.apply.knobs import GUEST_TARGETS
-from vas_affinity.placement import Pin, Placement, Target
+from vas_affinity.apply.host_settings import GUEST_TARGETS
+from vas_affinity.placement import HostPlacement, Pin, PinTarget
 from vas_affinity.placement_file import read_placement
 from vas_core.errors import BadInput
 
-_NUMBERED = (Target.VCPU, Target.IOTHREAD, Target.INTERRUPT)
+_NUMBERED = (PinTarget.VCPU, PinTarget.IOTHREAD, PinTarget.INTERRUPT)
 
 
-def read_plan(file: Path, host: str) -> Placement:
-    """The plan in a file. Raises BadInput that names file, key and what is wrong."""
+def read_plan(file: Path, host: str) -> HostPlacement:
+    """Returns the plan in a file. Raises BadInput that names the file, the key and the problem."""
     plan = read_placement(file)
     if not _is_called(plan.host, host):
         hint = f"plan on {host}, or give --host {plan.host} if that is this machine"
@@ -25,13 +25,13 @@ def read_plan(file: Path, host: str) -> Placement:
 
 
 def _is_called(name: str, other: str) -> bool:
-    """Whether two names are one host's, with its domain or without, as the map has them."""
+    """Tells whether two names are of one host: either may lack the domain."""
     (short, _, domain), (other_short, _, other_domain) = name.partition("."), other.partition(".")
     return short == other_short and (domain == other_domain or not (domain and other_domain))
 
 
-def problems(plan: Placement) -> Iterator[str]:
-    """What no host could do: `pins.3: ...`."""
+def problems(plan: HostPlacement) -> Iterator[str]:
+    """Returns the pins that no host could apply, each as `pins.3: problem`."""
     seen: dict[tuple[object, ...], int] = {}
     for index, pin in enumerate(plan.pins):
         if wrong := _problem(pin):
@@ -42,7 +42,7 @@ def problems(plan: Placement) -> Iterator[str]:
 
 
 def _identity(pin: Pin) -> tuple[object, ...]:
-    thread = pin.target is Target.THREAD
+    thread = pin.target is PinTarget.THREAD
     return (pin.target, pin.guest, pin.tid if thread and pin.tid else pin.name)
 
 
@@ -52,11 +52,11 @@ def _problem(pin: Pin) -> str | None:
     if pin.target in GUEST_TARGETS and not pin.guest:
         return f"a pin of {pin.target} needs its guest"
     if pin.target in _NUMBERED and not (pin.name.isascii() and pin.name.isdecimal()):
-        return f"{pin.name!r} is no number of a {pin.target}"
+        return f"{pin.name!r} is not a number of a {pin.target}"
     if (pin.tid is None) != (pin.start is None):
         return "needs both tid and start, or neither"
-    if pin.target is Target.GROUP and not _is_group(pin.name):
-        return f"{pin.name!r} is no cgroup's path"
+    if pin.target is PinTarget.GROUP and not _is_group(pin.name):
+        return f"{pin.name!r} is not a path of a cgroup"
     return None
 
 

@@ -1,4 +1,4 @@
-"""A thread's CPUs, by sched_setaffinity(2). Other users' threads need CAP_SYS_NICE."""
+"""The setting of a thread's CPUs: sched_setaffinity(2). Other users' need CAP_SYS_NICE."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import errno
 import os
 from dataclasses import dataclass
 
-from vas_affinity.apply.knob import Gone, Immovable, Value
-from vas_affinity.cpulist import format_cpulist, parse_cpulist
-from vas_affinity.record.tasks import read_task
+from vas_affinity.apply.setting import Gone, Immovable, Value
+from vas_affinity.machine.cpulist import format_cpulist, parse_cpulist
+from vas_affinity.machine.reading.tasks import read_task
 from vas_core.errors import VasError
 from vas_core.root import Root
 
@@ -17,16 +17,16 @@ _PF_NO_SETAFFINITY = 0x04000000  # include/linux/sched.h
 
 
 def started(root: Root, tid: int) -> int | None:
-    """When a thread started, in clock ticks after boot; None if there is no such thread."""
+    """Returns when a thread started, in clock ticks after boot; None if it does not exist."""
     found = read_task(root, tid, tid)
     return found.start if found else None
 
 
 @dataclass(frozen=True)
-class ThreadKnob:
-    """The thread `tid` that started at `start`: a later one of that number is another.
+class ThreadCpus:
+    """The CPUs of the thread `tid` that started at `start`: the kernel reuses thread ids.
 
-    `name` is for the reader only: the key has none, as a thread's name and ordinal may change.
+    `name` is for the reader only: the key leaves it out, as a thread's name may change.
     """
 
     tid: int
@@ -43,7 +43,7 @@ class ThreadKnob:
         return f"thread {self.tid}" + (f" ({self.name})" if self.name else "")
 
     def read(self) -> Value:
-        """Its mask, less what its cpuset forbids."""
+        """Returns the mask without the CPUs that the cpuset forbids. Raises Gone if it ended."""
         self._check()
         try:
             return format_cpulist(os.sched_getaffinity(self.tid))
@@ -51,6 +51,11 @@ class ThreadKnob:
             raise self._gone() from None
 
     def write(self, value: Value) -> None:
+        """Changes the mask.
+
+        Raises Gone if the thread ended, Immovable if the kernel binds it to its CPUs, VasError if
+        its cpuset has none of the CPUs.
+        """
         self._check()
         try:
             os.sched_setaffinity(self.tid, parse_cpulist(value or ""))
@@ -75,9 +80,9 @@ class ThreadKnob:
         return Gone("the thread has ended")
 
 
-def thread_of_key(rest: str, root: Root) -> ThreadKnob:
-    """The knob of a journal's key, without its kind."""
+def thread_of_key(rest: str, root: Root) -> ThreadCpus:
+    """Returns the setting of a journal key; `rest` is the key without its kind."""
     tid, start = map(int, rest.split(":"))
     found = read_task(root, tid, tid)
     name = found.name if found and found.start == start else ""
-    return ThreadKnob(tid, start, name, root)
+    return ThreadCpus(tid, start, name, root)

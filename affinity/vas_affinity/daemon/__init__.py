@@ -1,1 +1,1 @@
-"""`vas-affinityd`: keeps a plan true, takes a better one when it pays, and takes back what hurt."""
+"""`vas-affinityd`: keeps a plan applied, moves to a better one if it pays, reverts bad moves."""

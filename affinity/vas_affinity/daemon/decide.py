@@ -1,6 +1,6 @@
-"""What to do now: a pure function of what was, and of what is seen.
+"""Decides the daemon's next action: a pure function of its state and an observation.
 
-`docs/affinityd.md` has the same rules as a table, in the same order.
+`docs/affinityd.md` has these rules as a table, in the same order.
 """
 
 from __future__ import annotations
@@ -9,39 +9,44 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median
 
-from vas_affinity.daemon.settings import Better, Settings, Valve
-from vas_affinity.placement import Placement
+from vas_affinity.daemon.settings import AffinitySettings, BetterWhen, Valve
+from vas_affinity.placement import HostPlacement
 
 _HOUR_SECONDS = 3600.0
 _LONGEST_HOLD_OFF_SECONDS = 86400.0
 
 
-class Action(StrEnum):
-    """What the daemon does."""
+class DaemonAction(StrEnum):
+    """An action of the daemon."""
 
     WAIT = "wait"
     REPAIR = "repair"
-    """The plan in force again, where others changed it."""
+    """Applies the plan in force again, because others changed some values."""
     MOVE = "move"
-    """To the plan on offer."""
+    """Applies the plan on offer."""
     REVERT = "revert"
-    """To the plan before, or to what was before VAS."""
+    """Applies the plan before, or restores the values from before VAS."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A plan. `gain` and `cost` are in the score's units; a gain of None was asked for by a user:
-    then it need not pay."""
+    """A plan that could be applied. `gain` and `cost` are in the score's units.
 
-    plan: Placement
+    A gain of None: a user asked for the plan, so it need not pay.
+    """
+
+    plan: HostPlacement
     gain: float | None = None
     cost: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """An observation. `now` in seconds of a clock that never goes back; `busy` of all CPUs' time;
-    `drift` the values that others changed; `metric` None where it could not be read."""
+class Observation:
+    """An observation of the host at one moment.
+
+    `now` is in seconds of a clock that never goes back; `busy` is the share of all CPUs' time in
+    use; `drift` counts the values that others changed; `metric` is None if it could not be read.
+    """
 
     now: float
     drift: int = 0
@@ -52,20 +57,20 @@ class Seen:
 
 @dataclass(frozen=True)
 class Trial:
-    """A move that is watched: what the metric was before."""
+    """A move on trial: when it was made, and the metric before it."""
 
     since: float
     before: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class State:
-    """What the daemon remembers."""
+class DaemonState:
+    """The daemon's memory between its steps."""
 
-    in_force: Placement | None = None
-    asked: Placement | None = None
-    """The last plan of a user that was taken, and not taken back."""
-    previous: Placement | None = None
+    in_force: HostPlacement | None = None
+    asked: HostPlacement | None = None
+    """The last plan of a user that was applied and not reverted."""
+    previous: HostPlacement | None = None
     better_since: float | None = None
     moves: tuple[float, ...] = ()
     repairs: tuple[float, ...] = ()
@@ -73,20 +78,23 @@ class State:
     trial: Trial | None = None
     held_off_until: float = 0.0
     reverts: int = 0
-    """In a row, each of which doubles the hold-off."""
+    """Number of reverts in a row; each doubles the hold-off."""
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What to do, why, and what to remember once it is done."""
+class DaemonDecision:
+    """An action, its reason, and the state to remember once it is done."""
 
-    action: Action
+    action: DaemonAction
     why: str
-    state: State
+    state: DaemonState
 
 
-def decide(state: State, seen: Seen, settings: Settings) -> Decision:
-    """One step. A move or a revert is taken for done: `state.in_force` is the plan after it."""
+def decide(state: DaemonState, seen: Observation, settings: AffinitySettings) -> DaemonDecision:
+    """Decides one step.
+
+    The returned state is the one after the action: its `in_force` is the plan that is then applied.
+    """
     state = _remember(state, seen, settings)
     if state.trial and settings.valve is None:
         state = replace(state, trial=None)  # the metric was taken out while the daemon was stopped
@@ -101,8 +109,8 @@ def decide(state: State, seen: Seen, settings: Settings) -> Decision:
     return _consider(state, seen, settings)
 
 
-def _remember(state: State, seen: Seen, settings: Settings) -> State:
-    """With the new sample, and without what is too old to matter."""
+def _remember(state: DaemonState, seen: Observation, settings: AffinitySettings) -> DaemonState:
+    """Adds the new sample, and drops what is too old to matter."""
     samples, now = state.samples, seen.now
     if settings.valve:
         oldest = now - 2 * settings.valve.window_seconds
@@ -116,8 +124,8 @@ def _remember(state: State, seen: Seen, settings: Settings) -> State:
     )
 
 
-def _spoiled(state: State, trial: Trial, now: float, valve: Valve) -> str | None:
-    """Why a move is to be taken back; None if it is not (yet)."""
+def _spoiled(state: DaemonState, trial: Trial, now: float, valve: Valve) -> str | None:
+    """Returns why a move must be reverted; None if it need not (yet)."""
     after = [value for at, value in state.samples if at > trial.since]
     if len(after) < valve.samples:
         over = now - trial.since >= valve.window_seconds
@@ -129,12 +137,12 @@ def _spoiled(state: State, trial: Trial, now: float, valve: Valve) -> str | None
 
 def _is_worse(after: float, before: float, valve: Valve) -> bool:
     margin = valve.threshold * abs(before)
-    if valve.better is Better.HIGHER:
+    if valve.better is BetterWhen.HIGHER:
         return after < before - margin
     return after > before + margin
 
 
-def _revert(state: State, now: float, why: str, valve: Valve) -> Decision:
+def _revert(state: DaemonState, now: float, why: str, valve: Valve) -> DaemonDecision:
     longest = valve.hold_off_seconds * 2.0 ** min(state.reverts, 30)
     after = replace(
         state,
@@ -146,32 +154,34 @@ def _revert(state: State, now: float, why: str, valve: Valve) -> Decision:
         held_off_until=now + min(longest, max(_LONGEST_HOLD_OFF_SECONDS, valve.hold_off_seconds)),
         reverts=state.reverts + 1,
     )
-    return Decision(Action.REVERT, why, after)
+    return DaemonDecision(DaemonAction.REVERT, why, after)
 
 
-def _repair(state: State, seen: Seen, settings: Settings) -> Decision:
+def _repair(state: DaemonState, seen: Observation, settings: AffinitySettings) -> DaemonDecision:
     if len(state.repairs) >= settings.repairs:
-        return Decision(Action.WAIT, "someone else insists", state)
+        return DaemonDecision(DaemonAction.WAIT, "someone else insists", state)
     after = replace(state, repairs=(*state.repairs, seen.now))
-    return Decision(Action.REPAIR, f"changed by others: {seen.drift}", after)
+    return DaemonDecision(DaemonAction.REPAIR, f"changed by others: {seen.drift}", after)
 
 
-def _consider(state: State, seen: Seen, settings: Settings) -> Decision:
-    """Whether the plan on offer is to be taken."""
+def _consider(state: DaemonState, seen: Observation, settings: AffinitySettings) -> DaemonDecision:
+    """Decides whether to move to the plan on offer."""
     offer = seen.offer
     if offer is None or offer.plan == state.in_force:
-        return Decision(Action.WAIT, "nothing better", replace(state, better_since=None))
+        return DaemonDecision(
+            DaemonAction.WAIT, "nothing better", replace(state, better_since=None)
+        )
     if reason := _does_not_pay(offer, seen, settings):
-        return Decision(Action.WAIT, reason, replace(state, better_since=None))
+        return DaemonDecision(DaemonAction.WAIT, reason, replace(state, better_since=None))
     if state.better_since is None:
         state = replace(state, better_since=seen.now)
     reason = _not_yet(state, seen, settings)
     if reason:
-        return Decision(Action.WAIT, reason, state)
+        return DaemonDecision(DaemonAction.WAIT, reason, state)
     return _move(state, offer, seen.now, settings.valve)
 
 
-def _does_not_pay(offer: Offer, seen: Seen, settings: Settings) -> str | None:
+def _does_not_pay(offer: Offer, seen: Observation, settings: AffinitySettings) -> str | None:
     if offer.gain is None:
         return None
     if seen.busy < settings.least_busy:
@@ -180,8 +190,8 @@ def _does_not_pay(offer: Offer, seen: Seen, settings: Settings) -> str | None:
     return None if paid else "it does not pay"
 
 
-def _not_yet(state: State, seen: Seen, settings: Settings) -> str | None:
-    """What keeps a plan that pays from being taken now."""
+def _not_yet(state: DaemonState, seen: Observation, settings: AffinitySettings) -> str | None:
+    """Returns why a plan that pays is not applied yet; None if it can be."""
     now, asked = seen.now, seen.offer is not None and seen.offer.gain is None
     assert state.better_since is not None
     if state.trial:
@@ -199,13 +209,13 @@ def _not_yet(state: State, seen: Seen, settings: Settings) -> str | None:
     return None
 
 
-def _baseline(state: State, now: float, valve: Valve) -> float | None:
-    """What the metric was in the window before now."""
+def _baseline(state: DaemonState, now: float, valve: Valve) -> float | None:
+    """Returns the median of the metric in the window before now; None if too few samples."""
     before = [value for at, value in state.samples if now - valve.window_seconds <= at <= now]
     return median(before) if len(before) >= valve.samples else None
 
 
-def _move(state: State, offer: Offer, now: float, valve: Valve | None) -> Decision:
+def _move(state: DaemonState, offer: Offer, now: float, valve: Valve | None) -> DaemonDecision:
     before = _baseline(state, now, valve) if valve else None
     after = replace(
         state,
@@ -217,4 +227,4 @@ def _move(state: State, offer: Offer, now: float, valve: Valve | None) -> Decisi
         trial=None if before is None else Trial(now, before),
     )
     why = "asked for" if offer.gain is None else f"gains {offer.gain:g} for {offer.cost:g}"
-    return Decision(Action.MOVE, why, after)
+    return DaemonDecision(DaemonAction.MOVE, why, after)

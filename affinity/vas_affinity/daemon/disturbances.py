@@ -1,7 +1,7 @@
-"""What the kernel tells of links that came up and CPUs that came or went.
+"""Listens to the kernel for links that came up and CPUs that came or went.
 
-A NIC's interrupts lose their CPUs when it is set up anew (the drivers' ndo_open), and a CPU that
-goes offline takes its pins with it: both are looked for at once, and not at the next check.
+A NIC's interrupts lose their CPUs when it is set up again (the drivers' ndo_open), and a CPU that
+goes offline loses its pins: both are repaired at once, not at the next regular check.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _OF_A_CPU = b"@/devices/system/cpu/"
 
 
 class Disturbances:
-    """Two netlink sockets for a selector."""
+    """Two netlink sockets for a selector: link changes, and CPU events."""
 
     def __init__(self) -> None:
         self.links = _open(socket.NETLINK_ROUTE, _RTMGRP_LINK)
         self.devices = _open(_NETLINK_KOBJECT_UEVENT, _KERNEL)
 
     def heard(self) -> bool:
-        """Takes in all that was told; whether something of it matters."""
+        """Reads all waiting messages; tells whether one is of a link or a CPU."""
         links, devices = list(_messages(self.links)), list(_messages(self.devices))
         return bool(links) or any(map(_is_cpu, devices))
 
     def close(self) -> None:
-        """Closes both."""
+        """Closes the two sockets."""
         self.links.close()
         self.devices.close()
 
@@ -43,7 +43,7 @@ def _open(protocol: int, groups: int) -> socket.socket:
 
 
 def _messages(opened: socket.socket) -> Iterator[bytes]:
-    """All that waits. An overflow is told as a CPU's event: something was lost, it may be one."""
+    """Yields all waiting messages. An overflow counts as a CPU's event: one may be lost."""
     while True:
         try:
             yield opened.recv(_LONGEST_BYTES)
@@ -56,5 +56,5 @@ def _messages(opened: socket.socket) -> Iterator[bytes]:
 
 
 def _is_cpu(message: bytes) -> bool:
-    """Whether a uevent, `online@/devices/system/cpu/cpu3`, is of a CPU."""
+    """Tells whether a uevent is of a CPU, like `online@/devices/system/cpu/cpu3`."""
     return _OF_A_CPU in message.partition(b"\0")[0]

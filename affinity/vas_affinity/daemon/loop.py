@@ -1,29 +1,35 @@
-"""The daemon's one thread: looks, decides, acts; the kernel's events, signals, changed files."""
+"""The loop of `vas-affinityd`: observes, decides and acts in one thread."""
 
 from __future__ import annotations
 
 import logging
-import selectors
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from vas_affinity.apply.host import Host
-from vas_affinity.apply.outcome import Outcome, Verdict
-from vas_affinity.daemon.decide import Action, Decision, Offer, Seen, State, decide
+from vas_affinity.apply.local_host import LocalHost
+from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
+from vas_affinity.daemon.decide import (
+    DaemonAction,
+    DaemonDecision,
+    DaemonState,
+    Observation,
+    Offer,
+    decide,
+)
 from vas_affinity.daemon.disturbances import Disturbances
+from vas_affinity.daemon.inputs import DaemonInputs
 from vas_affinity.daemon.load import Load
-from vas_affinity.daemon.memory import check_state, read_memory, write_memory
-from vas_affinity.daemon.metrics import Metrics
+from vas_affinity.daemon.metrics import AffinityMetrics
 from vas_affinity.daemon.planner import Planner
-from vas_affinity.daemon.settings import Settings
-from vas_affinity.daemon.told import Told
-from vas_affinity.daemon.valve import Meter
-from vas_affinity.placement import Placement
+from vas_affinity.daemon.saved_state import check_state, read_state, write_state
+from vas_affinity.daemon.settings import AffinitySettings
+from vas_affinity.daemon.valve import ValveMeter
+from vas_affinity.placement import HostPlacement
+from vas_core.daemon_shell import DaemonShell
 from vas_core.errors import VasError
 from vas_core.inforce import InForce
 from vas_core.notify import notify
-from vas_core.signals import Signals
 
 log = logging.getLogger("vas-affinityd")
 _TICK_SECONDS = 0.5
@@ -31,69 +37,74 @@ _SETTLE_SECONDS = 0.2
 
 
 @dataclass
-class Given:
-    """The host, planner and settings that the daemon made from one reading of its files."""
+class DaemonConfig:
+    """The host, planner and settings that the daemon makes from one reading of its files."""
 
-    host: Host
+    host: LocalHost
     planner: Planner
-    settings: Settings
+    settings: AffinitySettings
 
 
-class Daemon:
-    """Runs one host by what `told` reads, or kept. Raises what its `start` raises."""
+class AffinityDaemon:
+    """Keeps one host as the plan in `files` says; `config_of` makes the config of their content.
+
+    Raises what `files.start` raises if neither the files nor the kept ones can be used.
+    """
 
     def __init__(
-        self, told: InForce[Told], given_of: Callable[[Told], Given], metrics: Metrics
+        self,
+        files: InForce[DaemonInputs],
+        config_of: Callable[[DaemonInputs], DaemonConfig],
+        metrics: AffinityMetrics,
     ) -> None:
-        self._told, self._given_of, self._metrics = told, given_of, metrics
-        self._first = told.start(self._use)
+        self._files, self._config_of, self._metrics = files, config_of, metrics
+        self._shell = DaemonShell(files)
+        self._first = files.start(self._use)
         self._meter = self._new_meter()
-        self._load_of_cpus = Load(self._given.host.knobs.root)
-        self._state = read_memory(self._given.host.state) or self._first_state()
-        self._said: tuple[Action, str] | None = None
+        self._load_of_cpus = Load(self._config.host.settings.root)
+        self._state = read_state(self._config.host.state) or self._first_state()
+        self._logged: tuple[DaemonAction, str] | None = None
         self._check_at = 0.0
 
     def run(self) -> None:
-        """Returns at SIGTERM or SIGINT; everything stays where it is.
+        """Runs until SIGTERM or SIGINT; leaves every thread and interrupt where it is.
 
-        Raises VasError where it could not keep what the values were before.
+        Raises VasError if the directory of the journal cannot be written.
         """
-        check_state(self._given.host.state)
-        if self._told.is_current:
-            self._told.keep(self._first)
-        selector = selectors.DefaultSelector()
-        signals, disturbances = Signals(selector), Disturbances()
-        told: Callable[[], None] = lambda: self._on_told(disturbances)  # noqa: E731
+        check_state(self._config.host.state)
+        if self._files.is_current:
+            self._files.keep(self._first)
+        disturbances = Disturbances()
         for opened in (disturbances.links, disturbances.devices):
-            selector.register(opened, selectors.EVENT_READ, told)
-        notify("READY=1")
-        while not signals.stop:
-            for key, _ in selector.select(_TICK_SECONDS):
-                key.data()
-            if signals.take_reload() or self._told.is_due(time.monotonic()):
-                self._read_again()
-            if time.monotonic() >= self._check_at:
-                self._check_at = time.monotonic() + self._given.settings.check_seconds
-                self.step(time.monotonic())
-            notify("WATCHDOG=1")
-        notify("STOPPING=1")
+            self._shell.watch(opened, lambda: self._on_disturbance(disturbances))
+        self._shell.run(self._on_tick, self._reload, lambda: _TICK_SECONDS)
         disturbances.close()
 
     def step(self, now: float) -> None:
-        """Looks once, and does what is decided. What fails is logged and counted, whatever it is:
-        a daemon that ends puts nothing right."""
+        """Observes once and does what is decided.
+
+        Any failure is logged and counted, whatever it is: a daemon that ends repairs nothing.
+        """
         try:
-            decision = decide(self._state, self._look(now), self._given.settings)
+            decision = decide(self._state, self._observe(now), self._config.settings)
             self._act(decision)
         except Exception as wrong:
             self._metrics.failures.labels("step").inc()
             trace = None if isinstance(wrong, VasError | OSError) else wrong
             log.error("failed", extra={"what": str(wrong)}, exc_info=trace)
 
-    def _look(self, now: float) -> Seen:
+    def _on_tick(self, now: float) -> None:
+        if self._shell.is_reload_due(now):
+            self._reload()
+        if now >= self._check_at:
+            self._check_at = now + self._config.settings.check_seconds
+            self.step(now)
+        notify("WATCHDOG=1")
+
+    def _observe(self, now: float) -> Observation:
         busy = self._load_of_cpus.busy()
         self._metrics.busy.set(busy)
-        return Seen(
+        return Observation(
             now=now,
             drift=self._drift(),
             offer=self._offer(now),
@@ -103,15 +114,15 @@ class Daemon:
 
     def _drift(self) -> int:
         plan = self._state.in_force
-        found = [] if plan is None else self._given.host.verify(plan)
+        found = [] if plan is None else self._config.host.verify(plan)
         self._metrics.observe(found)
-        drift = sum(outcome.verdict is Verdict.DIFFERENT for outcome in found)
+        drift = sum(result.verdict is ApplyOutcome.DIFFERENT for result in found)
         self._metrics.drift.inc(drift)
         return drift
 
     def _offer(self, now: float) -> Offer | None:
         try:
-            return self._given.planner.offer(self._state, now)
+            return self._config.planner.offer(self._state, now)
         except VasError as wrong:
             self._metrics.failures.labels("planner").inc()
             log.error("no plan", extra={"what": str(wrong)})
@@ -129,75 +140,72 @@ class Daemon:
         self._metrics.valve.set(float("nan") if value is None else value)
         return value
 
-    def _act(self, decision: Decision) -> None:
-        """What fails is not remembered as done: the next step decides anew."""
+    def _act(self, decision: DaemonDecision) -> None:
+        """Does what is decided. A failure leaves the state unchanged: the next step repeats it."""
         self._metrics.decisions.labels(decision.action.value).inc()
         after = decision.state
-        if decision.action is not Action.WAIT:
-            self._say(decision, self._make(after.in_force))
-        elif self._said != (decision.action, decision.why):
+        if decision.action is not DaemonAction.WAIT:
+            self._log_results(decision, self._apply(after.in_force))
+        elif self._logged != (decision.action, decision.why):
             log.info(decision.action.value, extra={"why": decision.why})
-        self._said = (decision.action, decision.why)
+        self._logged = (decision.action, decision.why)
         self._state = after
-        write_memory(self._given.host.state, after)
+        write_state(self._config.host.state, after)
         self._metrics.in_force.set(after.in_force is not None)
         self._metrics.on_trial.set(after.trial is not None)
         self._metrics.held_off.set(time.monotonic() < after.held_off_until)
 
-    def _make(self, plan: Placement | None) -> list[Outcome]:
-        host = self._given.host
+    def _apply(self, plan: HostPlacement | None) -> list[SettingResult]:
+        host = self._config.host
         return host.rollback() if plan is None else host.apply(plan)
 
-    def _say(self, decision: Decision, outcomes: list[Outcome]) -> None:
-        done = [o for o in outcomes if o.verdict in (Verdict.CHANGED, Verdict.RESTORED)]
-        extra = {"why": decision.why, "values": len(done), "of": len(outcomes)}
+    def _log_results(self, decision: DaemonDecision, results: list[SettingResult]) -> None:
+        written = (ApplyOutcome.CHANGED, ApplyOutcome.RESTORED)
+        done = [result for result in results if result.verdict in written]
+        extra = {"why": decision.why, "values": len(done), "of": len(results)}
         log.warning(decision.action.value, extra=extra)
-        for outcome in outcomes:
-            if outcome.verdict in (Verdict.FAILED, Verdict.DIFFERENT):
+        for result in results:
+            if result.verdict in (ApplyOutcome.FAILED, ApplyOutcome.DIFFERENT):
                 self._metrics.failures.labels("value").inc()
-                log.error(outcome.verdict.value, extra={"what": outcome.what, "why": outcome.why})
+                log.error(result.verdict.value, extra={"what": result.what, "why": result.why})
 
-    def _first_state(self) -> State:
-        """With the file's plan, if it is true already: then nothing is moved or put on trial."""
-        plan = self._given.planner.asked
+    def _first_state(self) -> DaemonState:
+        """Takes the file's plan as in force if it is applied already: then nothing has to move."""
+        plan = self._config.planner.asked
         try:
-            found = self._given.host.plan(plan)
+            found = self._config.host.plan(plan)
         except VasError as wrong:
             log.error("failed", extra={"what": str(wrong)})
-            return State()
-        to_do = (Verdict.DIFFERENT, Verdict.TO_RESTORE, Verdict.FAILED)
-        is_true = not any(outcome.verdict in to_do for outcome in found)
-        return State(in_force=plan, asked=plan) if is_true else State()
+            return DaemonState()
+        to_do = (ApplyOutcome.DIFFERENT, ApplyOutcome.TO_RESTORE, ApplyOutcome.FAILED)
+        is_applied = not any(result.verdict in to_do for result in found)
+        return DaemonState(in_force=plan, asked=plan) if is_applied else DaemonState()
 
-    def _on_told(self, disturbances: Disturbances) -> None:
+    def _on_disturbance(self, disturbances: Disturbances) -> None:
         if disturbances.heard():
             self._check_at = min(self._check_at, time.monotonic() + _SETTLE_SECONDS)
 
-    def _read_again(self) -> None:
-        notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
-        self._told.note_reading()
-        before = self._given
-        try:
-            told = self._told.load()
-            self._use(told)
-        except Exception as wrong:  # whatever it is: what is in force is still to be kept true
-            self._told.refused(wrong)
-        else:
-            self._take_valve(before.settings)
-            self._told.took()
-            self._told.keep(told)
+    def _reload(self) -> None:
+        self._shell.begin_reload()
+        if self._shell.end_reload(self._load_and_use, self._files.keep):
             log.info("read again")
-        notify("READY=1")
 
-    def _use(self, told: Told) -> None:
-        self._given = self._given_of(told)
+    def _load_and_use(self) -> DaemonInputs:
+        before = self._config.settings
+        inputs = self._files.load()
+        self._use(inputs)
+        self._take_valve(before)
+        return inputs
 
-    def _take_valve(self, before: Settings) -> None:
-        if before.valve != self._given.settings.valve:
+    def _use(self, inputs: DaemonInputs) -> None:
+        self._config = self._config_of(inputs)
+
+    def _take_valve(self, before: AffinitySettings) -> None:
+        if before.valve != self._config.settings.valve:
             self._meter = self._new_meter()
             self._state = replace(self._state, samples=(), trial=None)
         self._check_at = 0.0
 
-    def _new_meter(self) -> Meter | None:
-        valve = self._given.settings.valve
-        return Meter(valve) if valve else None
+    def _new_meter(self) -> ValveMeter | None:
+        valve = self._config.settings.valve
+        return ValveMeter(valve) if valve else None

@@ -6,23 +6,26 @@ from collections.abc import Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from vas_affinity.apply.outcome import Outcome, Verdict
+from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_core.inforce import InForceMetrics
 
 
-class Metrics:
-    """All of them, in a registry of their own."""
+class AffinityMetrics:
+    """The metrics of `vas-affinityd`, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.values = Gauge(
-            "vas_affinity_values", "Of the plan in force, by state", ["state"], registry=registry
+            "vas_affinity_values",
+            "Values of the plan in force, by state",
+            ["state"],
+            registry=registry,
         )
         self.in_force = Gauge(
             "vas_affinity_plan_in_force", "1 if a plan is in force", registry=registry
         )
         self.held_off = Gauge(
-            "vas_affinity_held_off", "1 while no move is made after one was taken back",
+            "vas_affinity_held_off", "1 while no move is made after a revert",
             registry=registry,
         )  # fmt: skip
         self.on_trial = Gauge(
@@ -38,18 +41,18 @@ class Metrics:
             "vas_affinity_decisions", "Steps of the daemon", ["action"], registry=registry
         )
         self.drift = Counter(
-            "vas_affinity_drift", "Values that others had changed, as found", registry=registry
+            "vas_affinity_drift", "Values found changed by others", registry=registry
         )
         self.failures = Counter(
-            "vas_affinity_failures", "What went wrong", ["of"], registry=registry
+            "vas_affinity_failures", "Failures, by their place", ["of"], registry=registry
         )
         self.reloads = Counter(
             "vas_affinity_reloads", "Readings of plan and settings", ["result"], registry=registry
         )
         self.plan = InForceMetrics(registry, "vas_affinity_plan", "plan")
 
-    def observe(self, outcomes: Iterable[Outcome]) -> None:
-        """The state of every value of a plan."""
+    def observe(self, outcomes: Iterable[SettingResult]) -> None:
+        """Counts the values of a plan by their state."""
         found = [outcome.verdict for outcome in outcomes]
-        for verdict in Verdict:
+        for verdict in ApplyOutcome:
             self.values.labels(verdict.value.replace(" ", "_")).set(found.count(verdict))

@@ -1,4 +1,4 @@
-"""The planner that looks at the host's threads, and what its plan would gain and cost."""
+"""Plans the host's threads again, and computes what the new plan would gain and cost."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ import math
 
 from vas_affinity.daemon.decide import Offer
 from vas_affinity.daemon.planner import Replan
-from vas_affinity.placement import Placement, Target
+from vas_affinity.machine.reading import SnapshotRequest
+from vas_affinity.placement import HostPlacement, PinTarget
 from vas_affinity.plan.options import ThreadOptions, threads_planned
-from vas_affinity.reading import Asked
-from vas_affinity.score import score
-from vas_affinity.thread_plan import ThreadPlan
+from vas_affinity.search.score import score
+from vas_affinity.threads import ThreadPlan
 
 
-def replanner(options: ThreadOptions, asked: Asked, move_cost: float) -> Replan:
-    """Plans the threads of this host that are asked for."""
+def replanner(options: ThreadOptions, asked: SnapshotRequest, move_cost: float) -> Replan:
+    """Returns a function that plans the requested threads of this host."""
 
-    def replan(in_force: Placement | None) -> Offer | None:
+    def replan(in_force: HostPlacement | None) -> Offer | None:
         return offer_of(threads_planned(None, options, asked).plan, in_force, move_cost)
 
     return replan
 
 
-def offer_of(planned: ThreadPlan, in_force: Placement | None, move_cost: float) -> Offer | None:
-    """The plan beside what is in force for guests, interrupts and cgroups; None moves nothing.
+def offer_of(planned: ThreadPlan, in_force: HostPlacement | None, move_cost: float) -> Offer | None:
+    """Returns the planned threads together with the pins in force of guests, interrupts, cgroups.
 
-    The gain is how much lower the score gets. The cost is `move_cost` of today's score if all
-    threads move, less where fewer do: caches are cold after a move, and memory may be far.
+    None if no thread would move. The gain is how much lower the score gets. The cost is the share
+    `move_cost` of today's score if all threads move, and less if fewer do: caches are cold after a
+    move, and memory may be far.
     """
-    posed, start = planned.posed, planned.posed.start
+    problem, start = planned.problem, planned.problem.start
     moved = float((start != planned.places).mean()) if len(start) else 0.0
     if not moved:
         return None
-    today, then = score(posed.problem, start), score(posed.problem, planned.places)
+    today, then = score(problem.arrays, start), score(problem.arrays, planned.places)
     kept = () if in_force is None else in_force.pins
-    others = tuple(pin for pin in kept if pin.target is not Target.THREAD)
+    others = tuple(pin for pin in kept if pin.target is not PinTarget.THREAD)
     base = planned.placement if in_force is None else in_force
     plan = base.model_copy(
         update={

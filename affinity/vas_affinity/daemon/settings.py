@@ -1,4 +1,4 @@
-"""The numbers of the daemon that a site may change."""
+"""The settings of `vas-affinityd` that a site may change: /etc/vas/affinity.yaml."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 DEFAULT_PATH = Path("/etc/vas/affinity.yaml")
 
 
-class Better(StrEnum):
-    """Which way a metric is good: throughput higher, latency lower."""
+class BetterWhen(StrEnum):
+    """The direction in which a metric is better: throughput higher, latency lower."""
 
     HIGHER = "higher"
     LOWER = "lower"
 
 
 class Valve(BaseModel):
-    """The metric of the watched service that a change must not spoil, and from where it comes.
+    """The metric of the watched service that a move must not make worse, and its source.
 
-    Exactly one of `command` (its first number on stdout), `file` (its first number) and
+    Exactly one of `command` (the first number on its stdout), `file` (its first number) and
     `prometheus` (a metrics page, with `metric` and `labels`; several samples are added).
     """
 
@@ -31,17 +31,17 @@ class Valve(BaseModel):
     prometheus: str | None = Field(default=None, pattern="^https?://")
     metric: str | None = None
     labels: dict[str, str] = {}
-    rate: bool = Field(default=False, description="a counter: its growth a second is what counts")
-    better: Better
+    rate: bool = Field(default=False, description="a counter: its growth per second counts")
+    better: BetterWhen
     threshold: float = Field(
         default=0.1, gt=0, lt=1, description="how much worse is too much, as a share"
     )
     window_seconds: float = Field(
-        default=120, ge=1, description="before a change, and after it, that are compared"
+        default=120, ge=1, description="time before and after a move that is compared"
     )
-    samples: int = Field(default=3, ge=1, description="the fewest that say anything")
+    samples: int = Field(default=3, ge=1, description="fewest samples that count")
     hold_off_seconds: float = Field(
-        default=600, ge=1, description="without a change after one was taken back; then doubled"
+        default=600, ge=1, description="time without moves after a revert; then doubled"
     )
 
     @model_validator(mode="after")
@@ -54,32 +54,32 @@ class Valve(BaseModel):
         return self
 
 
-class Settings(BaseModel):
-    """When the daemon looks, when a move pays, and how often it may change something."""
+class AffinitySettings(BaseModel):
+    """When the daemon checks, when a move pays, and how often it may change something."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    check_seconds: float = Field(default=10, ge=0.1, le=300, description="between two looks")
-    replan_seconds: float = Field(default=60, ge=1, description="between two plans")
+    check_seconds: float = Field(default=10, ge=0.1, le=300, description="time between two checks")
+    replan_seconds: float = Field(default=60, ge=1, description="time between two plans")
     gain_over_cost: float = Field(
         default=2, ge=0, description="what a move must gain for each unit that it costs"
     )
     move_cost: float = Field(
-        default=0.05, ge=0, description="of moving all threads, as a share of today's score"
+        default=0.05, ge=0, description="cost of moving all threads, as a share of today's score"
     )
     hold_seconds: float = Field(
         default=60, ge=0, description="how long a better plan must stay better"
     )
-    settle_seconds: float = Field(default=300, ge=0, description="between two moves")
+    settle_seconds: float = Field(default=300, ge=0, description="time between two moves")
     moves_per_hour: int = Field(default=4, ge=1)
     repairs: int = Field(
-        default=5, ge=1, description="within repair_seconds; then someone else insists"
+        default=5, ge=1, description="most repairs within repair_seconds; then the daemon waits"
     )
     repair_seconds: float = Field(default=300, ge=1)
     least_busy: float = Field(
         default=0.05,
         ge=0,
         le=1,
-        description="share of the CPUs' time in use, below which nothing is learned",
+        description="share of the CPUs' time in use below which no move is made",
     )
     valve: Valve | None = None

@@ -1,4 +1,4 @@
-"""Reading the metric of the watched service: a command's, a file's, or a metrics page's."""
+"""Reads the metric of the watched service: a command's, a file's, or a metrics page's."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 
 
 @dataclass
-class Meter:
+class ValveMeter:
     """A valve's metric, as a rate where it is a counter."""
 
     valve: Valve
     _last: tuple[float, float] | None = field(default=None, init=False)
 
     def read(self, now: float) -> float | None:
-        """Its value now. None for a counter's first reading, and for one that was reset.
+        """Returns the metric's value; None for a counter's first reading, and after its reset.
 
-        Raises VasError where it cannot be read.
+        Raises VasError if it cannot be read.
         """
         try:
             value = _value(self.valve)
@@ -58,7 +58,7 @@ def _value(valve: Valve) -> float:
 
 
 def first_number(text: str) -> float:
-    """The first number in a text. Raises ValueError where there is none."""
+    """Returns the first number in a text. Raises ValueError if there is none."""
     found = _NUMBER.search(text)
     if found is None:
         raise ValueError(f"no number in {text[:80]!r}")
@@ -66,7 +66,7 @@ def first_number(text: str) -> float:
 
 
 def sample_of(page: str, metric: str, labels: dict[str, str]) -> float:
-    """The sum of a metric's samples that have these labels. Raises ValueError for none."""
+    """Returns the sum of a metric's samples that have these labels. Raises ValueError for none."""
     values = [
         sample.value
         for family in text_string_to_metric_families(page)

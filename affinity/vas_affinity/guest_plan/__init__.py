@@ -1,7 +1,7 @@
-"""Which cores a storage server's guests get: a pure plan from a snapshot."""
+"""Plans the cores of a storage server's guests: a pure function of a snapshot."""
 
 from vas_affinity.guest_plan.plan import plan_guests
 from vas_affinity.guest_plan.request import GuestRequest, requests_of
-from vas_affinity.guest_plan.settings import GuestSettings, settings_of
+from vas_affinity.guest_plan.settings import GuestPlanSettings, settings_of
 
-__all__ = ["GuestRequest", "GuestSettings", "plan_guests", "requests_of", "settings_of"]
+__all__ = ["GuestPlanSettings", "GuestRequest", "plan_guests", "requests_of", "settings_of"]

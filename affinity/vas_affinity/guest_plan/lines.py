@@ -1,14 +1,15 @@
-"""Interrupts and threads of the storage server, kept off the guests' CPUs. Pure."""
+"""Keeps interrupts and the storage server's threads off the guests' CPUs. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from vas_affinity.guest_plan.storage import StorageCpus, fires_on
-from vas_affinity.placement import CpuRole, Pin, Target
-from vas_affinity.snapshot import DeviceKind, Interrupt, Role, Snapshot
-from vas_affinity.topology import Topology
+from vas_affinity.guest_plan.storage import StorageCpus
+from vas_affinity.machine.firing import firing_cpus
+from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, ThreadRole
+from vas_affinity.machine.topology import MachineTopology
+from vas_affinity.placement import CpuRole, Pin, PinTarget
 
 _GUESTS = {CpuRole.VCPU, CpuRole.EMULATOR, CpuRole.IOTHREAD, CpuRole.IDLE}
 
@@ -16,19 +17,20 @@ _GUESTS = {CpuRole.VCPU, CpuRole.EMULATOR, CpuRole.IOTHREAD, CpuRole.IDLE}
 def line_pins(
     snapshot: Snapshot, storage: StorageCpus, roles: Mapping[int, CpuRole]
 ) -> tuple[list[Pin], list[str]]:
-    """Pins of the storage and network interrupts that can be moved, and what cannot be.
+    """Pins the storage and network interrupts that can be moved; also returns notes on the others.
 
-    A storage interrupt belongs on the storage interrupts' CPUs; a network interrupt on its node,
-    on the host's CPUs, as with a service thread on the same core it is the slides' worst ([NS]),
-    else on the storage server's. One that is there already is held there. One of which nobody
-    knows whether it can be moved is tried only for a NIC, as a storage queue hardly ever can.
+    A storage interrupt belongs on the storage interrupts' CPUs. A network interrupt belongs on its
+    node, on the host's CPUs, else on the storage server's: with a service thread on the same core
+    it would be the slides' worst case ([NS]). An interrupt that is there already is pinned there.
+    An interrupt that may or may not be movable is tried only if it is a NIC's, as a storage queue
+    hardly ever is.
     """
     pins, stuck = [], []
     turns = {DeviceKind.STORAGE: count(), DeviceKind.NETWORK: count()}
     for line in sorted(snapshot.interrupts, key=lambda line: line.number):
         if line.kind not in turns:
             continue
-        fires = fires_on(line, snapshot.topology)
+        fires = firing_cpus(line, snapshot.topology)
         if _movable(line):
             whose, home = _home(line, storage, roles, snapshot.topology)
             pins.append(_pin(line, fires, home, whose, turns[line.kind]))
@@ -38,9 +40,9 @@ def line_pins(
 
 
 def _home(
-    line: Interrupt, storage: StorageCpus, roles: Mapping[int, CpuRole], topology: Topology
+    line: Interrupt, storage: StorageCpus, roles: Mapping[int, CpuRole], topology: MachineTopology
 ) -> tuple[str, tuple[int, ...]]:
-    """Whose CPUs an interrupt belongs on, and those of them on its node if there are."""
+    """Returns whose CPUs an interrupt belongs on, and those CPUs, on its node if possible."""
     if line.kind is DeviceKind.STORAGE:
         whose, candidates = "storage interrupts'", [storage.cpus]
     else:
@@ -54,19 +56,19 @@ def _home(
 def thread_pins(
     snapshot: Snapshot, roles: Mapping[int, CpuRole], emulators: Mapping[str, tuple[int, ...]]
 ) -> list[Pin]:
-    """The storage server's threads on its CPUs, and a guest's vhost threads beside its emulator."""
+    """Pins the storage server's threads to its CPUs, and vhost threads to the emulator's CPUs."""
     mine = tuple(sorted({*_with(roles, CpuRole.OSS), *_with(roles, CpuRole.STORAGE_IRQ)}))
     pins = []
     for thread in snapshot.threads:
-        if thread.role is Role.STORAGE:
+        if thread.role is ThreadRole.STORAGE:
             cpus, why = mine, "the storage server's CPUs, with those of the storage interrupts"
-        elif thread.role is Role.VHOST and thread.guest and thread.guest in emulators:
+        elif thread.role is ThreadRole.VHOST and thread.guest and thread.guest in emulators:
             cpus, why = emulators[thread.guest], "carries the guest's virtio network: as emulator"
         else:
             continue
         pins.append(
             Pin(
-                target=Target.THREAD,
+                target=PinTarget.THREAD,
                 name=thread.key,
                 cpus=cpus,
                 reason=why,
@@ -100,7 +102,7 @@ def _pin(
             f"{line.device}{queue} goes to the {whose} CPUs",
         )
     number = str(line.number)
-    return Pin(target=Target.INTERRUPT, name=number, cpus=cpus, reason=why, device=line.device)
+    return Pin(target=PinTarget.INTERRUPT, name=number, cpus=cpus, reason=why, device=line.device)
 
 
 def _stuck_words(lines: Sequence[Interrupt]) -> str:

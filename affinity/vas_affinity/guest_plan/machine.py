@@ -1,4 +1,4 @@
-"""A machine as a planner of guests sees it: whole cores, and how near they are to interrupts."""
+"""A machine as the planner of guests sees it: whole cores, and how near they are to interrupts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from vas_affinity.topology import Nearness, Topology
+from vas_affinity.machine.topology import MachineTopology, Nearness
 
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """A core's online threads. `isolated` if the kernel's scheduler keeps off any of them.
+    """A core with its online CPUs. `isolated`: the kernel's scheduler keeps off one of them.
 
-    Two are equal only if they are the same object: a plan compares them very often.
+    Two cores are equal only if they are the same object: a plan compares them very often.
     """
 
     number: int
@@ -25,8 +25,8 @@ class Core:
     isolated: bool
 
 
-def cores_of(topology: Topology) -> tuple[Core, ...]:
-    """The cores that have a thread online, ascending."""
+def cores_of(topology: MachineTopology) -> tuple[Core, ...]:
+    """Returns the cores that have a CPU online, ascending."""
     cpus = sorted((topology.cpu(n) for n in topology.online), key=lambda cpu: cpu.core)
     found = []
     for number, group in groupby(cpus, key=lambda cpu: cpu.core):
@@ -40,14 +40,14 @@ def cores_of(topology: Topology) -> tuple[Core, ...]:
 
 @dataclass(frozen=True)
 class Near:
-    """Orders cores by nearness to some CPUs: those of the storage interrupts."""
+    """Orders cores by their nearness to the CPUs of the storage interrupts."""
 
-    topology: Topology
+    topology: MachineTopology
     targets: tuple[int, ...]
 
     @cached_property
     def _places(self) -> dict[int, tuple[bool, int, int]]:
-        """By core: whether it is CPU 0's, its nearness and its node's distance."""
+        """Returns core -> whether it has CPU 0, its nearness, and its node's distance."""
         return {
             core.number: (
                 0 in core.cpus,
@@ -58,11 +58,14 @@ class Near:
         }
 
     def target(self, cpu: int) -> tuple[Nearness, int]:
-        """The nearest of the CPUs, and how near it is."""
+        """Returns how near the nearest target is to a CPU, and that target."""
         return min((self.topology.nearness(cpu, other), other) for other in self.targets)
 
     def distance(self, node: int | None) -> int:
-        """The firmware's distance from a node to the nearest target's node; 10 for its own."""
+        """Returns the firmware's distance from a node to the nearest target's node.
+
+        10 for the target's own node, 255 if not known.
+        """
         homes = {self.topology.cpu(cpu).node for cpu in self.targets}
         if node in homes:
             return 10
@@ -71,18 +74,18 @@ class Near:
         return min(known, default=255)
 
     def order(self, cores: Iterable[Core], *, quiet: bool = True) -> list[Core]:
-        """The cores, nearest first; if `quiet`, CPU 0's last, as the kernel's own work prefers it.
+        """Returns the cores, nearest first; if `quiet`, CPU 0's last: the kernel prefers it.
 
-        Those of one cache stay together, and the cache that has most of them comes first, so that
-        what takes several spans few caches.
+        Cores of one cache stay together, and the cache with most of them comes first, so that
+        several cores span few caches.
         """
         given = list(cores)
-        room: dict[int, int] = {}
+        members: dict[int, int] = {}
         for core in given:
-            room[core.l3] = room.get(core.l3, 0) + 1
+            members[core.l3] = members.get(core.l3, 0) + 1
 
         def key(core: Core) -> tuple[tuple[bool, int, int], int, int, tuple[int, ...]]:
             first, nearness, far = self._places[core.number]
-            return (quiet and first, nearness, far), -room[core.l3], core.l3, core.cpus
+            return (quiet and first, nearness, far), -members[core.l3], core.l3, core.cpus
 
         return sorted(given, key=key)

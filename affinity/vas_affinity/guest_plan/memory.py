@@ -1,14 +1,14 @@
-"""Where guests' memory is to be: beside their vCPUs. Pure."""
+"""Places guests' memory on the nodes of their vCPUs. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from vas_affinity.guest_plan.guest_cores import GuestCores
 from vas_affinity.guest_plan.request import GuestRequest
-from vas_affinity.guest_plan.seat import Seat
-from vas_affinity.guest_plan.settings import GuestSettings
+from vas_affinity.guest_plan.settings import GuestPlanSettings
+from vas_affinity.machine.topology import MachineTopology
 from vas_affinity.placement import GuestCell, GuestMemory
-from vas_affinity.topology import Topology
 from vas_core.errors import BadInput
 from vas_core.sizes import format_size
 
@@ -17,11 +17,14 @@ _PER_VCPU_BYTES = _GIB  # what the paper's test bed gave a container, and a core
 
 
 @dataclass
-class Memory:
-    """What each node can still give to guests. Nodes without CPUs (HBM, DAX) give nothing."""
+class NodeMemory:
+    """The memory that each node can still give to guests; nodes without CPUs (HBM, DAX) give none.
 
-    topology: Topology
-    settings: GuestSettings
+    `left` is node -> bytes; `notes` say where a guest's memory is not as near as it should be.
+    """
+
+    topology: MachineTopology
+    settings: GuestPlanSettings
     notes: list[str] = field(default_factory=list)
     left: dict[int, int] = field(init=False)
 
@@ -33,20 +36,20 @@ class Memory:
         self.left = {node.number: int(node.memory_bytes * share) for node in here}
 
     def homes(self, request: GuestRequest) -> frozenset[int]:
-        """The nodes that hold the guest's memory alone."""
+        """Returns the nodes each of which can hold all of the guest's memory."""
         wanted = request.memory_bytes or request.vcpus * _PER_VCPU_BYTES
         return frozenset(node for node, left in self.left.items() if left >= wanted)
 
-    def give(self, seat: Seat) -> tuple[GuestMemory, tuple[GuestCell, ...]]:
-        """Takes a guest's memory: of its vCPUs' nodes, and of the nearest where those lack it.
+    def give(self, guest: GuestCores) -> tuple[GuestMemory, tuple[GuestCell, ...]]:
+        """Takes a guest's memory from its vCPUs' nodes, and from the nearest if those lack it.
 
-        The cells are empty for a guest on one node, and where a cell's node lacks its share.
-        Raises BadInput if the host has not as much.
+        The returned cells are empty for a guest on one node, and if a node lacks its share. Raises
+        BadInput if the host does not have enough memory left.
         """
-        name, nodes = seat.request.name, seat.nodes or tuple(sorted(self.left))
-        wanted = self._wanted(seat.request, nodes)
+        name, nodes = guest.request.name, guest.nodes or tuple(sorted(self.left))
+        wanted = self._wanted(guest.request, nodes)
         page = self._page(name, wanted, nodes)
-        cells = _cells(seat, wanted, page or 2 * _MIB)
+        cells = _cells(guest, wanted, page or 2 * _MIB)
         shares = {cell.node: cell.memory_bytes for cell in cells}
         if not self.left:
             self._say(name, "the nodes' memory is not known, and was not checked")
@@ -64,14 +67,14 @@ class Memory:
         if request.memory_bytes is not None:
             return request.memory_bytes
         wanted, why = request.vcpus * _PER_VCPU_BYTES, "1 GiB a vCPU"
-        room = sum(self.left.get(node, 0) for node in nodes) // (2 * _MIB) * 2 * _MIB
-        if self.left and wanted > room > 0:
-            wanted, why = room, "what its nodes can give"
+        space = sum(self.left.get(node, 0) for node in nodes) // (2 * _MIB) * 2 * _MIB
+        if self.left and wanted > space > 0:
+            wanted, why = space, "what its nodes can give"
         self._say(request.name, f"no memory was asked for: {format_size(wanted)}, {why}")
         return wanted
 
     def _page(self, name: str, wanted: int, nodes: tuple[int, ...]) -> int | None:
-        """1 GiB pages if enough are reserved, else 2 MiB or what is next to that."""
+        """Chooses 1 GiB pages if enough are reserved, else 2 MiB or the next size; or None."""
         tables = [node.huge_pages for node in self.topology.nodes if node.number in nodes]
         if not self.settings.huge_pages:
             return None
@@ -86,11 +89,11 @@ class Memory:
         return fit[0] if fit else None
 
     def _gather(self, name: str, nodes: tuple[int, ...], wanted: int) -> tuple[int, ...]:
-        """Takes memory node by node, the vCPUs' first, then the nearest to them."""
-        room = sum(self.left.get(node, 0) for node in nodes)
+        """Takes memory node by node, from the vCPUs' nodes first, then from the nearest."""
+        space = sum(self.left.get(node, 0) for node in nodes)
         others = sorted(set(self.left) - set(nodes), key=lambda n: (self._distance(n, nodes), n))
-        if wanted > room + sum(self.left[node] for node in others):
-            over = format_size(wanted - room - sum(self.left[node] for node in others))
+        if wanted > space + sum(self.left[node] for node in others):
+            over = format_size(wanted - space - sum(self.left[node] for node in others))
             share = f"{self.settings.oss_memory_share:.0%}"
             hint = f"give it less: the storage server keeps {share} of each node's"
             raise BadInput(
@@ -101,7 +104,7 @@ class Memory:
             if sum(self.left.get(n, 0) for n in used) < wanted:
                 used.append(node)
         if used != list(nodes):
-            over, where = format_size(wanted - room), ", ".join(map(str, nodes))
+            over, where = format_size(wanted - space), ", ".join(map(str, nodes))
             self._say(
                 name,
                 f"its memory is {over} more than node {where} has left: it spans nodes "
@@ -140,10 +143,10 @@ class Memory:
         self.notes.append(f"{name}: {what}")
 
 
-def _cells(seat: Seat, wanted: int, unit: int) -> tuple[GuestCell, ...]:
-    """One cell for each node of the vCPUs, with their share of memory, in whole units."""
-    node_of = {cpu: core.node for core in seat.cores for cpu in core.cpus}
-    homes = [node_of[cpu] for cpu in seat.vcpus]
+def _cells(guest: GuestCores, wanted: int, unit: int) -> tuple[GuestCell, ...]:
+    """Returns a cell for each node of the vCPUs, with their share of memory in whole units."""
+    node_of = {cpu: core.node for core in guest.cores for cpu in core.cpus}
+    homes = [node_of[cpu] for cpu in guest.vcpus]
     nodes = [node for node in dict.fromkeys(homes) if node is not None]
     sizes = [wanted * homes.count(node) // len(homes) // unit * unit for node in nodes]
     if nodes:

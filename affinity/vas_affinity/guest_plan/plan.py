@@ -1,4 +1,4 @@
-"""A host's plan for its guests. Pure."""
+"""Plans the guests of a host. Pure."""
 
 from __future__ import annotations
 
@@ -6,58 +6,72 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from vas_affinity.cpulist import format_cpulist
+from vas_affinity.guest_plan.guest_cores import (
+    CONCESSIONS,
+    FEW_CORES,
+    Capacity,
+    Concessions,
+    GuestCores,
+    choose_cores,
+)
 from vas_affinity.guest_plan.lines import line_pins, thread_pins
 from vas_affinity.guest_plan.machine import Core, Near, cores_of
-from vas_affinity.guest_plan.memory import Memory
+from vas_affinity.guest_plan.memory import NodeMemory
 from vas_affinity.guest_plan.reasons import nearness_words, vcpu_words
 from vas_affinity.guest_plan.request import GuestRequest
-from vas_affinity.guest_plan.roles import Kept, helper_cpus, kept_of, roles_of
-from vas_affinity.guest_plan.seat import COMFORTS, FEW_CORES, Comfort, Room, Seat, find_seat
-from vas_affinity.guest_plan.settings import GuestSettings
+from vas_affinity.guest_plan.roles import KeptCores, helper_cpus, kept_of, roles_of
+from vas_affinity.guest_plan.settings import GuestPlanSettings
 from vas_affinity.guest_plan.storage import StorageCpus, storage_cpus
-from vas_affinity.placement import CpuRole, GuestCell, GuestShape, Pin, Placement, Target
-from vas_affinity.snapshot import Snapshot
+from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.machine.snapshot import Snapshot
+from vas_affinity.placement import (
+    CpuRole,
+    GuestCell,
+    GuestShape,
+    HostPlacement,
+    Pin,
+    PinTarget,
+)
 from vas_core.errors import BadInput
 
 
 @dataclass(frozen=True)
 class _Site:
-    """A host before its guests have their cores."""
+    """A host before its guests get cores."""
 
     snapshot: Snapshot
-    settings: GuestSettings
+    settings: GuestPlanSettings
     cores: tuple[Core, ...]
     storage: StorageCpus
     near: Near
 
 
 @dataclass(frozen=True)
-class _Seated:
-    """The guests on their cores."""
+class _Assigned:
+    """The guests with their cores, what is kept from them, and what was given up."""
 
-    seats: tuple[Seat, ...]
-    kept: Kept
-    comfort: Comfort
+    guests: tuple[GuestCores, ...]
+    kept: KeptCores
+    concessions: Concessions
 
 
 def plan_guests(
-    snapshot: Snapshot, requests: Sequence[GuestRequest], settings: GuestSettings | None = None
-) -> Placement:
-    """Where the guests' vCPUs, emulators, iothreads and memory are to be, each with its reason.
+    snapshot: Snapshot, requests: Sequence[GuestRequest], settings: GuestPlanSettings | None = None
+) -> HostPlacement:
+    """Plans the CPUs of the guests' vCPUs, emulators and iothreads, and the nodes of their memory.
 
-    The same input gives the same plan. Raises BadInput, saying what would fit, for guests that
-    leave the storage server and its host too little.
+    The same input gives the same plan; each pin has its reason. Raises BadInput, which says what
+    would fit, if the guests leave the storage server and its host too few cores.
     """
-    settings = settings or GuestSettings()
+    settings = settings or GuestPlanSettings()
     _check(requests)
     storage = storage_cpus(snapshot, settings)
     near = Near(snapshot.topology, storage.cpus)
     site = _Site(snapshot, settings, cores_of(snapshot.topology), storage, near)
-    seated = _seat_all(site, requests)
-    if seated is None:
+    assigned = _assign_all(site, requests)
+    if assigned is None:
         raise _too_many(site, requests)
-    return _placement(site, seated)
+    return _placement(site, assigned)
 
 
 def _check(requests: Sequence[GuestRequest]) -> None:
@@ -67,38 +81,40 @@ def _check(requests: Sequence[GuestRequest]) -> None:
         raise BadInput("is asked for twice", where=twice, hint="give each guest its own name")
 
 
-def _seat_all(site: _Site, requests: Sequence[GuestRequest]) -> _Seated | None:
+def _assign_all(site: _Site, requests: Sequence[GuestRequest]) -> _Assigned | None:
     few = len(site.cores) <= FEW_CORES
-    comforts = [comfort for comfort in COMFORTS if comfort.host or few]
-    tried = (_seat_with(site, requests, comfort) for comfort in comforts)
-    return next((seated for seated in tried if seated), None)
+    levels = [level for level in CONCESSIONS if few or not level.host_shares]
+    tried = (_assign_with(site, requests, level) for level in levels)
+    return next((assigned for assigned in tried if assigned), None)
 
 
-def _seat_with(site: _Site, requests: Sequence[GuestRequest], comfort: Comfort) -> _Seated | None:
-    kept = kept_of(site.cores, site.storage, site.settings, host=comfort.host)
+def _assign_with(
+    site: _Site, requests: Sequence[GuestRequest], concessions: Concessions
+) -> _Assigned | None:
+    kept = kept_of(site.cores, site.storage, site.settings, host=not concessions.host_shares)
     free = [core for core in site.cores if core not in kept.interrupt_cores]
-    memory = Memory(site.snapshot.topology, site.settings)
+    memory = NodeMemory(site.snapshot.topology, site.settings)
     threads = 1 if site.settings.junk_siblings else max(len(core.cpus) for core in site.cores)
-    seats = []
+    chosen = []
     for request in requests:
-        room = Room(memory.homes(request), threads)
+        capacity = Capacity(memory.homes(request), threads)
         quiet = [core for core in free if 0 not in core.cpus]  # the kernel's own work is on CPU 0
-        seat = find_seat(request, quiet, site.near, room, comfort)
-        seat = seat or find_seat(request, free, site.near, room, comfort)
-        if seat is None:
+        guest = choose_cores(request, quiet, site.near, capacity, concessions)
+        guest = guest or choose_cores(request, free, site.near, capacity, concessions)
+        if guest is None:
             return None
-        seats.append(seat)
-        free = [core for core in free if core not in seat.cores and core not in seat.helpers]
+        chosen.append(guest)
+        free = [core for core in free if core not in guest.cores and core not in guest.helpers]
     usable = [core for core in free if not core.isolated]
-    return _Seated(tuple(seats), kept, comfort) if len(usable) >= kept.more else None
+    return _Assigned(tuple(chosen), kept, concessions) if len(usable) >= kept.more else None
 
 
 def _too_many(site: _Site, requests: Sequence[GuestRequest]) -> BadInput:
     *before, last = requests
     for count in range(min(last.vcpus - 1, len(site.snapshot.topology.online)), 0, -1):
-        if _seat_all(site, [*before, last.model_copy(update={"vcpus": count})]):
+        if _assign_all(site, [*before, last.model_copy(update={"vcpus": count})]):
             return _refusal(site, last, f"{count} vCPU{'s' * (count > 1)} fit")
-    if before and not _seat_all(site, before):
+    if before and not _assign_all(site, before):
         return _too_many(site, before)
     return _refusal(site, last, "none fits")
 
@@ -113,81 +129,87 @@ def _refusal(site: _Site, request: GuestRequest, fits: str) -> BadInput:
     return BadInput(what, where=request.name, hint="ask for fewer, or keep a smaller share")
 
 
-def _placement(site: _Site, seated: _Seated) -> Placement:
-    topology, comfort = site.snapshot.topology, seated.comfort
+def _placement(site: _Site, assigned: _Assigned) -> HostPlacement:
+    topology, concessions = site.snapshot.topology, assigned.concessions
     roles = roles_of(
         topology,
         site.cores,
-        seated.kept,
-        _guest_roles(seated),
+        assigned.kept,
+        _guest_roles(assigned),
         site.near,
         junk=site.settings.junk_siblings,
     )
-    memory = Memory(topology, site.settings)
-    given = [memory.give(seat) for seat in seated.seats]
-    pins = [pin for seat in seated.seats for pin in _guest_pins(site, seat, comfort, roles)]
-    emulators = {pin.guest: pin.cpus for pin in pins if pin.target is Target.EMULATOR and pin.guest}
+    memory = NodeMemory(topology, site.settings)
+    given = [memory.give(guest) for guest in assigned.guests]
+    pins = [
+        pin for guest in assigned.guests for pin in _guest_pins(site, guest, concessions, roles)
+    ]
+    emulators = {
+        pin.guest: pin.cpus for pin in pins if pin.target is PinTarget.EMULATOR and pin.guest
+    }
     lines, line_notes = line_pins(site.snapshot, site.storage, roles)
-    return Placement(
+    return HostPlacement(
         host=site.snapshot.host,
         roles=roles,
         pins=(*pins, *thread_pins(site.snapshot, roles, emulators), *lines),
         memory=tuple(where for where, _ in given),
         shapes=tuple(
-            _shape(seat, cells) for seat, (_, cells) in zip(seated.seats, given, strict=True)
+            _shape(guest, cells) for guest, (_, cells) in zip(assigned.guests, given, strict=True)
         ),
-        notes=(*site.storage.notes, *_notes(site, seated, roles), *memory.notes, *line_notes),
+        notes=(*site.storage.notes, *_notes(site, assigned, roles), *memory.notes, *line_notes),
     )
 
 
-def _guest_roles(seated: _Seated) -> dict[int, CpuRole]:
+def _guest_roles(assigned: _Assigned) -> dict[int, CpuRole]:
     roles: dict[int, CpuRole] = {}
-    comfort = seated.comfort
-    for seat in seated.seats:
-        helpers = helper_cpus(seat, emulator=comfort.emulator, iothreads=comfort.iothreads)
+    concessions = assigned.concessions
+    for guest in assigned.guests:
+        helpers = helper_cpus(guest, concessions)
         for role, cpus in helpers.items():
             roles |= dict.fromkeys(cpus, role)
-        for core in seat.helpers:
+        for core in guest.helpers:
             roles |= {cpu: CpuRole.IDLE for cpu in core.cpus if cpu not in roles}
-        roles |= {cpu: CpuRole.IDLE for core in seat.cores for cpu in core.cpus}
-        roles |= dict.fromkeys(seat.vcpus, CpuRole.VCPU)
+        roles |= {cpu: CpuRole.IDLE for core in guest.cores for cpu in core.cpus}
+        roles |= dict.fromkeys(guest.vcpus, CpuRole.VCPU)
     return roles
 
 
-def _guest_pins(site: _Site, seat: Seat, comfort: Comfort, roles: dict[int, CpuRole]) -> list[Pin]:
-    name, near, storage = seat.request.name, site.near, site.storage
-    core_of = {cpu: core for core in seat.cores for cpu in core.cpus}
+def _guest_pins(
+    site: _Site, guest: GuestCores, concessions: Concessions, roles: dict[int, CpuRole]
+) -> list[Pin]:
+    name, near, storage = guest.request.name, site.near, site.storage
+    core_of = {cpu: core for core in guest.cores for cpu in core.cpus}
     pins = [
         Pin(
-            target=Target.VCPU,
+            target=PinTarget.VCPU,
             name=str(number),
             cpus=(cpu,),
             guest=name,
             reason=vcpu_words(core_of[cpu], near, storage),
         )
-        for number, cpu in enumerate(seat.vcpus)
+        for number, cpu in enumerate(guest.vcpus)
     ]
-    helpers = helper_cpus(seat, emulator=comfort.emulator, iothreads=comfort.iothreads)
+    helpers = helper_cpus(guest, concessions)
     own = "its own CPU: core {} {}"
     shared = _shared(roles)
     emulator = helpers[CpuRole.EMULATOR] or shared
     why = own if helpers[CpuRole.EMULATOR] else "the host's CPUs, as no core is left: core {} {}"
     pins.append(
         Pin(
-            target=Target.EMULATOR,
+            target=PinTarget.EMULATOR,
             name="emulator",
             cpus=emulator,
             guest=name,
             reason=_helper_words(site, why, emulator[0]),
         )
     )
-    for number in range(seat.request.iothreads):
+    for number in range(guest.request.iothreads):
         mine = helpers[CpuRole.IOTHREAD]
         cpus = (mine[number],) if mine else shared
         why = own if mine else "the host's CPUs, as no core is left: core {} {}"
         pins.append(
             Pin(
-                target=Target.IOTHREAD,
+                target=PinTarget.IOTHREAD,
                 name=str(number + 1),
                 cpus=cpus,
                 guest=name,
@@ -203,7 +225,7 @@ def _helper_words(site: _Site, words: str, cpu: int) -> str:
 
 
 def _shared(roles: dict[int, CpuRole]) -> tuple[int, ...]:
-    """CPUs for helpers that have none of their own: the host's, else the storage server's."""
+    """Returns the CPUs of helpers without their own: the host's, else the storage server's."""
     for role in (CpuRole.HOST, CpuRole.OSS, CpuRole.STORAGE_IRQ):
         cpus = tuple(cpu for cpu, its in sorted(roles.items()) if its is role)
         if cpus:
@@ -211,31 +233,31 @@ def _shared(roles: dict[int, CpuRole]) -> tuple[int, ...]:
     raise AssertionError("a storage interrupt's CPU is always kept")
 
 
-def _shape(seat: Seat, cells: tuple[GuestCell, ...]) -> GuestShape:
-    """Siblings as siblings; a socket for each equal part of the cores of the cells' nodes."""
-    per_node = [sum(core.node == cell.node for core in seat.cores) for cell in cells]
-    cores = gcd(*per_node) if per_node else len(seat.cores)
+def _shape(guest: GuestCores, cells: tuple[GuestCell, ...]) -> GuestShape:
+    """Shows siblings as siblings, and a socket for each equal part of the cells' nodes' cores."""
+    per_node = [sum(core.node == cell.node for core in guest.cores) for cell in cells]
+    cores = gcd(*per_node) if per_node else len(guest.cores)
     return GuestShape(
-        guest=seat.request.name,
-        vcpus=seat.request.vcpus,
-        sockets=len(seat.cores) // cores,
+        guest=guest.request.name,
+        vcpus=guest.request.vcpus,
+        sockets=len(guest.cores) // cores,
         cores=cores,
-        threads=seat.threads,
-        iothreads=seat.request.iothreads,
+        threads=guest.threads,
+        iothreads=guest.request.iothreads,
         cells=cells,
     )
 
 
-def _notes(site: _Site, seated: _Seated, roles: dict[int, CpuRole]) -> list[str]:
+def _notes(site: _Site, assigned: _Assigned, roles: dict[int, CpuRole]) -> list[str]:
     notes = []
-    if not seated.comfort.host:
+    if assigned.concessions.host_shares:
         notes.append("the host's other work shares the storage server's cores: no core is left")
-    elif not seated.comfort.iothreads:
+    elif assigned.concessions.iothreads_share:
         notes.append("emulators and iothreads share the host's cores: no core is left for them")
-    elif not seated.comfort.emulator:
+    elif assigned.concessions.emulator_shares:
         notes.append("emulators share the host's cores: no core is left for them")
-    for seat in seated.seats:
-        notes += _seat_notes(site, seat)
+    for guest in assigned.guests:
+        notes += _guest_notes(site, guest)
     spare = [core for core in site.cores if core.isolated and roles[core.cpus[0]] is CpuRole.IDLE]
     if spare:
         cpus = format_cpulist(cpu for core in spare for cpu in core.cpus)
@@ -243,16 +265,16 @@ def _notes(site: _Site, seated: _Seated, roles: dict[int, CpuRole]) -> list[str]
     return notes
 
 
-def _seat_notes(site: _Site, seat: Seat) -> list[str]:
-    name, notes = seat.request.name, []
-    if len(seat.nodes) > 1:
-        where = ", ".join(map(str, seat.nodes))
+def _guest_notes(site: _Site, guest: GuestCores) -> list[str]:
+    name, notes = guest.request.name, []
+    if len(guest.nodes) > 1:
+        where = ", ".join(map(str, guest.nodes))
         notes.append(f"{name}: no node has cores for all of it: it spans nodes {where}")
     kinds = {core.kind for core in site.cores}
     if len(kinds) > 1:
         notes.append(f"{name}: this machine has {len(kinds)} kinds of cores; its vCPUs have one")
-    if any(core.isolated for core in site.cores) and not all(c.isolated for c in seat.cores):
+    if any(core.isolated for core in site.cores) and not all(c.isolated for c in guest.cores):
         notes.append(f"{name}: not all of its vCPUs fit on the isolated CPUs")
-    if site.settings.junk_siblings and any(len(core.cpus) > 1 for core in seat.cores):
+    if site.settings.junk_siblings and any(len(core.cpus) > 1 for core in guest.cores):
         notes.append(f"{name}: the siblings of its vCPUs are left without work (junk siblings)")
     return notes

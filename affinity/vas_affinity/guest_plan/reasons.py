@@ -1,10 +1,10 @@
-"""Why a thing is where it is, in words."""
+"""Explains in words why a vCPU or helper is on its CPU. Pure."""
 
 from __future__ import annotations
 
 from vas_affinity.guest_plan.machine import Core, Near
 from vas_affinity.guest_plan.storage import StorageCpus
-from vas_affinity.topology import Nearness
+from vas_affinity.machine.topology import Nearness
 
 _WORDS = {
     Nearness.SAME: "is",
@@ -17,13 +17,13 @@ _WORDS = {
 
 
 def nearness_words(cpu: int, near: Near, storage: StorageCpus) -> str:
-    """`shares the last-level cache with storage interrupt CPU 4 (nvme0)`."""
+    """Returns, for example, `shares the last-level cache with storage interrupt CPU 4 (nvme0)`."""
     nearness, target = near.target(cpu)
     return f"{_WORDS[nearness]} storage interrupt {storage.words(target)}"
 
 
 def vcpu_words(core: Core, near: Near, storage: StorageCpus) -> str:
-    """Why a vCPU is on its CPU."""
+    """Explains why a vCPU is on a CPU of this core."""
     parts = [f"core {core.number} {nearness_words(core.cpus[0], near, storage)}"]
     if core.isolated:
         parts.append("isolated from the host's scheduler")

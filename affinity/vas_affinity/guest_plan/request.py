@@ -1,15 +1,15 @@
-"""What is asked for: guests with their vCPUs and memory."""
+"""The guests to plan for, with their vCPUs and memory."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from vas_affinity.topology import Frozen
+from vas_affinity.machine.topology import Frozen
 from vas_cluster import Host
 
 
 class GuestRequest(Frozen):
-    """A guest that wants cores. Without `memory_bytes` the plan assumes 1 GiB a vCPU."""
+    """A guest that needs cores. Without `memory_bytes` the plan assumes 1 GiB per vCPU."""
 
     name: str = "guest"
     vcpus: int = Field(ge=1, le=1024)
@@ -18,7 +18,7 @@ class GuestRequest(Frozen):
 
 
 def requests_of(host: Host) -> tuple[GuestRequest, ...]:
-    """The guests of a host of cluster.yaml."""
+    """Returns the requests of all guests of a host of cluster.yaml."""
     return tuple(
         GuestRequest(name=guest.name, vcpus=guest.vcpus, memory_bytes=guest.memory_bytes)
         for guest in host.guests

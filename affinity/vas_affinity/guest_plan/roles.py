@@ -1,4 +1,4 @@
-"""What each CPU is for, once the guests have their cores. Pure."""
+"""Gives every CPU a role, once the guests have their cores. Pure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from vas_affinity.guest_plan.guest_cores import Concessions, GuestCores
 from vas_affinity.guest_plan.machine import Core, Near
-from vas_affinity.guest_plan.seat import Seat
-from vas_affinity.guest_plan.settings import GuestSettings
+from vas_affinity.guest_plan.settings import GuestPlanSettings
 from vas_affinity.guest_plan.storage import StorageCpus
+from vas_affinity.machine.topology import MachineTopology
 from vas_affinity.placement import CpuRole
-from vas_affinity.topology import Topology
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Cores that no guest gets: those of the storage interrupts, and how many more."""
+class KeptCores:
+    """The cores that no guest gets: those of the storage interrupts, and how many more."""
 
     interrupt_cores: tuple[Core, ...]
     oss: int
@@ -24,37 +24,43 @@ class Kept:
 
     @property
     def more(self) -> int:
-        """The cores kept beside those of the interrupts."""
+        """Returns the number of cores kept in addition to those of the interrupts."""
         return self.oss + self.host
 
 
 def kept_of(
-    cores: Sequence[Core], storage: StorageCpus, settings: GuestSettings, *, host: bool
-) -> Kept:
-    """What the storage server and its host keep; `host` if its other work has cores of its own."""
+    cores: Sequence[Core], storage: StorageCpus, settings: GuestPlanSettings, *, host: bool
+) -> KeptCores:
+    """Returns what the storage server and its host keep.
+
+    `host`: the host's other work has cores of its own.
+    """
     mine = tuple(core for core in cores if set(core.cpus) & set(storage.cpus))
     share = ceil(settings.oss_share * len(cores))
-    return Kept(mine, max(share - len(mine), 0), settings.host_cores if host else 0)
+    return KeptCores(mine, max(share - len(mine), 0), settings.host_cores if host else 0)
 
 
-def helper_cpus(seat: Seat, *, emulator: bool, iothreads: bool) -> dict[CpuRole, tuple[int, ...]]:
-    """The helper cores' CPUs: one for each iothread, the rest for the emulator."""
-    cpus = [cpu for core in seat.helpers for cpu in core.cpus]
-    count = seat.request.iothreads if iothreads else 0
+def helper_cpus(guest: GuestCores, concessions: Concessions) -> dict[CpuRole, tuple[int, ...]]:
+    """Splits the helper cores' CPUs: one for each iothread, the rest for the emulator.
+
+    A helper that shares the host's CPUs gets none.
+    """
+    cpus = [cpu for core in guest.helpers for cpu in core.cpus]
+    count = 0 if concessions.iothreads_share else guest.request.iothreads
     mine, rest = tuple(cpus[:count]), tuple(cpus[count:])
-    return {CpuRole.IOTHREAD: mine, CpuRole.EMULATOR: rest if emulator else ()}
+    return {CpuRole.IOTHREAD: mine, CpuRole.EMULATOR: () if concessions.emulator_shares else rest}
 
 
 def roles_of(
-    topology: Topology,
+    topology: MachineTopology,
     cores: Sequence[Core],
-    kept: Kept,
+    kept: KeptCores,
     taken: dict[int, CpuRole],
     near: Near,
     *,
     junk: bool,
 ) -> dict[int, CpuRole]:
-    """A role for every online CPU, by its number. `taken` are those of the guests' CPUs."""
+    """Returns online CPU -> role. `taken` are the roles of the guests' CPUs."""
     roles = dict(taken)
     for core in kept.interrupt_cores:
         for cpu in core.cpus:

@@ -1,4 +1,4 @@
-"""Which CPUs handle the storage interrupts, or are to handle them."""
+"""Finds or chooses the CPUs that handle the storage interrupts. Pure."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from vas_affinity.guest_plan.machine import Core, cores_of
-from vas_affinity.guest_plan.settings import GuestSettings
-from vas_affinity.snapshot import Device, DeviceKind, Interrupt, Snapshot
-from vas_affinity.topology import Topology
+from vas_affinity.guest_plan.settings import GuestPlanSettings
+from vas_affinity.machine.firing import busy_lines, firing_cpus
+from vas_affinity.machine.snapshot import DeviceKind, Interrupt, PciDevice, Snapshot
+from vas_affinity.machine.topology import MachineTopology
 
 
 @dataclass(frozen=True)
 class StorageCpus:
-    """The CPUs of storage interrupts, with what they are for each, and what was assumed."""
+    """The CPUs of storage interrupts with their devices; `notes` say what was assumed."""
 
     devices: dict[int, tuple[str, ...]]
     notes: tuple[str, ...] = ()
 
     @property
     def cpus(self) -> tuple[int, ...]:
-        """The CPUs, ascending."""
+        """Returns the CPUs of storage interrupts, ascending."""
         return tuple(sorted(self.devices))
 
     def words(self, cpu: int) -> str:
-        """`CPU 4 (nvme0)`: a CPU with the devices whose interrupts it handles."""
+        """Returns a CPU with the devices whose interrupts it handles: `CPU 4 (nvme0)`."""
         names = self.devices[cpu]
         return f"CPU {cpu} ({', '.join(names)})" if names else f"CPU {cpu}"
 
 
 @dataclass
 class _Finding:
-    """Devices that stay where they fire, and devices that follow who submits."""
+    """The CPUs found so far: of devices that stay where they fire, and of those given a CPU."""
 
-    topology: Topology
+    topology: MachineTopology
     cores: tuple[Core, ...]
     most: int
     most_chosen: int
@@ -50,7 +51,7 @@ class _Finding:
             self.devices.setdefault(cpu, []).append(device)
 
     def choose(self, device: str | None, near: Sequence[int], node: int | None) -> int:
-        """Takes a core for a device: on its node, one that no other has while there are such."""
+        """Takes a core for a device, on its node, and an unused one while there are any."""
         used = {self.topology.cpu(cpu).core for cpu in self.devices}
 
         def key(core: Core) -> tuple[bool, bool, bool, bool, int, tuple[int, ...]]:
@@ -65,12 +66,13 @@ class _Finding:
         return cpu
 
 
-def storage_cpus(snapshot: Snapshot, settings: GuestSettings) -> StorageCpus:
-    """The CPUs to keep vCPUs off, at least one. Pure.
+def storage_cpus(snapshot: Snapshot, settings: GuestPlanSettings) -> StorageCpus:
+    """Returns the CPUs to keep vCPUs off, at least one. Pure.
 
-    A device whose interrupts are on few cores is kept where it fires. One with a queue for (nearly)
-    every CPU interrupts the CPU that submitted: it gets a core on its own node, for the storage
-    server to submit from. Of one whose interrupts are not known, its place is all there is.
+    A device whose interrupts are on few cores stays where it fires. A device with a queue for
+    (nearly) every CPU interrupts the CPU that submits I/O: it gets a core on its own node, from
+    which the storage server should submit. A device whose interrupts are not known gets a core
+    near its place.
     """
     topology = snapshot.topology
     cores = cores_of(topology)
@@ -89,8 +91,10 @@ def storage_cpus(snapshot: Snapshot, settings: GuestSettings) -> StorageCpus:
     return StorageCpus(names, tuple(found.notes))
 
 
-def storage_devices(snapshot: Snapshot, settings: GuestSettings) -> tuple[list[Device], list[str]]:
-    """The storage server's devices: those of the settings, or all of the host; and what to say."""
+def storage_devices(
+    snapshot: Snapshot, settings: GuestPlanSettings
+) -> tuple[list[PciDevice], list[str]]:
+    """Returns the storage server's devices (of the settings, else all of the host), and notes."""
     known = _known_devices(snapshot)
     wanted = {name: [d for d in known if _has(d, name)] for name in settings.storage_devices}
     mine = [d for d in known if any(d in devices for devices in wanted.values())]
@@ -101,43 +105,32 @@ def storage_devices(snapshot: Snapshot, settings: GuestSettings) -> tuple[list[D
     return mine or known, [note if mine else f"{note}; all that it has count instead"]
 
 
-def _known_devices(snapshot: Snapshot) -> list[Device]:
-    """The storage devices that have a disk, those too that only interrupts tell of."""
+def _known_devices(snapshot: Snapshot) -> list[PciDevice]:
+    """Returns the storage devices that have a disk, and those known by their interrupts only."""
     known = [device for device in snapshot.devices if device.kind is DeviceKind.STORAGE]
     disks = [d for d in known if d.name != d.address and not _is_optical(d)]
     listed = {name for device in known for name in (device.name, device.address)}
     lines = [line for line in snapshot.interrupts if line.kind is DeviceKind.STORAGE]
     unlisted = {line.device: line.node for line in lines if line.device not in listed}
     more = [
-        Device(name=name, kind=DeviceKind.STORAGE, address="", node=node)
+        PciDevice(name=name, kind=DeviceKind.STORAGE, address="", node=node)
         for name, node in unlisted.items()
     ]
     return sorted([*disks, *more] or known, key=lambda device: device.name)
 
 
-def _has(device: Device, name: str) -> bool:
-    """Whether a disk is a device's: `nvme0n1` is `nvme0`'s."""
+def _has(device: PciDevice, name: str) -> bool:
+    """Tells whether a disk belongs to a device: `nvme0n1` to `nvme0`."""
     return name in (device.name, device.address, *device.names) or bool(
         re.fullmatch(rf"{re.escape(device.name)}n\d+", name)
     )
 
 
-def _is_optical(device: Device) -> bool:
+def _is_optical(device: PciDevice) -> bool:
     return all(re.fullmatch(r"sr\d+", name) for name in (device.name, *device.names))
 
 
-def busy_lines(lines: Sequence[Interrupt]) -> list[Interrupt]:
-    """Those that carry a device's interrupts: all, or those that fire where rates are known."""
-    fired = [line for line in lines if line.per_second]
-    return fired or list(lines)
-
-
-def fires_on(line: Interrupt, topology: Topology) -> tuple[int, ...]:
-    """The online CPUs an interrupt fires on; those it may fire on where that is not known."""
-    return tuple(cpu for cpu in line.effective or line.allowed if cpu in topology.online)
-
-
-def _by_device(snapshot: Snapshot, devices: Sequence[Device]) -> dict[str, list[Interrupt]]:
+def _by_device(snapshot: Snapshot, devices: Sequence[PciDevice]) -> dict[str, list[Interrupt]]:
     names = {device.name for device in devices}
     found: dict[str, list[Interrupt]] = {}
     for line in sorted(snapshot.interrupts, key=lambda line: line.number):
@@ -146,11 +139,11 @@ def _by_device(snapshot: Snapshot, devices: Sequence[Device]) -> dict[str, list[
     return found
 
 
-def _cpus(topology: Topology, lines: Sequence[Interrupt]) -> list[int]:
-    return sorted({cpu for line in busy_lines(lines) for cpu in fires_on(line, topology)})
+def _cpus(topology: MachineTopology, lines: Sequence[Interrupt]) -> list[int]:
+    return sorted({cpu for line in busy_lines(lines) for cpu in firing_cpus(line, topology)})
 
 
-def _place(found: _Finding, device: Device, cpus: Sequence[int]) -> None:
+def _place(found: _Finding, device: PciDevice, cpus: Sequence[int]) -> None:
     if cpus and found.cores_with(cpus) <= found.most:
         found.stay(device.name, cpus)
         return

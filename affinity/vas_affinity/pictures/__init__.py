@@ -1,1 +1,1 @@
-"""Figures of recordings and of hosts: SVG, PNG and HTML."""
+"""Draws recordings and hosts: as SVG, PNG and HTML, and as text for a terminal."""

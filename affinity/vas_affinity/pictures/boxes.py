@@ -1,4 +1,4 @@
-"""Boxes within boxes, laid out in rows: packages, NUMA nodes, caches, cores, CPUs. Pure."""
+"""Lays out boxes within boxes in rows: packages, NUMA nodes, caches, cores, CPUs. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from vas_affinity.machine.snapshot import PciDevice
+from vas_affinity.machine.topology import Cpu, MachineTopology
 from vas_affinity.pictures.cells import HostMap
-from vas_affinity.pictures.svg import text_width
-from vas_affinity.snapshot import Device
-from vas_affinity.topology import Cpu, Topology
 from vas_core.sizes import format_size
+from vas_core.svg import text_width
 
 CELL_WIDTH, CELL_HEIGHT = 44.0, 34.0
 LABEL_SIZE = 11.0
@@ -19,7 +19,7 @@ _PADDING, _GAP, _LABEL_HEIGHT = 7.0, 6.0, 16.0
 
 @dataclass
 class Box:
-    """A group, or one CPU (`cpu`). `x` and `y` are from its parent's corner."""
+    """A group of CPUs, or one CPU (`cpu`). `x` and `y` are pixels from the parent's corner."""
 
     label: str = ""
     children: list[Box] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Box:
     height: float = CELL_HEIGHT
 
     def lay_out(self, most_width: float) -> None:
-        """Places the children in rows no wider than that, and takes their size."""
+        """Places the children in rows of at most that width, and sets the box's own size."""
         if self.cpu is not None:
             return
         padding = _PADDING if self.framed else 0.0
@@ -51,7 +51,7 @@ class Box:
 
 
 def boxes_of(host: HostMap) -> Box:
-    """The whole host: nodes in packages, or where a node has several packages these in nodes."""
+    """Returns the box of the whole host: nodes in packages, or packages in nodes that span them."""
     cpus = host.snapshot.topology.cpus
     wide = any(len({cpu.package for cpu in group}) > 1 for _, group in _by_node(cpus))
     outer, inner = (_nodes, _packages) if wide else (_packages, _nodes)
@@ -63,7 +63,7 @@ def boxes_of(host: HostMap) -> Box:
 
 
 def _box(label: str, cpus: Sequence[Cpu]) -> list[Box]:
-    """A group's box; its content where it has no name."""
+    """Returns a group's box, or its content if the group has no name."""
     content = list(_caches(cpus))
     return [Box(label, content)] if label else content
 
@@ -106,11 +106,11 @@ def _node_label(host: HostMap, number: int) -> str:
     return ", ".join(parts) + (f": {', '.join(near[:4])}{more}" if near else "")
 
 
-def _is_near(device: Device, node: int, host: HostMap) -> bool:
+def _is_near(device: PciDevice, node: int, host: HostMap) -> bool:
     return device.node == node or (device.node is None and _one_node(host.snapshot.topology))
 
 
-def _one_node(topology: Topology) -> bool:
+def _one_node(topology: MachineTopology) -> bool:
     return len({cpu.node for cpu in topology.cpus}) == 1
 
 

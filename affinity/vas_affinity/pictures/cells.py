@@ -1,4 +1,4 @@
-"""What is on each CPU of a host, by a snapshot and by a plan: what the map draws. Pure."""
+"""Collects the content of a host's map: what a snapshot and a plan have on each CPU. Pure."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import string
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from vas_affinity.cpulist import format_cpulist
-from vas_affinity.placement import CpuRole, Pin, Placement, Target
-from vas_affinity.snapshot import DeviceKind, Role, Snapshot
-from vas_affinity.topology import Cpu
+from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.machine.snapshot import DeviceKind, Snapshot, ThreadRole
+from vas_affinity.machine.topology import Cpu
+from vas_affinity.placement import CpuRole, HostPlacement, Pin, PinTarget
 from vas_core.errors import BadInput
 
 _WORDS = {
-    Target.VCPU: "vCPU",
-    Target.EMULATOR: "emulator",
-    Target.IOTHREAD: "iothread",
-    Target.THREAD: "thread",
-    Target.INTERRUPT: "interrupt",
-    Target.GROUP: "cgroup",
+    PinTarget.VCPU: "vCPU",
+    PinTarget.EMULATOR: "emulator",
+    PinTarget.IOTHREAD: "iothread",
+    PinTarget.THREAD: "thread",
+    PinTarget.INTERRUPT: "interrupt",
+    PinTarget.GROUP: "cgroup",
 }
-_MARKS = {Target.VCPU: "", Target.EMULATOR: "e", Target.IOTHREAD: "io"}
+_MARKS = {PinTarget.VCPU: "", PinTarget.EMULATOR: "e", PinTarget.IOTHREAD: "io"}
 
 
 @dataclass
 class Cell:
-    """A CPU. `mark` is short enough for its square, `about` says all."""
+    """A CPU of the map. `mark` is short enough for its square, `about` has all the details."""
 
     cpu: Cpu
     role: CpuRole | None = None
@@ -36,7 +36,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class HostMap:
-    """A host's CPUs, and the letters that stand for its guests."""
+    """The CPUs of a host, and guest -> letter that stands for it. `planned`: by a plan."""
 
     snapshot: Snapshot
     cells: dict[int, Cell]
@@ -45,20 +45,20 @@ class HostMap:
 
     @property
     def title(self) -> str:
-        """Whose map it is."""
+        """Returns the map's title: the host, and whether it shows a plan."""
         what = "as planned" if self.planned else "as it is"
         return f"{self.snapshot.host}: CPUs {what}"
 
     def roles(self) -> list[CpuRole]:
-        """Those that some CPU has, in the order of their definition."""
+        """Returns the roles that some CPU has, in the order of their definition."""
         used = {cell.role for cell in self.cells.values()}
         return [role for role in CpuRole if role in used]
 
 
-def host_map(snapshot: Snapshot, placement: Placement | None) -> HostMap:
-    """What is on each CPU: by the plan, or without one as the snapshot says.
+def host_map(snapshot: Snapshot, placement: HostPlacement | None) -> HostMap:
+    """Returns what is on each CPU: by the plan, or without one by the snapshot.
 
-    Raises BadInput for a plan with CPUs that the snapshot has not.
+    Raises BadInput for a plan with CPUs that the snapshot does not have.
     """
     cells = {cpu.number: Cell(cpu, about=[_where(cpu)]) for cpu in snapshot.topology.cpus}
     names = [guest.name for guest in snapshot.guests]
@@ -77,12 +77,12 @@ def host_map(snapshot: Snapshot, placement: Placement | None) -> HostMap:
     return HostMap(snapshot, cells, letters, placement is not None)
 
 
-def _check(cells: dict[int, Cell], placement: Placement, host: str) -> None:
+def _check(cells: dict[int, Cell], placement: HostPlacement, host: str) -> None:
     pinned = {cpu for pin in placement.pins for cpu in pin.cpus}
     strange = (placement.roles.keys() | pinned) - cells.keys()
     if strange:
-        what = f"has CPUs that {host} has not: {format_cpulist(strange)}"
-        hint = "give the machine that it was made for by --from"
+        what = f"has CPUs that {host} does not have: {format_cpulist(strange)}"
+        hint = "give the machine of the plan by --from"
         raise BadInput(what, where=f"the plan of {placement.host}", hint=hint)
 
 
@@ -97,11 +97,11 @@ def _pin(cells: dict[int, Cell], pin: Pin, letters: dict[str, str]) -> None:
 
 
 def _present(cells: dict[int, Cell], snapshot: Snapshot, letters: dict[str, str]) -> None:
-    """Guests' threads where they last ran."""
+    """Marks the CPUs on which guests' threads last ran."""
     kinds = {
-        Role.VCPU: CpuRole.VCPU,
-        Role.EMULATOR: CpuRole.EMULATOR,
-        Role.IOTHREAD: CpuRole.IOTHREAD,
+        ThreadRole.VCPU: CpuRole.VCPU,
+        ThreadRole.EMULATOR: CpuRole.EMULATOR,
+        ThreadRole.IOTHREAD: CpuRole.IOTHREAD,
     }
     for thread in snapshot.threads:
         cell = cells.get(thread.last_cpu) if thread.last_cpu is not None else None
@@ -111,7 +111,7 @@ def _present(cells: dict[int, Cell], snapshot: Snapshot, letters: dict[str, str]
         if thread.guest in letters and thread.role in kinds:
             cell.role = cell.role or kinds[thread.role]
             number = thread.key.rpartition("/")[2]
-            mark = _MARKS[Target(thread.role.value)]
+            mark = _MARKS[PinTarget(thread.role.value)]
             _mark(cell, f"{letters[thread.guest]}{mark}{number if number.isdecimal() else ''}")
 
 

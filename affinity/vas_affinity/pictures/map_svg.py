@@ -1,12 +1,12 @@
-"""The map of a host as SVG: a square for each CPU, in its core, cache, NUMA node and package."""
+"""Draws the map of a host as SVG: a square per CPU, in its core, cache, NUMA node and package."""
 
 from __future__ import annotations
 
+from vas_affinity.machine.snapshot import DeviceKind
 from vas_affinity.pictures.boxes import CELL_HEIGHT, CELL_WIDTH, LABEL_SIZE, Box, boxes_of
 from vas_affinity.pictures.cells import Cell, HostMap
-from vas_affinity.pictures.svg import Svg, fitted, text_width
 from vas_affinity.placement import CpuRole
-from vas_affinity.snapshot import DeviceKind
+from vas_core.svg import Svg, fitted, text_width
 
 _WIDTH, _EDGE = 1000.0, 16.0
 _BOLD = 1.1  # wider than plain
@@ -25,7 +25,7 @@ _INTERRUPTS = {DeviceKind.STORAGE: "storage interrupt", DeviceKind.NETWORK: "net
 
 
 def draw_map(host: HostMap) -> Svg:
-    """The host's map with its legend."""
+    """Draws the host's map with its legend."""
     svg = Svg(_WIDTH)
     svg.text(_EDGE, 26, host.title, size=15, bold=True)
     right, top = _legend(svg, host, 46)
@@ -72,7 +72,7 @@ def _cell(svg: Svg, cell: Cell, x: float, y: float) -> None:
 
 
 def _sign(svg: Svg, kind: DeviceKind, x: float, y: float) -> None:
-    """A triangle for storage, a dot for the network, with a light edge to be seen on any role."""
+    """Draws a triangle for storage, a dot for network; a light edge shows them on any role."""
     if kind is DeviceKind.STORAGE:
         svg.area(f"M{x - 5:g} {y + 4:g}h10l-5 -9Z", "#000000", stroke="#ffffff")
     else:
@@ -80,7 +80,7 @@ def _sign(svg: Svg, kind: DeviceKind, x: float, y: float) -> None:
 
 
 def _legend(svg: Svg, host: HostMap, y: float) -> tuple[float, float]:
-    """Roles, signs and guests, in rows; how far they reach to the right, and downwards."""
+    """Draws roles, signs and guests in rows; returns how far they reach right and down."""
     entries: list[tuple[str, CpuRole | DeviceKind | None]]
     entries = [(role.value, role) for role in host.roles()]
     seen = {kind for cell in host.cells.values() for kind in cell.interrupts}

@@ -1,4 +1,4 @@
-"""The map of a host for a terminal: colours where it has them, letters everywhere."""
+"""Prints the map of a host on a terminal: with letters, and with colours if it has them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from vas_affinity.machine.snapshot import DeviceKind
 from vas_affinity.pictures.boxes import Box, boxes_of
 from vas_affinity.pictures.cells import Cell, HostMap
 from vas_affinity.pictures.map_svg import ROLE_COLOURS
 from vas_affinity.placement import CpuRole
-from vas_affinity.snapshot import DeviceKind
 
 _LETTERS = {
     CpuRole.STORAGE_IRQ: "S",
@@ -27,7 +27,7 @@ _SIGNS = {DeviceKind.STORAGE: "^", DeviceKind.NETWORK: "~"}
 
 
 def print_map(host: HostMap, console: Console) -> None:
-    """Prints it on stdout's console."""
+    """Prints the map on a console."""
     console.print(Text(host.title, style="bold"))
     console.print(_legend(host))
     for package in boxes_of(host).children:
@@ -36,7 +36,7 @@ def print_map(host: HostMap, console: Console) -> None:
 
 
 def _lines(host: HostMap, box: Box) -> Iterator[RenderableType]:
-    """A line for each group of cores, under the names of the groups that hold it."""
+    """Yields a line for each group of cores, under the names of the groups around it."""
     cores = [child for child in box.children if not child.framed]
     if cores:
         line = Text(overflow="fold")

@@ -1,4 +1,4 @@
-"""The figure of a recording: a step line per thread, its core over time, as strings of a guitar."""
+"""Draws a recording: a step line per thread, its core over time, like the strings of a guitar."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from vas_affinity.pictures.svg import PALETTE, Svg, fitted, text_width
-from vas_affinity.record.recording import Recording, String
+from vas_affinity.watch.record.recording import Recording, String
+from vas_core.svg import PALETTE, Svg, fitted, round_up, text_width
 
 _WIDTH, _LEFT, _RIGHT = 960.0, 62.0, 66.0
 _BAND_PIXELS, _LEAST_BAND, _MOST_BAND = 300.0, 3.0, 70.0
@@ -17,15 +17,15 @@ _LEGEND_COLUMNS = 3
 
 @dataclass(frozen=True)
 class Style:
-    """How a thread is drawn: the same key has the same style in both panels."""
+    """The style of a thread's line: the same key has the same style in both panels."""
 
     colour: str
     rank: int
 
 
 @dataclass(frozen=True)
-class Scale:
-    """Where things are in a panel: pixels of a time, of a core's band, of a CPU use."""
+class PanelScale:
+    """The scale of a panel: the pixels of a time, of a core's band, and of a CPU use."""
 
     top: float
     seconds: float
@@ -34,7 +34,7 @@ class Scale:
 
     @property
     def band(self) -> float:
-        """Height of a core's band."""
+        """Returns the height of a core's band."""
         return min(_MOST_BAND, max(_LEAST_BAND, _BAND_PIXELS / len(self.cores)))
 
     @property
@@ -46,30 +46,30 @@ class Scale:
         return self.top + self.height
 
     def x(self, time: float) -> float:
-        """Rounded to half a pixel: finer steps are not seen."""
+        """Returns the x of a time, rounded to half a pixel: finer steps cannot be seen."""
         whole = (_WIDTH - _LEFT - _RIGHT) * time / self.seconds
         return _LEFT + round(whole * 2) / 2
 
     def y(self, core: int, lane: float) -> float:
-        """`lane` is the place in the core's band, 0 to 1."""
+        """Returns the y of a lane, which is the place in the core's band from 0 to 1."""
         at = self.cores.index(core) if core in self.cores else 0
         return round(self.bottom - (at + 0.12 + 0.76 * lane) * self.band, 2)
 
     def y_use(self, use: float) -> float:
-        """The right axis."""
+        """Returns the y of a CPU use on the right axis."""
         return round(self.bottom - self.height * use / self.most_use, 2)
 
 
 def draw_strings(panels: Sequence[tuple[str, Recording]]) -> Svg:
-    """One panel for each recording, with one scale of time and of cores for all."""
+    """Draws one panel per recording, with the same scale of time and of cores for all."""
     svg = Svg(_WIDTH)
     styles = _styles(recording for _, recording in panels)
     seconds = max(recording.seconds for _, recording in panels) or 1.0
     cores = tuple(sorted({core for _, recording in panels for core in _cores_of(recording)}))
-    most = max(_nice(max(_use(recording)[1], default=0.0)) for _, recording in panels)
+    most = max(round_up(max(_use(recording)[1], default=0.0)) for _, recording in panels)
     top = 14.0
     for title, recording in panels:
-        scale = Scale(top + 40, seconds, cores, most)
+        scale = PanelScale(top + 40, seconds, cores, most)
         _panel(svg, scale, title, recording, styles)
         top = scale.bottom + 42
     svg.height = _legend(svg, top, panels, styles)
@@ -77,7 +77,7 @@ def draw_strings(panels: Sequence[tuple[str, Recording]]) -> Svg:
 
 
 def caption(recording: Recording) -> str:
-    """What a panel says of itself."""
+    """Returns a panel's caption: migrations per second, threads, and CPU time."""
     counted = "kernel's count" if recording.counted else "seen between samples, at least"
     return (
         f"{recording.moves_per_second:.2f} migrations/s ({counted}), "
@@ -87,7 +87,7 @@ def caption(recording: Recording) -> str:
 
 
 def _panel(
-    svg: Svg, scale: Scale, title: str, recording: Recording, styles: dict[str, Style]
+    svg: Svg, scale: PanelScale, title: str, recording: Recording, styles: dict[str, Style]
 ) -> None:
     svg.text(_LEFT, scale.top - 24, title, size=14, bold=True)
     svg.text(_LEFT, scale.top - 8, caption(recording), size=11, kind="muted")
@@ -99,7 +99,7 @@ def _panel(
         _string(svg, scale, recording, string, style, lane)
 
 
-def _axes(svg: Svg, scale: Scale, recording: Recording) -> None:
+def _axes(svg: Svg, scale: PanelScale, recording: Recording) -> None:
     right = _WIDTH - _RIGHT
     for at in range(0, len(scale.cores), 2):
         top = scale.bottom - (at + 1) * scale.band
@@ -123,8 +123,8 @@ def _axes(svg: Svg, scale: Scale, recording: Recording) -> None:
     _time_axis(svg, scale)
 
 
-def _time_axis(svg: Svg, scale: Scale) -> None:
-    step = _nice(scale.seconds / 8)
+def _time_axis(svg: Svg, scale: PanelScale) -> None:
+    step = round_up(scale.seconds / 8)
     ticks = [step * n for n in range(int(scale.seconds / step + 1e-9) + 1)]
     lines = "".join(f"M{scale.x(t):g} {scale.bottom:g}v5" for t in ticks)
     svg.path(f"M{_LEFT:g} {scale.bottom:g}H{_WIDTH - _RIGHT:g}{lines}", "rule", 1)
@@ -136,7 +136,7 @@ def _time_axis(svg: Svg, scale: Scale) -> None:
 
 
 def _string(
-    svg: Svg, scale: Scale, recording: Recording, string: String, style: Style, lane: float
+    svg: Svg, scale: PanelScale, recording: Recording, string: String, style: Style, lane: float
 ) -> None:
     ticks = recording.header.ticks_per_second
     about = (
@@ -152,8 +152,11 @@ def _string(
         svg.path(line, "#000", 9, stroke_opacity=0, pointer_events="stroke")
 
 
-def step_line(scale: Scale, string: String, end: float, lane: float) -> str:
-    """Along its core, and up or down where it moved; moves within half a pixel are one."""
+def step_line(scale: PanelScale, string: String, end: float, lane: float) -> str:
+    """Returns the path of a thread: along its core, and up or down where it moved.
+
+    Moves within half a pixel are one. `lane` is the place in a core's band, 0 to 1.
+    """
     points: list[tuple[float, float]] = []
     for time, core in zip(string.times, string.cpus, strict=True):
         x, y = scale.x(time), scale.y(core, lane)
@@ -165,8 +168,11 @@ def step_line(scale: Scale, string: String, end: float, lane: float) -> str:
     return start + "".join(f"H{x:g}V{y:g}" for x, y in points[1:]) + f"H{scale.x(end):g}"
 
 
-def busy_line(scale: Scale, string: String, interval: float, lane: float) -> str:
-    """The parts in which it used CPU time: a sample's interval before its clock had moved."""
+def busy_line(scale: PanelScale, string: String, interval: float, lane: float) -> str:
+    """Returns the parts of the path in which the thread used CPU time.
+
+    Each part is the interval before a sample in which the thread's clock had advanced.
+    """
     parts: list[tuple[float, float, float]] = []
     samples = zip(string.times, string.cpus, string.ticks, strict=True)
     before = None
@@ -201,7 +207,7 @@ def _legend(
 
 
 def _styles(recordings: Iterable[Recording]) -> dict[str, Style]:
-    """By key, the busiest first: these have colours."""
+    """Returns key -> style; the busiest threads get colours."""
     used: dict[str, float] = {}
     for recording in recordings:
         for string in recording.strings:
@@ -214,22 +220,14 @@ def _styles(recordings: Iterable[Recording]) -> dict[str, Style]:
 
 
 def _cores_of(recording: Recording) -> set[int]:
-    """Those online, and those a thread was on."""
+    """Returns the online CPUs, and those on which a thread was seen."""
     seen = {core for string in recording.strings for core in string.cpus}
     return seen | set(recording.header.topology.online)
 
 
 def _use(recording: Recording) -> tuple[list[float], list[float]]:
-    """Times, and the CPU use between each two: coarse enough for the clock's ticks."""
+    """Returns times, and the CPU use between each two: coarse enough for the clock's ticks."""
     steps = int(recording.seconds / max(2 * recording.header.interval_seconds, 0.1))
     steps = max(1, min(_USE_POINTS, steps))
     times = [recording.seconds * n / steps for n in range(steps + 1)]
     return (times, recording.use(times)) if recording.seconds else ([], [])
-
-
-def _nice(value: float) -> float:
-    """The next of 1, 2, 5 times a power of ten."""
-    if value <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(n * power for n in (1, 2, 5, 10) if n * power >= value * 0.999)

@@ -1,1 +1,1 @@
-"""`vas affinity plan`: guests of a storage server, or threads of a host."""
+"""The commands that make and explain plans, and write them for other programs."""

@@ -1,4 +1,4 @@
-"""The options of `plan` and `explain` that say which threads, and how to place them."""
+"""Options of `plan`, `explain` and the daemon: which threads to place, and how."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 
 import click
 
-from vas_affinity.cpulist import cpus_asked
-from vas_affinity.distance import Distances, ratio_distances
-from vas_affinity.measure.result import measured_distances, read_measurement
+from vas_affinity.machine.cpulist import cpus_asked
+from vas_affinity.machine.distance import Distances, ratio_distances
+from vas_affinity.machine.measure.result import measured_distances, read_measurement
+from vas_affinity.machine.reading import SnapshotRequest
+from vas_affinity.machine.reading.memory import memory_shares
+from vas_affinity.machine.reading.threads import no_process, process_words
+from vas_affinity.machine.topology import MachineTopology
 from vas_affinity.options import snapshot_of
-from vas_affinity.placement import Placement
-from vas_affinity.reading import Asked
-from vas_affinity.reading.threads import no_process, process_words
-from vas_affinity.thread_plan import (
-    Known,
+from vas_affinity.placement import HostPlacement
+from vas_affinity.threads import (
     Policy,
     ThreadPlan,
-    ThreadSettings,
+    ThreadPlanInput,
+    ThreadPlanSettings,
     plan_threads,
-    pose,
     read_graph,
     thread_plan_of,
+    thread_problem,
 )
-from vas_affinity.thread_plan.memory import memory_shares
-from vas_affinity.topology import Topology
 from vas_core.cli import RealRange
 from vas_core.errors import BadInput
 from vas_core.root import Root
@@ -38,7 +38,7 @@ _FILE = click.Path(path_type=Path)
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadOptions:
-    """What the user said of threads."""
+    """The values of the options that `thread_options` adds."""
 
     graph: Path | None
     distances: Path | None
@@ -50,9 +50,9 @@ class ThreadOptions:
     budget: float | None
     idle_below: float
 
-    def settings(self) -> ThreadSettings:
-        """The planner's settings."""
-        return ThreadSettings(
+    def settings(self) -> ThreadPlanSettings:
+        """Returns the planner's settings. Raises BadInput for a wrong --cpus."""
+        return ThreadPlanSettings(
             policy=Policy(self.policy),
             seed=self.seed,
             budget_seconds=self.budget,
@@ -63,43 +63,43 @@ class ThreadOptions:
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, and where its distances are from."""
+    """A plan of threads, and the source of its distances in words."""
 
     plan: ThreadPlan
     distances: str
 
 
 def thread_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options, which the command takes as `**options` of ThreadOptions."""
+    """Adds the options to a command, which makes ThreadOptions of its `**options`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 _OPTIONS = (
-    click.option("--graph", type=_FILE, help="Who communicates: of `vas affinity graph`."),
-    click.option("--distances", type=_FILE, help="Distances: of `vas affinity measure`."),
-    click.option("--io", "io_pattern", metavar="REGEX", help="Threads that do I/O, by key."),
-    click.option("--only", metavar="REGEX", help="Place these threads only, by key."),
-    click.option("--cpus", metavar="LIST", help="Place threads on these CPUs: 0-3,8."),
+    click.option("--graph", type=_FILE, help="Communication, by `vas affinity graph`."),
+    click.option("--distances", type=_FILE, help="Distances, by `vas affinity measure`."),
+    click.option("--io", "io_pattern", metavar="REGEX", help="Keys of threads that do I/O."),
+    click.option("--only", metavar="REGEX", help="Keys of the threads to place; others stay."),
+    click.option("--cpus", metavar="LIST", help="CPUs to place threads on, like 0-3,8."),
     click.option(
         "--policy",
         type=click.Choice([policy.value for policy in Policy]),
         default=Policy.SCORE.value,
-        help="The lowest score, or the slides' order of cores.",
+        help="Take the lowest score, or the slides' order of cores.",
     ),
-    click.option("--seed", type=click.IntRange(0), default=0, help="Of the search: 0."),
+    click.option("--seed", type=click.IntRange(0), default=0, help="Random seed of the search: 0."),
     click.option(
         "--budget",
         type=RealRange(0, min_open=True),
         metavar="SECONDS",
-        help="The longest the search may take.",
+        help="Longest time of the search.",
     ),
     click.option(
         "--idle-below",
         type=RealRange(0, min_open=True),
         default=0.2,
-        help="A core used less is idle to the slides: 0.2.",
+        help="Use below which the slides call a core idle: 0.2.",
     ),
 )
 
@@ -107,20 +107,20 @@ _OPTIONS = (
 def threads_planned(
     source: Path | None,
     options: ThreadOptions,
-    asked: Asked,
-    given: Placement | None = None,
+    asked: SnapshotRequest,
+    given: HostPlacement | None = None,
 ) -> Planned:
-    """The plan of the threads of a captured host, or of this one's processes.
+    """Plans the threads of a captured host, or of this host's processes.
 
-    It is `given`, if that is a plan of theirs. Raises BadInput where it is not, and NotHere where
-    no process matches.
+    Returns the plan `given` instead, if there is one. Raises BadInput if that is a plan of other
+    threads, NotHere if no process matches.
     """
     snapshot = snapshot_of(source, asked)
     unread = {one.what for one in snapshot.unread}
     if asked.processes and unread.issuperset(map(process_words, asked.processes)):
         raise no_process(asked.processes)
     pids = {thread.pid for thread in snapshot.threads}
-    known = Known(
+    known = ThreadPlanInput(
         graph=read_graph(options.graph) if options.graph else {},
         memory={} if source else memory_shares(Root(), pids),
         io=pattern(options.io_pattern, "--io"),
@@ -130,18 +130,20 @@ def threads_planned(
     settings = options.settings()
     if given is None:
         return Planned(plan_threads(snapshot, known, settings, chosen), chosen.source)
-    return Planned(thread_plan_of(given, pose(snapshot, chosen, known, settings)), chosen.source)
+    return Planned(
+        thread_plan_of(given, thread_problem(snapshot, chosen, known, settings)), chosen.source
+    )
 
 
-def distances_of(file: Path | None, topology: Topology) -> Distances:
-    """The measured distances of a file, or the ratio table's."""
+def distances_of(file: Path | None, topology: MachineTopology) -> Distances:
+    """Returns the measured distances in a file, or the ratio table's if `file` is None."""
     ratio = ratio_distances(topology)
     return measured_distances(ratio, topology, read_measurement(file), file) if file else ratio
 
 
 def pattern(text: str | None, where: str) -> re.Pattern[str] | None:
-    """A regular expression. Raises BadInput that names the option."""
+    """Compiles an option's regular expression. Raises BadInput that names the option."""
     try:
         return None if text is None else re.compile(text)
     except re.error as wrong:
-        raise BadInput(f"is no regular expression: {wrong}", where=where) from None
+        raise BadInput(f"is not a regular expression: {wrong}", where=where) from None

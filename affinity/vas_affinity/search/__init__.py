@@ -1,5 +1,5 @@
-"""Finding a placement of a low score."""
+"""Finds a placement of threads with a low score."""
 
-from vas_affinity.search.find import Effort, Found, find
+from vas_affinity.search.find import Effort, SearchResult, find
 
-__all__ = ["Effort", "Found", "find"]
+__all__ = ["Effort", "SearchResult", "find"]

@@ -1,4 +1,4 @@
-"""The optimum of a small problem, by branch and bound."""
+"""Finds the optimum of a small problem by branch and bound."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vas_affinity.distance.matrix import Floats, Ints
-from vas_affinity.score.problem import Problem
+from vas_affinity.machine.distance.matrix import Floats, Ints
+from vas_affinity.search.score.problem import PlacementProblem
 
 _SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best placement; `proved` unless the limit of branches ended the search first."""
+    """The best placement found; `proved` unless the limit of branches ended the search."""
 
     places: Ints
     proved: bool
     branches: int
 
 
-def optimum(problem: Problem, start: Ints, start_score: float, *, branches: int) -> Optimum:
-    """The placement of the lowest score, if that takes at most so many branches.
+def optimum(
+    problem: PlacementProblem, start: Ints, start_score: float, *, branches: int
+) -> Optimum:
+    """Searches the placement of the lowest score with at most so many branches.
 
-    `start` is what is returned where none is better.
+    Returns `start`, whose score is `start_score`, if none is better.
     """
     search = _Search(problem, start, start_score, branches)
     search.run()
@@ -33,13 +35,13 @@ def optimum(problem: Problem, start: Ints, start_score: float, *, branches: int)
 
 
 class _Search:
-    """Threads in order of what they weigh; a branch is one thread on one CPU.
+    """Places the threads in order of their weight; a branch is one thread on one CPU.
 
-    A branch is cut where the score so far, the cheapest CPU of each thread that is left and the
-    cheapest way to have each pair of them are no better than the best.
+    A branch is cut if its lower bound does not beat the best score: the score so far, plus the
+    cheapest CPU of each thread left, plus the cheapest places of each pair of them.
     """
 
-    def __init__(self, problem: Problem, start: Ints, score: float, branches: int) -> None:
+    def __init__(self, problem: PlacementProblem, start: Ints, score: float, branches: int) -> None:
         self.problem = problem
         self.best, self.score, self.left = start.copy(), score, branches
         weight = problem.weighted.sum(axis=1) + problem.activity
@@ -53,7 +55,7 @@ class _Search:
         self._place(0, 0.0, self.problem.alone)
 
     def _place(self, depth: int, so_far: float, cost: Floats) -> None:
-        """`cost` (T x C) is what each thread pays beside those placed."""
+        """Places the thread at `depth`. `cost` (T x C) is what each pays next to those placed."""
         if depth == len(self.order):
             self.best, self.score = self.places.copy(), so_far
             return
@@ -82,7 +84,7 @@ class _Search:
         return np.asarray(near + problem.activity[thread] * shared)
 
     def _cpus(self, cost: Floats) -> Iterator[int]:
-        """From the cheapest, of CPUs that are alike and empty only the first."""
+        """Yields the CPUs, cheapest first; of equivalent empty CPUs only the first."""
         tried: set[int] = set()
         for cpu in np.argsort(cost, kind="stable").tolist():
             if not np.isfinite(cost[cpu]):
@@ -95,7 +97,7 @@ class _Search:
             yield cpu
 
     def _pairs_left(self) -> Floats:
-        """By depth: the least that the pairs of threads placed later can cost."""
+        """Returns, by depth, the least that the pairs of threads placed later can cost."""
         problem, count = self.problem, len(self.order)
         left = np.zeros(count + 1)
         for depth in range(count - 2, -1, -1):
@@ -112,19 +114,19 @@ class _Search:
         return left
 
 
-def _twins(problem: Problem) -> Ints:
-    """A CPU's lowest twin: exchanging the two changes no score."""
+def _twins(problem: PlacementProblem) -> Ints:
+    """Returns each CPU's lowest twin: exchanging the two changes no score."""
     count = len(problem.cpus)
     lowest = np.arange(count)
     for cpu in range(count):
         for other in range(cpu):
-            if lowest[other] == other and _alike(problem, cpu, other):
+            if lowest[other] == other and _are_twins(problem, cpu, other):
                 lowest[cpu] = other
                 break
     return lowest
 
 
-def _alike(problem: Problem, one: int, other: int) -> bool:
+def _are_twins(problem: PlacementProblem, one: int, other: int) -> bool:
     order = np.arange(len(problem.cpus))
     order[one], order[other] = other, one
     swapped = np.ix_(order, order)

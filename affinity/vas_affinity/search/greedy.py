@@ -1,16 +1,18 @@
-"""Placements to start from."""
+"""Makes placements from which a search starts."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from vas_affinity.distance.matrix import Floats, Ints
-from vas_affinity.score.problem import Problem
+from vas_affinity.machine.distance.matrix import Floats, Ints
+from vas_affinity.search.score.problem import PlacementProblem
 
 
-def greedy(problem: Problem) -> Ints:
-    """One thread after another on its cheapest CPU: always the one that has most to do with those
-    that stand already, or where none has, the busiest."""
+def greedy(problem: PlacementProblem) -> Ints:
+    """Places one thread after another on its cheapest CPU.
+
+    The next thread is always the one that communicates most with those placed, else the busiest.
+    """
     count = len(problem.threads)
     places = np.zeros(count, dtype=np.intp)
     cost, pressure = problem.alone.copy(), np.zeros(len(problem.cpus))
@@ -30,8 +32,8 @@ def greedy(problem: Problem) -> Ints:
     return places
 
 
-def allowed(problem: Problem, places: Ints) -> Ints:
-    """These places, but a thread on a CPU that is forbidden to it goes to its cheapest."""
+def allowed(problem: PlacementProblem, places: Ints) -> Ints:
+    """Returns these places, with each thread on a forbidden CPU moved to its cheapest one."""
     rows = np.arange(len(places))
     forbidden = np.isinf(problem.alone[rows, places])
     return np.where(forbidden, problem.alone.argmin(axis=1), places)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, ValidationError
 
-from vas_affinity.daemon.settings import Settings as AffinitySettings
+from vas_affinity.daemon.settings import AffinitySettings
 from vas_ansible.checks.finding import CheckFinding
 from vas_core.settings import problems
 from vas_guest.settings import GuestSettings

@@ -13,7 +13,6 @@ import click
 from pydantic import JsonValue
 
 from vas_affinity.options import cpus_here
-from vas_affinity.pictures.page import check_name, write_picture
 from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget, Played, play_all
@@ -36,6 +35,7 @@ from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.files import write_atomically
 from vas_core.progress import Steps
 from vas_core.root import Root
+from vas_core.svg import check_name, write_picture
 
 _ROOT = Root()
 _file = click.Path(path_type=Path, dir_okay=False)

@@ -1,4 +1,4 @@
-"""The figure of an experiment: each run a dot, each arm's mean with its 95 % interval."""
+"""Draws an experiment: a dot for each run, and each arm's mean with its 95 % interval."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 from scipy import stats
 
-from vas_affinity.pictures.svg import PALETTE, Svg
 from vas_bench.pinning.conduct import PinningResult
 from vas_bench.pinning.statistics import summarize
+from vas_core.svg import PALETTE, Svg
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 960.0, 190.0, 40.0, 62.0, 56.0
 _SPREAD_PIXELS = 13
 
 
 def draw_arms(result: PinningResult) -> Svg:
-    """One row for each arm."""
+    """Draws one row for each arm."""
     svg = Svg(_WIDTH)
     most = max(run.measures["work_rate"] for run in result.runs) * 1.15 or 1.0
     bottom = _TOP + _ROW * len(result.values)

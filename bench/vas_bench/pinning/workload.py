@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Protocol
 
-from vas_affinity.cpulist import format_cpulist
+from vas_affinity.machine.cpulist import format_cpulist
 from vas_bench.pinning.design import PinningArm
 from vas_core.compiler import c_compiler
 from vas_core.errors import NotHere, VasError

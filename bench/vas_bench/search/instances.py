@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from vas_affinity.distance.matrix import Floats
-from vas_affinity.distance.ratio import ratio_distances
-from vas_affinity.score.problem import Problem
-from vas_affinity.topology import Cpu, Node, Topology
+from vas_affinity.machine.distance.matrix import Floats
+from vas_affinity.machine.distance.ratio import ratio_distances
+from vas_affinity.machine.topology import Cpu, MachineTopology, NumaNode
+from vas_affinity.search.score.problem import PlacementProblem
 
 
-def machine(*, packages: int, nodes: int, caches: int, cores: int, threads: int) -> Topology:
+def machine(*, packages: int, nodes: int, caches: int, cores: int, threads: int) -> MachineTopology:
     """A regular machine: `nodes` a package, `caches` (L3) a node, `cores` a cache."""
     each = (nodes * caches * cores * threads, caches * cores * threads, cores * threads, threads)
     cpus = [
@@ -27,7 +27,7 @@ def machine(*, packages: int, nodes: int, caches: int, cores: int, threads: int)
     ]
     total = packages * nodes
     spread = [
-        Node(
+        NumaNode(
             number=one,
             memory_bytes=64 << 30,
             distances={
@@ -37,10 +37,12 @@ def machine(*, packages: int, nodes: int, caches: int, cores: int, threads: int)
         )
         for one in range(total)
     ]
-    return Topology(name=f"{len(cpus)} CPUs", cpus=tuple(cpus), nodes=tuple(spread))
+    return MachineTopology(name=f"{len(cpus)} CPUs", cpus=tuple(cpus), nodes=tuple(spread))
 
 
-def instance(topology: Topology, threads: int, random: np.random.Generator) -> Problem:
+def instance(
+    topology: MachineTopology, threads: int, random: np.random.Generator
+) -> PlacementProblem:
     """Pipelines of threads and some links across, with I/O threads near interrupt CPUs."""
     distances = ratio_distances(topology)
     count = len(distances.cpus)
@@ -52,7 +54,7 @@ def instance(topology: Topology, threads: int, random: np.random.Generator) -> P
     forbidden[:, fires[0]] = False
     home = random.integers(0, len(distances.nodes), threads)
     has_home = random.random(threads) < 0.5
-    return Problem(
+    return PlacementProblem(
         threads=tuple(f"t{number}" for number in range(threads)),
         cpus=distances.cpus,
         distance=distances.between,

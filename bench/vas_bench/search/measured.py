@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from vas_affinity.score import Problem, score
 from vas_affinity.search import Effort, find
+from vas_affinity.search.assignment import Assignment
 from vas_affinity.search.exact import optimum
 from vas_affinity.search.local import settle
-from vas_affinity.search.standing import Standing
+from vas_affinity.search.score import PlacementProblem, score
 from vas_bench.search.instances import instance, machine
 
 BIG_THREADS = 500
@@ -61,13 +61,13 @@ class Gap:
     worst: float
 
 
-def big_problem(seed: int) -> Problem:
+def big_problem(seed: int) -> PlacementProblem:
     """A host of 2 packages, 8 nodes, 16 caches and 256 CPUs, with 500 threads."""
     topology = machine(packages=2, nodes=4, caches=2, cores=8, threads=2)
     return instance(topology, BIG_THREADS, np.random.default_rng(seed))
 
 
-def speed(problem: Problem, seed: int, seconds: float) -> Speed:
+def speed(problem: PlacementProblem, seed: int, seconds: float) -> Speed:
     """Searches some times for so long, from threads that stand anywhere.
 
     All that a search evaluates counts, and the moves that it makes take their time too. The best
@@ -80,15 +80,15 @@ def _rate(speed: Speed) -> float:
     return speed.what_ifs_per_second
 
 
-def _run(problem: Problem, seed: int, seconds: float) -> Speed:
-    standing = Standing(problem, _anywhere(problem, seed))
+def _run(problem: PlacementProblem, seed: int, seconds: float) -> Speed:
+    assignment = Assignment(problem, _anywhere(problem, seed))
     started, cpu = time.perf_counter(), time.process_time()
     end = started + seconds
     random = np.random.default_rng(seed)
-    settle(standing, kicks=10**9, random=random, late=lambda: time.perf_counter() > end)
+    settle(assignment, perturbations=10**9, random=random, late=lambda: time.perf_counter() > end)
     spent = time.perf_counter() - started
-    rate = standing.what_ifs / spent
-    return Speed(rate, standing.what_ifs, spent, time.process_time() - cpu)
+    rate = assignment.what_ifs / spent
+    return Speed(rate, assignment.what_ifs, spent, time.process_time() - cpu)
 
 
 def big_plan(seed: int, effort: Effort) -> BigPlan:
@@ -117,7 +117,7 @@ def gap(seeds: Sequence[int], tick: Callable[[], None]) -> Gap:
     return Gap(len(seeds), len(gaps), mean(gaps or [0.0]), max(gaps, default=0.0))
 
 
-def _anywhere(problem: Problem, seed: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+def _anywhere(problem: PlacementProblem, seed: int) -> np.ndarray[Any, np.dtype[np.intp]]:
     random = np.random.default_rng(seed)
     free = [np.flatnonzero(np.isfinite(row)) for row in problem.alone]
     return np.array([random.choice(cpus) for cpus in free], dtype=np.intp)

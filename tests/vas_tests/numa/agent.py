@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vas_affinity.apply.host import Host
-    from vas_affinity.placement import Placement
+    from vas_affinity.apply.local_host import LocalHost
+    from vas_affinity.placement import HostPlacement
     from vas_core.root import Root
 
 RESULT = "VAS-RESULT "
@@ -45,7 +45,7 @@ def _experiment(words: list[str]) -> dict[str, Any]:
 
 
 def _placed() -> dict[str, Any]:
-    from vas_affinity.apply.host import Host
+    from vas_affinity.apply.local_host import LocalHost
     from vas_core.root import Root
 
     root = Root()
@@ -55,7 +55,7 @@ def _placed() -> dict[str, Any]:
     with subprocess.Popen(["sleep", "600"]) as worker:
         plan = _plan(root, worker.pid, near=near, queue=queue, nic=nic)
         found = _machine(root) | {"queues": len(disks), "near": near}
-        found |= _applied(root, Host(STATE), plan, worker.pid, nic)
+        found |= _applied(root, LocalHost(STATE), plan, worker.pid, nic)
         worker.kill()
     return found
 
@@ -73,20 +73,20 @@ def _devices() -> tuple[dict[str, int], int]:
     return disks, next(iter(nics.values()))
 
 
-def _plan(root: Root, worker: int, *, near: int, queue: int, nic: int) -> Placement:
+def _plan(root: Root, worker: int, *, near: int, queue: int, nic: int) -> HostPlacement:
     """The thread to where the disk's queue interrupts, the queue to elsewhere, the NIC to CPU 9."""
     from vas_affinity.apply.thread import started
-    from vas_affinity.placement import Pin, Placement, Target
+    from vas_affinity.placement import HostPlacement, Pin, PinTarget
 
-    def pin(target: Target, name: str, cpu: int, **rest: Any) -> Pin:
+    def pin(target: PinTarget, name: str, cpu: int, **rest: Any) -> Pin:
         return Pin(target=target, name=name, cpus=(cpu,), reason="test", **rest)
 
     pins = (
-        pin(Target.INTERRUPT, str(queue), (near + 1) % 16),
-        pin(Target.INTERRUPT, str(nic), 9),
-        pin(Target.THREAD, "sleep/sleep/0", near, tid=worker, start=started(root, worker)),
+        pin(PinTarget.INTERRUPT, str(queue), (near + 1) % 16),
+        pin(PinTarget.INTERRUPT, str(nic), 9),
+        pin(PinTarget.THREAD, "sleep/sleep/0", near, tid=worker, start=started(root, worker)),
     )
-    return Placement(host="numa", pins=pins)
+    return HostPlacement(host="numa", pins=pins)
 
 
 def _machine(root: Root) -> dict[str, Any]:
@@ -98,7 +98,9 @@ def _machine(root: Root) -> dict[str, Any]:
     }
 
 
-def _applied(root: Root, host: Host, plan: Placement, worker: int, nic: int) -> dict[str, Any]:
+def _applied(
+    root: Root, host: LocalHost, plan: HostPlacement, worker: int, nic: int
+) -> dict[str, Any]:
     """The plan in force, compared, disturbed by a link that goes up again, and taken back."""
     from vas_core.process import run
 

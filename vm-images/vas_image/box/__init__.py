@@ -1,1 +1,1 @@
-"""An image as a Vagrant box."""
+"""Packs an image as a Vagrant box."""

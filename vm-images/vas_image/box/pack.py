@@ -1,6 +1,6 @@
-"""A box for Vagrant's libvirt provider: a tar of the disk, a seed, what it is, and how it boots.
+"""Packs a box for Vagrant's libvirt provider: a tar of disk, seed, metadata and Vagrantfile.
 
-Nobody can log in to an image: the seed lets the owner of one SSH key in, as `vas`.
+Nobody can log in to an image: the box's seed lets the owner of one SSH key in, as `vas`.
 
 The format is vagrant-libvirt's (https://vagrant-libvirt.github.io/vagrant-libvirt/boxes.html).
 """
@@ -44,11 +44,11 @@ _UEFI = 'libvirt.loader = ENV.fetch("VAS_OVMF", "/usr/share/OVMF/OVMF_CODE_4M.fd
 def pack_box(directory: Path, box: Path, key: str) -> Image:
     """Writes the box of an image, for the owner of a public SSH key.
 
-    Raises BadInput for what is no public key.
+    Raises BadInput if `key` is not a public key.
     """
     if not _PUBLIC_KEY.fullmatch(key.strip()):
         hint = "give the file that ends in .pub"
-        raise BadInput("is no public SSH key", where="--key", hint=hint)
+        raise BadInput("is not a public SSH key", where="--key", hint=hint)
     image = read_image(directory)
     epoch = image.source_date_epoch
     with tarfile.open(box, "w:gz", compresslevel=1) as archive:  # the disk is compressed
@@ -64,7 +64,7 @@ def pack_box(directory: Path, box: Path, key: str) -> Image:
 
 
 def box_vagrantfile(image: Image) -> str:
-    """The box's own: by UEFI, or by the kernel that lies beside a disk without a boot loader."""
+    """Returns the box's Vagrantfile: it boots by UEFI, or the kernel next to the disk."""
     return _VAGRANTFILE.replace("{boot}", "\n".join(f"    {line}" for line in _boot(image)))
 
 
@@ -79,13 +79,13 @@ def _boot(image: Image) -> list[str]:
 
 
 def box_metadata(image: Image) -> dict[str, object]:
-    """metadata.json; the virtual size is in GiB."""
+    """Returns the content of metadata.json; the virtual size is in GiB."""
     gib = -(-image.virtual_bytes // _GIB)
     return {"provider": "libvirt", "format": "qcow2", "virtual_size": gib}
 
 
 def box_seed(key: str) -> dict[str, str]:
-    """The seed: one user, by a key; every NIC asks Vagrant's network for its address."""
+    """Returns the seed's files: one user, by a key; every NIC uses DHCP."""
     user = {
         "name": _USER,
         "lock_passwd": True,

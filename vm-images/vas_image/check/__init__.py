@@ -1,1 +1,1 @@
-"""Booting an image without a network, and its verdict on itself."""
+"""Boots an image without a network, and judges its report on itself."""

@@ -1,7 +1,7 @@
-"""What runs in the image as it boots, and says how it is. Needs the standard library alone.
+"""Runs in the image as it boots, and reports its state. Uses the standard library only.
 
-Started by a unit that the check's seed brings: waits until the system is up and the NodeManager
-answers, writes its verdict, a line of JSON, to a virtio port, and turns the machine off.
+A unit of the check's seed starts it. It waits until the system is up and the NodeManager answers,
+writes its verdict, a line of JSON, to a virtio port, and turns the machine off.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NODE_SECONDS = 600.0
 
 
 def output(*argv: str, seconds: float = 60.0) -> str:
-    """What a program prints; what went wrong, if it could not run."""
+    """Returns the output of a program, or the error if it could not run."""
     try:
         done = subprocess.run(
             argv, check=False, capture_output=True, text=True, timeout=seconds, errors="replace"
@@ -32,7 +32,7 @@ def output(*argv: str, seconds: float = 60.0) -> str:
 
 
 def node_manager() -> dict[str, Any]:
-    """What the NodeManager says of itself, as soon as it does; why not, if it never does."""
+    """Waits for the NodeManager's answer about itself; returns it, or why there is none."""
     ends, why = time.monotonic() + NODE_SECONDS, ""
     while time.monotonic() < ends:
         try:
@@ -48,13 +48,13 @@ def node_manager() -> dict[str, Any]:
 
 
 def log_of(*units: str) -> str:
-    """The end of what units said."""
+    """Returns the end of the journal of some units."""
     of_units = (word for unit in units for word in ("-u", unit))
     return output("journalctl", *of_units, "-n", "30", "-o", "cat", "--no-pager")
 
 
 def verdict() -> dict[str, Any]:
-    """How the machine is."""
+    """Collects the state of the machine."""
     state = output("systemctl", "is-system-running", "--wait", seconds=BOOT_SECONDS)
     up = float(Path("/proc/uptime").read_text().split()[0])
     listed = output("systemctl", "list-units", "--failed", "--plain", "--no-legend").splitlines()
@@ -79,10 +79,10 @@ def verdict() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Says it, whatever happens, and turns the machine off."""
+    """Writes the verdict, whatever happens, and turns the machine off."""
     try:
         found = verdict()
-    except Exception as wrong:  # the machine must end with a word
+    except Exception as wrong:  # the machine must not end without a verdict
         found = {"state": f"{type(wrong).__name__}: {wrong}"}
     with Path(PORT).open("w") as port:
         port.write(json.dumps(found) + "\n")

@@ -1,4 +1,4 @@
-"""The command line of the QEMU that boots an image. Pure."""
+"""Makes the command line of the QEMU that boots an image. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ AGENT_PORT = "org.qemu.guest_agent.0"
 
 
 @dataclass(frozen=True)
-class Boot:
-    """What is booted, and the files that it is heard by.
+class QemuBoot:
+    """An image to boot, its machine, and the files through which it reports.
 
-    With `firmware` its own boot loader starts it, without, QEMU does: the kernel beside the disk.
+    With `firmware`, the image's own boot loader starts it; without, QEMU starts the kernel next to
+    the disk.
     """
 
     directory: Path
@@ -34,22 +35,25 @@ class Boot:
 
     @property
     def console(self) -> Path:
-        """All that it prints."""
+        """Returns the file of its console's output."""
         return self.work / "console"
 
     @property
     def verdict(self) -> Path:
-        """Its verdict, JSON."""
+        """Returns the file of its verdict (JSON)."""
         return self.work / "verdict"
 
     @property
     def agent(self) -> Path:
-        """The socket of its guest agent."""
+        """Returns the socket of its guest agent."""
         return self.work / "agent"
 
 
-def qemu_argv(boot: Boot) -> list[str]:
-    """The image's disk is never written to; each of its NICs is on a hub where nobody listens."""
+def qemu_argv(boot: QemuBoot) -> list[str]:
+    """Returns QEMU's command line.
+
+    The image's disk is never written to; each NIC is on a hub where nobody listens.
+    """
     return [
         boot.qemu,
         *machine(kvm=boot.kvm, memory_mib=boot.memory_mib, cpus=boot.cpus),
@@ -64,8 +68,8 @@ def qemu_argv(boot: Boot) -> list[str]:
     ]
 
 
-def _start(boot: Boot) -> list[str]:
-    """By what it is started."""
+def _start(boot: QemuBoot) -> list[str]:
+    """Returns the words that start it: the firmware's, or the kernel's."""
     if boot.firmware:
         return list(firmware_words(boot.firmware))
     command_line = f"root={boot.image.root} rw {boot.image.kernel_command_line}"
@@ -74,6 +78,6 @@ def _start(boot: Boot) -> list[str]:
 
 def _nic(number: int, mac: str) -> Iterator[str]:
     yield from ("-netdev", f"hubport,id=hub{number},hubid={number}")
-    # Or no packet would ever count as sent, and the NIC as stuck.
+    # Without this port no packet would count as sent, and the NIC would count as stuck.
     yield from ("-netdev", f"hubport,id=nobody{number},hubid={number}")
     yield from ("-device", f"virtio-net-pci,netdev=hub{number},mac={mac}")

@@ -1,4 +1,4 @@
-"""The edge: boots an image, hears its agent and its verdict."""
+"""Boots an image in QEMU, asks its guest agent, and reads its verdict."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from vas_core.qemu import find_qemu
 from vas_core.root import Root
 from vas_core.seed import write_seed
 from vas_image.check.firmware import find_firmware
-from vas_image.check.machine import Boot, qemu_argv
+from vas_image.check.machine import QemuBoot, qemu_argv
 from vas_image.check.seed import check_seed, site
-from vas_image.check.verdict import Verdict
+from vas_image.check.verdict import ImageVerdict
 from vas_image.image import read_image
 
 _CONSOLE_CHARS = 3000
 _ASK_SECONDS = 2.0
-# Of terminals (ECMA-48, 5.4), and the line by which systemd says that it waits for a job.
+# Escape sequences of terminals (ECMA-48, 5.4), and systemd's line while it waits for a job.
 _ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[^\[]")
 _WAITS = re.compile(r"\[[ *]{6}\] ")
-# What `run` gives as the status of a program that was stopped at its time-out.
+# The status that `run` returns for a program that it stopped at the time-out.
 _STOPPED = -1
 
 
 @dataclass(frozen=True)
-class Start:
-    """How an image is started. `direct`: by the kernel beside it, though it has a boot loader."""
+class BootStart:
+    """The way to start an image. `direct`: by the kernel next to it, not by its boot loader."""
 
     directory: Path
     kvm: bool = False
     direct: bool = False
 
-    def boot(self, work: Path) -> Boot:
-        """All that QEMU is told. Raises NotHere without QEMU, or the firmware that is needed."""
+    def boot(self, work: Path) -> QemuBoot:
+        """Returns the machine to boot. Raises NotHere if QEMU or a needed firmware is missing."""
         _, guest = site()
         image = read_image(self.directory)
         by_itself = image.boots_by_itself and not self.direct
-        return Boot(
+        return QemuBoot(
             directory=self.directory,
             image=image,
             seed=work / "seed.iso",
@@ -57,20 +57,20 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What came of it. `agent`: whether the guest agent answered while the machine ran.
+class BootReport:
+    """The result of a boot. `agent`: the guest agent answered while the machine ran.
 
-    `off`: whether it turned itself off in time; `console` is the end of what it printed.
+    `off`: the machine turned itself off in time; `console` is the end of its output.
     """
 
-    verdict: Verdict
+    verdict: ImageVerdict
     agent: bool
     off: bool
     console: str
 
 
-def boot(start: Start, work: Path, *, timeout_seconds: float) -> Heard:
-    """Boots an image; `work` gets its console. Its disk is not written to.
+def boot(start: BootStart, work: Path, *, timeout_seconds: float) -> BootReport:
+    """Boots an image, whose disk is not written to; the directory `work` gets its console.
 
     Raises VasError with the console's end if it ends, or takes too long, without a verdict.
     """
@@ -84,11 +84,11 @@ def boot(start: Start, work: Path, *, timeout_seconds: float) -> Heard:
     finally:
         ended.set()
         listener.join()
-    return Heard(_verdict(given), answered.is_set(), off, _console(given))
+    return BootReport(_verdict(given), answered.is_set(), off, _console(given))
 
 
-def _run(given: Boot, timeout_seconds: float) -> bool:
-    """Whether the machine turned itself off. Raises VasError if it did not, and said nothing."""
+def _run(given: QemuBoot, timeout_seconds: float) -> bool:
+    """Tells whether the machine turned itself off. Raises VasError if not, without a verdict."""
     argv = ["setpriv", "--pdeathsig", "KILL", *qemu_argv(given)]
     try:
         run(argv, timeout_seconds=timeout_seconds)
@@ -99,33 +99,33 @@ def _run(given: Boot, timeout_seconds: float) -> bool:
     return True
 
 
-def _why(given: Boot, failed: CommandFailed) -> str:
+def _why(given: QemuBoot, failed: CommandFailed) -> str:
     said = (failed.completed.stderr or failed.completed.stdout).strip()
     return f"{failed.args[0].splitlines()[0][:200]}\n{said}\nconsole:\n{_console(given)}"
 
 
-def _verdict(given: Boot) -> Verdict:
+def _verdict(given: QemuBoot) -> ImageVerdict:
     content = _said(given)
     if not content:
         what = f"ended without a verdict; console:\n{_console(given)}"
         raise VasError(what, where=str(given.directory))
     return parse_json(
-        content, Verdict, kind="verdict", where=str(given.verdict), hint="look at the console"
+        content, ImageVerdict, kind="verdict", where=str(given.verdict), hint="look at the console"
     )
 
 
-def _said(given: Boot) -> bytes:
+def _said(given: QemuBoot) -> bytes:
     return given.verdict.read_bytes().strip() if given.verdict.exists() else b""
 
 
-def _console(given: Boot) -> str:
+def _console(given: QemuBoot) -> str:
     if not given.console.exists():
         return "nothing"
     return plain(given.console.read_text(errors="replace"))[-_CONSOLE_CHARS:]
 
 
 def plain(console: str) -> str:
-    """What a console printed, without colours, empty lines and the dots of a wait."""
+    """Removes colours, empty lines and the dots of waits from a console's output."""
     lines = _ESCAPE.sub("", console).replace("\r", "\n").splitlines()
     return "\n".join(line for line in lines if line.strip() and not _WAITS.match(line))
 
@@ -138,7 +138,7 @@ def _listen(path: Path, ended: threading.Event, answered: threading.Event) -> No
 
 
 def _ping(path: Path) -> bool:
-    """Whether the guest agent answers `guest-ping`; what is left of an earlier try is passed by."""
+    """Tells whether the guest agent answers `guest-ping`; skips answers to earlier tries."""
     with socket.socket(socket.AF_UNIX) as channel:
         channel.settimeout(_ASK_SECONDS)
         channel.connect(str(path))

@@ -1,4 +1,4 @@
-"""The seed of a check: a guest's own, with the examiner and a NodeManager's configuration. Pure."""
+"""Makes the seed of a check: a guest's, with the examiner and a NodeManager's configuration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vas_cluster import Cluster, Guest, parse_cluster
 from vas_cluster.hadoop import configuration_xml, hadoop_properties
-from vas_guest.seed import More, seed_files
+from vas_guest.seed import SeedAdditions, seed_files
 from vas_guest.settings import Accelerator, GuestSettings
 
 _SITE = Path(__file__).with_name("site.yaml")
@@ -23,15 +23,15 @@ _STATE = Path("/var/lib/yarn")
 
 
 def site() -> tuple[Cluster, Guest]:
-    """The map of the check, and its one guest."""
+    """Returns the map of the check, and its one guest."""
     cluster = parse_cluster(_SITE.read_text(), _SITE)
     return cluster, cluster.guests()[0]
 
 
 def check_seed(*, kvm: bool) -> dict[str, str]:
-    """The seed's files; `kvm`: whether the processor is not emulated."""
+    """Returns the seed's files: name -> text. `kvm`: the processor is not emulated."""
     cluster, guest = site()
-    more = More(
+    more = SeedAdditions(
         files={
             "/run/vas-check.py": _EXAMINER.read_text(),
             "/run/systemd/system/vas-check.service": _UNIT,
@@ -44,7 +44,7 @@ def check_seed(*, kvm: bool) -> dict[str, str]:
 
 
 def _properties(cluster: Cluster) -> dict[str, str]:
-    """What the map implies, and where this NodeManager keeps its own."""
+    """Returns the properties that the map implies, and this NodeManager's directories."""
     return hadoop_properties(cluster, Path("/etc/vas/cluster.yaml")) | {
         "hadoop.tmp.dir": str(_STATE / "tmp"),
         "yarn.nodemanager.local-dirs": str(_STATE / "local"),

@@ -1,4 +1,4 @@
-"""What an image said of itself, and whether that is good. Pure."""
+"""Judges the report that an image gives on itself. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from vas_cluster import Guest
-from vas_image.look.rules import Rule
+from vas_image.look.rules import ImageRule
 
 
-class Verdict(BaseModel):
-    """The line of JSON that `examiner.py` writes."""
+class ImageVerdict(BaseModel):
+    """An image's report on itself: the line of JSON that `examiner.py` writes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,26 +32,28 @@ class Verdict(BaseModel):
     root_bytes: int = 0
 
 
-def judge(verdict: Verdict, guest: Guest, *, agent: bool, off: bool) -> list[Rule]:
-    """What has to hold of an image that has booted as a guest.
+def judge(verdict: ImageVerdict, guest: Guest, *, agent: bool, off: bool) -> list[ImageRule]:
+    """Checks the rules for an image that has booted as a guest.
 
-    `agent`: whether that answered; `off`: whether the machine turned itself off.
+    `agent`: the guest agent answered; `off`: the machine turned itself off.
     """
-    ended = Rule("it turns itself off", off, "yes" if off else "not in time")
+    ended = ImageRule("it turns itself off", off, "yes" if off else "not in time")
     return [*_rules(verdict, guest, agent), ended]
 
 
-def _rules(found: Verdict, guest: Guest, agent: bool) -> Iterator[Rule]:
+def _rules(found: ImageVerdict, guest: Guest, agent: bool) -> Iterator[ImageRule]:
     failed = ", ".join(found.failed) or "no unit failed"
-    yield Rule("the system runs", found.state == "running", f"{found.state}, {failed}")
-    yield Rule("cloud-init read the seed", found.cloud_init == "done", found.cloud_init or "-")
-    yield Rule("cloud-init's schema takes the seed", found.seed.startswith("Valid"), found.seed)
-    yield Rule("it has the seed's name", found.hostname == guest.name, found.hostname or "-")
-    yield Rule("it has a machine-id of its own", len(found.machine_id) == 32, found.machine_id)
+    yield ImageRule("the system runs", found.state == "running", f"{found.state}, {failed}")
+    yield ImageRule("cloud-init read the seed", found.cloud_init == "done", found.cloud_init or "-")
+    yield ImageRule(
+        "cloud-init's schema takes the seed", found.seed.startswith("Valid"), found.seed
+    )
+    yield ImageRule("it has the seed's name", found.hostname == guest.name, found.hostname or "-")
+    yield ImageRule("it has a machine-id of its own", len(found.machine_id) == 32, found.machine_id)
     has = [line.split()[0] for line in found.addresses if f"{guest.address}/" in line]
-    yield Rule("it has the seed's address", bool(has), ", ".join(has) or "on no NIC")
+    yield ImageRule("it has the seed's address", bool(has), ", ".join(has) or "on no NIC")
     healthy = found.node.get("nodeHealthy") is True
     version = found.node.get("hadoopVersion") or found.node.get("log") or found.node.get("why", "")
-    yield Rule("the NodeManager is healthy", healthy, str(version))
-    yield Rule("VAS's programs start", "Usage" in found.routed, found.routed or "no")
-    yield Rule("the guest agent answers", agent, "ping" if agent else "no")
+    yield ImageRule("the NodeManager is healthy", healthy, str(version))
+    yield ImageRule("VAS's programs start", "Usage" in found.routed, found.routed or "no")
+    yield ImageRule("the guest agent answers", agent, "ping" if agent else "no")

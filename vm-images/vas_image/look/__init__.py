@@ -1,1 +1,1 @@
-"""Looking into an image that does not run."""
+"""Inspects an image that does not run."""

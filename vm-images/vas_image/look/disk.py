@@ -1,4 +1,4 @@
-"""The edge: parts of an image's root file system, taken out by debugfs. Nothing is mounted."""
+"""Takes parts of an image's root file system out by debugfs. Mounts nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vas_core.root import Root
 _SECTOR_BYTES = 512
 _MAGIC_AT = 1024 + 56
 _MAGIC = b"\x53\xef"
-# Of these whole trees are taken out; of the others their names.
+# _TREES are copied as a whole; of the others only the names.
 _TREES = ("/etc", "/root", "/home")
 _DIRECTORIES = ("/usr/lib/vas/hadoop", "/usr/lib/vas/plugins", "/var/lib/cloud", "/var/log")
 _FILES = ("/var/lib/systemd/random-seed", "/var/lib/dbus/machine-id", "/usr/bin/vas-routed")
@@ -23,7 +23,10 @@ _FILES = ("/var/lib/systemd/random-seed", "/var/lib/dbus/machine-id", "/usr/bin/
 
 @contextmanager
 def opened(disk: Path) -> Iterator[Root]:
-    """What of a qcow2 disk the rules look at, as a tree. Raises BadInput for another content."""
+    """Copies the parts of a qcow2 disk that the rules need; yields them as a tree.
+
+    Raises BadInput for a disk without an ext4 file system.
+    """
     with tempfile.TemporaryDirectory(prefix="vas-look-", dir=disk.parent) as work:
         raw, tree = Path(work, "raw"), Path(work, "tree")
         run(["qemu-img", "convert", "-O", "raw", disk, raw])
@@ -35,9 +38,9 @@ def opened(disk: Path) -> Iterator[Root]:
 
 
 def root_offset(raw: Path) -> int:
-    """Where in the disk its ext4 file system begins: at 0, or at a partition's start, in bytes.
+    """Returns where the ext4 file system begins, in bytes: at 0, or at a partition's start.
 
-    GPT's layout is that of UEFI 2.10, chapter 5.3.
+    GPT's layout is that of UEFI 2.10, chapter 5.3. Raises BadInput if there is none.
     """
     with raw.open("rb") as disk:
         starts = [0]
@@ -57,7 +60,7 @@ def root_offset(raw: Path) -> int:
 
 
 def _take_out(where: str, path: str, tree: Path) -> None:
-    """A file or tree of the image; what is not there is left out."""
+    """Copies a file or tree of the image, if it exists."""
     target = tree / path.lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     if path in _TREES:

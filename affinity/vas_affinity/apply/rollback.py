@@ -1,0 +1,32 @@
+"""The command `vas affinity rollback`."""
+
+from __future__ import annotations
+
+import click
+
+from vas_affinity.apply.options import HostOptions, dry_run_option, host_options
+from vas_affinity.apply.outcome import status_of
+from vas_affinity.apply.table import print_results
+from vas_affinity.placement import HostPlacement
+from vas_core.cli import json_option
+from vas_core.errors import ExitStatus
+
+
+@click.command()
+@host_options
+@dry_run_option
+@json_option
+def rollback(given: HostOptions, dry_run: bool, as_json: bool) -> int:
+    """Restore every value that VAS changed.
+
+    Works after a crash too, as the journal is written before each change. A thread or guest that
+    has ended since is reported; it needs no restoring. Stop the daemon first.
+
+    \b
+    Examples: vas affinity rollback --dry-run
+              vas affinity rollback
+    """
+    nothing = HostPlacement(host=given.name)
+    results = given.host.plan(nothing) if dry_run else given.host.rollback()
+    print_results(given.name, results, as_json=as_json)
+    return ExitStatus.DONE if dry_run else status_of(results)

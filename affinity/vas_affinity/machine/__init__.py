@@ -1,0 +1,1 @@
+"""A machine: its CPUs, memory, devices and threads, read or captured, and CPU distances."""

@@ -1,0 +1,1 @@
+"""Measures how long a cache line takes from one CPU to another on this machine."""

@@ -1,1 +1,0 @@
-"""Which core each thread ran on over time: sampled from /proc, kept as JSON lines."""

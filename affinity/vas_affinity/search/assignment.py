@@ -1,0 +1,96 @@
+"""A placement during the search, with the change of score of every possible move."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vas_affinity.machine.distance.matrix import Floats, Ints
+from vas_affinity.search.score.problem import PlacementProblem
+
+
+class Assignment:
+    """The CPU of each thread (`places`, T), and the costs that tell what a move would change.
+
+    All targets of a thread are evaluated at once: `cost[t, c]` is what thread t pays on CPU c (its
+    own terms and its communication), `pressure[c]` what a whole CPU's use pays for sharing c. A
+    move changes the rows of the thread's neighbours and the pressure of two cores. `gained` is how
+    much the score fell since the start; `what_ifs` counts the moves that were evaluated.
+    """
+
+    def __init__(self, problem: PlacementProblem, places: Ints) -> None:
+        self.problem = problem
+        self.places = places.copy()
+        self.what_ifs = 0
+        self.cost: Floats = problem.alone + problem.weighted @ problem.distance[places]
+        use = np.bincount(places, problem.activity, minlength=len(problem.cpus))
+        self.pressure: Floats = problem.sharing @ use
+        self._diagonal = np.diagonal(problem.distance).copy()
+        self._alone_here = problem.weights.same_cpu - problem.sharing
+        self._twice = 2 * problem.distance - self._diagonal[:, None] - self._diagonal[None, :]
+        self._row_starts = np.arange(len(places)) * len(problem.cpus)
+        self.gained = 0.0
+
+    def moves(self, thread: int) -> Floats:
+        """Returns the change of score of moving a thread to each CPU (C)."""
+        problem, here = self.problem, self.places[thread]
+        active = problem.activity[thread]
+        own = self.pressure - active * problem.sharing[here]
+        own *= active
+        own += self.cost[thread]
+        own -= own[here]
+        self.what_ifs += len(own)
+        return np.asarray(own)
+
+    def swaps(self, thread: int) -> Floats:
+        """Returns the change of score of swapping a thread with each other one (T)."""
+        problem, places, here = self.problem, self.places, self.places[thread]
+        there = self.cost[thread][places] - self.cost[thread, here]
+        back = self.cost[:, here] - self.cost.ravel()[self._row_starts + places]
+        change = there + back + problem.weighted[thread] * self._twice[here][places]
+        more = problem.activity[thread] - problem.activity
+        pressure = self.pressure[places] - self.pressure[here]
+        change += more * (pressure + more * self._alone_here[here][places])
+        self.what_ifs += len(change)
+        return np.asarray(change)
+
+    def restless(self, least_gain: float) -> Ints:
+        """Returns the threads for which a move or a swap gains at least `least_gain`."""
+        problem, places, active = self.problem, self.places, self.problem.activity
+        moves = self.pressure - active[:, None] * problem.sharing[places]
+        moves *= active[:, None]
+        moves += self.cost
+        best = moves.min(axis=1) - moves[np.arange(len(places)), places]
+        there = self.cost[:, places]
+        there -= np.diagonal(there)[:, None].copy()
+        swaps = problem.weighted * self._twice[np.ix_(places, places)]
+        swaps += there
+        swaps += there.T
+        more = active[:, None] - active
+        pressure = self.pressure[places]
+        alone = more * self._alone_here[np.ix_(places, places)]
+        swaps += more * (pressure - pressure[:, None] + alone)
+        self.what_ifs += moves.size + swaps.size
+        return np.flatnonzero(np.minimum(best, swaps.min(axis=1)) < -least_gain)
+
+    def move(self, thread: int, cpu: int) -> None:
+        """Moves a thread to the CPU of that row."""
+        problem, here = self.problem, self.places[thread]
+        self.gained -= self._change(thread, here, cpu)
+        near = problem.neighbours[thread]
+        if near.size:
+            step = problem.distance[cpu] - problem.distance[here]
+            self.cost[near] += problem.weighted[near, thread, None] * step
+        self.pressure += problem.activity[thread] * (problem.sharing[cpu] - problem.sharing[here])
+        self.places[thread] = cpu
+
+    def _change(self, thread: int, here: int, cpu: int) -> float:
+        active, sharing = float(self.problem.activity[thread]), self.problem.sharing
+        own = active * (sharing[here, cpu] - sharing[here, here])
+        pressure = self.pressure[cpu] - self.pressure[here] - own
+        return float(self.cost[thread, cpu] - self.cost[thread, here] + active * pressure)
+
+    def swap(self, one: int, other: int) -> None:
+        """Exchanges two threads' CPUs."""
+        here, there = int(self.places[one]), int(self.places[other])
+        self.move(one, there)
+        self.move(other, here)

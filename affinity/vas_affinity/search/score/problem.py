@@ -1,0 +1,74 @@
+"""A placement problem: threads, CPUs, and the arrays of each term of the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from vas_affinity.machine.distance.matrix import Bools, Floats, Ints
+from vas_affinity.search.score.weights import WEIGHTS, Weights
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlacementProblem:
+    """The problem of placing T threads on C CPUs; a placement is an array of T rows of `cpus`.
+
+    `distance` (C x C) is symmetric; `core` (C) names each CPU's core; `communication` (T x T) is
+    symmetric with a zero diagonal; `activity` (T) and `background` (C, of threads that stay) are
+    CPU use, 1.0 for a whole CPU. `anchor` (T x C) is the communication with threads that stay,
+    times their distance. `interrupt` and `memory` (T x C) are distances times their weight for that
+    thread. `forbidden` (T x C) marks CPUs that a thread must not use; raises ValueError if a thread
+    may use none.
+    """
+
+    threads: tuple[str, ...]
+    cpus: tuple[int, ...]
+    distance: Floats
+    core: Ints
+    communication: Floats
+    activity: Floats
+    background: Floats
+    anchor: Floats
+    interrupt: Floats
+    memory: Floats
+    forbidden: Bools
+    weights: Weights = WEIGHTS
+
+    def __post_init__(self) -> None:
+        if self.forbidden.all(axis=1).any():
+            raise ValueError("a thread has no CPU that it may be on")
+
+    @cached_property
+    def sharing(self) -> Floats:
+        """Returns what two always active threads on each two CPUs pay for sharing (C x C)."""
+        siblings = self.core[:, None] == self.core[None, :]
+        shared = np.where(siblings, self.weights.siblings, 0.0)
+        np.fill_diagonal(shared, self.weights.same_cpu)
+        return shared
+
+    @cached_property
+    def weighted(self) -> Floats:
+        """Returns the communication times its weight (T x T)."""
+        return self.communication * self.weights.communication
+
+    @cached_property
+    def beside(self) -> Floats:
+        """Returns what each thread pays for sharing each CPU with threads that stay (T x C)."""
+        return np.outer(self.activity, self.sharing @ self.background)
+
+    @cached_property
+    def alone(self) -> Floats:
+        """Returns what each thread pays on each CPU, wherever others are (T x C).
+
+        Infinite if forbidden.
+        """
+        weights = self.weights
+        own = weights.communication * self.anchor + weights.interrupt * self.interrupt
+        return np.where(self.forbidden, np.inf, own + weights.memory * self.memory + self.beside)
+
+    @cached_property
+    def neighbours(self) -> list[Ints]:
+        """Returns, for each thread, the rows of the threads that it communicates with."""
+        return [np.flatnonzero(row) for row in self.communication]

@@ -1,0 +1,38 @@
+"""The weights of the score; docs/affinity-score.md has the reasons."""
+
+from __future__ import annotations
+
+from vas_affinity.machine.topology import Frozen
+
+
+class Weights(Frozen):
+    """The weight of each term, in units of the distance table (1: L1 cache, 113: the farthest).
+
+    The busiest communicator's weights add up to `communication`. Two threads that are always
+    active pay `same_cpu` for sharing a CPU and `siblings` for sharing a core.
+    """
+
+    communication: float = 1.0
+    same_cpu: float = 200.0
+    """Above the table's widest range (113 - 1): no nearness is worth a CPU shared by two threads
+    that are always active. In the slides [DS,DC] is 1.433 times [DS,DS], [DS,DN] 1.369."""
+    siblings: float = 44.0
+    """200 x 9.48 % / 43.3 %: what soft-disabling siblings gave (thread manager, T-001 to T-002; p =
+    0.16 over its 5 runs) over what a core of one's own gave (slides, [DS,DS] to [DS,DC])."""
+    interrupt: float = 0.28
+    """200 x 4.69 % / 43.3 % / (83 - 6): what [DS,DC] gave over [DS,DN] against what it gave over
+    [DS,DS], from one end of the table's range between the two to the other."""
+    network: float = 1 / 128
+    """The weight of an I/O thread's distance from network interrupts, against 1 for storage
+    interrupts: below one step over the table's range, so that D decides before N, as in the slides'
+    order."""
+    memory: float = 0.5
+    """A message has two ends, an access to memory one."""
+    least_io: float = 0.1
+    """The activity with which an idle I/O thread's distance from its interrupts still counts."""
+    busiest_io: float = 2.0
+    """The factor of the busiest I/O threads' communication: version 24 of the thread manager raised
+    it by an amount that its paper does not state."""
+
+
+WEIGHTS = Weights()

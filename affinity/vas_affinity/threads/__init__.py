@@ -1,0 +1,19 @@
+"""Plans the CPU of each thread of a host: a pure function of a snapshot."""
+
+from vas_affinity.threads.graph import PairWeights, read_graph
+from vas_affinity.threads.plan import ThreadPlan, plan_threads, thread_plan_of
+from vas_affinity.threads.problem import ThreadPlanInput, ThreadProblem, thread_problem
+from vas_affinity.threads.settings import Policy, ThreadPlanSettings
+
+__all__ = [
+    "PairWeights",
+    "Policy",
+    "ThreadPlan",
+    "ThreadPlanInput",
+    "ThreadPlanSettings",
+    "ThreadProblem",
+    "plan_threads",
+    "read_graph",
+    "thread_plan_of",
+    "thread_problem",
+]

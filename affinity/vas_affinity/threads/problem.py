@@ -1,0 +1,161 @@
+"""Turns a snapshot into the problem of placing its threads. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vas_affinity.machine.cpulist import format_cpulist
+from vas_affinity.machine.distance import Distances
+from vas_affinity.machine.distance.matrix import Bools, Ints
+from vas_affinity.machine.snapshot import Snapshot, Thread, ThreadRole
+from vas_affinity.search.score import PlacementProblem
+from vas_affinity.threads import matrices
+from vas_affinity.threads.graph import PairWeights
+from vas_affinity.threads.interrupts import Firing, firing
+from vas_affinity.threads.settings import ThreadPlanSettings
+from vas_core.errors import BadInput
+
+_PLACED = (ThreadRole.STORAGE, ThreadRole.SERVICE, ThreadRole.VHOST)
+_IO_ROLES = (ThreadRole.STORAGE, ThreadRole.VHOST)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadPlanInput:
+    """The input of a plan of threads besides the snapshot.
+
+    `graph` says which threads communicate; `memory` is process -> node -> share of its memory;
+    `io` matches the keys of further threads that do I/O, besides those whose role or device says
+    so; `only` matches the keys of the threads to place.
+    """
+
+    graph: PairWeights = field(default_factory=dict)
+    memory: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+    io: re.Pattern[str] | None = None
+    only: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ThreadProblem:
+    """The problem of placing a host's threads.
+
+    `threads` are the rows of `arrays`; `today` is the present CPU's row of each thread, -1 if not
+    known; `io` tells which threads do I/O; `notes` say what was assumed.
+    """
+
+    snapshot: Snapshot
+    threads: tuple[Thread, ...]
+    arrays: PlacementProblem
+    today: Ints
+    firing: Firing
+    io: Bools
+    notes: tuple[str, ...]
+
+    @property
+    def start(self) -> Ints:
+        """Returns the placement to search from: the present one.
+
+        A thread whose CPU is not known starts on its cheapest CPU.
+        """
+        return np.where(self.today < 0, self.arrays.alone.argmin(axis=1), self.today)
+
+
+def thread_problem(
+    snapshot: Snapshot, distances: Distances, known: ThreadPlanInput, settings: ThreadPlanSettings
+) -> ThreadProblem:
+    """Returns the problem of placing the snapshot's storage, service and vhost threads.
+
+    A guest's vCPUs, emulator and iothreads stay where they are: the plan for guests places them.
+    Raises BadInput without a thread to place, or a CPU to place it on.
+    """
+    threads = _threads(snapshot, known)
+    where = firing(snapshot)
+    weights = settings.weights
+    io = np.array([_does_io(thread, known) for thread in threads])
+    activity = np.array([1.0 if t.cpu is None else min(1.0, t.cpu) for t in threads])
+    times = matrices.raised(io, activity, weights)
+    linked = matrices.links(snapshot, threads, distances, known.graph, times)
+    counted = np.where(io, np.maximum(activity, weights.least_io), 0.0)
+    forbidden, notes = _forbidden(snapshot, distances, where, io, settings)
+    arrays = PlacementProblem(
+        threads=tuple(thread.key for thread in threads),
+        cpus=distances.cpus,
+        distance=distances.between,
+        core=np.array([snapshot.topology.cpu(cpu).core for cpu in distances.cpus]),
+        communication=linked.between,
+        activity=activity,
+        background=matrices.background(snapshot, threads, distances),
+        anchor=linked.anchor,
+        interrupt=matrices.interrupt(threads, distances, where, counted, weights),
+        memory=matrices.memory(threads, distances, known.memory),
+        forbidden=forbidden,
+        weights=weights,
+    )
+    index = distances.index
+    today = np.array([-1 if t.last_cpu is None else index.get(t.last_cpu, -1) for t in threads])
+    said = (*_unknown(threads, known), *notes, *where.notes)
+    return ThreadProblem(snapshot, threads, arrays, today, where, io, said)
+
+
+def _threads(snapshot: Snapshot, known: ThreadPlanInput) -> tuple[Thread, ...]:
+    placed = [thread for thread in snapshot.threads if thread.role in _PLACED]
+    threads = tuple(t for t in placed if known.only is None or known.only.search(t.key))
+    if not threads:
+        if placed:
+            raise BadInput(f"fits none of {len(placed)} threads' keys", where="--only")
+        what = "the snapshot has no thread to place"
+        hint = "name processes with --process, of this host or when `vas affinity show` captures it"
+        raise BadInput(what, where=snapshot.host, hint=hint)
+    return threads
+
+
+def _does_io(thread: Thread, known: ThreadPlanInput) -> bool:
+    named = known.io is not None and known.io.search(thread.key) is not None
+    return named or thread.role in _IO_ROLES or thread.device is not None
+
+
+def _unknown(threads: tuple[Thread, ...], known: ThreadPlanInput) -> list[str]:
+    notes = []
+    unmeasured = sum(thread.cpu is None for thread in threads)
+    if unmeasured:
+        notes.append(f"{unmeasured} threads' CPU use is not known: taken for always active")
+    if not known.graph:
+        notes.append("no communication graph is given: how near threads are to each other is free")
+    return notes
+
+
+def _forbidden(
+    snapshot: Snapshot,
+    distances: Distances,
+    where: Firing,
+    io: Bools,
+    settings: ThreadPlanSettings,
+) -> tuple[Bools, list[str]]:
+    """Returns the forbidden places (T x C), and notes.
+
+    Forbidden are CPUs that may not be used, and [NS] for I/O threads; for all with the slides.
+    """
+    usable = _usable(snapshot, distances, settings)
+    network = matrices.network_cores(snapshot, distances, where)
+    if not (usable & ~network).any():
+        why = "every usable CPU takes network interrupts: [NS] cannot be avoided"
+        return np.tile(~usable, (len(io), 1)), [why]
+    asked = io if settings.policy == "score" else np.ones_like(io)
+    return ~usable[None, :] | np.outer(asked, network), []
+
+
+def _usable(snapshot: Snapshot, distances: Distances, settings: ThreadPlanSettings) -> Bools:
+    topology = snapshot.topology
+    if settings.cpus:
+        usable = np.isin(distances.cpus, settings.cpus)
+    else:
+        usable = np.array([not topology.cpu(cpu).isolated for cpu in distances.cpus])
+        usable = usable if usable.any() else ~usable
+    if not usable.any():
+        what = f"none of the CPUs {format_cpulist(settings.cpus)} is online"
+        hint = f"online are {format_cpulist(topology.online)}"
+        raise BadInput(what, where=snapshot.host, hint=hint)
+    return usable

@@ -1,0 +1,1 @@
+"""Watching threads: which core each runs on, live or recorded, and which threads talk to which."""

@@ -1,0 +1,180 @@
+"""Assembles the BPF programs that the kernel runs at each wake-up; they need no compiler.
+
+One program runs at the raw tracepoint `sched_waking`, in the waker's context. It counts, for each
+pair of threads (waker, woken) of the watched processes, the direct wake-ups and those within a
+softirq: with loopback sockets, the sender runs the receiver's side there too. Wake-ups by timers
+and device interrupts are left out, as the running thread does not cause them. Small programs at the
+entries and exits of softirqs, timers and interrupts keep a flag for each CPU.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+_LOOKUP, _UPDATE, _CURRENT, _READ_KERNEL = 1, 2, 14, 113
+_NO_EXIST = 1
+_MAP = 1  # a 64-bit load's pseudo register: the value is a map's descriptor
+_R0, _R1, _R2, _R3, _R4, _R6, _R7, _R8, _FRAME = 0, 1, 2, 3, 4, 6, 7, 8, 10
+_OUT = "out"
+
+VALUE_BYTES = 16
+KEY_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """The offsets in bytes of two members of the kernel's `struct task_struct`."""
+
+    pid: int
+    tgid: int
+
+
+# Each CPU's flags, by the bit that the tracepoints set and clear.
+_SOFTIRQ, _DEVICE, _HIGH_TIMER, _TIMER = 1, 2, 4, 8
+MARKS = {
+    "softirq": _SOFTIRQ,
+    "irq_handler": _DEVICE,
+    "hrtimer_expire": _HIGH_TIMER,
+    "timer_expire": _TIMER,
+}
+"""Tracepoint, without `_entry` and `_exit`, -> flag."""
+_NOT_ITS_DOING = _DEVICE | _HIGH_TIMER | _TIMER
+
+
+class _Assembler:
+    def __init__(self) -> None:
+        self._words: list[bytes] = []
+        self._jumps: list[tuple[int, str]] = []
+        self._labels: dict[str, int] = {}
+
+    def put(self, code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> None:
+        self._words.append(struct.pack("<BBhi", code, of << 4 | to, offset, value))
+
+    def load64(self, to: int, kind: int, value: int) -> None:
+        self.put(0x18, to, kind, 0, value)
+        self.put(0)
+
+    def call(self, helper: int) -> None:
+        self.put(0x85, value=helper)
+
+    def jump(self, code: int, register: int, label: str, value: int = 0) -> None:
+        self._jumps.append((len(self._words), label))
+        self.put(code, register, value=value)
+
+    def label(self, name: str) -> None:
+        self._labels[name] = len(self._words)
+
+    def assembled(self) -> bytes:
+        for at, label in self._jumps:
+            code, registers, _, value = struct.unpack("<BBhi", self._words[at])
+            offset = self._labels[label] - at - 1
+            self._words[at] = struct.pack("<BBhi", code, registers, offset, value)
+        return b"".join(self._words)
+
+
+_MOV, _MOV_IMMEDIATE, _ADD, _ADD_IMMEDIATE = 0xBF, 0xB7, 0x0F, 0x07
+_AND_IMMEDIATE, _OR_IMMEDIATE, _SHIFT_RIGHT, _SHIFT_LEFT = 0x57, 0x47, 0x77, 0x67
+_LOAD32, _LOAD64, _STORE32, _STORE64, _STORE32_IMMEDIATE, _STORE64_IMMEDIATE = (
+    0x61, 0x79, 0x63, 0x7B, 0x62, 0x7A,
+)  # fmt: skip
+_IF_ZERO, _IF_NOT_ZERO, _ATOMIC_ADD64, _EXIT = 0x15, 0x55, 0xDB, 0x95
+
+
+def assemble_mark(flags_map: int, bit: int, *, entry: bool) -> bytes:
+    """Returns the program that sets a CPU's flag at an entry, or clears it at an exit."""
+    a = _Assembler()
+    _find_flags(a, flags_map)
+    a.put(_LOAD64, _R1, _R0)
+    if entry:
+        a.put(_OR_IMMEDIATE, _R1, value=bit)
+    else:
+        a.put(_AND_IMMEDIATE, _R1, value=~bit)
+    a.put(_STORE64, _R0, _R1)
+    _end(a)
+    return a.assembled()
+
+
+def assemble_count(offsets: Offsets, flags_map: int, watched_map: int, counts_map: int) -> bytes:
+    """Returns the program that counts a wake-up.
+
+    The maps are descriptors: CPU -> flags, watched process -> 1, pair of threads -> two counts.
+    """
+    a = _Assembler()
+    a.put(_LOAD64, _R6, _R1)  # the woken task
+    _find_flags(a, flags_map)
+    a.put(_LOAD64, _R7, _R0)
+    a.put(_MOV, _R1, _R7)
+    a.put(_AND_IMMEDIATE, _R1, value=_NOT_ITS_DOING)
+    a.jump(_IF_NOT_ZERO, _R1, _OUT)
+    a.call(_CURRENT)
+    a.put(_MOV, _R8, _R0)  # the waker: process in the upper half, thread in the lower
+    a.put(_SHIFT_RIGHT, _R0, value=32)
+    a.put(_STORE32, _FRAME, _R0, -4)
+    _leave_unless_watched(a, watched_map, -4)
+    _read_member(a, offsets.tgid, -8)
+    _leave_unless_watched(a, watched_map, -8)
+    _read_member(a, offsets.pid, -8)
+    a.put(_STORE32, _FRAME, _R8, -16)
+    a.put(_LOAD32, _R1, _FRAME, -8)
+    a.put(_STORE32, _FRAME, _R1, -12)
+    _find(a, counts_map, -16)
+    a.jump(_IF_NOT_ZERO, _R0, "add")
+    a.put(_STORE64_IMMEDIATE, _FRAME, 0, -32)
+    a.put(_STORE64_IMMEDIATE, _FRAME, 0, -24)
+    _insert(a, counts_map, -16, -32)
+    _find(a, counts_map, -16)
+    a.jump(_IF_ZERO, _R0, _OUT)
+    a.label("add")
+    a.put(_MOV, _R1, _R7)
+    a.put(_AND_IMMEDIATE, _R1, value=_SOFTIRQ)
+    a.put(_SHIFT_LEFT, _R1, value=3)
+    a.put(_ADD, _R0, _R1)
+    a.put(_MOV_IMMEDIATE, _R1, value=1)
+    a.put(_ATOMIC_ADD64, _R0, _R1)
+    _end(a)
+    return a.assembled()
+
+
+def _end(a: _Assembler) -> None:
+    a.label(_OUT)
+    a.put(_MOV_IMMEDIATE, _R0)
+    a.put(_EXIT)
+
+
+def _find_flags(a: _Assembler, flags: int) -> None:
+    a.put(_STORE32_IMMEDIATE, _FRAME, 0, -4)
+    _find(a, flags, -4)
+    a.jump(_IF_ZERO, _R0, _OUT)
+
+
+def _find(a: _Assembler, table: int, key: int) -> None:
+    a.load64(_R1, _MAP, table)
+    a.put(_MOV, _R2, _FRAME)
+    a.put(_ADD_IMMEDIATE, _R2, value=key)
+    a.call(_LOOKUP)
+
+
+def _insert(a: _Assembler, table: int, key: int, value: int) -> None:
+    a.load64(_R1, _MAP, table)
+    a.put(_MOV, _R2, _FRAME)
+    a.put(_ADD_IMMEDIATE, _R2, value=key)
+    a.put(_MOV, _R3, _FRAME)
+    a.put(_ADD_IMMEDIATE, _R3, value=value)
+    a.put(_MOV_IMMEDIATE, _R4, value=_NO_EXIST)
+    a.call(_UPDATE)
+
+
+def _leave_unless_watched(a: _Assembler, watched: int, key: int) -> None:
+    _find(a, watched, key)
+    a.jump(_IF_ZERO, _R0, _OUT)
+
+
+def _read_member(a: _Assembler, offset: int, to: int) -> None:
+    """Copies four bytes of the woken task to the stack frame."""
+    a.put(_MOV, _R1, _FRAME)
+    a.put(_ADD_IMMEDIATE, _R1, value=to)
+    a.put(_MOV_IMMEDIATE, _R2, value=4)
+    a.put(_MOV, _R3, _R6)
+    a.put(_ADD_IMMEDIATE, _R3, value=offset)
+    a.call(_READ_KERNEL)

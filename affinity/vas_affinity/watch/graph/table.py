@@ -1,0 +1,29 @@
+"""Prints a communication graph as a table for people."""
+
+from __future__ import annotations
+
+from vas_affinity.watch.graph.watch import CommunicationGraph
+from vas_core.cli import note, print_table
+
+_SHOWN = 30
+
+
+def print_graph(found: CommunicationGraph) -> None:
+    """Prints the heaviest pairs of threads."""
+    shown = found.pairs[:_SHOWN]
+    rows = ((pair.a, pair.b, f"{pair.weight:.1f}", "; ".join(pair.why)) for pair in shown)
+    print_table(("a", "b", "weight", "why"), rows)
+    if len(shown) < len(found.pairs):
+        note(f"{len(found.pairs) - len(shown)} lighter pairs are not shown; --json has all")
+
+
+def print_cost(found: CommunicationGraph) -> None:
+    """Prints what watching cost, and what could not be known, to stderr."""
+    over = found.overhead
+    note(
+        f"{len(found.pairs)} pairs of {found.threads} threads in {found.seconds:.1f} s; watching "
+        f"used {over.own:.2%} of a CPU, in the kernel {over.kernel:.2%}; wake-ups were counted "
+        f"{over.counted:.0%} of the time, waits looked at {over.looks} times"
+    )
+    for one in found.unread:
+        note(f"not known: {one.what}: {one.why}")

@@ -1,0 +1,140 @@
+"""Counts wake-ups between threads in the kernel, within a budget of CPU time."""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from vas_affinity.machine.cpulist import parse_cpulist
+from vas_affinity.watch.graph import bpf
+from vas_affinity.watch.graph.btf import member_offsets
+from vas_affinity.watch.graph.program import (
+    KEY_BYTES,
+    MARKS,
+    VALUE_BYTES,
+    Offsets,
+    assemble_count,
+    assemble_mark,
+)
+from vas_core.errors import NotHere
+from vas_core.root import Root
+
+_TRACEPOINT = "sched_waking"
+_BTF = "sys/kernel/btf/vmlinux"
+_MOST_PROCESSES, _MOST_PAIRS = 4096, 65536
+_FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO: elsewhere numbers of threads differ
+_LEAST_SHARE, _MOST_GROWTH = 0.01, 4.0
+
+
+@dataclass(frozen=True)
+class Wakes:
+    """How often one thread woke another while that was counted."""
+
+    waker: int
+    woken: int
+    direct: int
+    softirq: int
+
+
+@dataclass
+class Counting:
+    """A running count of wake-ups. `attached_seconds` is how long it counted so far."""
+
+    programs: dict[str, int]
+    """Tracepoint -> program."""
+    counts: int
+    flags: int
+    cpus: int
+    attached_seconds: float = 0.0
+    share: float = 1.0
+    """Share of the time in which it counts, to stay within the budget."""
+    _links: list[int] = field(default_factory=list)
+    _since: float = field(default=0.0)
+
+    def start(self) -> None:
+        """Starts counting, or continues after a stop."""
+        # What was entered when it last stopped has left since.
+        bpf.put(self.flags, bytes(4), bytes(8 * self.cpus))
+        for tracepoint, program in self.programs.items():
+            self._links.append(bpf.attach(program, tracepoint))
+        self._since = time.monotonic()
+
+    def stop(self) -> None:
+        """Stops counting until the next start."""
+        if self._links:
+            self.attached_seconds += time.monotonic() - self._since
+        while self._links:
+            os.close(self._links.pop())
+
+    def adapt(self, used: float, budget: float) -> None:
+        """Adjusts the share of the time so that the cost (`used`) meets the budget, in CPUs."""
+        factor = min(_MOST_GROWTH, budget / used if used else _MOST_GROWTH)
+        self.share = min(1.0, max(_LEAST_SHARE, self.share * factor))
+
+    def kernel_seconds(self) -> float:
+        """Returns the CPU seconds that the counting itself used in the kernel."""
+        return sum(bpf.run_time(program)[0] for program in self.programs.values()) / 1e9
+
+    def wakes(self) -> list[Wakes]:
+        """Returns the wake-ups counted so far."""
+        found = bpf.entries(self.counts, KEY_BYTES, VALUE_BYTES)
+        return [
+            Wakes(*struct.unpack("<II", key), *struct.unpack("<QQ", value))
+            for key, value in found.items()
+        ]
+
+
+@contextmanager
+def counting(root: Root, pids: Sequence[int]) -> Iterator[Counting]:
+    """Counts wake-ups between the threads of these processes while the context lasts.
+
+    Raises NotHere if the kernel refuses.
+    """
+    offsets = read_offsets(root)
+    cpus = len(parse_cpulist(root.read("sys/devices/system/cpu/possible") or "0"))
+    with ExitStack() as stack:
+
+        def kept(descriptor: int) -> int:
+            stack.callback(os.close, descriptor)
+            return descriptor
+
+        try:
+            flags = kept(bpf.make_map(bpf.PER_CPU_ARRAY, 4, 8, 1))
+            watched = kept(bpf.make_map(bpf.HASH, 4, 4, _MOST_PROCESSES))
+            counts = kept(bpf.make_map(bpf.HASH, KEY_BYTES, VALUE_BYTES, _MOST_PAIRS))
+            for pid in pids[:_MOST_PROCESSES]:
+                bpf.put(watched, struct.pack("<I", pid), struct.pack("<I", 1))
+            codes = {
+                f"{name}_{end}": assemble_mark(flags, bit, entry=end == "entry")
+                for name, bit in MARKS.items()
+                for end in ("entry", "exit")
+            } | {_TRACEPOINT: assemble_count(offsets, flags, watched, counts)}
+            programs = {name: kept(bpf.load(code)) for name, code in codes.items()}
+            kept(bpf.count_run_time())
+            found = Counting(programs, counts, flags, cpus)
+            stack.callback(found.stop)
+            found.start()
+        except OSError as refused:
+            raise NotHere(f"bpf(2): {refused.strerror}") from refused
+        yield found
+
+
+def read_offsets(root: Root) -> Offsets:
+    """Reads the offsets from the kernel's BTF. Raises NotHere with what is missing."""
+    if reason := bpf.supported():
+        raise NotHere(reason)
+    namespace = root.path("proc/self/ns/pid").readlink()
+    if str(namespace) != _FIRST_NAMESPACE:
+        raise NotHere("not in the first PID namespace: the kernel's numbers of threads differ")
+    try:
+        data = root.path(_BTF).read_bytes()
+    except OSError as missing:
+        raise NotHere(f"/{_BTF}: {missing.strerror}") from missing
+    try:
+        return Offsets(**member_offsets(data, "task_struct", ("pid", "tgid")))
+    except (ValueError, TypeError) as missing:
+        raise NotHere(f"/{_BTF} does not tell where task_struct.pid is") from missing

@@ -1,0 +1,1 @@
+"""Shows threads live: core, CPU use, migrations, distance from the storage interrupts."""

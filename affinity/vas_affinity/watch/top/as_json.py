@@ -1,0 +1,11 @@
+"""Rows of `vas affinity top` for programs."""
+
+from __future__ import annotations
+
+from vas_affinity.watch.top.rows import ThreadRow
+
+
+def row_json(row: ThreadRow) -> dict[str, object]:
+    """Returns a thread's row as plain data."""
+    near = None if row.from_irq is None else row.from_irq.name.lower()
+    return {**vars(row), "from_irq": near}

@@ -1,0 +1,1 @@
+"""The commands of `vas guest`, a file each."""
