@@ -20,7 +20,12 @@ def start_lab(state: Path, **changes: object) -> tuple[LabLustre, subprocess.Pop
     lab = LabLustre(state_dir=state, mount=state / "data", **options)  # type: ignore[arg-type]
     lab.prepare()
     mds = subprocess.Popen(lab.mds_argv())
-    lab.wait_ready()
+    try:
+        lab.wait_ready()
+    except BaseException:
+        mds.kill()
+        mds.wait()
+        raise
     return lab, mds
 
 
