@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from vas_bench.engine.rounds import RunIdentity
-from vas_bench.hsph.lab import play_on_site
+from vas_bench.hsph.lab import HsphRequest, play_on_site
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
 from vas_bench.results.store import RunStore
@@ -150,9 +151,13 @@ def test_on_a_site_nothing_is_started_and_what_is_not_known_is_left_out(
     plan = BenchPlan.model_validate(fields | {"parameters": parameters})
     options = SiteOptions(cluster_file=tmp_path / "site.yaml")
     with RunStore.open(None) as store:
-        ended = play_on_site(plan, options, 0.0001, "vas bench hsph", print, store, False, None)
+        request = HsphRequest(plan, 0.0001, "vas bench hsph", print, store)
+        ended = play_on_site(request, options)
+        again = play_on_site(replace(request, resume=True), options)
     first, second = ended.made
-    (site,) = sites
+    assert again.made == ()
+    site, resumed = sites
+    assert resumed.done == [str(options.cluster_file), "check"]
     assert site.done == [str(options.cluster_file), "check", "up", "down"]
     assert (first.round, second.round) == (1, 2)
     assert "cpu_seconds" not in first.measures

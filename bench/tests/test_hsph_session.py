@@ -163,11 +163,12 @@ def test_a_budget_begins_no_run_that_it_would_cut_off() -> None:
 
 def test_only_a_session_of_both_runs_is_gone_on_from() -> None:
     first, second = play(MadeUp())
-    assert is_done(IDENTITY, [first, second])
-    assert not is_done(IDENTITY, [first])
-    assert not is_done(IDENTITY, [])
+    assert is_done(IDENTITY, [first, second], HERE)
+    assert not is_done(IDENTITY, [first], HERE)
+    assert not is_done(IDENTITY, [], HERE)
     other = hsph_identity(RunIdentity(EXPERIMENT, {}, {}), 0.003)
-    assert not is_done(other, [first, second])
+    assert not is_done(other, [first, second], HERE)
+    assert not is_done(IDENTITY, [first, second], {})
 
 
 def test_a_file_of_runs_becomes_a_report(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def check_environments(runs: Iterable[BenchRun], here: Environment, *, file: Pat
     for run in runs:
         changed = changes(run.environment, here) if run.invalid is None else ""
         if changed:
-            raise BadInput(f"{run.id}: {changed}", where=str(file), hint="give another --out")
+            raise BadInput(f"{run.id}: {changed}", where=str(file), hint="give another file")
 
 
 def changes(before: Environment, after: Environment) -> str:

@@ -9,7 +9,7 @@ import click
 
 from vas_bench.csvfile import read_table
 from vas_bench.hsph.energy import METERED
-from vas_bench.hsph.lab import phase_steps, play_in_lab, play_on_site, steps
+from vas_bench.hsph.lab import HsphRequest, phase_steps, play_in_lab, play_on_site, steps
 from vas_bench.hsph.metric import (
     DIFFERENT_SCALE,
     NOT_TPC,
@@ -167,10 +167,8 @@ def _made(
     command = f"vas bench hsph --scale-factor {scale:g} --system {it.system} {sizes}"
     with RunStore.open(out) as store:
         before = len(store.runs)
-        if site:
-            ended = play_on_site(plan, site, scale, command, note, store, resume, budget)
-        else:
-            ended = play_in_lab(plan, it, scale, command, note, store, resume, budget)
+        request = HsphRequest(plan, scale, command, note, store, resume, budget)
+        ended = play_on_site(request, site) if site else play_in_lab(request, it)
         note_left(ended.left)
         # What was resumed and is whole is shown as it is.
         return store.runs[before:] or store.runs
