@@ -97,17 +97,22 @@ final class Directories {
   }
 
   /**
-   * Removes a name; a directory must be empty. What the JDK asks for before it removes a file, its
-   * size, the OSTs have to answer: where one is away, the MDT is asked to remove the name.
+   * Removes a name; a directory must be empty. The JDK would ask for the file's size first, which the OSTs answer: so the
+   * MDT is asked to remove the name, and the JDK only removes directories and finds the type of an error.
    */
   static void remove(Path file) throws IOException {
     try {
+      Posix.unlink(file);
+    } catch (ErrnoException refused) {
+      removeOrExplain(file, refused);
+    }
+  }
+
+  private static void removeOrExplain(Path file, ErrnoException refused) throws IOException {
+    try {
       Files.delete(file);
     } catch (FileSystemException e) {
-      if (!OstFaults.isOfServer(e)) {
-        throw e;
-      }
-      Posix.unlink(file);
+      throw OstFaults.isOfServer(e) ? refused : e;
     }
   }
 }

@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
 /** What one stat(2) says about a file. */
 final class FileAttributes {
   private static final String NAMES =
-      "unix:mode,ino,size,ctime,lastModifiedTime,lastAccessTime,owner,group";
+      "unix:mode,dev,ino,nlink,uid,size,ctime,lastModifiedTime,lastAccessTime,owner,group";
   private static final int TYPE = 0170000;
   private static final int DIRECTORY = 0040000;
   private static final int SYMLINK = 0120000;
@@ -53,10 +53,6 @@ final class FileAttributes {
     return (Long) values.get("size");
   }
 
-  long inode() {
-    return (Long) values.get("ino");
-  }
-
   long modifiedMillis() {
     return ((FileTime) values.get("lastModifiedTime")).toMillis();
   }
@@ -65,9 +61,10 @@ final class FileAttributes {
     return ((FileTime) values.get("lastAccessTime")).toMillis();
   }
 
-  /** The time of the last change of data or metadata, which nobody can set back. */
-  long changedNanos() {
-    return ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS);
+  /** Returns which file it is. */
+  FileId id() {
+    return new FileId((Long) values.get("dev"), (Long) values.get("ino"), (Integer) values.get("nlink"), mode(),
+        (Integer) values.get("uid"), ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS));
   }
 
   FsPermission permission() {
@@ -80,11 +77,6 @@ final class FileAttributes {
 
   String group() {
     return ((Principal) values.get("group")).getName();
-  }
-
-  /** All mode bits but the type. */
-  int modeBits() {
-    return mode() & ~TYPE;
   }
 
   private int type() {

@@ -57,7 +57,7 @@ final class FileCreator {
         throw e;
       }
     }
-    if (!Files.isSymbolicLink(file)) {
+    if (FileId.ifPresent(file).filter(FileId::isSymlink).isEmpty()) {
       return replace(file, mode, layouts, locked);
     }
     // POSIX: to write to a symbolic link is to write to what it leads to, present or not.
@@ -74,7 +74,7 @@ final class FileCreator {
 
   private OpenFile replace(Path file, int mode, List<LayoutRequest> layouts, boolean locked)
       throws IOException {
-    if (Files.isDirectory(file)) {
+    if (FileId.ifPresent(file).filter(FileId::isDirectory).isPresent()) {
       throw new FileAlreadyExistsException(PathHandle.shown(file).toString());
     }
     Optional<Descriptor> old = locked ? locks.replacing(file) : Optional.empty();

@@ -5,12 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Which file a name leads to: device and inode, with its type, owner and link count. It asks for no size,
- * so that a Lustre client answers without asking the OSTs (a glimpse for each object).
+ * Which file a name leads to: device and inode, with its type, owner, link count and time of change. It asks for no
+ * size, so that a Lustre client answers without asking the OSTs (a glimpse for each object).
  */
 final class FileId {
   private static final int TYPE = 0170000;
@@ -23,13 +25,15 @@ final class FileId {
   private final int links;
   private final int mode;
   private final int owner;
+  private final long changedNanos;
 
-  FileId(long device, long inode, int links, int mode, int owner) {
+  FileId(long device, long inode, int links, int mode, int owner, long changedNanos) {
     this.device = device;
     this.inode = inode;
     this.links = links;
     this.mode = mode;
     this.owner = owner;
+    this.changedNanos = changedNanos;
   }
 
   /** Returns the file of a name; of a symbolic link, the link itself. */
@@ -67,9 +71,10 @@ final class FileId {
     // A kernel before 4.11, a glibc before 2.28, or a sandbox that does not know the call.
     LinkOption[] options =
         follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS};
-    Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode,uid", options);
+    Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode,uid,ctime", options);
     return new FileId((Long) values.get("dev"), (Long) values.get("ino"),
-        (Integer) values.get("nlink"), (Integer) values.get("mode"), (Integer) values.get("uid"));
+        (Integer) values.get("nlink"), (Integer) values.get("mode"), (Integer) values.get("uid"),
+        ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS));
   }
 
   /** Whether both are one file, by whatever names. */
@@ -83,6 +88,16 @@ final class FileId {
 
   boolean isRegularFile() {
     return (mode & TYPE) == REGULAR;
+  }
+
+  /** Returns the inode's number on its device. */
+  long inode() {
+    return inode;
+  }
+
+  /** Returns the time of the last change of data or metadata, which nobody can set back, in ns since the epoch. */
+  long changedNanos() {
+    return changedNanos;
   }
 
   /** How many names the file has; 0 once it was removed or replaced and is only open. */

@@ -143,10 +143,9 @@ final class Mounted {
   /** An input stream that counts into the statistics. */
   LustreInputStream open(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer,
       Statistics all, Statistics local) throws IOException {
-    FileAttributes attributes = FileAttributes.of(file);
-    checkRegular(shown, file, attributes);
+    FileId found = regular(shown, file);
     Optional<StripeLayout> layout =
-        site.hasLocal() ? layouts.layoutOf(file, attributes) : Optional.empty();
+        site.hasLocal() ? layouts.layoutOf(file, found) : Optional.empty();
     ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
     OpenFile open = OpenFile.of(file, StandardOpenOption.READ).by(calls, file)
         .telling(faults, paths.local(shown));
@@ -302,7 +301,7 @@ final class Mounted {
    */
   LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
       throws IOException {
-    checkRegular(shown, file, FileAttributes.of(file));
+    regular(shown, file);
     Path named = paths.local(shown);
     boolean lazy = isLazy(named);
     OpenFile open =
@@ -329,7 +328,7 @@ final class Mounted {
 
   /** Cuts a file to that many bytes, durably. */
   void truncate(org.apache.hadoop.fs.Path shown, Path file, long length) throws IOException {
-    checkRegular(shown, file, FileAttributes.of(file));
+    regular(shown, file);
     Path named = paths.local(shown);
     try (OpenFile open = locks.change(file, named).by(calls, file).telling(faults, named)) {
       open.truncate(length);
@@ -352,7 +351,7 @@ final class Mounted {
   /** The locations of a range that lies within the file of that length. */
   BlockLocation[] locate(Path file, long fileLength, long offset, long length)
       throws IOException {
-    Optional<StripeLayout> layout = layouts.layoutOf(file, FileAttributes.of(file));
+    Optional<StripeLayout> layout = layouts.layoutOf(file, FileId.of(file));
     return layout.isPresent()
         ? locator.locate(
             layout.get(), fileLength, blockSize.of(layout.get(), fileLength), offset, length)
@@ -360,15 +359,16 @@ final class Mounted {
   }
 
   // To open a FIFO waits for its other end, and to open a device may do anything.
-  private static void checkRegular(org.apache.hadoop.fs.Path shown, Path file,
-      FileAttributes its) throws IOException {
-    if (its.isDirectory()) {
+  private static FileId regular(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
+    FileId found = FileId.of(file);
+    if (found.isDirectory()) {
       throw new FileNotFoundException(shown + ": is a directory");
     }
-    if (!its.isRegularFile()) {
-      throw new IOException(shown + ": is " + FileId.of(file).kind()
+    if (!found.isRegularFile()) {
+      throw new IOException(shown + ": is " + found.kind()
           + ", not a regular file: not opened; remove it, or leave it out of the input");
     }
+    return found;
   }
 
   private Optional<FileStatus> entryStatus(org.apache.hadoop.fs.Path shown, Path entry)
@@ -411,7 +411,7 @@ final class Mounted {
   private long blockSize(Path file, FileAttributes its) {
     return blockSize.isOneBlock(its.size())
         ? blockSize.normal()
-        : layouts.layoutOf(file, its).map(layout -> blockSize.of(layout, its.size()))
+        : layouts.layoutOf(file, its.id()).map(layout -> blockSize.of(layout, its.size()))
             .orElse(blockSize.normal());
   }
 }

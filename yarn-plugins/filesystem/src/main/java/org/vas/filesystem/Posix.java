@@ -6,6 +6,7 @@ import com.sun.jna.Native;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 
 /**
  * System calls on names and descriptors, with their errno. They are looked up in the process, as
@@ -14,7 +15,7 @@ import java.nio.file.Path;
 final class Posix {
   private static final int AT_CWD = -100;
   private static final int NO_FOLLOW = 0x100;
-  private static final int TYPE_MODE_LINKS_OWNER_INODE = 0x10f;
+  private static final int TYPE_MODE_LINKS_OWNER_CTIME_INODE = 0x18f;
   private static final int STATX_BYTES = 256;
   private static final int OPEN_CLOSE_ON_EXEC = 02000000;
 
@@ -84,12 +85,13 @@ final class Posix {
   static FileId statx(Path file, boolean follow) throws ErrnoException {
     byte[] answer = new byte[STATX_BYTES];
     run(file, "statx", calls -> calls.statx(
-        AT_CWD, Libc.bytes(file), follow ? 0 : NO_FOLLOW, TYPE_MODE_LINKS_OWNER_INODE, answer));
+        AT_CWD, Libc.bytes(file), follow ? 0 : NO_FOLLOW, TYPE_MODE_LINKS_OWNER_CTIME_INODE,
+        answer));
     ByteBuffer stat = ByteBuffer.wrap(answer).order(ByteOrder.nativeOrder());
     long device = (long) stat.getInt(136) << 32 | Integer.toUnsignedLong(stat.getInt(140));
     return new FileId(
         device, stat.getLong(32), stat.getInt(16), Short.toUnsignedInt(stat.getShort(28)),
-        stat.getInt(20));
+        stat.getInt(20), TimeUnit.SECONDS.toNanos(stat.getLong(96)) + stat.getInt(104));
   }
 
   /** Opens a file; the descriptor is not handed down to programs. */

@@ -3,11 +3,12 @@ package org.vas.filesystem;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
@@ -36,10 +37,10 @@ final class Renamer {
    * @return false, with nothing changed, when source, destination or its parent do not allow it
    */
   boolean rename(Path source, Path destination) throws IOException {
-    Path target = Files.isDirectory(destination)
+    Path target = isDirectory(destination)
         ? destination.resolve(String.valueOf(source.getFileName())) : destination;
     if (target.equals(source)) {
-      return Files.exists(source, LinkOption.NOFOLLOW_LINKS);
+      return FileId.ifPresent(source).isPresent();
     }
     if (target.startsWith(source)) {
       LOG.debug("{}: not renamed below itself, to {}",
@@ -64,7 +65,7 @@ final class Renamer {
    * @param overwrite whether to replace a file by a file, or an empty directory by a directory
    */
   void renameOrThrow(Path source, Path destination, boolean overwrite) throws IOException {
-    FileAttributes from = FileAttributes.ofLink(source);
+    FileId from = FileId.ofLink(source);
     if (source.equals(destination)) {
       throw new FileAlreadyExistsException(
           PathHandle.shown(source) + ": source and destination of a rename are the same");
@@ -78,8 +79,9 @@ final class Renamer {
     if (NoReplace.finish(source, destination)) {
       return;
     }
-    if (Files.exists(destination, LinkOption.NOFOLLOW_LINKS)) {
-      checkReplaceable(from, destination, overwrite);
+    Optional<FileId> replaced = FileId.ifPresent(destination);
+    if (replaced.isPresent()) {
+      checkReplaceable(from, replaced.get(), destination, overwrite);
     } else {
       checkParent(destination);
     }
@@ -90,9 +92,9 @@ final class Renamer {
     }
   }
 
-  private static void checkReplaceable(FileAttributes from, Path destination, boolean overwrite)
-      throws IOException {
-    if (FileAttributes.ofLink(destination).isDirectory() != from.isDirectory()) {
+  private static void checkReplaceable(FileId from, FileId replaced, Path destination,
+      boolean overwrite) throws IOException {
+    if (replaced.isDirectory() != from.isDirectory()) {
       throw new IOException(PathHandle.shown(destination)
           + ": cannot be replaced: source and destination must both be files or directories");
     }
@@ -111,6 +113,15 @@ final class Renamer {
     }
     if (!Files.isDirectory(parent)) {
       throw new ParentNotDirectoryException(PathHandle.shown(parent) + ": is not a directory");
+    }
+  }
+
+  // Files.isDirectory would ask for a size, which the OSTs answer.
+  private static boolean isDirectory(Path file) throws IOException {
+    try {
+      return FileId.of(file).isDirectory();
+    } catch (ErrnoException | FileSystemException absent) {
+      return false;
     }
   }
 

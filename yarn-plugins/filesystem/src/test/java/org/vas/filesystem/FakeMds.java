@@ -121,7 +121,7 @@ final class FakeMds implements XattrCalls {
       if (!Files.exists(file)) {
         throw new ErrnoException(file, call, Errno.ENOENT);
       }
-      return FileAttributes.of(file).inode();
+      return FileId.of(file).inode();
     } catch (ErrnoException e) {
       throw e;
     } catch (IOException e) {
