@@ -82,6 +82,11 @@ final class FileId {
     return device == other.device && inode == other.inode;
   }
 
+  /** Whether both lie on one file system. */
+  boolean isOnDeviceOf(FileId other) {
+    return device == other.device;
+  }
+
   boolean isDirectory() {
     return (mode & TYPE) == DIRECTORY;
   }
