@@ -242,15 +242,26 @@ final class Mounted {
    * @param into whether a destination that is a directory, or a link to one, is renamed into
    */
   <T> T rename(Path source, Path destination, boolean into, Rename<T> call) throws IOException {
-    if (destination.startsWith(source) || destination.equals(source.getParent())) {
-      return call.run(source, destination);  // onto or below itself: nothing is moved
+    if (destination.equals(source) || destination.equals(source.getParent())) {
+      return call.run(source, destination);  // onto itself: nothing is moved
     }
     try (GuardedEntry from = links.entry(source, LinkGuard.Use.CHANGE);
         GuardedEntry to = links.entry(destination, LinkGuard.Use.CHANGE)) {
       try (PathHandle directory = into ? directory(destination) : null) {
-        return call.run(from.path(), directory == null ? to.path() : directory.path());
+        return directory == null ? run(call, from.path(), to.path(), false)
+            : run(call, from.path(), directory.path(), true);
       }
     }
+  }
+
+  // Below itself nothing is moved either. It is told by the components of the paths without links: two handles of one
+  // directory have two paths, and a link above the destination another text.
+  private static <T> T run(Rename<T> call, Path source, Path target, boolean into)
+      throws IOException {
+    Path from = PathHandle.shown(source);
+    Path to = PathHandle.shown(target);
+    boolean isBelow = to.startsWith(from) && (into || !to.equals(from));
+    return isBelow ? call.run(from, to) : call.run(source, target);
   }
 
   // The directory that a path leads to, in a handle of its own; null where it leads to none.
