@@ -38,7 +38,7 @@ final class Directories {
       setMode(directory, mode, links);
     } catch (FileAlreadyExistsException e) {
       if (Files.isSymbolicLink(directory) && !Files.exists(directory)) {
-        throw new NoSuchFileException(PathHandle.shown(directory).toString());
+        throw new NoSuchFileException(Descriptor.shown(directory).toString());
       }
       if (!Files.isDirectory(directory)) {
         throw e;
@@ -53,10 +53,10 @@ final class Directories {
    * @throws PlantedException when it is no directory of this process' user any more
    */
   static void setMode(Path directory, int mode, LinkGuard links) throws IOException {
-    try (PathHandle made = links.unfollowed(directory)) {
-      FileId found = made.identity();
+    try (Descriptor made = links.unfollowed(directory)) {
+      FileId found = made.id();
       if (!found.isDirectory() || !links.mayBeOwn(found)) {
-        throw new PlantedException(PathHandle.shown(directory), "was just made, and is "
+        throw new PlantedException(Descriptor.shown(directory), "was just made, and is "
             + found.kind() + " of the user with id " + found.owner() + " now");
       }
       Modes.ensure(made.path(), mode, found.modeBits());
@@ -102,7 +102,7 @@ final class Directories {
    */
   static void remove(Path file) throws IOException {
     try {
-      Posix.unlink(file);
+      Libc.unlink(file);
     } catch (ErrnoException refused) {
       removeOrExplain(file, refused);
     }

@@ -101,12 +101,12 @@ public enum Errno {
         .matcher(message).find();
   }
 
-  /** The number. */
+  /** Returns the number that the kernel gives the error. */
   public int number() {
     return number;
   }
 
-  /** The name, what it means, and what to do. */
+  /** Returns name, meaning and fix of the error, for a message. */
   String explained() {
     return explained(List.of());
   }
@@ -118,7 +118,7 @@ public enum Errno {
         + (hint.isEmpty() ? "" : "; " + hint);
   }
 
-  /** What this process' C library says of each error. */
+  /** Returns the C library's text of each error; the text may be null. */
   static Map<Errno, String> texts(IntFunction<String> strerror) {
     Map<Errno, String> texts = new EnumMap<>(Errno.class);
     for (Errno errno : values()) {

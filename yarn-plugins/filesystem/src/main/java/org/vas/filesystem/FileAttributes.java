@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** What one stat(2) says about a file. */
+/** Holds what one stat(2) answers about a file, its size and times among it. */
 final class FileAttributes {
   private static final String NAMES =
       "unix:mode,dev,ino,nlink,uid,size,ctime,lastModifiedTime,lastAccessTime,owner,group";
@@ -27,12 +27,12 @@ final class FileAttributes {
     this.values = values;
   }
 
-  /** Of the file itself, or of what a symbolic link leads to. */
+  /** Reads the attributes of a file, or of what a symbolic link leads to. */
   static FileAttributes of(Path file) throws IOException {
     return new FileAttributes(Files.readAttributes(file, NAMES));
   }
 
-  /** Of a symbolic link itself. */
+  /** Reads the attributes of a name itself, where it may be a symbolic link. */
   static FileAttributes ofLink(Path file) throws IOException {
     return new FileAttributes(Files.readAttributes(file, NAMES, LinkOption.NOFOLLOW_LINKS));
   }

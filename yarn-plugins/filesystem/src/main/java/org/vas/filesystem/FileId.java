@@ -46,7 +46,7 @@ final class FileId {
     return read(file, true);
   }
 
-  /** As {@link #ofLink}; empty when nothing has the name. */
+  /** Returns the file of a name, of a symbolic link the link itself; empty when nothing has the name. */
   static Optional<FileId> ifPresent(Path file) throws IOException {
     try {
       return Optional.of(ofLink(file));
@@ -62,7 +62,7 @@ final class FileId {
 
   private static FileId read(Path file, boolean follow) throws IOException {
     try {
-      return Posix.statx(file, follow);
+      return Libc.statx(file, follow);
     } catch (ErrnoException e) {
       if (!e.is(Errno.ENOSYS) && !e.is(Errno.EPERM)) {
         throw e;
@@ -105,12 +105,12 @@ final class FileId {
     return changedNanos;
   }
 
-  /** How many names the file has; 0 once it was removed or replaced and is only open. */
+  /** Returns how many names the file has; 0 once it was removed or replaced and is only open. */
   int links() {
     return links;
   }
 
-  /** The user id of the owner. */
+  /** Returns the user id of the owner. */
   int owner() {
     return owner;
   }
@@ -119,7 +119,7 @@ final class FileId {
     return (mode & TYPE) == SYMLINK;
   }
 
-  /** What everybody may do with it: r 4, w 2, x 1. */
+  /** Returns the permission bits of everybody: r 4, w 2, x 1. */
   int forOthers() {
     return mode & 07;
   }
@@ -129,7 +129,7 @@ final class FileId {
     return (mode & 022) != 0;
   }
 
-  /** What it is, for messages. */
+  /** Returns the kind of file in words, with its article, for messages. */
   String kind() {
     switch (mode & TYPE) {
       case DIRECTORY:

@@ -71,7 +71,7 @@ final class LayoutCache {
       }
       return layout;
     } catch (IOException e) {
-      LOG.debug("{}: layout not read", PathHandle.shown(key.file), e);
+      LOG.debug("{}: layout not read", Descriptor.shown(key.file), e);
       return Optional.empty();
     }
   }
@@ -84,7 +84,7 @@ final class LayoutCache {
       return Optional.of(StripeLayout.decode(bytes.get()));
     } catch (LayoutException e) {
       LOG.warn("{}: lustre.lov: {}; its blocks have no location",
-          PathHandle.shown(file), e.getMessage());
+          Descriptor.shown(file), e.getMessage());
       return Optional.empty();
     }
   }

@@ -36,7 +36,7 @@ final class NameProblems {
   }
 
   private void explain(Path directory, String name) throws IOException {
-    try (PathHandle handle = links.object(directory, LinkGuard.Use.READ)) {
+    try (Descriptor handle = links.object(directory, LinkGuard.Use.READ)) {
       for (Path entry : Directories.list(handle.path())) {
         Path found = entry.getFileName();
         if (name.equals(found.toString()) && !RawNames.isText(found)) {

@@ -59,7 +59,7 @@ final class RawNames {
     return text.toString();
   }
 
-  /** What else than to rename helps. */
+  /** Returns the fix besides renaming, for a message; empty where there is none. */
   static String orElse() {
     return NAMES.equals(StandardCharsets.UTF_8) ? "" : ", or run Java with LC_ALL=C.UTF-8";
   }

@@ -27,12 +27,12 @@ final class Renamer {
 
   private final NoReplace names;
 
-  Renamer(XattrCalls calls) {
+  Renamer(ClientCalls calls) {
     this.names = new NoReplace(calls);
   }
 
   /**
-   * As HDFS does: into the destination when that is a directory, and never over anything.
+   * Renames as HDFS does: into the destination when that is a directory, and never over anything.
    *
    * @return false, with nothing changed, when source, destination or its parent do not allow it
    */
@@ -44,7 +44,7 @@ final class Renamer {
     }
     if (target.startsWith(source)) {
       LOG.debug("{}: not renamed below itself, to {}",
-          PathHandle.shown(source), PathHandle.shown(target));
+          Descriptor.shown(source), Descriptor.shown(target));
       return false;
     }
     try {
@@ -68,12 +68,12 @@ final class Renamer {
     FileId from = FileId.ofLink(source);
     if (source.equals(destination)) {
       throw new FileAlreadyExistsException(
-          PathHandle.shown(source) + ": source and destination of a rename are the same");
+          Descriptor.shown(source) + ": source and destination of a rename are the same");
     }
     if (from.isSymlink() && Files.exists(destination) && Files.isSameFile(source, destination)) {
       throw new FileAlreadyExistsException(
-          PathHandle.shown(destination) + ": not replaced by "
-              + PathHandle.shown(source) + ", a symbolic link to it");
+          Descriptor.shown(destination) + ": not replaced by "
+              + Descriptor.shown(source) + ", a symbolic link to it");
     }
     // rename(2) between two names of one file does nothing, and says that it did.
     if (NoReplace.finish(source, destination)) {
@@ -95,12 +95,12 @@ final class Renamer {
   private static void checkReplaceable(FileId from, FileId replaced, Path destination,
       boolean overwrite) throws IOException {
     if (replaced.isDirectory() != from.isDirectory()) {
-      throw new IOException(PathHandle.shown(destination)
+      throw new IOException(Descriptor.shown(destination)
           + ": cannot be replaced: source and destination must both be files or directories");
     }
     if (!overwrite) {
       throw new FileAlreadyExistsException(
-          PathHandle.shown(destination) + ": already exists; rename with OVERWRITE");
+          Descriptor.shown(destination) + ": already exists; rename with OVERWRITE");
     }
   }
 
@@ -108,11 +108,11 @@ final class Renamer {
     Path parent = destination.getParent();
     if (parent == null || !Files.exists(parent)) {
       throw new FileNotFoundException(
-          (parent == null ? destination : PathHandle.shown(parent))
+          (parent == null ? destination : Descriptor.shown(parent))
               + ": does not exist; make it before the rename");
     }
     if (!Files.isDirectory(parent)) {
-      throw new ParentNotDirectoryException(PathHandle.shown(parent) + ": is not a directory");
+      throw new ParentNotDirectoryException(Descriptor.shown(parent) + ": is not a directory");
     }
   }
 
@@ -129,8 +129,8 @@ final class Renamer {
     try {
       Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
     } catch (AtomicMoveNotSupportedException e) {
-      throw new IOException(PathHandle.shown(target) + ": rename from "
-          + PathHandle.shown(source) + ": " + Errno.EXDEV.explained(), e);
+      throw new IOException(Descriptor.shown(target) + ": rename from "
+          + Descriptor.shown(source) + ": " + Errno.EXDEV.explained(), e);
     }
   }
 }

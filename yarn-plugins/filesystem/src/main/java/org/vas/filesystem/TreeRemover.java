@@ -80,9 +80,9 @@ public class TreeRemover {
    * @throws IOException when a name is a link, not a directory or a stranger's, or something cannot be removed
    */
   public final void empty(Path root, List<String> names) throws IOException {
-    try (PathHandle opened = calls.follow(root)) {
+    try (Descriptor opened = calls.follow(root)) {
       whose = null;
-      descend(opened, root, names, 0, opened.identity());
+      descend(opened, root, names, 0, opened.id());
     } catch (NoSuchFileException e) {
       return; // removed by its owner, or by another NodeManager
     }
@@ -116,19 +116,19 @@ public class TreeRemover {
    *
    * @param shown where it is, for messages
    */
-  final void remove(PathHandle parent, String name, Path shown) throws IOException {
+  final void remove(Descriptor parent, String name, Path shown) throws IOException {
     removeEntry(parent, Path.of(name), shown, 0);
   }
 
   /** A directory was emptied and is about to be removed; here tests write into it. */
   protected void emptied(Path directory) throws IOException {}
 
-  private void descend(PathHandle parent, Path above, List<String> names, int at, FileId root)
+  private void descend(Descriptor parent, Path above, List<String> names, int at, FileId root)
       throws IOException {
     String name = single(names.get(at));
     Path shown = above.resolve(name);
-    try (PathHandle directory = calls.entry(parent, name, shown)) {
-      FileId found = directory.identity();
+    try (Descriptor directory = calls.entry(parent, name, shown)) {
+      FileId found = directory.id();
       if (!found.isDirectory()) {
         throw new IOException(shown + " is " + found.kind() + ", not a directory");
       }
@@ -157,7 +157,7 @@ public class TreeRemover {
   }
 
   /** Returns whether the directory is empty now: what is a stranger's stays. */
-  private boolean removeEntries(PathHandle directory, Path shown, int depth) throws IOException {
+  private boolean removeEntries(Descriptor directory, Path shown, int depth) throws IOException {
     int before = stayed.size();
     List<Path> batch;
     do {
@@ -171,7 +171,7 @@ public class TreeRemover {
   }
 
   // Of this very directory: not even a FIFO that takes its name is opened.
-  private List<Path> entries(PathHandle directory, Path shown) throws IOException {
+  private List<Path> entries(Descriptor directory, Path shown) throws IOException {
     List<Path> found = new ArrayList<>();
     try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory.path())) {
       for (Path entry : stream) {
@@ -192,7 +192,7 @@ public class TreeRemover {
   }
 
   // What has the name may be exchanged between any two calls: then it is looked at again.
-  private void removeEntry(PathHandle parent, Path name, Path shown, int depth)
+  private void removeEntry(Descriptor parent, Path name, Path shown, int depth)
       throws IOException {
     for (int attempt = 1; ; attempt++) {
       try {
@@ -213,12 +213,12 @@ public class TreeRemover {
     }
   }
 
-  private void removeOnce(PathHandle parent, Path name, Path shown, int depth)
+  private void removeOnce(Descriptor parent, Path name, Path shown, int depth)
       throws IOException {
     FileId found;
     long size;
-    try (PathHandle entry = calls.entry(parent, name, shown)) {
-      found = entry.identity();
+    try (Descriptor entry = calls.entry(parent, name, shown)) {
+      found = entry.id();
       String why = whose == null ? null : whose.whyNot(found);
       if (why == null && whose != null && found.isDirectory() && depth == deepest) {
         why = "is deeper than " + deepest + " directories";
@@ -258,7 +258,7 @@ public class TreeRemover {
   }
 
   // Of a file on an OST that is away nobody knows it; the file goes all the same.
-  private static long size(PathHandle file) {
+  private static long size(Descriptor file) {
     try {
       return Files.size(file.path());
     } catch (IOException unknown) {

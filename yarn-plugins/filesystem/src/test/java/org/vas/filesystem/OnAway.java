@@ -33,6 +33,7 @@ final class OnAway {
     public static void main(String[] args) throws Exception {
       Configuration conf = new Configuration();
       conf.set("vas.lustre.mount", args[0]);
+      conf.setBoolean("vas.layout.required", false);
       Path file = new Path("/onaway");
       Path moved = new Path("/moved-onaway");
       try (LustreFileSystem files = new LustreFileSystem()) {

@@ -33,7 +33,7 @@ class RenameTest {
   private static final int CALLERS = 8;
 
   /** What a mount answers to renameat2's flag and to link(2). */
-  enum Answers implements XattrCalls {
+  enum Answers implements ClientCalls {
     /** The kernel of this machine, on its own disk. */
     FLAG {
       @Override
@@ -160,13 +160,13 @@ class RenameTest {
     Files.createSymbolicLink(local("link"), java.nio.file.Path.of("empty"));
     for (String taken : List.of("full", "file", "link")) {
       assertThrows(ErrnoException.class,
-          () -> Posix.renameDirectory(local("a"), local(taken)), taken);
+          () -> Libc.renameDirectory(local("a"), local(taken)), taken);
     }
     assertThrows(ErrnoException.class,
-        () -> Posix.renameDirectory(local("file"), local("absent")), "exchanged for a file");
+        () -> Libc.renameDirectory(local("file"), local("absent")), "exchanged for a file");
     assertThrows(ErrnoException.class,
         () -> new NoReplace(Answers.LINK).rename(local("a"), local("empty")));
-    Posix.renameDirectory(local("a"), local("empty"));
+    Libc.renameDirectory(local("a"), local("empty"));
     assertEquals(List.of("empty", "file", "full", "link"), names());
     assertTrue(Files.exists(local("empty/b")) && Files.exists(local("full/c")));
   }
