@@ -67,7 +67,7 @@ final class Descriptors {
     return entry(directory, Path.of(name), shown);
   }
 
-  /** Opens an entry of a directory by a name whose bytes may be no text; a symbolic link is opened itself. */
+  /** Opens an entry of a directory by a name whose bytes need not be text; a symbolic link is opened itself. */
   Descriptor entry(Descriptor directory, Path name, Path shown) throws IOException {
     try {
       return new Descriptor(shown, calls.openat(

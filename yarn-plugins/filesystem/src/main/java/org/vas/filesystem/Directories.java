@@ -50,7 +50,7 @@ final class Directories {
    * Gives a directory that was just made exactly these bits, by a handle: who may write the
    * directory above may have put a link to anything in its place.
    *
-   * @throws PlantedException when it is no directory of this process' user any more
+   * @throws PlantedException when it is not a directory of this process' user any more
    */
   static void setMode(Path directory, int mode, LinkGuard links) throws IOException {
     try (Descriptor made = links.unfollowed(directory)) {

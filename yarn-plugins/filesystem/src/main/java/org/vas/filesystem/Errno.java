@@ -71,7 +71,7 @@ public enum Errno {
     return in(message, LocalTexts.TEXTS::get);
   }
 
-  /** As {@link #in(String)}, with the C library's texts by their errors; null is none. */
+  /** As {@link #in(String)}, with the C library's texts by their errors; a null text is left out. */
   static Optional<Errno> in(String message, Function<Errno, String> texts) {
     return longest(message, String::startsWith, texts);
   }

@@ -59,7 +59,7 @@ final class WriterLocks {
   /**
    * Locks a file that is about to be replaced, so that no append begins meanwhile.
    *
-   * @return the lock; empty when the file is gone, is no regular file, may not be opened, or
+   * @return the lock; empty when the file is gone, is not a regular file, may not be opened, or
    *     another holds its lock: a writer of it is then told when it closes it
    */
   Optional<Descriptor> replacing(Path file) throws IOException {
