@@ -129,7 +129,7 @@ def test_R4_a_small_job_asks_the_osts_less_than_stocks_shuffle_did(
     """
     before = requests(lab, terasort_input, {"vas.lustre.progressive": "false"})
     stock = requests(lab, terasort_input, {})
-    ours = requests(lab, terasort_input, SHUFFLE | {"vas.shuffle.layout": "packed"})
+    ours = requests(lab, terasort_input, SHUFFLE)
     print(f"stock before {before}, stock {stock}, ours {ours}")
     for kind in ("glimpses", "syncs", "destroys"):
         assert ours[kind] <= 1.2 * before[kind], (kind, before, stock, ours)

@@ -1,6 +1,6 @@
 /*
  * Plays a Lustre client whose OST is away (LD_PRELOAD): of files whose path has "onaway" in it every
- * question for a size, and every open for bytes, is ESHUTDOWN, while the MDT answers all else. Their
+ * question for a size, and every read of bytes, is ESHUTDOWN, while the MDT answers all else. Their
  * layout is one stripe on OST 3; other files have none.
  */
 #define _GNU_SOURCE
@@ -61,6 +61,14 @@ int statx(int directory, const char *name, int flags, unsigned int mask, struct 
     if ((mask & (STATX_SIZE | STATX_BLOCKS)) && refused(directory, name))
         return -1;
     return NEXT(statx)(directory, name, flags, mask, buffer);
+}
+
+ssize_t pread64(int fd, void *to, size_t length, off64_t at)
+{
+    char handle[32];
+
+    snprintf(handle, sizeof(handle), "/proc/self/fd/%d", fd);
+    return refused(AT_FDCWD, handle) ? -1 : NEXT(pread64)(fd, to, length, at);
 }
 
 ssize_t getxattr(const char *name, const char *attribute, void *value, size_t size)

@@ -20,7 +20,7 @@ import org.vas.layout.StripeRun;
  * VM as on any other; to name the first stripe's would send all maps there.
  *
  * <p>After a failover the HA partner's VM is named, because the Lustre client itself says that it
- * talks to the partner. While the owner serves its OST, the partner's VM is no nearer to the bytes
+ * talks to the partner. While the owner serves its OST, the partner's VM is not nearer to the bytes
  * than any other: to name it would make MapReduce count a remote map as data-local. The scheduler
  * falls back to the partner by itself. For the same reason an owner without a VM, or an unknown
  * one, gives a location without hosts, and never {@code localhost}.

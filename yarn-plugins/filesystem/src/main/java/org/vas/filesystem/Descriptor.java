@@ -4,13 +4,17 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * An open file by its descriptor: it stays one inode, whatever becomes of the name that it was
- * opened by. Its bytes are read and written by opening {@link #path} again.
+ * One file or directory, held by a descriptor: whatever is renamed or planted meanwhile, {@link #path} leads to this one.
+ * Its bytes are read and written by opening that path again. What {@link Descriptors} makes is O_PATH: nothing is
+ * opened, so that neither a FIFO nor a device blocks.
  */
 final class Descriptor implements Closeable {
+  /** Where this process finds its own descriptors as paths. */
+  static final Path ALL = Path.of("/proc/self/fd");
   static final int READ = 0;
   static final int WRITE = 1;
   // A FIFO that took the name must not wait for its other end. Regular files do not care.
@@ -22,22 +26,45 @@ final class Descriptor implements Closeable {
   private final int number;
   private boolean closed;
 
-  private Descriptor(Path file, int number) {
+  /** @param file names it in errors */
+  Descriptor(Path file, int number) {
     this.file = requireNonNull(file, "file");
     this.number = number;
   }
 
   /** Opens an existing file; the flags are open(2)'s, of which this class names some. */
   static Descriptor open(Path file, int flags) throws ErrnoException {
-    return new Descriptor(PathHandle.shown(file), Posix.open(file, flags | NON_BLOCK));
+    return new Descriptor(shown(file), Libc.open(file, flags | NON_BLOCK));
   }
 
-  /** A name that leads to this very file, for as long as this is open. */
+  /** Returns the path by which people know a file, where the given one goes by a descriptor. */
+  static Path shown(Path file) {
+    if (!file.startsWith(ALL) || file.getNameCount() == ALL.getNameCount()) {
+      return file;
+    }
+    Path descriptor = file.getRoot().resolve(file.subpath(0, ALL.getNameCount() + 1));
+    try {
+      return Files.readSymbolicLink(descriptor).resolve(descriptor.relativize(file)).normalize();
+    } catch (IOException closed) {
+      return file;
+    }
+  }
+
+  /** Returns whether a path goes by a descriptor: it means nothing to people once that is closed. */
+  static boolean isPathOfOne(String file) {
+    return file.startsWith(ALL + "/");
+  }
+
+  int number() {
+    return number;
+  }
+
+  /** Returns a path of this process that leads to this very file, for as long as this is open. */
   Path path() {
-    return Path.of("/proc/self/fd/" + number);
+    return ALL.resolve(Integer.toString(number));
   }
 
-  /** Which file it is. */
+  /** Returns which file it is, as it is now. */
   FileId id() throws IOException {
     return FileId.of(path());
   }
@@ -52,7 +79,7 @@ final class Descriptor implements Closeable {
    */
   boolean lock(boolean exclusive) throws ErrnoException {
     try {
-      Posix.flock(file, number, exclusive ? EXCLUSIVE_NOW : SHARED_NOW);
+      Libc.flock(file, number, exclusive ? EXCLUSIVE_NOW : SHARED_NOW);
       return true;
     } catch (ErrnoException e) {
       if (e.is(Errno.EAGAIN)) {
@@ -66,7 +93,7 @@ final class Descriptor implements Closeable {
   public synchronized void close() throws ErrnoException {
     if (!closed) {
       closed = true;
-      Posix.close(file, number);
+      Libc.close(file, number);
     }
   }
 }

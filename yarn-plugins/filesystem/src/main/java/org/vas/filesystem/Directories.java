@@ -38,7 +38,7 @@ final class Directories {
       setMode(directory, mode, links);
     } catch (FileAlreadyExistsException e) {
       if (Files.isSymbolicLink(directory) && !Files.exists(directory)) {
-        throw new NoSuchFileException(PathHandle.shown(directory).toString());
+        throw new NoSuchFileException(Descriptor.shown(directory).toString());
       }
       if (!Files.isDirectory(directory)) {
         throw e;
@@ -50,13 +50,13 @@ final class Directories {
    * Gives a directory that was just made exactly these bits, by a handle: who may write the
    * directory above may have put a link to anything in its place.
    *
-   * @throws PlantedException when it is no directory of this process' user any more
+   * @throws PlantedException when it is not a directory of this process' user any more
    */
   static void setMode(Path directory, int mode, LinkGuard links) throws IOException {
-    try (PathHandle made = links.unfollowed(directory)) {
-      FileId found = made.identity();
+    try (Descriptor made = links.unfollowed(directory)) {
+      FileId found = made.id();
       if (!found.isDirectory() || !links.mayBeOwn(found)) {
-        throw new PlantedException(PathHandle.shown(directory), "was just made, and is "
+        throw new PlantedException(Descriptor.shown(directory), "was just made, and is "
             + found.kind() + " of the user with id " + found.owner() + " now");
       }
       Modes.ensure(made.path(), mode, found.modeBits());
@@ -97,17 +97,22 @@ final class Directories {
   }
 
   /**
-   * Removes a name; a directory must be empty. What the JDK asks for before it removes a file, its
-   * size, the OSTs have to answer: where one is away, the MDT is asked to remove the name.
+   * Removes a name; a directory must be empty. The JDK would ask for the file's size first, which the OSTs answer: so the
+   * MDT is asked to remove the name, and the JDK only removes directories and finds the type of an error.
    */
   static void remove(Path file) throws IOException {
     try {
+      Libc.unlink(file);
+    } catch (ErrnoException refused) {
+      removeOrExplain(file, refused);
+    }
+  }
+
+  private static void removeOrExplain(Path file, ErrnoException refused) throws IOException {
+    try {
       Files.delete(file);
     } catch (FileSystemException e) {
-      if (!OstFaults.isOfServer(e)) {
-        throw e;
-      }
-      Posix.unlink(file);
+      throw OstFaults.isOfServer(e) ? refused : e;
     }
   }
 }

@@ -71,7 +71,7 @@ public enum Errno {
     return in(message, LocalTexts.TEXTS::get);
   }
 
-  /** As {@link #in(String)}, with the C library's texts by their errors; null is none. */
+  /** As {@link #in(String)}, with the C library's texts by their errors; a null text is left out. */
   static Optional<Errno> in(String message, Function<Errno, String> texts) {
     return longest(message, String::startsWith, texts);
   }
@@ -101,12 +101,12 @@ public enum Errno {
         .matcher(message).find();
   }
 
-  /** The number. */
+  /** Returns the number that the kernel gives the error. */
   public int number() {
     return number;
   }
 
-  /** The name, what it means, and what to do. */
+  /** Returns name, meaning and fix of the error, for a message. */
   String explained() {
     return explained(List.of());
   }
@@ -118,7 +118,7 @@ public enum Errno {
         + (hint.isEmpty() ? "" : "; " + hint);
   }
 
-  /** What this process' C library says of each error. */
+  /** Returns the C library's text of each error; the text may be null. */
   static Map<Errno, String> texts(IntFunction<String> strerror) {
     Map<Errno, String> texts = new EnumMap<>(Errno.class);
     for (Errno errno : values()) {

@@ -32,9 +32,9 @@ public final class ErrnoException extends IOException {
    * @param osts those that the bytes in question are on, as {@code OST000a}; none: not known
    */
   public ErrnoException(Path file, String call, int number, List<String> osts) {
-    super(PathHandle.shown(file) + ": " + call + ": "
+    super(Descriptor.shown(file) + ": " + call + ": "
         + Errno.of(number).map(errno -> errno.explained(osts)).orElse("error " + number));
-    this.file = PathHandle.shown(file).toString();
+    this.file = Descriptor.shown(file).toString();
     this.number = number;
     this.osts = List.copyOf(osts);
   }

@@ -10,10 +10,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** What one stat(2) says about a file. */
+/** Holds what one stat(2) answers about a file, its size and times among it. */
 final class FileAttributes {
   private static final String NAMES =
-      "unix:mode,ino,size,ctime,lastModifiedTime,lastAccessTime,owner,group";
+      "unix:mode,dev,ino,nlink,uid,size,ctime,lastModifiedTime,lastAccessTime,owner,group";
   private static final int TYPE = 0170000;
   private static final int DIRECTORY = 0040000;
   private static final int SYMLINK = 0120000;
@@ -27,12 +27,12 @@ final class FileAttributes {
     this.values = values;
   }
 
-  /** Of the file itself, or of what a symbolic link leads to. */
+  /** Reads the attributes of a file, or of what a symbolic link leads to. */
   static FileAttributes of(Path file) throws IOException {
     return new FileAttributes(Files.readAttributes(file, NAMES));
   }
 
-  /** Of a symbolic link itself. */
+  /** Reads the attributes of a name itself, where it may be a symbolic link. */
   static FileAttributes ofLink(Path file) throws IOException {
     return new FileAttributes(Files.readAttributes(file, NAMES, LinkOption.NOFOLLOW_LINKS));
   }
@@ -53,10 +53,6 @@ final class FileAttributes {
     return (Long) values.get("size");
   }
 
-  long inode() {
-    return (Long) values.get("ino");
-  }
-
   long modifiedMillis() {
     return ((FileTime) values.get("lastModifiedTime")).toMillis();
   }
@@ -65,9 +61,10 @@ final class FileAttributes {
     return ((FileTime) values.get("lastAccessTime")).toMillis();
   }
 
-  /** The time of the last change of data or metadata, which nobody can set back. */
-  long changedNanos() {
-    return ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS);
+  /** Returns which file it is. */
+  FileId id() {
+    return new FileId((Long) values.get("dev"), (Long) values.get("ino"), (Integer) values.get("nlink"), mode(),
+        (Integer) values.get("uid"), ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS));
   }
 
   FsPermission permission() {
@@ -80,11 +77,6 @@ final class FileAttributes {
 
   String group() {
     return ((Principal) values.get("group")).getName();
-  }
-
-  /** All mode bits but the type. */
-  int modeBits() {
-    return mode() & ~TYPE;
   }
 
   private int type() {

@@ -57,7 +57,7 @@ final class FileCreator {
         throw e;
       }
     }
-    if (!Files.isSymbolicLink(file)) {
+    if (FileId.ifPresent(file).filter(FileId::isSymlink).isEmpty()) {
       return replace(file, mode, layouts, locked);
     }
     // POSIX: to write to a symbolic link is to write to what it leads to, present or not.
@@ -74,8 +74,8 @@ final class FileCreator {
 
   private OpenFile replace(Path file, int mode, List<LayoutRequest> layouts, boolean locked)
       throws IOException {
-    if (Files.isDirectory(file)) {
-      throw new FileAlreadyExistsException(PathHandle.shown(file).toString());
+    if (FileId.ifPresent(file).filter(FileId::isDirectory).isPresent()) {
+      throw new FileAlreadyExistsException(Descriptor.shown(file).toString());
     }
     Optional<Descriptor> old = locked ? locks.replacing(file) : Optional.empty();
     try {
@@ -109,7 +109,7 @@ final class FileCreator {
     int initial = mode | OWNER_MAY_READ_AND_WRITE;
     FileId made = layouts.isEmpty()
         ? files.createPlain(file, initial) : createWithFirst(file, initial, layouts);
-    try (PathHandle handle = links.unfollowed(file)) {
+    try (Descriptor handle = links.unfollowed(file)) {
       checkOurs(file, handle, made);
       return opened(file, handle, made, mode, locked);
     } catch (PlantedException planted) {
@@ -121,21 +121,21 @@ final class FileCreator {
   }
 
   // Who may write the directory may have put something in the new file's place meanwhile.
-  private void checkOurs(Path file, PathHandle handle, FileId made) throws IOException {
-    FileId found = handle.identity();
+  private void checkOurs(Path file, Descriptor handle, FileId made) throws IOException {
+    FileId found = handle.id();
     boolean mayBeMade = found.isRegularFile() && found.links() == 1 && links.mayBeOwn(found);
     if (mayBeMade && !found.isSame(made)) {
-      throw new IOException(PathHandle.shown(file)
+      throw new IOException(Descriptor.shown(file)
           + ": replaced by another writer while it was made; let one writer have it");
     }
     if (!mayBeMade || isFilledByOthers(file, handle)) {
-      throw new PlantedException(PathHandle.shown(file), "was just made, and is "
+      throw new PlantedException(Descriptor.shown(file), "was just made, and is "
           + found.kind() + " of the user with id " + found.owner() + " now");
     }
   }
 
   // A size is a question to each OST of the file: only where somebody may have moved one in.
-  private boolean isFilledByOthers(Path file, PathHandle handle) throws IOException {
+  private boolean isFilledByOthers(Path file, Descriptor handle) throws IOException {
     FileId directory = FileId.of(requireNonNull(file.getParent()));
     return (directory.othersMayWrite() || !links.mayBeOwn(directory))
         && Files.size(handle.path()) != 0;
@@ -155,7 +155,7 @@ final class FileCreator {
   }
 
   // By its handle: the name may be another writer's by now, and its file must stay as it is.
-  private OpenFile opened(Path file, PathHandle handle, FileId made, int mode, boolean locked)
+  private OpenFile opened(Path file, Descriptor handle, FileId made, int mode, boolean locked)
       throws IOException {
     Descriptor open = Descriptor.open(handle.path(), Descriptor.WRITE);
     try {

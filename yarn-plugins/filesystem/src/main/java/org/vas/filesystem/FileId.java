@@ -5,12 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Which file a name leads to: device and inode, with its type, owner and link count. It asks for no size,
- * so that a Lustre client answers without asking the OSTs (a glimpse for each object).
+ * Which file a name leads to: device and inode, with its type, owner, link count and time of change. It asks for no
+ * size, so that a Lustre client answers without asking the OSTs (a glimpse for each object).
  */
 final class FileId {
   private static final int TYPE = 0170000;
@@ -23,13 +25,15 @@ final class FileId {
   private final int links;
   private final int mode;
   private final int owner;
+  private final long changedNanos;
 
-  FileId(long device, long inode, int links, int mode, int owner) {
+  FileId(long device, long inode, int links, int mode, int owner, long changedNanos) {
     this.device = device;
     this.inode = inode;
     this.links = links;
     this.mode = mode;
     this.owner = owner;
+    this.changedNanos = changedNanos;
   }
 
   /** Returns the file of a name; of a symbolic link, the link itself. */
@@ -42,7 +46,7 @@ final class FileId {
     return read(file, true);
   }
 
-  /** As {@link #ofLink}; empty when nothing has the name. */
+  /** Returns the file of a name, of a symbolic link the link itself; empty when nothing has the name. */
   static Optional<FileId> ifPresent(Path file) throws IOException {
     try {
       return Optional.of(ofLink(file));
@@ -58,7 +62,7 @@ final class FileId {
 
   private static FileId read(Path file, boolean follow) throws IOException {
     try {
-      return Posix.statx(file, follow);
+      return Libc.statx(file, follow);
     } catch (ErrnoException e) {
       if (!e.is(Errno.ENOSYS) && !e.is(Errno.EPERM)) {
         throw e;
@@ -67,14 +71,20 @@ final class FileId {
     // A kernel before 4.11, a glibc before 2.28, or a sandbox that does not know the call.
     LinkOption[] options =
         follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS};
-    Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode,uid", options);
+    Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode,uid,ctime", options);
     return new FileId((Long) values.get("dev"), (Long) values.get("ino"),
-        (Integer) values.get("nlink"), (Integer) values.get("mode"), (Integer) values.get("uid"));
+        (Integer) values.get("nlink"), (Integer) values.get("mode"), (Integer) values.get("uid"),
+        ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS));
   }
 
   /** Whether both are one file, by whatever names. */
   boolean isSame(FileId other) {
     return device == other.device && inode == other.inode;
+  }
+
+  /** Whether both lie on one file system. */
+  boolean isOnDeviceOf(FileId other) {
+    return device == other.device;
   }
 
   boolean isDirectory() {
@@ -85,12 +95,22 @@ final class FileId {
     return (mode & TYPE) == REGULAR;
   }
 
-  /** How many names the file has; 0 once it was removed or replaced and is only open. */
+  /** Returns the inode's number on its device. */
+  long inode() {
+    return inode;
+  }
+
+  /** Returns the time of the last change of data or metadata, which nobody can set back, in ns since the epoch. */
+  long changedNanos() {
+    return changedNanos;
+  }
+
+  /** Returns how many names the file has; 0 once it was removed or replaced and is only open. */
   int links() {
     return links;
   }
 
-  /** The user id of the owner. */
+  /** Returns the user id of the owner. */
   int owner() {
     return owner;
   }
@@ -99,7 +119,7 @@ final class FileId {
     return (mode & TYPE) == SYMLINK;
   }
 
-  /** What everybody may do with it: r 4, w 2, x 1. */
+  /** Returns the permission bits of everybody: r 4, w 2, x 1. */
   int forOthers() {
     return mode & 07;
   }
@@ -109,7 +129,7 @@ final class FileId {
     return (mode & 022) != 0;
   }
 
-  /** What it is, for messages. */
+  /** Returns the kind of file in words, with its article, for messages. */
   String kind() {
     switch (mode & TYPE) {
       case DIRECTORY:

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 
 /**
- * A file system for one pattern. Hadoop makes a path of each name that it compares with the pattern
+ * A file system for one pattern of {@code FileSystem.globStatus}; {@code FileContext}'s is told by {@link ColonPath}. Hadoop makes a path of each name that it compares with the pattern
  * and takes what stands before a colon for a scheme; this remembers in which directory.
  */
 final class GlobView extends FilterFileSystem {
@@ -38,9 +38,7 @@ final class GlobView extends FilterFileSystem {
         throw e;
       }
       String name = ((URISyntaxException) e.getCause()).getInput();
-      throw new IOException(listed + ": the name '" + name + "' in it holds a colon, with which"
-          + " Hadoop matches no pattern (" + pattern + "); rename it, or name the directory itself"
-          + " instead of a pattern", e);
+      throw new IOException(ColonPath.problem(listed, name, pattern.toString()), e);
     }
   }
 }

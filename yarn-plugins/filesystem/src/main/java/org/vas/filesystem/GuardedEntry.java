@@ -9,9 +9,9 @@ import java.nio.file.Path;
 /** A name in a directory that is held open: nothing planted above it leads elsewhere any more. */
 final class GuardedEntry implements Closeable {
   private final Descriptors calls;
-  private final PathHandle directory;
+  private final Descriptor directory;
   private final String name;
-  private final PathHandle found;
+  private final Descriptor found;
   private final Path shown;
 
   /**
@@ -19,7 +19,7 @@ final class GuardedEntry implements Closeable {
    * @param found what has the name, or null where that is not known
    */
   GuardedEntry(
-      Descriptors calls, PathHandle directory, String name, PathHandle found, Path shown) {
+      Descriptors calls, Descriptor directory, String name, Descriptor found, Path shown) {
     this.calls = requireNonNull(calls, "calls");
     this.directory = requireNonNull(directory, "directory");
     this.name = requireNonNull(name, "name");
@@ -32,12 +32,12 @@ final class GuardedEntry implements Closeable {
     return directory.path().resolve(name.isEmpty() ? "." : name);
   }
 
-  PathHandle directory() {
+  Descriptor directory() {
     return directory;
   }
 
-  /** What has the name, in a handle of its own; a symbolic link itself. */
-  PathHandle object() throws IOException {
+  /** Opens what has the name, by a descriptor of its own; a symbolic link itself. */
+  Descriptor object() throws IOException {
     if (found != null) {
       return calls.follow(found.path());
     }
@@ -50,10 +50,9 @@ final class GuardedEntry implements Closeable {
   }
 
   @Override
-  public void close() {
-    directory.close();
-    if (found != null) {
-      found.close();
+  public void close() throws ErrnoException {
+    try (found) {
+      directory.close();
     }
   }
 }

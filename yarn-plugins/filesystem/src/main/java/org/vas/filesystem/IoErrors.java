@@ -42,7 +42,7 @@ final class IoErrors {
     }
   }
 
-  /** One that names path, call, errno and hint. */
+  /** Returns an error that names path, call, errno and hint; the given one where it has no errno. */
   static IOException explained(Path path, String call, IOException error) {
     Optional<Errno> errno = errno(error);
     return errno.isEmpty() ? error
@@ -68,7 +68,7 @@ final class IoErrors {
     String file = error instanceof ErrnoException
         ? ((ErrnoException) error).file() : ((FileSystemException) error).getFile();
     boolean below = file != null && !path.isRoot() && !file.endsWith("/" + path.getName())
-        && !PathHandle.isHandle(file);
+        && !Descriptor.isPathOfOne(file);
     return path + ": " + (below ? file + ": " : "");
   }
 

@@ -50,14 +50,14 @@ final class LayoutCache {
     };
   }
 
-  /** The layout of the file whose attributes were just read. */
-  Optional<StripeLayout> layoutOf(Path file, FileAttributes attributes) {
-    Key key = new Key(file, attributes);
+  /** Returns the layout of a file that was just looked at; empty where it has none that can be read. */
+  Optional<StripeLayout> layoutOf(Path file, FileId found) {
+    Key key = new Key(file, found);
     long now = nanoClock.getAsLong();
     synchronized (known) {
-      Known found = known.get(key);
-      if (found != null && now - found.readAt < ttlNanos) {
-        return found.layout;
+      Known earlier = known.get(key);
+      if (earlier != null && now - earlier.readAt < ttlNanos) {
+        return earlier.layout;
       }
     }
     return read(key, now);
@@ -71,7 +71,7 @@ final class LayoutCache {
       }
       return layout;
     } catch (IOException e) {
-      LOG.debug("{}: layout not read", PathHandle.shown(key.file), e);
+      LOG.debug("{}: layout not read", Descriptor.shown(key.file), e);
       return Optional.empty();
     }
   }
@@ -84,7 +84,7 @@ final class LayoutCache {
       return Optional.of(StripeLayout.decode(bytes.get()));
     } catch (LayoutException e) {
       LOG.warn("{}: lustre.lov: {}; its blocks have no location",
-          PathHandle.shown(file), e.getMessage());
+          Descriptor.shown(file), e.getMessage());
       return Optional.empty();
     }
   }
@@ -108,10 +108,10 @@ final class LayoutCache {
     private final long inode;
     private final long changed;
 
-    Key(Path file, FileAttributes attributes) {
+    Key(Path file, FileId found) {
       this.file = requireNonNull(file, "file");
-      this.inode = attributes.inode();
-      this.changed = attributes.changedNanos();
+      this.inode = found.inode();
+      this.changed = found.changedNanos();
     }
 
     @Override

@@ -5,23 +5,30 @@ import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.ptr.LongByReference;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 
 /**
- * The C library, as this process sees it: symbols are looked up in the process and not in a
- * library of a given name, so that a preloaded library takes part.
+ * System calls on names and descriptors, with their errno. They are looked up in the process and not in a library of a
+ * given name, so that a preloaded library takes part.
  */
-final class Libc implements XattrCalls {
-  // File names are bytes; these are the bytes that java.nio makes of them.
-  private static final Charset NAMES =
+final class Libc implements ClientCalls {
+  /** File names are bytes; this charset has the bytes that java.nio makes of them. */
+  static final Charset NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
   // A layout of 2000 stripes takes 48 KB; composite ones may be larger.
   private static final int[] VALUE_SIZES = {4 << 10, 64 << 10, 1 << 20};
   private static final int REGULAR_FILE = 0100000;
   private static final int AT_CWD = -100;
   private static final int NO_REPLACE = 1;
+  private static final int NO_FOLLOW = 0x100;
+  private static final int TYPE_MODE_LINKS_OWNER_CTIME_INODE = 0x18f;
+  private static final int STATX_BYTES = 256;
+  static final int O_CLOEXEC = 02000000;
 
   /** The functions, named as in C. */
   interface Calls extends Library {
@@ -32,7 +39,7 @@ final class Libc implements XattrCalls {
 
     int mknod(byte[] path, int mode, long device) throws LastErrorException;
 
-    /** What mknod was an inline function around, before glibc 2.33. */
+    /** Makes a file, for glibc before 2.33, whose mknod was an inline function around this one. */
     @SuppressWarnings("MemberName")
     int __xmknod(int version, byte[] path, int mode, LongByReference device)
         throws LastErrorException;
@@ -41,11 +48,50 @@ final class Libc implements XattrCalls {
 
     int renameat2(int fromDirectory, byte[] from, int toDirectory, byte[] to, int flags)
         throws LastErrorException;
+
+    int link(byte[] from, byte[] to) throws LastErrorException;
+
+    int symlink(byte[] target, byte[] link) throws LastErrorException;
+
+    int unlink(byte[] file) throws LastErrorException;
+
+    int rename(byte[] from, byte[] to) throws LastErrorException;
+
+    int statx(int directory, byte[] file, int flags, int mask, byte[] answer)
+        throws LastErrorException;
+
+    int open(byte[] file, int flags) throws LastErrorException;
+
+    int openat(int directory, byte[] path, int flags) throws LastErrorException;
+
+    /** Calls openat2; {@code how} has flags, mode and resolve of struct open_how. */
+    long syscall(long number, long directory, byte[] path, long[] how, long size)
+        throws LastErrorException;
+
+    long readlinkat(int directory, byte[] path, byte[] target, long size)
+        throws LastErrorException;
+
+    int flock(int descriptor, int operation) throws LastErrorException;
+
+    int close(int descriptor) throws LastErrorException;
+
+    int geteuid();
+  }
+
+  /** A call that answers by its status or an errno. */
+  @FunctionalInterface
+  private interface Call {
+    int run(Calls calls) throws LastErrorException;
   }
 
   // Apart, because Hadoop makes one of every file system it finds, also where none is used.
   private static final class InThisProcess {
     private static final Calls CALLS = Native.load(Calls.class);
+  }
+
+  /** Returns the functions of this process' C library. */
+  static Calls calls() {
+    return InThisProcess.CALLS;
   }
 
   @Override
@@ -65,26 +111,20 @@ final class Libc implements XattrCalls {
 
   private static byte[] get(Path file, String name, int size) throws ErrnoException {
     byte[] value = new byte[size];
-    try {
-      int length = (int) InThisProcess.CALLS.getxattr(bytes(file), name, value, size);
-      return Arrays.copyOf(value, length);
-    } catch (LastErrorException e) {
-      throw new ErrnoException(file, "getxattr " + name, e.getErrorCode());
-    }
+    int length = run(file, "getxattr " + name,
+        calls -> (int) calls.getxattr(bytes(file), name, value, size));
+    return Arrays.copyOf(value, length);
   }
 
   @Override
   public void set(Path file, String name, byte[] value) throws ErrnoException {
-    try {
-      InThisProcess.CALLS.setxattr(bytes(file), name, value, value.length, 0);
-    } catch (LastErrorException e) {
-      throw new ErrnoException(file, "setxattr " + name, e.getErrorCode());
-    }
+    run(file, "setxattr " + name,
+        calls -> calls.setxattr(bytes(file), name, value, value.length, 0));
   }
 
   @Override
   public void mknod(Path file, int mode) throws IOException {
-    mknod(InThisProcess.CALLS, file, mode);
+    mknod(calls(), file, mode);
   }
 
   static void mknod(Calls calls, Path file, int mode) throws IOException {
@@ -93,8 +133,8 @@ final class Libc implements XattrCalls {
     } catch (LastErrorException e) {
       throw new ErrnoException(file, "mknod", e.getErrorCode());
     } catch (UnsatisfiedLinkError e) {
-      throw new IOException(PathHandle.shown(file) + ": this C library has neither mknod nor __xmknod;"
-          + " run the JVM with glibc", e);
+      throw new IOException(Descriptor.shown(file) + ": this C library has neither mknod nor"
+          + " __xmknod; run the JVM with glibc", e);
     }
   }
 
@@ -113,34 +153,101 @@ final class Libc implements XattrCalls {
    */
   @Override
   public void renameNoReplace(Path from, Path to) throws ErrnoException {
-    renameNoReplace(InThisProcess.CALLS, from, to);
+    renameNoReplace(calls(), from, to);
   }
 
   static void renameNoReplace(Calls calls, Path from, Path to) throws ErrnoException {
-    try {
-      calls.renameat2(AT_CWD, bytes(from), AT_CWD, bytes(to), NO_REPLACE);
-    } catch (LastErrorException e) {
-      throw new ErrnoException(to, "rename from " + PathHandle.shown(from), e.getErrorCode());
-    } catch (UnsatisfiedLinkError olderThanGlibc228) {
-      throw new ErrnoException(to, "rename from " + PathHandle.shown(from), Errno.ENOSYS);
-    }
+    run(calls, to, "rename from " + Descriptor.shown(from),
+        each -> each.renameat2(AT_CWD, bytes(from), AT_CWD, bytes(to), NO_REPLACE));
   }
 
-  /** What the C library says of an error, in the language of this process; null without JNA. */
+  /** Gives a file a second name. A symbolic link is not followed. */
+  @Override
+  public void link(Path from, Path to) throws ErrnoException {
+    run(to, "link from " + Descriptor.shown(from), calls -> calls.link(bytes(from), bytes(to)));
+  }
+
+  /** Makes a symbolic link that holds exactly this text. */
+  static void symlink(String text, Path link) throws ErrnoException {
+    run(link, "symlink", calls -> calls.symlink(bytes(text), bytes(link)));
+  }
+
+  /** Removes a name that is not a directory's. */
+  static void unlink(Path file) throws ErrnoException {
+    run(file, "unlink", calls -> calls.unlink(bytes(file)));
+  }
+
+  /** Renames in one step, over a file if one has the new name. */
+  static void rename(Path from, Path to) throws ErrnoException {
+    run(to, "rename from " + Descriptor.shown(from), calls -> calls.rename(bytes(from), bytes(to)));
+  }
+
+  /**
+   * Renames a directory in one step, over an empty directory if one has the new name. The kernel
+   * refuses all else: {@code ENOTEMPTY} for a directory with entries, and {@code ENOTDIR} if either
+   * name is a file's; the slash says so of the source, which may have been exchanged meanwhile.
+   */
+  static void renameDirectory(Path from, Path to) throws ErrnoException {
+    run(to, "rename from " + Descriptor.shown(from),
+        calls -> calls.rename(bytes(from + "/"), bytes(to)));
+  }
+
+  /** Returns which file a name leads to; {@code ENOSYS} where kernel or C library are older than statx. */
+  static FileId statx(Path file, boolean follow) throws ErrnoException {
+    byte[] answer = new byte[STATX_BYTES];
+    run(file, "statx", calls -> calls.statx(AT_CWD, bytes(file), follow ? 0 : NO_FOLLOW,
+        TYPE_MODE_LINKS_OWNER_CTIME_INODE, answer));
+    ByteBuffer stat = ByteBuffer.wrap(answer).order(ByteOrder.nativeOrder());
+    long device = (long) stat.getInt(136) << 32 | Integer.toUnsignedLong(stat.getInt(140));
+    return new FileId(
+        device, stat.getLong(32), stat.getInt(16), Short.toUnsignedInt(stat.getShort(28)),
+        stat.getInt(20), TimeUnit.SECONDS.toNanos(stat.getLong(96)) + stat.getInt(104));
+  }
+
+  /** Opens a file and returns its descriptor, which is not handed down to programs. */
+  static int open(Path file, int flags) throws ErrnoException {
+    return run(file, "open", calls -> calls.open(bytes(file), flags | O_CLOEXEC));
+  }
+
+  /** Locks or unlocks an open file; the name is for errors only. */
+  static void flock(Path file, int descriptor, int operation) throws ErrnoException {
+    run(file, "flock", calls -> calls.flock(descriptor, operation));
+  }
+
+  /** Closes a descriptor; the name is for errors only. */
+  static void close(Path file, int descriptor) throws ErrnoException {
+    run(file, "close", calls -> calls.close(descriptor));
+  }
+
+  /** Returns the C library's text for an errno, in the language of this process; null without JNA. */
   static String errorText(int number) {
     try {
-      return InThisProcess.CALLS.strerror(number);
+      return calls().strerror(number);
     } catch (LinkageError e) {
       return null;
     }
   }
 
-  /** A file name as C takes it, with a zero at its end. */
+  private static int run(Path file, String name, Call call) throws ErrnoException {
+    return run(calls(), file, name, call);
+  }
+
+  private static int run(Calls calls, Path file, String name, Call call) throws ErrnoException {
+    try {
+      return call.run(calls);
+    } catch (LastErrorException e) {
+      throw new ErrnoException(file, name, e.getErrorCode());
+    } catch (UnsatisfiedLinkError olderThanTheCall) {
+      throw new ErrnoException(file, name, Errno.ENOSYS);
+    }
+  }
+
+  /** Returns a file name as C takes it, with a zero at its end. */
   static byte[] bytes(Path file) {
     return bytes(file.toString());
   }
 
-  /** As {@link #bytes(Path)}, of a name that may end with a slash. */
+  /** Returns a name, which may end with a slash, as C takes it, with a zero at its end. */
   static byte[] bytes(String file) {
     byte[] name = file.getBytes(NAMES);
     return Arrays.copyOf(name, name.length + 1);

@@ -38,7 +38,7 @@ final class LinkGuard {
   private final int reader;
   private final Set<String> mentioned = ConcurrentHashMap.newKeySet();
 
-  /** What a caller does with a file. */
+  /** Names the use that a caller makes of a file: more links are followed to read than to change. */
   enum Use { READ, CHANGE }
 
   /** @throws IllegalArgumentException with one line that names the key and the fix */
@@ -48,8 +48,8 @@ final class LinkGuard {
       throw new IllegalArgumentException(LustreConf.LINKS.name() + ": '" + rule + "' is neither "
           + GUARDED + " nor " + ALL);
     }
-    if (!Files.isDirectory(PathHandle.DESCRIPTORS)) {
-      throw new IllegalArgumentException(PathHandle.DESCRIPTORS + ": is not there, and files are"
+    if (!Files.isDirectory(Descriptor.ALL)) {
+      throw new IllegalArgumentException(Descriptor.ALL + ": is not there, and files are"
           + " opened through it; mount /proc on this machine");
     }
     return new LinkGuard(new Descriptors(), mount, rule.equals(ALL));
@@ -63,16 +63,16 @@ final class LinkGuard {
   }
 
   /**
-   * The file or directory that a path leads to.
+   * Opens the file or directory that a path leads to.
    *
    * @throws java.nio.file.NoSuchFileException if it leads to none
    * @throws org.apache.hadoop.security.AccessControlException for a link that is not followed
    */
-  PathHandle object(Path file, Use use) throws IOException {
+  Descriptor object(Path file, Use use) throws IOException {
     if (followsAll) {
       return calls.follow(file);
     }
-    PathHandle found = direct(file);
+    Descriptor found = direct(file);
     if (found != null) {
       return found;
     }
@@ -82,12 +82,12 @@ final class LinkGuard {
   }
 
   /** A file below a directory, of that directory's owner. */
-  OwnFile own(PathHandle directory, Path shown, Path file) throws IOException {
+  OwnFile own(Descriptor directory, Path shown, Path file) throws IOException {
     return OwnFile.below(calls, directory, shown, shown.relativize(file));
   }
 
-  /** What a path leads to, where its last name is not followed: a symbolic link there itself. */
-  PathHandle unfollowed(Path file) throws IOException {
+  /** Opens what a path leads to without following its last name: a symbolic link there is opened itself. */
+  Descriptor unfollowed(Path file) throws IOException {
     return calls.unfollowed(file);
   }
 
@@ -136,8 +136,8 @@ final class LinkGuard {
     return target;
   }
 
-  private PathHandle direct(Path file) throws IOException {
-    try (PathHandle root = calls.follow(mount)) {
+  private Descriptor direct(Path file) throws IOException {
+    try (Descriptor root = calls.follow(mount)) {
       return file.equals(mount) ? calls.entry(root, ".", file)
           : calls.beneath(root, mount.relativize(file), file);
     }

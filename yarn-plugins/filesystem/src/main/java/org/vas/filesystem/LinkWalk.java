@@ -25,10 +25,10 @@ final class LinkWalk implements Closeable {
   private final Descriptors calls;
   private final Path mount;
   private final int reader;
-  private final Deque<PathHandle> at = new ArrayDeque<>();
+  private final Deque<Descriptor> at = new ArrayDeque<>();
   private final Deque<Step> todo = new ArrayDeque<>();
   private final List<Link> doubted = new ArrayList<>();
-  private PathHandle found;
+  private Descriptor found;
   private int links;
 
   /** @param reader the user id whose rights are used */
@@ -85,7 +85,7 @@ final class LinkWalk implements Closeable {
       }
     }
     judge(use);
-    PathHandle object = found;
+    Descriptor object = found;
     found = null;
     return new GuardedEntry(calls, at.pop(), last, object, file);
   }
@@ -104,7 +104,7 @@ final class LinkWalk implements Closeable {
   }
 
   private String enterLast(Path file, String name) throws IOException {
-    PathHandle entry;
+    Descriptor entry;
     try {
       entry = calls.entry(at.peek(), name, file);
     } catch (NoSuchFileException absent) {
@@ -112,7 +112,7 @@ final class LinkWalk implements Closeable {
       return name;
     }
     found = entry;  // closed with the walk
-    FileId identity = entry.identity();
+    FileId identity = entry.id();
     if (!identity.isSymlink()) {
       note(identity, identity.isDirectory() ? READ | SEARCH : READ);
       return name;
@@ -128,9 +128,9 @@ final class LinkWalk implements Closeable {
       leave(file);
       return;
     }
-    PathHandle entry = calls.entry(at.peek(), name, file);
+    Descriptor entry = calls.entry(at.peek(), name, file);
     try {
-      FileId identity = entry.identity();
+      FileId identity = entry.id();
       if (identity.isSymlink()) {
         follow(file, name, entry, identity);
         entry.close();
@@ -152,10 +152,10 @@ final class LinkWalk implements Closeable {
       throw outOfMount(file + ": a symbolic link on the way");
     }
     at.pop().close();
-    note(at.peek().identity(), SEARCH);
+    note(at.peek().id(), SEARCH);
   }
 
-  private void follow(Path file, String name, PathHandle link, FileId identity)
+  private void follow(Path file, String name, Descriptor link, FileId identity)
       throws IOException {
     if (++links > MAX_LINKS) {
       throw new ErrnoException(file, "open", Errno.ELOOP);
@@ -200,8 +200,8 @@ final class LinkWalk implements Closeable {
 
   // Where nothing is there yet, the owner of the directory may say what is made in it.
   private void arrived(Link link) throws IOException {
-    PathHandle target = found == null ? at.peek() : found;
-    if (target.identity().owner() == link.owner) {
+    Descriptor target = found == null ? at.peek() : found;
+    if (target.id().owner() == link.owner) {
       doubted.remove(link);
     }
   }
@@ -219,11 +219,12 @@ final class LinkWalk implements Closeable {
   }
 
   @Override
-  public void close() {
-    at.forEach(PathHandle::close);
-    at.clear();
-    if (found != null) {
-      found.close();
+  public void close() throws ErrnoException {
+    Descriptor last = found;
+    try (last) {
+      while (!at.isEmpty()) {
+        at.pop().close();
+      }
     }
   }
 }

@@ -7,7 +7,7 @@ import org.apache.hadoop.conf.Configuration;
 enum Locations {
   /** The VM of the storage server that serves the block's OST. */
   VM,
-  /** As a shared file system that knows nothing: {@code localhost}. */
+  /** {@code localhost}, which a shared file system answers that knows no locations. */
   NONE;
 
   static Locations of(Configuration conf) {

@@ -3,7 +3,7 @@ package org.vas.filesystem;
 import java.time.Duration;
 import org.vas.layout.ConfKey;
 
-/** What can be configured about {@link LustreFileSystem}. */
+/** Declares the configuration keys of {@link LustreFileSystem}. */
 public interface LustreConf {
   ConfKey<String> MOUNT = ConfKey.text("vas.lustre.mount", "",
       "Where Lustre is mounted on this machine. Not set: lustre.mount of the site description.");

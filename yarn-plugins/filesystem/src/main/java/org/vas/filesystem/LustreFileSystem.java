@@ -1,23 +1,16 @@
 package org.vas.filesystem;
 
-import static java.util.Objects.requireNonNull;
-import static org.apache.hadoop.fs.impl.PathCapabilitiesSupport.validatePathCapabilityArgs;
-
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.net.URI;
 import java.util.EnumSet;
 import java.util.List;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
-import org.apache.hadoop.fs.CommonPathCapabilities;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FSLinkResolver;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
@@ -31,89 +24,24 @@ import org.apache.hadoop.util.Progressable;
  * A mounted Lustre as {@code lustre:///}, or {@code lustre://FSNAME/}: POSIX semantics, no process
  * forked by any call, block locations from the stripes, and new files striped by blocks.
  */
-public class LustreFileSystem extends FileSystem {
-  static final String SCHEME = "lustre";
-  /** Under this scheme MapReduce publishes the bytes read from OSTs of the VM's own host. */
-  static final String LOCAL_SCHEME = "lustre-local";
-
-  private final XattrCalls calls;
+public class LustreFileSystem extends MountedFileSystem {
   private final Renamer renamer;
-  private Statistics localStatistics;
-  private Mounted mounted;
-  private Operations operations;
-  private URI uri;
-  private Path workingDirectory;
 
   public LustreFileSystem() {
     this(new Libc());
   }
 
-  LustreFileSystem(XattrCalls calls) {
-    this.calls = requireNonNull(calls, "calls");
+  LustreFileSystem(ClientCalls calls) {
+    super(calls);
     this.renamer = new Renamer(calls);
-  }
-
-  /** Marks the statistics of local reads in Hadoop's table, which goes by class. */
-  private abstract static class LocalOst extends FileSystem {}
-
-  @Override
-  @SuppressWarnings("deprecation") // MapReduce makes its counters of these, and of nothing newer.
-  public void initialize(URI name, Configuration conf) throws IOException {
-    super.initialize(name, conf);
-    setConf(conf);
-    mounted = Mounted.configured(conf, System.getenv(), calls);
-    operations = new Operations(
-        statistics, this::shown, mounted.paths(), mounted.links(), mounted.faults());
-    String authority = name.getAuthority();
-    mounted.checkAuthority(authority);
-    uri = URI.create(SCHEME + "://" + (authority == null ? "/" : authority));
-    workingDirectory = getHomeDirectory();
-    localStatistics = getStatistics(LOCAL_SCHEME, LocalOst.class);
-  }
-
-  @Override
-  public String getScheme() {
-    return SCHEME;
-  }
-
-  @Override
-  public URI getUri() {
-    return uri;
-  }
-
-  /** None: whoever may use the mount needs no token. */
-  @Override
-  public String getCanonicalServiceName() {
-    return null;
-  }
-
-  @Override
-  public Path getWorkingDirectory() {
-    return workingDirectory;
-  }
-
-  @Override
-  public void setWorkingDirectory(Path directory) {
-    workingDirectory = fixRelativePart(directory);
-  }
-
-  @Override
-  @SuppressWarnings("deprecation") // The other one calls it.
-  public long getDefaultBlockSize() {
-    return mounted.defaultBlockSize();
-  }
-
-  private Path shown(Path path) {
-    checkPath(path);
-    return makeQualified(path);
   }
 
   // ---- Reading.
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return new FSDataInputStream(operations.reading(path, (shown, file) ->
-        mounted.open(shown, file, bufferSize, statistics, localStatistics)));
+    return new FSDataInputStream(operations().reading(path, (shown, file) ->
+        mounted().open(shown, file, bufferSize, statistics, localStatistics())));
   }
 
   /**
@@ -124,34 +52,35 @@ public class LustreFileSystem extends FileSystem {
    * @throws PlantedException that names what is not a file of the directory's owner
    */
   public FSDataInputStream openOwn(Path path, int levels, int bufferSize) throws IOException {
-    return new FSDataInputStream(operations.readingName(path, (shown, file) -> mounted.openOwn(
-        shown, file, levels, bufferSize, statistics, localStatistics)));
+    return new FSDataInputStream(operations().readingName(path, (shown, file) -> mounted().openOwn(
+        shown, file, levels, bufferSize, statistics, localStatistics())));
   }
 
   /** As {@link #append}, of a file as {@link #openOwn} wants it. */
   public FSDataOutputStream appendOwn(Path path, int levels, int bufferSize) throws IOException {
-    return new FSDataOutputStream(operations.naming(path, (shown, file) ->
-        mounted.appendOwn(shown, file, levels, bufferSize)), statistics, getFileStatus(path).getLen());
+    LustreOutputStream out = operations().naming(path, (shown, file) ->
+        mounted().appendOwn(shown, file, levels, bufferSize));
+    return new FSDataOutputStream(out, statistics, out.position());
   }
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
-    return operations.reading(path, mounted::status);
+    return operations().reading(path, mounted().statuses()::of);
   }
 
   @Override
   public FileStatus getFileLinkStatus(Path path) throws IOException {
-    FileStatus status = operations.readingLink(path, mounted::linkStatus);
+    FileStatus status = operations().readingLink(path, mounted().statuses()::ofLink);
     if (status.isSymlink()) {
       status.setSymlink(
-          FSLinkResolver.qualifySymlinkTarget(uri, status.getPath(), status.getSymlink()));
+          FSLinkResolver.qualifySymlinkTarget(getUri(), status.getPath(), status.getSymlink()));
     }
     return status;
   }
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    return operations.listing(path, mounted::list).toArray(new FileStatus[0]);
+    return operations().listing(path, mounted().statuses()::list).toArray(new FileStatus[0]);
   }
 
   @Override
@@ -168,7 +97,7 @@ public class LustreFileSystem extends FileSystem {
   @Override
   public BlockLocation[] getFileBlockLocations(FileStatus file, long start, long length)
       throws IOException {
-    if (file == null || !mounted.answersLocations()) {
+    if (file == null || !mounted().answersLocations()) {
       return super.getFileBlockLocations(file, start, length);
     }
     if (start < 0 || length < 0) {
@@ -178,20 +107,20 @@ public class LustreFileSystem extends FileSystem {
     long inFile = Math.min(length, file.getLen() - start);
     return inFile <= 0
         ? new BlockLocation[0]
-        : operations.reading(file.getPath(), (shown, local) ->
-            mounted.locate(local, file.getLen(), start, inFile));
+        : operations().reading(file.getPath(), (shown, local) ->
+            mounted().locate(local, file.getLen(), start, inFile));
   }
 
   @Override
   public FsStatus getStatus(Path path) throws IOException {
-    return operations.reading(
+    return operations().reading(
         path == null ? new Path("/") : path, (shown, file) -> Mounted.space(file));
   }
 
   /** As the kernel sees this process, which is what a later open meets. */
   @Override
   public void access(Path path, FsAction mode) throws IOException {
-    operations.reading(path, (shown, file) -> {
+    operations().reading(path, (shown, file) -> {
       Modes.check(file, mode);
       return null;
     });
@@ -244,14 +173,14 @@ public class LustreFileSystem extends FileSystem {
   }
 
   private FSDataOutputStream create(Path path, NewFile wanted) throws IOException {
-    return new FSDataOutputStream(operations.naming(path, (shown, file) ->
-        mounted.create(shown, file, wanted)), statistics);
+    return new FSDataOutputStream(operations().naming(path, (shown, file) ->
+        mounted().create(shown, file, wanted)), statistics);
   }
 
   private void makeParent(Path path) throws IOException {
-    java.nio.file.Path parent = operations.file(path).getParent();
+    java.nio.file.Path parent = operations().file(path).getParent();
     IoErrors.translating(path, () -> {
-      mounted.makeDirectories(parent, masked(FsPermission.getDirDefault()));
+      mounted().makeDirectories(parent, masked(FsPermission.getDirDefault()));
       return null;
     });
   }
@@ -271,8 +200,8 @@ public class LustreFileSystem extends FileSystem {
   public FSDataOutputStream append(Path path, int bufferSize, Progressable progress)
       throws IOException {
     existingFile(path, "append to");
-    LustreOutputStream out = operations.writing(path, (shown, file) ->
-        mounted.append(shown, file, bufferSize));
+    LustreOutputStream out = operations().writing(path, (shown, file) ->
+        mounted().append(shown, file, bufferSize));
     // The length of before the lock may be another writer's.
     return new FSDataOutputStream(out, statistics, out.position());
   }
@@ -284,8 +213,8 @@ public class LustreFileSystem extends FileSystem {
       throw new IllegalArgumentException(path + ": cannot truncate to " + newLength
           + " bytes, the file has " + status.getLen());
     }
-    operations.writing(path, (shown, file) -> {
-      mounted.truncate(shown, file, newLength);
+    operations().writing(path, (shown, file) -> {
+      mounted().truncate(shown, file, newLength);
       return null;
     });
     return true;
@@ -325,8 +254,8 @@ public class LustreFileSystem extends FileSystem {
    * @throws FileNotFoundException if the directory above is not there
    */
   public void mkdir(Path path, FsPermission permission) throws IOException {
-    operations.naming(path, (shown, directory) -> {
-      mounted.makeDirectory(directory, permission.toShort());
+    operations().naming(path, (shown, directory) -> {
+      mounted().makeDirectory(directory, permission.toShort());
       return null;
     });
   }
@@ -337,15 +266,15 @@ public class LustreFileSystem extends FileSystem {
    * @throws PlantedException that names a link, or whatever else has the name
    */
   public void mkdirOwn(Path path, FsPermission permission) throws IOException {
-    operations.naming(path, (shown, directory) -> {
-      mounted.makeOwnDirectory(directory, permission.toShort());
+    operations().naming(path, (shown, directory) -> {
+      mounted().makeOwnDirectory(directory, permission.toShort());
       return null;
     });
   }
 
   private boolean makeDirectories(Path path, int mode) throws IOException {
-    return operations.naming(path, (shown, directory) -> {
-      mounted.makeDirectories(directory, mode);
+    return operations().naming(path, (shown, directory) -> {
+      mounted().makeDirectories(directory, mode);
       return true;
     });
   }
@@ -353,8 +282,8 @@ public class LustreFileSystem extends FileSystem {
   /** As HDFS does: into a directory that exists, over nothing; false when it cannot be. */
   @Override
   public boolean rename(Path source, Path destination) throws IOException {
-    return operations.naming(source, (shown, file) ->
-        !mounted.isRoot(file) && mounted.renamed(file, operations.file(destination), renamer));
+    return operations().naming(source, (shown, file) ->
+        !mounted().isRoot(file) && mounted().renamed(file, operations().file(destination), renamer));
   }
 
   @Override
@@ -362,8 +291,8 @@ public class LustreFileSystem extends FileSystem {
   protected void rename(Path source, Path destination, Options.Rename... options)
       throws IOException {
     boolean overwrite = List.of(options).contains(Options.Rename.OVERWRITE);
-    operations.naming(source, (shown, file) ->
-        mounted.rename(file, operations.file(destination), false, (from, to) -> {
+    operations().naming(source, (shown, file) ->
+        mounted().rename(file, operations().file(destination), false, (from, to) -> {
           renamer.renameOrThrow(from, to, overwrite);
           return null;
         }));
@@ -372,8 +301,8 @@ public class LustreFileSystem extends FileSystem {
   /** The root itself is the mount point, and stays: false. */
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
-    return operations.naming(path, (shown, file) -> mounted.isRoot(file)
-        ? keepRoot(shown, file, recursive) : mounted.delete(file, recursive));
+    return operations().naming(path, (shown, file) -> mounted().isRoot(file)
+        ? keepRoot(shown, file, recursive) : mounted().delete(file, recursive));
   }
 
   private static boolean keepRoot(Path shown, java.nio.file.Path root, boolean recursive)
@@ -386,17 +315,17 @@ public class LustreFileSystem extends FileSystem {
 
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
-    operations.change(path, file -> Modes.change(file, permission.toShort()));
+    operations().change(path, file -> Modes.change(file, permission.toShort()));
   }
 
   @Override
   public void setOwner(Path path, String user, String group) throws IOException {
-    operations.change(path, file -> Owners.set(file, user, group));
+    operations().change(path, file -> Owners.set(file, user, group));
   }
 
   @Override
   public void setTimes(Path path, long modified, long accessed) throws IOException {
-    operations.change(path, file -> Times.set(file, modified, accessed));
+    operations().change(path, file -> Times.set(file, modified, accessed));
   }
 
   // Null is a caller without a wish, as in Hadoop's other file systems.
@@ -411,41 +340,22 @@ public class LustreFileSystem extends FileSystem {
   // ---- Symbolic links: the kernel follows them, so that no call ends in an unresolved one.
 
   @Override
-  public boolean supportsSymlinks() {
-    return true;
-  }
-
-  @Override
   public void createSymlink(Path target, Path link, boolean createParent) throws IOException {
     if (createParent) {
       makeParent(link);
     }
-    operations.naming(link, (shown, file) -> {
-      mounted.makeLink(file, mounted.paths().storedTarget(target, SCHEME));
+    operations().naming(link, (shown, file) -> {
+      mounted().makeLink(file, mounted().paths().storedTarget(target, SCHEME));
       return null;
     });
   }
 
   @Override
   public Path getLinkTarget(Path path) throws IOException {
-    FileStatus status = operations.readingLink(path, mounted::linkStatus);
+    FileStatus status = operations().readingLink(path, mounted().statuses()::ofLink);
     if (!status.isSymlink()) {
       throw new IOException("Path " + shown(path) + " is not a symbolic link");
     }
     return status.getSymlink();
-  }
-
-  @Override
-  public boolean hasPathCapability(Path path, String capability) throws IOException {
-    switch (validatePathCapabilityArgs(makeQualified(path), capability)) {
-      case CommonPathCapabilities.FS_APPEND:
-      case CommonPathCapabilities.FS_PERMISSIONS:
-      case CommonPathCapabilities.FS_TRUNCATE:
-        return true;
-      case CommonPathCapabilities.FS_SYMLINKS:
-        return FileSystem.areSymlinksEnabled();
-      default:
-        return super.hasPathCapability(path, capability);
-    }
   }
 }

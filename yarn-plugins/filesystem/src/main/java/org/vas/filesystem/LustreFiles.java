@@ -3,7 +3,7 @@ package org.vas.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -17,7 +17,7 @@ public final class LustreFiles {
   private static final Logger LOG = LoggerFactory.getLogger(LustreFiles.class);
   private static final String LOV = "lustre.lov";
 
-  private final XattrCalls calls;
+  private final ClientCalls calls;
   private final Descriptors descriptors;
 
   /** Through this machine's C library. */
@@ -25,7 +25,7 @@ public final class LustreFiles {
     this(new Libc());
   }
 
-  LustreFiles(XattrCalls calls) {
+  LustreFiles(ClientCalls calls) {
     this.calls = requireNonNull(calls, "calls");
     this.descriptors = new Descriptors();
   }
@@ -67,7 +67,7 @@ public final class LustreFiles {
       throws IOException {
     FileId made = createPlain(file, mode);
     // By its handle: who may write the directory may put a link in its place at any time.
-    try (PathHandle handle = descriptors.unfollowed(file)) {
+    try (Descriptor handle = descriptors.unfollowed(file)) {
       checkMade(file, handle, made);
       apply(handle.path(), request, required);
       return made;
@@ -79,15 +79,15 @@ public final class LustreFiles {
     }
   }
 
-  private static void checkMade(Path file, PathHandle handle, FileId made) throws IOException {
-    FileId found = handle.identity();
+  private static void checkMade(Path file, Descriptor handle, FileId made) throws IOException {
+    FileId found = handle.id();
     boolean mayBeMade = found.isRegularFile() && found.links() == 1;
     if (mayBeMade && !FileId.of(handle.path()).isSame(made)) {
-      throw new IOException(PathHandle.shown(file)
+      throw new IOException(Descriptor.shown(file)
           + ": replaced by another writer while it was made; let one writer have it");
     }
     if (!mayBeMade) {
-      throw new PlantedException(PathHandle.shown(file), "was just made, and is "
+      throw new PlantedException(Descriptor.shown(file), "was just made, and is "
           + found.kind() + " of the user with id " + found.owner() + " now");
     }
   }
@@ -104,7 +104,11 @@ public final class LustreFiles {
    */
   static void remove(Path file, FileId made) throws IOException {
     if (FileId.ifPresent(file).filter(made::isSame).isPresent()) {
-      Files.deleteIfExists(file);
+      try {
+        Directories.remove(file);
+      } catch (NoSuchFileException removedMeanwhile) {
+        return;
+      }
     }
   }
 
@@ -117,10 +121,10 @@ public final class LustreFiles {
             e.getMessage() + "; the layout asked for is " + request, e);
       }
       if (required) {
-        throw new IOException(PathHandle.shown(file) + ": no layout can be set here: EOPNOTSUPP; mount Lustre there,"
+        throw new IOException(Descriptor.shown(file) + ": no layout can be set here: EOPNOTSUPP; mount Lustre there,"
             + " or set " + LustreConf.LAYOUT_REQUIRED.name() + "=false", e);
       }
-      LOG.debug("{}: not on Lustre, so without a layout", PathHandle.shown(file));
+      LOG.debug("{}: not on Lustre, so without a layout", Descriptor.shown(file));
       return;
     }
     verify(file, request);
@@ -128,10 +132,10 @@ public final class LustreFiles {
 
   private void verify(Path file, LayoutRequest request) throws IOException {
     byte[] got = layout(file).orElseThrow(() -> new LayoutRefusedException(
-        PathHandle.shown(file) + ": the layout " + request + " was accepted and is not there", null));
+        Descriptor.shown(file) + ": the layout " + request + " was accepted and is not there", null));
     StripeLayout layout = decode(file, got);
     if (!request.isMetBy(layout)) {
-      throw new LayoutRefusedException(PathHandle.shown(file) + ": asked for the layout " + request + " and got "
+      throw new LayoutRefusedException(Descriptor.shown(file) + ": asked for the layout " + request + " and got "
           + layout + "; are the OSTs up and not full ('lfs df')?", null);
     }
   }
@@ -140,7 +144,7 @@ public final class LustreFiles {
     try {
       return StripeLayout.decode(bytes);
     } catch (LayoutException e) {
-      throw new IOException(PathHandle.shown(file) + ": " + LOV + ": " + e.getMessage(), e);
+      throw new IOException(Descriptor.shown(file) + ": " + LOV + ": " + e.getMessage(), e);
     }
   }
 }

@@ -5,6 +5,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.DelegateToFileSystem;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 
@@ -18,6 +19,15 @@ public class LustreFs extends DelegateToFileSystem {
   LustreFs(URI uri, LustreFileSystem files, Configuration conf)
       throws IOException, URISyntaxException {
     super(uri, files, conf, LustreFileSystem.SCHEME, false);
+  }
+
+  @Override
+  public FileStatus[] listStatus(Path directory) throws IOException {
+    FileStatus[] listed = super.listStatus(directory);
+    for (FileStatus each : listed) {
+      ColonPath.in(each);
+    }
+    return listed;
   }
 
   // The inherited one removes the destination first: for a moment nothing would have the name.

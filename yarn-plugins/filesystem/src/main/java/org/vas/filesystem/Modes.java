@@ -21,8 +21,8 @@ final class Modes {
 
   /** Sets these bits as chmod does, which leaves a directory's setgid bit alone. */
   static void change(Path file, int mode) throws IOException {
-    int kept = Files.isDirectory(file) ? FileAttributes.of(file).modeBits() & SETGID : 0;
-    set(file, mode | kept);
+    FileId found = FileId.of(file);
+    set(file, mode | (found.isDirectory() ? found.modeBits() & SETGID : 0));
   }
 
   /**
@@ -30,7 +30,7 @@ final class Modes {
    * down stays: dropping it would break the sharing of the tree.
    */
   static void ensure(Path file, int mode) throws IOException {
-    ensure(file, mode, FileAttributes.of(file).modeBits());
+    ensure(file, mode, FileId.of(file).modeBits());
   }
 
   /** As {@link #ensure(Path, int)}, where the bits that it has now are known. */

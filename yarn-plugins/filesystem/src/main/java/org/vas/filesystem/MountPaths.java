@@ -43,7 +43,7 @@ final class MountPaths {
     return "/" + mount.relativize(local);
   }
 
-  /** What a symbolic link holds, as a path of this file system where it is one. */
+  /** Turns the text of a symbolic link into a path of this file system, or of {@code file:} where it leads out. */
   org.apache.hadoop.fs.Path linkTarget(Path stored) {
     if (!stored.isAbsolute()) {
       return new org.apache.hadoop.fs.Path(null, null, stored.toString());
@@ -53,7 +53,7 @@ final class MountPaths {
         : new org.apache.hadoop.fs.Path("file", null, stored.toString());
   }
 
-  /** What to store in a symbolic link, so that the kernel follows it too. */
+  /** Returns the text to store in a symbolic link, so that the kernel follows it too. Throws where it leads elsewhere. */
   Path storedTarget(org.apache.hadoop.fs.Path target, String scheme) throws IOException {
     String given = target.toUri().getScheme();
     if (given != null && !given.equals(scheme)) {

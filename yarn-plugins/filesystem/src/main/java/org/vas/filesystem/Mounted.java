@@ -7,26 +7,22 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
-import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem.Statistics;
 import org.apache.hadoop.fs.FsStatus;
-import org.apache.hadoop.security.AccessControlException;
 import org.vas.layout.StripeLayout;
 
 /** The mounted Lustre in this process: files by their local paths, with their layouts. */
 final class Mounted {
   private static final int OWNER_MAY_WRITE_AND_ENTER = 0300;
 
-  private final XattrCalls calls;
-  private final Site site;
+  private final ClientCalls calls;
+  private final LocalSite site;
   private final MountPaths paths;
   private final LinkGuard links;
   private final LayoutPolicy policy;
@@ -37,15 +33,16 @@ final class Mounted {
   private final StripedDirectories striped;
   private final LayoutCache layouts;
   private final BlockSize blockSize;
+  private final FileStatuses statuses;
   private final BlockLocator locator;
   private final Locations locations;
   private final int bufferSize;
 
-  private Mounted(Configuration conf, Map<String, String> environment, XattrCalls calls)
+  private Mounted(Configuration conf, Map<String, String> environment, ClientCalls calls)
       throws IOException {
     LustreFiles files = new LustreFiles(calls);
     this.calls = calls;
-    this.site = Site.load(conf, environment);
+    this.site = LocalSite.load(conf, environment);
     this.paths = new MountPaths(site.mount());
     this.links = LinkGuard.configured(site.mount(), conf);
     this.policy = new LayoutPolicy(conf, site::localOsts);
@@ -59,18 +56,19 @@ final class Mounted {
     this.layouts = new LayoutCache(files, LustreConf.LAYOUT_CACHE.get(conf),
         LustreConf.LAYOUT_TTL.get(conf), System::nanoTime);
     this.blockSize = new BlockSize(conf);
+    this.statuses = new FileStatuses(paths, links, layouts, blockSize);
     this.locator = new BlockLocator(site::guestOf);
     this.locations = Locations.of(conf);
     this.bufferSize = Math.toIntExact(LustreConf.BUFFER_SIZE.get(conf));
   }
 
   /**
-   * As the configuration says.
+   * Finds the mount that the configuration names, and reads the site description.
    *
    * @throws IOException one line with the key and the fix, also where a value is not valid
    */
   static Mounted configured(
-      Configuration conf, Map<String, String> environment, XattrCalls calls) throws IOException {
+      Configuration conf, Map<String, String> environment, ClientCalls calls) throws IOException {
     try {
       return new Mounted(conf, environment, calls);
     } catch (IllegalArgumentException e) {
@@ -88,6 +86,10 @@ final class Mounted {
 
   LinkGuard links() {
     return links;
+  }
+
+  FileStatuses statuses() {
+    return statuses;
   }
 
   boolean isRoot(Path file) {
@@ -111,42 +113,12 @@ final class Mounted {
     return policy.defaultBlockSize();
   }
 
-  /** The status of a file, or of what a symbolic link leads to. */
-  FileStatus status(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
-    return status(shown, file, FileAttributes.of(file));
-  }
-
-  /** The status of a symbolic link itself; its target is as stored. */
-  FileStatus linkStatus(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
-    return status(shown, file, FileAttributes.ofLink(file));
-  }
-
-  /**
-   * What a directory holds, or the file itself. Entries that vanish meanwhile are left out; a
-   * dangling link is answered as a link.
-   */
-  List<FileStatus> list(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
-    FileAttributes attributes = FileAttributes.of(file);
-    if (!attributes.isDirectory()) {
-      return List.of(status(shown, file, attributes));
-    }
-    List<FileStatus> found = new ArrayList<>();
-    for (Path entry : Directories.list(file)) {
-      // Three arguments, so that a colon in the name does not become a scheme.
-      org.apache.hadoop.fs.Path name = new org.apache.hadoop.fs.Path(
-          null, null, String.valueOf(entry.getFileName()));
-      entryStatus(new org.apache.hadoop.fs.Path(shown, name), entry).ifPresent(found::add);
-    }
-    return found;
-  }
-
   /** An input stream that counts into the statistics. */
   LustreInputStream open(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer,
       Statistics all, Statistics local) throws IOException {
-    FileAttributes attributes = FileAttributes.of(file);
-    checkRegular(shown, file, attributes);
+    FileId found = regular(shown, file);
     Optional<StripeLayout> layout =
-        site.hasLocal() ? layouts.layoutOf(file, attributes) : Optional.empty();
+        site.hasLocal() ? layouts.layoutOf(file, found) : Optional.empty();
     ReadCounter counter = new ReadCounter(all, local, layout, site::isLocal);
     OpenFile open = OpenFile.of(file, StandardOpenOption.READ).by(calls, file)
         .telling(faults, paths.local(shown));
@@ -161,7 +133,7 @@ final class Mounted {
   LustreInputStream openOwn(org.apache.hadoop.fs.Path shown, Path file, int levels,
       int wantedBuffer, Statistics all, Statistics local) throws IOException {
     Path base = paths.above(file, levels);
-    try (PathHandle directory = links.object(base, LinkGuard.Use.READ);
+    try (Descriptor directory = links.object(base, LinkGuard.Use.READ);
         OwnFile own = links.own(directory, base, file)) {
       return faults.naming(() -> open(shown, own.path(), wantedBuffer, all, local));
     }
@@ -243,26 +215,37 @@ final class Mounted {
    * @param into whether a destination that is a directory, or a link to one, is renamed into
    */
   <T> T rename(Path source, Path destination, boolean into, Rename<T> call) throws IOException {
-    if (destination.startsWith(source) || destination.equals(source.getParent())) {
-      return call.run(source, destination);  // onto or below itself: nothing is moved
+    if (destination.equals(source) || destination.equals(source.getParent())) {
+      return call.run(source, destination);  // onto itself: nothing is moved
     }
     try (GuardedEntry from = links.entry(source, LinkGuard.Use.CHANGE);
         GuardedEntry to = links.entry(destination, LinkGuard.Use.CHANGE)) {
-      try (PathHandle directory = into ? directory(destination) : null) {
-        return call.run(from.path(), directory == null ? to.path() : directory.path());
+      try (Descriptor directory = into ? directory(destination) : null) {
+        return directory == null ? run(call, from.path(), to.path(), false)
+            : run(call, from.path(), directory.path(), true);
       }
     }
   }
 
+  // Below itself nothing is moved either. It is told by the components of the paths without links: two handles of one
+  // directory have two paths, and a link above the destination another text.
+  private static <T> T run(Rename<T> call, Path source, Path target, boolean into)
+      throws IOException {
+    Path from = Descriptor.shown(source);
+    Path to = Descriptor.shown(target);
+    boolean isBelow = to.startsWith(from) && (into || !to.equals(from));
+    return isBelow ? call.run(from, to) : call.run(source, target);
+  }
+
   // The directory that a path leads to, in a handle of its own; null where it leads to none.
-  private PathHandle directory(Path file) throws IOException {
-    PathHandle found;
+  private Descriptor directory(Path file) throws IOException {
+    Descriptor found;
     try {
       found = links.object(file, LinkGuard.Use.CHANGE);
     } catch (NoSuchFileException absent) {
       return null;
     }
-    if (found.identity().isDirectory()) {
+    if (found.id().isDirectory()) {
       return found;
     }
     found.close();
@@ -302,7 +285,7 @@ final class Mounted {
    */
   LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
       throws IOException {
-    checkRegular(shown, file, FileAttributes.of(file));
+    regular(shown, file);
     Path named = paths.local(shown);
     boolean lazy = isLazy(named);
     OpenFile open =
@@ -321,7 +304,7 @@ final class Mounted {
   LustreOutputStream appendOwn(org.apache.hadoop.fs.Path shown, Path file, int levels,
       int wantedBuffer) throws IOException {
     Path base = paths.above(file, levels);
-    try (PathHandle directory = links.object(base, LinkGuard.Use.CHANGE);
+    try (Descriptor directory = links.object(base, LinkGuard.Use.CHANGE);
         OwnFile own = links.own(directory, base, file)) {
       return faults.naming(() -> append(shown, own.path(), wantedBuffer));
     }
@@ -329,7 +312,7 @@ final class Mounted {
 
   /** Cuts a file to that many bytes, durably. */
   void truncate(org.apache.hadoop.fs.Path shown, Path file, long length) throws IOException {
-    checkRegular(shown, file, FileAttributes.of(file));
+    regular(shown, file);
     Path named = paths.local(shown);
     try (OpenFile open = locks.change(file, named).by(calls, file).telling(faults, named)) {
       open.truncate(length);
@@ -352,7 +335,7 @@ final class Mounted {
   /** The locations of a range that lies within the file of that length. */
   BlockLocation[] locate(Path file, long fileLength, long offset, long length)
       throws IOException {
-    Optional<StripeLayout> layout = layouts.layoutOf(file, FileAttributes.of(file));
+    Optional<StripeLayout> layout = layouts.layoutOf(file, FileId.of(file));
     return layout.isPresent()
         ? locator.locate(
             layout.get(), fileLength, blockSize.of(layout.get(), fileLength), offset, length)
@@ -360,58 +343,15 @@ final class Mounted {
   }
 
   // To open a FIFO waits for its other end, and to open a device may do anything.
-  private static void checkRegular(org.apache.hadoop.fs.Path shown, Path file,
-      FileAttributes its) throws IOException {
-    if (its.isDirectory()) {
+  private static FileId regular(org.apache.hadoop.fs.Path shown, Path file) throws IOException {
+    FileId found = FileId.of(file);
+    if (found.isDirectory()) {
       throw new FileNotFoundException(shown + ": is a directory");
     }
-    if (!its.isRegularFile()) {
-      throw new IOException(shown + ": is " + FileId.of(file).kind()
+    if (!found.isRegularFile()) {
+      throw new IOException(shown + ": is " + found.kind()
           + ", not a regular file: not opened; remove it, or leave it out of the input");
     }
-  }
-
-  private Optional<FileStatus> entryStatus(org.apache.hadoop.fs.Path shown, Path entry)
-      throws IOException {
-    try {
-      FileAttributes its = FileAttributes.ofLink(entry);
-      return Optional.of(its.isSymlink() ? linked(shown, entry, its) : status(shown, entry, its));
-    } catch (NoSuchFileException vanished) {
-      return Optional.empty();
-    }
-  }
-
-  // A link that is not followed has the length of its text, and not 0: formats that leave empty
-  // files out would leave out data without a word, where now to open it fails.
-  private FileStatus linked(org.apache.hadoop.fs.Path shown, Path entry, FileAttributes its)
-      throws IOException {
-    try (PathHandle target = links.object(paths.local(shown), LinkGuard.Use.READ)) {
-      return status(shown, target.path());
-    } catch (NoSuchFileException dangling) {
-      return status(shown, entry, its);
-    } catch (AccessControlException refused) {
-      links.refusedInListing(refused);
-      FileStatus link = status(shown, entry, its);
-      return new FileStatus(its.size(), false, 1, 0, link.getModificationTime(),
-          link.getAccessTime(), link.getPermission(), link.getOwner(), link.getGroup(),
-          link.getSymlink(), shown);
-    }
-  }
-
-  private FileStatus status(org.apache.hadoop.fs.Path shown, Path file, FileAttributes its)
-      throws IOException {
-    boolean isData = its.isRegularFile();
-    org.apache.hadoop.fs.Path target = its.isSymlink()
-        ? paths.linkTarget(Files.readSymbolicLink(file)) : null;
-    return new FileStatus(isData ? its.size() : 0, its.isDirectory(), 1,
-        isData ? blockSize(file, its) : 0, its.modifiedMillis(), its.accessedMillis(),
-        its.permission(), its.owner(), its.group(), target, shown);
-  }
-
-  private long blockSize(Path file, FileAttributes its) {
-    return blockSize.isOneBlock(its.size())
-        ? blockSize.normal()
-        : layouts.layoutOf(file, its).map(layout -> blockSize.of(layout, its.size()))
-            .orElse(blockSize.normal());
+    return found;
   }
 }

@@ -18,15 +18,15 @@ final class NameClaim {
   /** Renames; {@code EEXIST} when the name is taken, {@code ENOTDIR} for a directory. */
   static void rename(Path source, Path target) throws IOException {
     String claim = PredictableNames.CLAIM + Long.toHexString(ThreadLocalRandom.current().nextLong());
-    Posix.symlink(claim, target);
+    Libc.symlink(claim, target);
     try {
       if (!holds(target, claim)) {
-        throw new ErrnoException(target, "rename from " + PathHandle.shown(source), Errno.EEXIST);
+        throw new ErrnoException(target, "rename from " + Descriptor.shown(source), Errno.EEXIST);
       }
-      Posix.rename(source, target);
+      Libc.rename(source, target);
     } catch (IOException e) {
       if (holds(target, claim)) {
-        Posix.unlink(target);
+        Libc.unlink(target);
       }
       throw e;
     }

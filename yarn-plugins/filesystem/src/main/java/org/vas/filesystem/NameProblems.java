@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** Explains why a file that a listing showed cannot be opened: its name is no text. */
+/** Explains why a file that a listing showed cannot be opened: its name is not text. */
 final class NameProblems {
   private final MountPaths paths;
   private final LinkGuard links;
@@ -17,7 +17,7 @@ final class NameProblems {
   }
 
   /**
-   * Does nothing unless a directory on the way has a name that is no text where the path has its
+   * Does nothing unless a directory on the way has a name that is not text where the path has its
    * replacement.
    *
    * @throws IOException that names the directory, the name's bytes and the fix; never one that says
@@ -36,7 +36,7 @@ final class NameProblems {
   }
 
   private void explain(Path directory, String name) throws IOException {
-    try (PathHandle handle = links.object(directory, LinkGuard.Use.READ)) {
+    try (Descriptor handle = links.object(directory, LinkGuard.Use.READ)) {
       for (Path entry : Directories.list(handle.path())) {
         Path found = entry.getFileName();
         if (name.equals(found.toString()) && !RawNames.isText(found)) {

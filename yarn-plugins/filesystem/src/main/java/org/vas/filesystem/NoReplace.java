@@ -32,9 +32,9 @@ final class NoReplace {
   private static final Set<Errno> NO_LINK =
       EnumSet.of(Errno.EPERM, Errno.EMLINK, Errno.EXDEV, Errno.EOPNOTSUPP, Errno.ENOSYS);
 
-  private final XattrCalls calls;
+  private final ClientCalls calls;
 
-  NoReplace(XattrCalls calls) {
+  NoReplace(ClientCalls calls) {
     this.calls = requireNonNull(calls, "calls");
   }
 
@@ -64,14 +64,14 @@ final class NoReplace {
       return false;
     }
     LOG.warn("{}: an earlier rename from {} did not end; it does now",
-        PathHandle.shown(target), PathHandle.shown(source));
+        Descriptor.shown(target), Descriptor.shown(source));
     return isUnlinked(source);
   }
 
   private void withoutFlag(Path source, Path target) throws IOException {
     FileId from = FileId.ofLink(source);
     if (from.isDirectory()) {
-      Posix.renameDirectory(source, target);
+      Libc.renameDirectory(source, target);
       return;
     }
     try {
@@ -102,7 +102,7 @@ final class NoReplace {
     boolean bothAreOurs = FileId.ifPresent(source).filter(from::isSame).isPresent()
         && FileId.ifPresent(target).filter(from::isSame).isPresent();
     if (bothAreOurs && !isOneEntry(source, target)) {
-      Posix.unlink(target);
+      Libc.unlink(target);
     }
   }
 
@@ -114,8 +114,8 @@ final class NoReplace {
     }
     if (now.isEmpty() || !isUnlinked(source)) {
       LOG.warn("{}: gone while it was renamed; the file may have the name {} too",
-          PathHandle.shown(source), PathHandle.shown(target));
-      throw new ErrnoException(source, "rename to " + PathHandle.shown(target), Errno.ENOENT);
+          Descriptor.shown(source), Descriptor.shown(target));
+      throw new ErrnoException(source, "rename to " + Descriptor.shown(target), Errno.ENOENT);
     }
   }
 
@@ -125,7 +125,7 @@ final class NoReplace {
 
   private static boolean isUnlinked(Path file) throws ErrnoException {
     try {
-      Posix.unlink(file);
+      Libc.unlink(file);
       return true;
     } catch (ErrnoException e) {
       if (e.is(Errno.ENOENT)) {
@@ -145,7 +145,7 @@ final class NoReplace {
   private static void warnOfClaim(Path target) throws IOException {
     if (NameClaim.isOne(target)) {
       LOG.warn("{}: taken by a rename that runs, or that died: if it stays, remove it",
-          PathHandle.shown(target));
+          Descriptor.shown(target));
     }
   }
 

@@ -50,14 +50,14 @@ final class OpenFile implements Closeable {
     return new OpenFile(channel(file, access), Optional.empty(), OpenFile::asItIs);
   }
 
-  /** The same open file, whose errors of storage servers name it and its OSTs. */
+  /** Returns this open file with errors of storage servers that name it and its OSTs. */
   OpenFile telling(OstFaults faults, Path file) {
     return new OpenFile(channel, held, (call, offset, length, error) ->
         faults.of(file, call, offset, length, error));
   }
 
-  /** The same open file, whose bytes go by the calls' channel; closed with it if that fails. */
-  OpenFile by(XattrCalls calls, Path file) throws IOException {
+  /** Returns this open file with its bytes by the calls' channel. Throws, and closes it, where there is none. */
+  OpenFile by(ClientCalls calls, Path file) throws IOException {
     Path leads = held.map(Descriptor::path).orElse(file);
     try {
       return new OpenFile(calls.bytes(leads, channel), held, told);

@@ -36,7 +36,7 @@ final class Operations {
     this.names = new NameProblems(paths, links);
   }
 
-  /** What to do with a file: its path as shown to callers, and below the mount. */
+  /** Does something with a file, given its path as shown to callers and the one below the mount. */
   @FunctionalInterface
   interface Operation<T> {
     T apply(Path shown, java.nio.file.Path file) throws IOException;
@@ -50,7 +50,7 @@ final class Operations {
 
   /**
    * Reads a file or what is known about it. The file is a path that leads to this one while the
-   * operation runs, whatever takes its name: see {@link PathHandle}.
+   * operation runs, whatever takes its name: see {@link Descriptor}.
    */
   <T> T reading(Path path, Operation<T> operation) throws IOException {
     statistics.incrementReadOps(1);
@@ -74,7 +74,7 @@ final class Operations {
     });
   }
 
-  /** Reads a directory. */
+  /** Reads the entries of a directory, counted as a large read. */
   <T> T listing(Path path, Operation<T> operation) throws IOException {
     statistics.incrementLargeReadOps(1);
     return existing(path, LinkGuard.Use.READ, operation);
@@ -109,7 +109,7 @@ final class Operations {
   private <T> T existing(Path path, LinkGuard.Use use, Operation<T> operation)
       throws IOException {
     return IoErrors.reading(path, () -> {
-      try (PathHandle object = links.object(file(path), use)) {
+      try (Descriptor object = links.object(file(path), use)) {
         return faults.naming(() -> operation.apply(shown(path), object.path()));
       } catch (NoSuchFileException e) {
         names.explain(file(path));

@@ -48,7 +48,7 @@ final class OstFaults {
   }
 
   /**
-   * What to throw for an error of a call on bytes of an open file.
+   * Returns the error to throw for a failed call on bytes of an open file: it names their OSTs, where a server failed.
    *
    * @param length bytes from {@code offset} that the call was about
    */
@@ -80,7 +80,7 @@ final class OstFaults {
       return bytes.isPresent()
           ? names(StripeLayout.decode(bytes.get()), offset, length) : List.of();
     } catch (IOException | LayoutException e) {
-      LOG.debug("{}: its OSTs are not known", PathHandle.shown(file), e);
+      LOG.debug("{}: its OSTs are not known", Descriptor.shown(file), e);
       return List.of();
     }
   }

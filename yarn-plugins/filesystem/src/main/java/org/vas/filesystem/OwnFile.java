@@ -13,9 +13,9 @@ import java.nio.file.Path;
  * or users are mapped, its files belong to another one.
  */
 public final class OwnFile implements Closeable {
-  private final PathHandle handle;
+  private final Descriptor handle;
 
-  private OwnFile(PathHandle handle) {
+  private OwnFile(Descriptor handle) {
     this.handle = handle;
   }
 
@@ -30,23 +30,23 @@ public final class OwnFile implements Closeable {
     for (int level = 0; level < levels && base.getParent() != null; level++) {
       base = base.getParent();
     }
-    try (PathHandle top = new Descriptors().follow(base)) {
+    try (Descriptor top = new Descriptors().follow(base)) {
       return below(new Descriptors(), top, base, base.relativize(file));
     }
   }
 
-  static OwnFile below(Descriptors calls, PathHandle base, Path shownBase, Path names)
+  static OwnFile below(Descriptors calls, Descriptor base, Path shownBase, Path names)
       throws IOException {
-    int owner = base.identity().owner();
+    int owner = base.id().owner();
     Path shown = shownBase;
-    PathHandle at = calls.entry(base, ".", shown);
+    Descriptor at = calls.entry(base, ".", shown);
     for (int i = 0; i < names.getNameCount(); i++) {
       shown = shown.resolve(names.getName(i));
-      try (PathHandle above = at) {
+      try (Descriptor above = at) {
         at = calls.entry(above, names.getName(i).toString(), shown);
       }
       try {
-        check(shown, at.identity(), owner, i == names.getNameCount() - 1);
+        check(shown, at.id(), owner, i == names.getNameCount() - 1);
       } catch (IOException e) {
         at.close();
         throw e;
@@ -57,8 +57,8 @@ public final class OwnFile implements Closeable {
 
   /** Refuses what is not a directory of the owner of the one it is in. */
   static void checkDirectory(Path shown, GuardedEntry entry) throws IOException {
-    try (PathHandle object = entry.object()) {
-      check(shown, object.identity(), entry.directory().identity().owner(), false);
+    try (Descriptor object = entry.object()) {
+      check(shown, object.id(), entry.directory().id().owner(), false);
     }
   }
 
@@ -83,7 +83,7 @@ public final class OwnFile implements Closeable {
   }
 
   @Override
-  public void close() {
+  public void close() throws IOException {
     handle.close();
   }
 }

@@ -33,7 +33,7 @@ public final class PredictableNames {
     return generation == 0 ? first : first.replace(MOF, "-" + generation + MOF);
   }
 
-  /** What a merge pass of a reduce attempt writes. */
+  /** Returns the name of the file that a merge pass of a reduce attempt writes. */
   public static String pass(int run) {
     return "pass-" + run + MOF;
   }
@@ -46,7 +46,7 @@ public final class PredictableNames {
   /** The names of files of passes, as a regular expression. */
   public static final String PASSES = "pass-\\d+\\.mof";
 
-  /** What the text of a link begins with that holds a name for a rename; nothing has such a name. */
+  /** Begins the text of a link that holds a name for a rename; no file has such a name. */
   public static final String CLAIM = ".vas-rename-claim-";
 
   /** One name of each kind of file in the directory of an attempt. */

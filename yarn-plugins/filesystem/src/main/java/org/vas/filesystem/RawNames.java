@@ -8,17 +8,17 @@ import java.nio.file.Path;
 
 /**
  * Names of files are bytes. A {@link Path} of a listing keeps them; as a string, which is all that
- * Hadoop has, a name that is no text in this JVM's encoding becomes another name.
+ * Hadoop has, a name that is not text in this JVM's encoding becomes another name.
  */
 final class RawNames {
-  /** What stands in a string for bytes that are no text. */
+  /** The character in a string for bytes that are not text. */
   private static final char REPLACEMENT = '\uFFFD';
   private static final Charset NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
   private RawNames() {}
 
-  /** Whether a string may stand for a name that is no text. */
+  /** Whether a string may stand for a name that is not text. */
   static boolean mayStandForAnother(String name) {
     return name.indexOf(REPLACEMENT) >= 0;
   }
@@ -59,7 +59,7 @@ final class RawNames {
     return text.toString();
   }
 
-  /** What else than to rename helps. */
+  /** Returns the fix besides renaming, for a message; empty where there is none. */
   static String orElse() {
     return NAMES.equals(StandardCharsets.UTF_8) ? "" : ", or run Java with LC_ALL=C.UTF-8";
   }

@@ -3,11 +3,12 @@ package org.vas.filesystem;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
@@ -26,24 +27,24 @@ final class Renamer {
 
   private final NoReplace names;
 
-  Renamer(XattrCalls calls) {
+  Renamer(ClientCalls calls) {
     this.names = new NoReplace(calls);
   }
 
   /**
-   * As HDFS does: into the destination when that is a directory, and never over anything.
+   * Renames as HDFS does: into the destination when that is a directory, and never over anything.
    *
    * @return false, with nothing changed, when source, destination or its parent do not allow it
    */
   boolean rename(Path source, Path destination) throws IOException {
-    Path target = Files.isDirectory(destination)
+    Path target = isDirectory(destination)
         ? destination.resolve(String.valueOf(source.getFileName())) : destination;
     if (target.equals(source)) {
-      return Files.exists(source, LinkOption.NOFOLLOW_LINKS);
+      return FileId.ifPresent(source).isPresent();
     }
     if (target.startsWith(source)) {
       LOG.debug("{}: not renamed below itself, to {}",
-          PathHandle.shown(source), PathHandle.shown(target));
+          Descriptor.shown(source), Descriptor.shown(target));
       return false;
     }
     try {
@@ -64,22 +65,23 @@ final class Renamer {
    * @param overwrite whether to replace a file by a file, or an empty directory by a directory
    */
   void renameOrThrow(Path source, Path destination, boolean overwrite) throws IOException {
-    FileAttributes from = FileAttributes.ofLink(source);
+    FileId from = FileId.ofLink(source);
     if (source.equals(destination)) {
       throw new FileAlreadyExistsException(
-          PathHandle.shown(source) + ": source and destination of a rename are the same");
+          Descriptor.shown(source) + ": source and destination of a rename are the same");
     }
     if (from.isSymlink() && Files.exists(destination) && Files.isSameFile(source, destination)) {
       throw new FileAlreadyExistsException(
-          PathHandle.shown(destination) + ": not replaced by "
-              + PathHandle.shown(source) + ", a symbolic link to it");
+          Descriptor.shown(destination) + ": not replaced by "
+              + Descriptor.shown(source) + ", a symbolic link to it");
     }
     // rename(2) between two names of one file does nothing, and says that it did.
     if (NoReplace.finish(source, destination)) {
       return;
     }
-    if (Files.exists(destination, LinkOption.NOFOLLOW_LINKS)) {
-      checkReplaceable(from, destination, overwrite);
+    Optional<FileId> replaced = FileId.ifPresent(destination);
+    if (replaced.isPresent()) {
+      checkReplaceable(from, replaced.get(), destination, overwrite);
     } else {
       checkParent(destination);
     }
@@ -90,15 +92,15 @@ final class Renamer {
     }
   }
 
-  private static void checkReplaceable(FileAttributes from, Path destination, boolean overwrite)
-      throws IOException {
-    if (FileAttributes.ofLink(destination).isDirectory() != from.isDirectory()) {
-      throw new IOException(PathHandle.shown(destination)
+  private static void checkReplaceable(FileId from, FileId replaced, Path destination,
+      boolean overwrite) throws IOException {
+    if (replaced.isDirectory() != from.isDirectory()) {
+      throw new IOException(Descriptor.shown(destination)
           + ": cannot be replaced: source and destination must both be files or directories");
     }
     if (!overwrite) {
       throw new FileAlreadyExistsException(
-          PathHandle.shown(destination) + ": already exists; rename with OVERWRITE");
+          Descriptor.shown(destination) + ": already exists; rename with OVERWRITE");
     }
   }
 
@@ -106,11 +108,20 @@ final class Renamer {
     Path parent = destination.getParent();
     if (parent == null || !Files.exists(parent)) {
       throw new FileNotFoundException(
-          (parent == null ? destination : PathHandle.shown(parent))
+          (parent == null ? destination : Descriptor.shown(parent))
               + ": does not exist; make it before the rename");
     }
     if (!Files.isDirectory(parent)) {
-      throw new ParentNotDirectoryException(PathHandle.shown(parent) + ": is not a directory");
+      throw new ParentNotDirectoryException(Descriptor.shown(parent) + ": is not a directory");
+    }
+  }
+
+  // Files.isDirectory would ask for a size, which the OSTs answer.
+  private static boolean isDirectory(Path file) throws IOException {
+    try {
+      return FileId.of(file).isDirectory();
+    } catch (ErrnoException | FileSystemException absent) {
+      return false;
     }
   }
 
@@ -118,8 +129,8 @@ final class Renamer {
     try {
       Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
     } catch (AtomicMoveNotSupportedException e) {
-      throw new IOException(PathHandle.shown(target) + ": rename from "
-          + PathHandle.shown(source) + ": " + Errno.EXDEV.explained(), e);
+      throw new IOException(Descriptor.shown(target) + ": rename from "
+          + Descriptor.shown(source) + ": " + Errno.EXDEV.explained(), e);
     }
   }
 }

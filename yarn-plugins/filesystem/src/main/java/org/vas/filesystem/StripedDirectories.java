@@ -74,7 +74,7 @@ final class StripedDirectories {
     }
     Path parent = directory.getParent();
     if (parent == null || !Files.isDirectory(parent)) {
-      throw new NoSuchFileException(PathHandle.shown(directory).toString());
+      throw new NoSuchFileException(Descriptor.shown(directory).toString());
     }
     if (refused.get()) {
       Directories.makeOne(directory, mode, links);
@@ -86,7 +86,7 @@ final class StripedDirectories {
     } else if (outcome.isNotPermitted()) {
       makePlain(directory, mode, outcome);
     } else if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-      throw new IOException(PathHandle.shown(directory) + ": cannot be striped over " + mdts + " MDTs: "
+      throw new IOException(Descriptor.shown(directory) + ": cannot be striped over " + mdts + " MDTs: "
           + outcome.said + "; set " + LustreConf.MDT_COUNT.name()
           + " to what 'lfs mdts' lists, or to 1");
     }
@@ -98,7 +98,7 @@ final class StripedDirectories {
       LOG.warn("{}: not striped over {} MDTs, because this user may not make striped directories:"
           + " {}; this process makes plain ones. On the MDSs, 'lctl set_param -P"
           + " mdt.*.enable_remote_dir_gid=-1' allows all users to (0, as Lustre comes: root alone);"
-          + " or set {} to 1", PathHandle.shown(directory), mdts, outcome.said, LustreConf.MDT_COUNT.name());
+          + " or set {} to 1", Descriptor.shown(directory), mdts, outcome.said, LustreConf.MDT_COUNT.name());
     }
   }
 
@@ -109,7 +109,7 @@ final class StripedDirectories {
       // Waited for first: to read until the end of its output would have no bound.
       if (!process.waitFor(longest.toMillis(), TimeUnit.MILLISECONDS)) {
         process.destroyForcibly();
-        throw new IOException(PathHandle.shown(directory) + ": lfs mkdir has not ended after "
+        throw new IOException(Descriptor.shown(directory) + ": lfs mkdir has not ended after "
             + longest.toSeconds() + " s; see 'lfs check mdts', or set "
             + LustreConf.MDT_COUNT.name() + " to 1");
       }
@@ -120,7 +120,7 @@ final class StripedDirectories {
     } catch (InterruptedException e) {
       process.destroy();
       Thread.currentThread().interrupt();
-      throw (IOException) new InterruptedIOException(PathHandle.shown(directory) + ": interrupted").initCause(e);
+      throw (IOException) new InterruptedIOException(Descriptor.shown(directory) + ": interrupted").initCause(e);
     }
   }
 
@@ -129,7 +129,7 @@ final class StripedDirectories {
       ProcessBuilder program = new ProcessBuilder(
           List.of(lfs, "mkdir", "-c", Integer.toString(mdts),
               // Another process makes it, to which this one's handles mean nothing.
-              PathHandle.shown(directory).toString()))
+              Descriptor.shown(directory).toString()))
           .redirectErrorStream(true);
       program.environment().put("LC_ALL", "C");
       return program.start();

@@ -10,7 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 /**
  * Removes directories with all they hold by handles, each opened from the one above without
@@ -22,10 +25,17 @@ public class TreeRemover {
   private static final int ATTEMPTS = 5;
   /** Names held at once; a directory of any size takes no more memory. */
   private static final int BATCH = 10_000;
+  /** Of the names to empty, the place of the one whose owner's entries are removed. */
+  private static final int OF_OWNER = 1;
+  private static final int NAMES_SHOWN = 8;
 
   private final Descriptors calls = new Descriptors();
   private final int deepest;
   private final boolean countsBytes;
+  private final Set<Path> stayed = new HashSet<>();
+  private Whose whose;
+  private Path top;
+  private String stranger;
   private long files;
   private long bytes;
   private long directories;
@@ -41,18 +51,49 @@ public class TreeRemover {
     this.countsBytes = countsBytes;
   }
 
+  /** The user and the file system whose entries are removed: others' stay, with the directories above them. */
+  private static final class Whose {
+    private final FileId directory;
+    private final FileId root;
+
+    Whose(FileId directory, FileId root) {
+      this.directory = directory;
+      this.root = root;
+    }
+
+    /** Returns why an entry is not theirs, in words; null if it is. */
+    String whyNot(FileId found) {
+      if (found.owner() != directory.owner()) {
+        return "belongs to the user with id " + found.owner() + ", and the staging directory to "
+            + directory.owner();
+      }
+      return found.isOnDeviceOf(root) ? null : "lies on another file system";
+    }
+  }
+
   /**
-   * Removes all that is in {@code root/names...}, if it is there, and leaves that directory. The
-   * last two names must be directories of one owner.
+   * Removes what is in {@code root/names...}, if it is there, and leaves that directory. The second name is the directory
+   * of a user, which nobody else may write into: only what belongs to its owner and lies on the root's file system is
+   * entered and removed. What stays is told by {@link #stranger}.
    *
-   * @throws IOException when a name is a link or no directory, or something cannot be removed
+   * @param names single names; the directories from the third on must be the same owner's
+   * @throws IOException when a name is a link, not a directory or a stranger's, or something cannot be removed
    */
   public final void empty(Path root, List<String> names) throws IOException {
-    try (PathHandle top = calls.follow(root)) {
-      descend(top, root, names, null);
+    try (Descriptor opened = calls.follow(root)) {
+      whose = null;
+      descend(opened, root, names, 0, opened.id());
     } catch (NoSuchFileException e) {
       return; // removed by its owner, or by another NodeManager
     }
+  }
+
+  /**
+   * Returns the first entry that {@link #empty} left where it is, and why, in words; empty when it left nothing. The way
+   * to it has at most eight names, in ASCII.
+   */
+  public final Optional<String> stranger() {
+    return Optional.ofNullable(stranger);
   }
 
   /** Files, links and the like removed so far. */
@@ -75,34 +116,49 @@ public class TreeRemover {
    *
    * @param shown where it is, for messages
    */
-  final void remove(PathHandle parent, String name, Path shown) throws IOException {
+  final void remove(Descriptor parent, String name, Path shown) throws IOException {
     removeEntry(parent, Path.of(name), shown, 0);
   }
 
   /** A directory was emptied and is about to be removed; here tests write into it. */
   protected void emptied(Path directory) throws IOException {}
 
-  private void descend(PathHandle parent, Path above, List<String> names, FileId owner)
+  private void descend(Descriptor parent, Path above, List<String> names, int at, FileId root)
       throws IOException {
-    String name = single(names.get(0));
+    String name = single(names.get(at));
     Path shown = above.resolve(name);
-    try (PathHandle directory = calls.entry(parent, name, shown)) {
-      FileId found = directory.identity();
+    try (Descriptor directory = calls.entry(parent, name, shown)) {
+      FileId found = directory.id();
       if (!found.isDirectory()) {
         throw new IOException(shown + " is " + found.kind() + ", not a directory");
       }
-      if (names.size() > 1) {
-        descend(directory, shown, names.subList(1, names.size()), found);
-      } else if (owner != null && found.owner() != owner.owner()) {
-        throw new IOException(shown + " belongs to the user with id " + found.owner()
-            + ", and the directory above to " + owner.owner());
+      if (at == OF_OWNER) {
+        checkOwn(shown, found);
+        whose = new Whose(found, root);
+      }
+      String why = whose == null ? null : whose.whyNot(found);
+      if (why != null) {
+        throw new IOException(shown + " " + why);
+      }
+      if (at < names.size() - 1) {
+        descend(directory, shown, names, at + 1, root);
       } else {
+        top = shown;
         removeEntries(directory, shown, 0);
       }
     }
   }
 
-  private void removeEntries(PathHandle directory, Path shown, int depth) throws IOException {
+  // Whoever may write into it may have moved here what its owner has elsewhere.
+  private static void checkOwn(Path shown, FileId found) throws IOException {
+    if (found.othersMayWrite()) {
+      throw new IOException(shown + ": others than its owner may write into it; chmod 700 mends it");
+    }
+  }
+
+  /** Returns whether the directory is empty now: what is a stranger's stays. */
+  private boolean removeEntries(Descriptor directory, Path shown, int depth) throws IOException {
+    int before = stayed.size();
     List<Path> batch;
     do {
       batch = entries(directory, shown);
@@ -110,14 +166,18 @@ public class TreeRemover {
         Path name = entry.getFileName();
         removeEntry(directory, name, shown.resolve(name), depth);
       }
-    } while (batch.size() == BATCH);
+    } while (batch.size() == BATCH && stayed.size() < BATCH);
+    return stayed.size() == before;
   }
 
   // Of this very directory: not even a FIFO that takes its name is opened.
-  private static List<Path> entries(PathHandle directory, Path shown) throws IOException {
+  private List<Path> entries(Descriptor directory, Path shown) throws IOException {
     List<Path> found = new ArrayList<>();
     try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory.path())) {
       for (Path entry : stream) {
+        if (stayed.contains(shown.resolve(entry.getFileName()))) {
+          continue;
+        }
         found.add(entry);
         if (found.size() == BATCH) {
           break;
@@ -132,7 +192,7 @@ public class TreeRemover {
   }
 
   // What has the name may be exchanged between any two calls: then it is looked at again.
-  private void removeEntry(PathHandle parent, Path name, Path shown, int depth)
+  private void removeEntry(Descriptor parent, Path name, Path shown, int depth)
       throws IOException {
     for (int attempt = 1; ; attempt++) {
       try {
@@ -153,19 +213,30 @@ public class TreeRemover {
     }
   }
 
-  private void removeOnce(PathHandle parent, Path name, Path shown, int depth)
+  private void removeOnce(Descriptor parent, Path name, Path shown, int depth)
       throws IOException {
     FileId found;
     long size;
-    try (PathHandle entry = calls.entry(parent, name, shown)) {
-      found = entry.identity();
+    try (Descriptor entry = calls.entry(parent, name, shown)) {
+      found = entry.id();
+      String why = whose == null ? null : whose.whyNot(found);
+      if (why == null && whose != null && found.isDirectory() && depth == deepest) {
+        why = "is deeper than " + deepest + " directories";
+      }
+      if (why != null) {
+        stays(shown, why);
+        return;
+      }
       size = countsBytes && found.isRegularFile() ? size(entry) : 0;
       if (found.isDirectory()) {
         if (depth == deepest) {
           throw new IOException(shown + " is more than " + deepest
               + " directories deep; remove what is in it first");
         }
-        removeEntries(entry, shown, depth + 1);
+        if (!removeEntries(entry, shown, depth + 1)) {
+          stayed.add(shown);
+          return;
+        }
         emptied(shown);
       }
     }
@@ -178,8 +249,16 @@ public class TreeRemover {
     }
   }
 
+  private void stays(Path shown, String why) {
+    stayed.add(shown);
+    if (stranger == null) {
+      Path way = top.relativize(shown);
+      stranger = RawNames.escaped(way.subpath(0, Math.min(NAMES_SHOWN, way.getNameCount()))) + " " + why;
+    }
+  }
+
   // Of a file on an OST that is away nobody knows it; the file goes all the same.
-  private static long size(PathHandle file) {
+  private static long size(Descriptor file) {
     try {
       return Files.size(file.path());
     } catch (IOException unknown) {

@@ -59,7 +59,7 @@ final class WriterLocks {
   /**
    * Locks a file that is about to be replaced, so that no append begins meanwhile.
    *
-   * @return the lock; empty when the file is gone, is no regular file, may not be opened, or
+   * @return the lock; empty when the file is gone, is not a regular file, may not be opened, or
    *     another holds its lock: a writer of it is then told when it closes it
    */
   Optional<Descriptor> replacing(Path file) throws IOException {
@@ -100,7 +100,7 @@ final class WriterLocks {
     Optional<Descriptor> locked = current(file, file, flags, false);
     if (locked.isEmpty()) {
       LOG.warn("{}: replaced while another, writer or reader, holds its lock; a writer of the old"
-          + " file is told when it closes it", PathHandle.shown(file));
+          + " file is told when it closes it", Descriptor.shown(file));
     }
     return locked;
   }
@@ -124,7 +124,7 @@ final class WriterLocks {
       }
       open.close();
     }
-    throw new IOException(PathHandle.shown(named) + ": replaced by others each of " + LOOKS
+    throw new IOException(Descriptor.shown(named) + ": replaced by others each of " + LOOKS
         + " times that it was opened for writing; let one writer have it");
   }
 
@@ -141,7 +141,7 @@ final class WriterLocks {
   }
 
   private static IOException busy(Path file) {
-    return new IOException(PathHandle.shown(file) + ": is being written: another holds its lock (a"
+    return new IOException(Descriptor.shown(file) + ": is being written: another holds its lock (a"
         + " reader that locks it by flock counts too); wait until it has closed the file, or write"
         + " to another name");
   }
@@ -149,7 +149,7 @@ final class WriterLocks {
   private void checkScope(Path file) throws IOException {
     LockScope holds = scope.run();
     if (holds != LockScope.CLUSTER) {
-      throw new IOException(PathHandle.shown(file) + ": cannot be appended to: Lustre is mounted with "
+      throw new IOException(Descriptor.shown(file) + ": cannot be appended to: Lustre is mounted with "
           + (holds == LockScope.MACHINE ? "localflock" : "noflock") + ", so that two writers of"
           + " one file would not see one another; mount it with flock, or set "
           + LustreConf.ONE_WRITER.name() + "=true where no file ever has two");

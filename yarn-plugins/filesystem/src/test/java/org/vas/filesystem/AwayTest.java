@@ -58,6 +58,19 @@ class AwayTest {
   }
 
   @Test
+  void R4_whatNeedsNeitherSizeNorBytesAsksNoOst() throws Exception {
+    Files.writeString(mount.resolve("onaway"), "x");
+    try (Forked process = Forked.start(OnAway.AsksNoOst.class,
+        Map.of("LD_PRELOAD", Forked.library("away").toString()), mount.toString())) {
+      for (String call : new String[] {"open", "locations OST0003", "chmod", "rename true",
+          "rename by FileContext", "rename over a file", "replace", "delete true"}) {
+        assertEquals(call, process.line());
+      }
+    }
+    assertFalse(Files.exists(mount.resolve("moved-onaway")));
+  }
+
+  @Test
   void R1_aSourceThatMayNotBeRemovedKeepsItsOneName() throws Exception {
     Path source = mount.resolve("tree/kept");
     Files.writeString(source, "x");

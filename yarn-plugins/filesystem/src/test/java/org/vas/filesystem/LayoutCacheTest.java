@@ -22,10 +22,10 @@ class LayoutCacheTest {
   void aChangeThatLeavesTheCtimeAloneIsNoticedAfterTheTtl() throws IOException {
     Path file = Files.createFile(TestMount.mount(TestMount.configuration()).resolve("a"));
     TestMount.MDS.put(file, LovBytes.plain(1 << 20, 0));
-    FileAttributes attributes = FileAttributes.of(file);
+    FileId found = FileId.of(file);
     assertEquals(1, objects(file));
     TestMount.MDS.put(file, LovBytes.plain(1 << 20, 0, 1));
-    assertEquals(attributes.changedNanos(), FileAttributes.of(file).changedNanos());
+    assertEquals(found.changedNanos(), FileId.of(file).changedNanos());
 
     nanos.set(Duration.ofSeconds(60).toNanos() - 1);
     assertEquals(1, objects(file));
@@ -35,7 +35,7 @@ class LayoutCacheTest {
 
   private int objects(Path file) throws IOException {
     Optional<PlainLayout> layout =
-        cache.layoutOf(file, FileAttributes.of(file)).flatMap(found -> found.at(0));
+        cache.layoutOf(file, FileId.of(file)).flatMap(found -> found.at(0));
     assertTrue(layout.isPresent());
     return layout.get().objects().size();
   }

@@ -181,14 +181,14 @@ class LinkGuardTest {
   void S4_theSameRuleHoldsWithoutOpenat2() throws IOException {
     link("bob/planted", mount.resolve("carol/secret"), BOB);
     link("bob/to-own", Path.of("own"), BOB);
-    LinkGuard guard = new LinkGuard(new Descriptors(new WithoutOpenat2()), mount, false);
+    LinkGuard guard = new LinkGuard(new Descriptors(WithoutOpenat2.calls()), mount, false);
     assertThrows(AccessControlException.class,
         () -> guard.object(mount.resolve("bob/planted"), LinkGuard.Use.READ));
-    try (PathHandle found = guard.object(mount.resolve("bob/to-own"), LinkGuard.Use.READ)) {
+    try (Descriptor found = guard.object(mount.resolve("bob/to-own"), LinkGuard.Use.READ)) {
       assertEquals("bob/own", Files.readString(found.path()));
     }
-    try (PathHandle root = guard.object(mount, LinkGuard.Use.READ)) {
-      assertTrue(root.identity().isDirectory());
+    try (Descriptor root = guard.object(mount, LinkGuard.Use.READ)) {
+      assertTrue(root.id().isDirectory());
     }
   }
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  *
  * <ul>
  *   <li>Concat: Lustre cannot join files without copying them.
- *   <li>PathHandle: a handle that survives a rename would need open-by-FID.
+ *   <li>Descriptor: a handle that survives a rename would need open-by-FID.
  *   <li>MultipartUploader: it needs concat and path handles.
  *   <li>Etag: Lustre keeps none.
  *   <li>LeaseRecovery and SafeMode: HDFS has leases and a safe mode, POSIX has neither.

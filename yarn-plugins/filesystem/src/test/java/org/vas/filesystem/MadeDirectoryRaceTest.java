@@ -49,7 +49,7 @@ class MadeDirectoryRaceTest {
         } catch (IOException refusedOrGone) {
           // Either is fine, as long as the link's target stays as it is.
         }
-        assertEquals(0700, FileAttributes.of(secret).modeBits(), "after " + round + " rounds");
+        assertEquals(0700, FileId.of(secret).modeBits(), "after " + round + " rounds");
       }
     } finally {
       round.set(ROUNDS);

@@ -69,7 +69,7 @@ class NewFileLayoutTest {
   }
 
   /** A file system whose metadata server misbehaves as told. */
-  private FileSystem filesOn(XattrCalls calls) throws IOException {
+  private FileSystem filesOn(ClientCalls calls) throws IOException {
     LustreFileSystem made = new LustreFileSystem(calls);
     made.initialize(URI.create("lustre:///"), conf);
     return made;
@@ -354,7 +354,7 @@ class NewFileLayoutTest {
 
   @Test
   void saysHowToGoOnWhereTheMountIsNotLustre() throws Exception {
-    XattrCalls notLustre = new Misbehaving() {
+    ClientCalls notLustre = new Misbehaving() {
       @Override
       public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
         throw new ErrnoException(file, "setxattr " + name, Errno.EOPNOTSUPP);
@@ -384,7 +384,7 @@ class NewFileLayoutTest {
     }
   }
 
-  private static class Misbehaving implements XattrCalls {
+  private static class Misbehaving implements ClientCalls {
     @Override
     public byte[] get(java.nio.file.Path file, String name) throws ErrnoException {
       return TestMount.MDS.get(file, name);

@@ -2,7 +2,10 @@ package org.vas.filesystem;
 
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
 
 /** In a process of its own, whose OST 3 is away: what is told about files on it. */
 final class OnAway {
@@ -15,10 +18,52 @@ final class OnAway {
     Path file = new Path(args[1]);
     try (LustreFileSystem files = new LustreFileSystem()) {
       files.initialize(TestMount.ROOT_URI, conf);
-      tell(() -> files.openOwn(file, 3, 4096).close());
+      tell(() -> files.openOwn(file, 3, 4096).read());
       tell(() -> files.getFileStatus(file));
       tell(() -> Forked.tell(files.delete(file, false)));
       tell(() -> Forked.tell(files.delete(new Path("/tree"), true)));
+    }
+  }
+
+  /** The calls that need a file's name, owner, mode or layout, and neither its size nor its bytes. */
+  static final class AsksNoOst {
+    private AsksNoOst() {}
+
+    /** MOUNT; prints what each call answers. */
+    public static void main(String[] args) throws Exception {
+      Configuration conf = new Configuration();
+      conf.set("vas.lustre.mount", args[0]);
+      conf.setBoolean("vas.layout.required", false);
+      Path file = new Path("/onaway");
+      Path moved = new Path("/moved-onaway");
+      try (LustreFileSystem files = new LustreFileSystem()) {
+        files.initialize(TestMount.ROOT_URI, conf);
+        tell(() -> {
+          files.open(file).close();
+          Forked.tell("open");
+        });
+        tell(() -> Forked.tell("locations " + files.getFileBlockLocations(
+            new FileStatus(1, false, 1, 1 << 20, 0, file), 0, 1)[0].getStorageIds()[0]));
+        tell(() -> {
+          files.setPermission(file, new FsPermission((short) 0640));
+          Forked.tell("chmod");
+        });
+        tell(() -> Forked.tell("rename " + files.rename(file, moved)));
+        tell(() -> {
+          files.rename(moved, file, Options.Rename.NONE);
+          Forked.tell("rename by FileContext");
+        });
+        tell(() -> {
+          files.create(moved, false).close();
+          files.rename(file, moved, Options.Rename.OVERWRITE);
+          Forked.tell("rename over a file");
+        });
+        tell(() -> {
+          files.create(moved, true).close();
+          Forked.tell("replace");
+        });
+        tell(() -> Forked.tell("delete " + files.delete(moved, false)));
+      }
     }
   }
 

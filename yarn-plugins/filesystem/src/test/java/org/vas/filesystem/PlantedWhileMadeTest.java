@@ -60,7 +60,7 @@ class PlantedWhileMadeTest {
   }
 
   /** Plants in the moment between mknod and open: when the layout is set. */
-  private static final class Planting implements XattrCalls {
+  private static final class Planting implements ClientCalls {
     private final FakeMds mds = new FakeMds();
     private final Planter planter;
     private final Path victim;
@@ -90,7 +90,7 @@ class PlantedWhileMadeTest {
     public void set(Path file, String name, byte[] value) throws ErrnoException {
       mds.set(file, name, value);
       try {
-        taken = PathHandle.shown(file);
+        taken = Descriptor.shown(file);
         real = Files.move(taken, victim.resolveSibling("moved"));
       } catch (IOException e) {
         throw new UncheckedIOException(e);
@@ -129,7 +129,7 @@ class PlantedWhileMadeTest {
   }
 
   /** Plants a link as soon as the file is there: before its layout is set. */
-  private static final class PlantingAtOnce implements XattrCalls {
+  private static final class PlantingAtOnce implements ClientCalls {
     private final FakeMds mds = new FakeMds();
     private final Path victim;
 

@@ -25,6 +25,7 @@ import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Renames to one name, on a mount that takes renameat2's flag and on those that refuse it. */
@@ -32,7 +33,7 @@ class RenameTest {
   private static final int CALLERS = 8;
 
   /** What a mount answers to renameat2's flag and to link(2). */
-  enum Answers implements XattrCalls {
+  enum Answers implements ClientCalls {
     /** The kernel of this machine, on its own disk. */
     FLAG {
       @Override
@@ -159,13 +160,13 @@ class RenameTest {
     Files.createSymbolicLink(local("link"), java.nio.file.Path.of("empty"));
     for (String taken : List.of("full", "file", "link")) {
       assertThrows(ErrnoException.class,
-          () -> Posix.renameDirectory(local("a"), local(taken)), taken);
+          () -> Libc.renameDirectory(local("a"), local(taken)), taken);
     }
     assertThrows(ErrnoException.class,
-        () -> Posix.renameDirectory(local("file"), local("absent")), "exchanged for a file");
+        () -> Libc.renameDirectory(local("file"), local("absent")), "exchanged for a file");
     assertThrows(ErrnoException.class,
         () -> new NoReplace(Answers.LINK).rename(local("a"), local("empty")));
-    Posix.renameDirectory(local("a"), local("empty"));
+    Libc.renameDirectory(local("a"), local("empty"));
     assertEquals(List.of("empty", "file", "full", "link"), names());
     assertTrue(Files.exists(local("empty/b")) && Files.exists(local("full/c")));
   }
@@ -216,6 +217,31 @@ class RenameTest {
     Files.createLink(local("elsewhere"), local("d/file"));
     assertFalse(files.rename(new Path("/d/file"), new Path("/link/file")));
     assertEquals("bytes", Files.readString(local("d/file")));
+  }
+
+  /** Whichever name leads to a directory, nothing is moved below itself, and the answer is no error. */
+  @ParameterizedTest
+  @CsvSource({
+    "/a/b, /a/bc, true, /a/bc", "/a/b, /a/b/c, false, /a/b", "/a/b, /a/b/missing/c, false, /a/b",
+    "/a/./b, //a//b/c, false, /a/b", "/a/../a/b, /a/./b/../bc, true, /a/bc",
+    "/a/b, /a, true, /a/b", "/a/b, /link, false, /a/b", "/a/b, /link/b/c, false, /a/b",
+    "/a/b, /link/b, false, /a/b", "/link/b, /a/b/c, false, /a/b", "/link/b, /a/bc, true, /a/bc",
+    "/a/f, /link/f, false, /a/f", "/a/f, /a/f, true, /a/f", "/a/f, /a, true, /a/f"})
+  void R1_belowItselfIsToldByWhatIsThere(
+      String from, String to, boolean renamed, String left) throws IOException {
+    Configuration conf = TestMount.configuration();
+    java.nio.file.Path mount = TestMount.mount(conf);
+    Files.createDirectories(mount.resolve("a/b"));
+    Files.writeString(mount.resolve("a/f"), "x");
+    Files.createSymbolicLink(mount.resolve("link"), mount.resolve("a"));
+    try (LustreFileSystem files = new TestMount.OnFakeMds()) {
+      files.initialize(TestMount.ROOT_URI, conf);
+      assertEquals(renamed, files.rename(new Path(from), new Path(to)));
+    }
+    assertTrue(Files.exists(mount.resolve(left.substring(1))));
+    try (var names = Files.list(mount.resolve("a"))) {
+      assertEquals(2, names.count());
+    }
   }
 
   @Test

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FsShell;
 import org.junit.jupiter.api.AfterEach;
@@ -66,6 +67,36 @@ class StrangeNamesTest {
       String message =
           assertThrows(IOException.class, () -> fs.globStatus(path(pattern))).getMessage();
       assertTrue(message.startsWith(COLON) && message.contains("rename it"), message);
+    }
+  }
+
+  @Test
+  void O4_throughFileContextTooAPatternNamesTheDirectoryAndTheFix() throws IOException {
+    colon();
+    FileContext context = TestMount.fileContext(conf);
+    for (String pattern : new String[] {"/in/*", "/in/p*", "/*/*"}) {
+      String message = assertThrows(IllegalArgumentException.class,
+          () -> context.util().globStatus(path(pattern))).getMessage();
+      assertTrue(message.startsWith(COLON) && message.contains("rename it"), message);
+    }
+    assertEquals(1, context.util().globStatus(path("/i*")).length);
+    FileStatus listed = context.util().listStatus(path("/in"))[0];
+    assertEquals("a:b", listed.getPath().getName());
+    try (var opened = context.open(listed.getPath())) {
+      assertEquals("colon", new String(opened.readAllBytes(), StandardCharsets.UTF_8));
+    }
+  }
+
+  @Test
+  void O4_throughFileContextTooANameThatIsNotUtf8IsNeverSaidToBeMissing() throws IOException {
+    notText();
+    FileContext context = TestMount.fileContext(conf);
+    FileStatus shown = context.util().globStatus(path("/in/c*"))[0];
+    for (org.junit.jupiter.api.function.Executable call
+        : new org.junit.jupiter.api.function.Executable[] {
+            () -> context.open(shown.getPath()), () -> context.getFileStatus(shown.getPath()),
+            () -> context.util().globStatus(shown.getPath())}) {
+      assertEquals(NOT_TEXT, assertThrows(IOException.class, call).getMessage());
     }
   }
 

@@ -248,14 +248,14 @@ class WritersTest {
     assertThrows(FileNotFoundException.class, () -> files.open(new Path("/other")));
   }
 
-  private LustreFileSystem filesOn(XattrCalls calls) throws IOException {
+  private LustreFileSystem filesOn(ClientCalls calls) throws IOException {
     LustreFileSystem made = new LustreFileSystem(calls);
     made.initialize(TestMount.ROOT_URI, conf);
     return made;
   }
 
   /** Renames /other over the file, once its layout is set; then fails, or goes on. */
-  private final class Replacing implements XattrCalls {
+  private final class Replacing implements ClientCalls {
     private final boolean fails;
     private byte[] layout = {};
 
@@ -272,7 +272,7 @@ class WritersTest {
     public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
       TestMount.MDS.set(file, name, value);
       layout = TestMount.MDS.get(file, name);
-      Posix.rename(local("other"), PathHandle.shown(file));
+      Libc.rename(local("other"), Descriptor.shown(file));
       if (fails) {
         throw new ErrnoException(file, "setxattr " + name, Errno.ENOSPC);
       }

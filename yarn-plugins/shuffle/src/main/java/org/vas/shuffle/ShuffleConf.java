@@ -14,7 +14,8 @@ public interface ShuffleConf {
       "Where the partitions of a map go: packed (one file), per-reducer (one file each), or auto:"
           + " per-reducer where a partition is expected to reach vas.shuffle.per-reducer-min and the"
           + " job stays within vas.shuffle.files-budget; else packed. Expected is"
-          + " vas.lustre.block-size (one split is one stripe) over the number of reducers.");
+          + " vas.lustre.block-size (one split is one stripe) over the number of reducers; for a map"
+          + " whose output fits its buffer, what it has.");
 
   ConfKey<Long> PER_REDUCER_MIN = ConfKey.bytes("vas.shuffle.per-reducer-min", "32m", "64k", "4g",
       "The smallest partition worth a file of its own. On a real Lustre with two clients, packed"

@@ -99,12 +99,12 @@ public final class ModelDisk implements Closeable {
     while (away.contains(ost)) {
       ost = random.nextInt(OSTS);
     }
-    inodes.put(FileAttributes.of(file).inode(), new Inode(file, ost));
+    inodes.put(FileId.of(file).inode(), new Inode(file, ost));
   }
 
   /** The file that a path leads to; null if no guest made it. */
   Inode inode(Path file) throws IOException {
-    return inodes.get(FileAttributes.of(file).inode());
+    return inodes.get(FileId.of(file).inode());
   }
 
   /** A layout of one stripe, as getxattr tells it. */

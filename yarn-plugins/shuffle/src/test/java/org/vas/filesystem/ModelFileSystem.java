@@ -39,7 +39,7 @@ public final class ModelFileSystem extends LustreFileSystem {
   }
 
   /** The guest, once it is known which. */
-  private static final class Chosen implements XattrCalls {
+  private static final class Chosen implements ClientCalls {
     private ModelGuest is;
 
     private void call() {

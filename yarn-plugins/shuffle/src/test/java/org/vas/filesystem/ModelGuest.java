@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.FileSystem;
  * A guest of a simulated site: a Lustre client with a memory of its own. It can die at any of its
  * calls, and somebody else can do something before any of them.
  */
-public final class ModelGuest implements XattrCalls {
+public final class ModelGuest implements ClientCalls {
   /** How a guest asks for a name that nothing has. */
   public enum Rename {
     /** As Lustre answers: no flag of renameat2 is known. */
@@ -185,7 +185,7 @@ public final class ModelGuest implements XattrCalls {
 
   @Override
   public void link(Path from, Path to) throws ErrnoException {
-    Posix.link(from, to);
+    new Libc().link(from, to);
     call();  // dies with both names
   }
 

@@ -105,6 +105,7 @@ final class MapOutput<K, V> implements Closeable {
     checkWhole();
     try {
       if (entries.count() > 0) {
+        runs.expectLast(buffer.bytes());
         spill();
       }
       buffer.free();

@@ -10,6 +10,8 @@ final class MofPolicy {
   private static final String BLOCK_SIZE = "vas.lustre.block-size";
   private static final long DEFAULT_BLOCK_SIZE = 128L << 20;
 
+  private static final String AUTO = "auto";
+
   private final boolean packed;
   private final long alignment;
   private final boolean synced;
@@ -24,6 +26,18 @@ final class MofPolicy {
   static MofPolicy of(JobConf job) throws IOException {
     return new MofPolicy(isPacked(job), ShuffleConf.ALIGNMENT.get(job),
         ShuffleConf.SYNC_DATA.get(job));
+  }
+
+  /**
+   * Returns the policy of a map whose whole output is known before its first file is made: where the job leaves the
+   * layout open, partitions that are smaller than a file is worth go into one.
+   *
+   * @param bytes of all partitions together
+   */
+  MofPolicy ofOutput(JobConf job, long bytes) {
+    boolean isTiny = ShuffleConf.LAYOUT.get(job).equals(AUTO)
+        && bytes / job.getNumReduceTasks() < ShuffleConf.PER_REDUCER_MIN.get(job);
+    return isTiny ? new MofPolicy(true, alignment, synced) : this;
   }
 
   /** Whether all partitions go into one file. */
@@ -48,7 +62,7 @@ final class MofPolicy {
         return true;
       case "per-reducer":
         return false;
-      case "auto":
+      case AUTO:
         return !areFilesWorthIt(job);
       default:
         throw new IOException(ShuffleConf.LAYOUT.name() + ": '" + layout

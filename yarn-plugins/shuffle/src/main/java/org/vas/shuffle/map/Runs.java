@@ -31,7 +31,6 @@ final class Runs implements Closeable {
 
   private final JobConf job;
   private final AttemptFiles files;
-  private final MofPolicy policy;
   private final KeyOrder order;
   private final Combine<?, ?> combine;
   private final Ledger ledger;
@@ -41,6 +40,7 @@ final class Runs implements Closeable {
   private final int maxRuns;
   private final MofTable table = new MofTable();
   private final List<Run> runs = new ArrayList<>();
+  private MofPolicy policy;
   private MofSet mofs;
   private int generations;
   private int written;
@@ -60,6 +60,15 @@ final class Runs implements Closeable {
     this.partitions = job.getNumReduceTasks();
     this.maxRuns = ShuffleConf.MAX_RUNS.get(job);
     this.mofs = newMofs();
+  }
+
+  /** Says that what is written next, unless something was written before, is the whole output of that many bytes. */
+  void expectLast(long bytes) {
+    if (written == 0) {
+      policy = policy.ofOutput(job, bytes);
+      generations = 0;
+      mofs = newMofs();
+    }
   }
 
   /** Sorts the records of a buffer and appends them as a run. */

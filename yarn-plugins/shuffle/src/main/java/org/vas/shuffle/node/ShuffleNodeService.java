@@ -31,8 +31,8 @@ public class ShuffleNodeService extends AuxiliaryService {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleNodeService.class);
   private static final int LONGEST_QUEUE = 10_000;
   private static final int STOP_SECONDS = 10;
-  /** A job's directory has three levels; more than this is none of ours. */
-  private static final int DEEPEST = 16;
+  /** Levels of directories, as the janitor's: each holds a descriptor. */
+  private static final int DEEPEST = 256;
 
   private final Applications applications;
   private final ConcurrentMap<ApplicationId, String> users = new ConcurrentHashMap<>();
@@ -126,12 +126,20 @@ public class ShuffleNodeService extends AuxiliaryService {
     TreeRemover remover = new TreeRemover(DEEPEST);
     try {
       remover.empty(stagingRoot, StagingRoot.shuffleOf(application, user));
+      remover.stranger().ifPresent(stranger -> strange(application, user, stranger));
     } catch (IOException | RuntimeException e) {
       metrics.failed();
       report(application, e);
     } finally {
       metrics.removed(remover);
     }
+  }
+
+  private void strange(ApplicationId application, String user, String stranger) {
+    metrics.failed();
+    LOG.warn("{}: all its map output is removed except what is not its user's: {} in {} {}; it stays, with the"
+        + " directories above it: find out who put it there, and remove it", application,
+        String.join("/", StagingRoot.shuffleOf(application, user)), stagingRoot, stranger);
   }
 
   private void report(ApplicationId application, Exception error) {

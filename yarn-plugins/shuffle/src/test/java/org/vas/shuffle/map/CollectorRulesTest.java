@@ -9,7 +9,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.ServiceConfigurationError;
+import java.util.stream.Collectors;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
@@ -134,6 +136,35 @@ class CollectorRulesTest {
     job.setNumReduceTasks(reducers);
     job.setNumMapTasks(maps);
     assertEquals(packed, MofPolicy.of(job).isPacked());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "auto, 1k, true", "auto, 127m, true", "auto, 128m, false", "per-reducer, 1k, false",
+    "packed, 1g, true"})
+  void R4_aMapWithLittleOutputMakesOneFile(String layout, String bytes, boolean packed)
+      throws Exception {
+    job.set("vas.shuffle.layout", layout);
+    job.set("vas.lustre.block-size", "128m");
+    job.set("output", bytes);
+    job.setNumReduceTasks(4);
+    job.setNumMapTasks(8);
+    MofPolicy policy = MofPolicy.of(job);
+    assertEquals(packed, policy.ofOutput(job, job.getLongBytes("output", 0)).isPacked());
+  }
+
+  @Test
+  void R4_aTinyJobOnAutoPublishesOneFileOfAllPartitions() throws Exception {
+    job.setNumReduceTasks(3);
+    MapRun.of(job, output -> {
+      for (String key : new String[] {"a", "b", "c", "d", "e", "f"}) {
+        output.emit(new Text(key), new IntWritable(1));
+      }
+    });
+    try (var files = Files.list(MapRun.directory(job))) {
+      assertEquals(List.of("manifest", "packed.mof"),
+          files.map(file -> file.getFileName().toString()).sorted().collect(Collectors.toList()));
+    }
   }
 
   private void assertFailure(String message) {

@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.StringWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import javax.management.ObjectName;
 import org.apache.hadoop.conf.Configuration;
@@ -152,6 +154,68 @@ class ShuffleNodeServiceTest {
     assertEquals(1L, metric("Failures"));
   }
 
+  /** As the janitor reads it: root runs this test, and gives files to a user of another id. */
+  @Test
+  void S5_whatIsAStrangersStaysAndIsNamedInOneWarning() throws Exception {
+    ApplicationId application = over();
+    Path shuffle = mapOutput(application, "alice").resolve("shuffle");
+    Path file = Files.writeString(shuffle.resolve("attempt_m_0/precious"), "x");
+    Path below = Files.writeString(
+        Files.createDirectories(shuffle.resolve("attempt_m_0/theirs")).resolve("deep"), "x");
+    Path own = Files.writeString(
+        Files.createDirectories(shuffle.resolve("attempt_m_1")).resolve("packed.mof"), "x");
+    giveToAStranger(file);
+    giveToAStranger(below.getParent());
+    String said = said(() -> ended(application, "alice"));
+    assertTrue(Files.exists(file) && Files.exists(below), "a stranger's");
+    assertFalse(Files.exists(own.getParent()));
+    assertFalse(Files.exists(shuffle.resolve("attempt_m_0/packed.mof")));
+    assertEquals(1, said.lines().count(), said);
+    assertTrue(said.contains("attempt_m_0/") && said.contains("12345"), said);
+    assertEquals(1L, metric("Failures"));
+    assertEquals(3L, metric("FilesRemoved"));
+  }
+
+  @Test
+  void S5_anApplicationWhoseDirectoryIsAStrangersIsLeftAlone() throws Exception {
+    ApplicationId application = over();
+    Path job = mapOutput(application, "alice");
+    for (Path each : new Path[] {job, job.resolve("shuffle")}) {
+      giveToAStranger(each);
+    }
+    String said = said(() -> ended(application, "alice"));
+    assertTrue(Files.exists(job.resolve("shuffle/attempt_m_0/packed.mof")));
+    assertTrue(said.contains("12345"), said);
+  }
+
+  @Test
+  void S5_aStagingDirectoryThatOthersMayWriteIntoIsLeftAlone() throws Exception {
+    ApplicationId application = over();
+    Path job = mapOutput(application, "alice");
+    Files.setPosixFilePermissions(job.getParent(), PosixFilePermissions.fromString("rwxrwx---"));
+    String said = said(() -> ended(application, "alice"));
+    assertTrue(Files.exists(job.resolve("shuffle/attempt_m_0/packed.mof")));
+    assertTrue(said.contains("chmod 700"), said);
+  }
+
+  @Test
+  void S5_aTreeOfAnyDepthCrashesNothingAndTheRestGoes() throws Exception {
+    ApplicationId application = over();
+    Path shuffle = mapOutput(application, "alice").resolve("shuffle");
+    Path deep = shuffle.resolve("attempt_m_1");
+    for (int level = 0; level < 400; level++) {
+      deep = deep.resolve("d");
+    }
+    Files.createDirectories(deep);
+    Path beside = Files.writeString(shuffle.resolve("attempt_m_1/packed.mof"), "x");
+    String said = said(() -> ended(application, "alice"));
+    assertTrue(Files.exists(deep));
+    assertFalse(Files.exists(beside));
+    assertFalse(Files.exists(shuffle.resolve("attempt_m_0")));
+    assertEquals(1, said.lines().count(), said);
+    assertTrue(said.contains("deeper than 256") && said.length() < 500, said);
+  }
+
   /** A task that was killed too late still writes: it is cleared again, but not for ever. */
   @ParameterizedTest
   @CsvSource({"4, true", "5, false"})
@@ -222,6 +286,18 @@ class ShuffleNodeServiceTest {
 
   @Test
   void saysSoOnceWhenItStarts() {
+    String said = said(() -> new ShuffleNodeService(new InProcess(rm)).init(service.getConfig()));
+    assertTrue(said.startsWith("WARN - yarn.nodemanager.container-executor.class is "), said);
+    assertEquals(1, said.lines().count(), said);
+  }
+
+  private void giveToAStranger(Path file) throws IOException {
+    assumeTrue(Files.getAttribute(staging, "unix:uid").equals(0), "run as root: files are given away");
+    Files.setAttribute(file, "unix:uid", 12345);
+  }
+
+  /** Returns what the service warns of while something runs. */
+  private static String said(Runnable call) {
     StringWriter log = new StringWriter();
     WriterAppender appender = new WriterAppender(new SimpleLayout(), log);
     Logger logger = Logger.getLogger(ShuffleNodeService.class);
@@ -229,14 +305,12 @@ class ShuffleNodeServiceTest {
     logger.getLoggerRepository().setThreshold(Level.WARN);
     logger.addAppender(appender);
     try {
-      new ShuffleNodeService(new InProcess(rm)).init(service.getConfig());
+      call.run();
     } finally {
       logger.removeAppender(appender);
       logger.getLoggerRepository().setThreshold(threshold);
     }
-    String said = log.toString();
-    assertTrue(said.startsWith("WARN - yarn.nodemanager.container-executor.class is "), said);
-    assertEquals(1, said.lines().count(), said);
+    return log.toString();
   }
 
   @Test

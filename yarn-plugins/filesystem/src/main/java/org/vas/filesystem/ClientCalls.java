@@ -5,11 +5,11 @@ import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.Path;
 
 /**
- * The system calls that Java lacks, and that a Lustre mount answers otherwise than other file
- * systems: {@link Libc}, and in tests a stand-in.
+ * The system calls that a Lustre client answers otherwise than other file systems: {@link Libc}, and in tests a
+ * stand-in.
  */
-interface XattrCalls {
-  /** The value of an extended attribute. */
+interface ClientCalls {
+  /** Returns the value of an extended attribute. */
   byte[] get(Path file, String name) throws ErrnoException;
 
   /** Sets an extended attribute. */
@@ -32,7 +32,7 @@ interface XattrCalls {
 
   /** Gives a file a second name, if nothing has that: {@code EEXIST} else. */
   default void link(Path from, Path to) throws ErrnoException {
-    Posix.link(from, to);
+    new Libc().link(from, to);
   }
 
   /**

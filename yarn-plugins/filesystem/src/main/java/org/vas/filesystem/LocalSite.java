@@ -19,13 +19,13 @@ import org.vas.layout.LayoutConf;
 import org.vas.layout.OstOwners;
 
 /** The site as seen from this machine: the mount, who serves an OST, and what is local. */
-final class Site {
+final class LocalSite {
   private final Path mount;
   private final String fsname;
   private final Optional<OstOwners> owners;
   private final Optional<Host> localHost;
 
-  private Site(Path mount, String fsname, Optional<OstOwners> owners, Optional<Host> localHost) {
+  private LocalSite(Path mount, String fsname, Optional<OstOwners> owners, Optional<Host> localHost) {
     this.mount = requireNonNull(mount, "mount");
     this.fsname = fsname;
     this.owners = owners;
@@ -36,7 +36,7 @@ final class Site {
    * Reads the site description. It may be missing only where nothing needs it: the mount is
    * configured, and no locations are wanted.
    */
-  static Site load(Configuration conf, Map<String, String> environment) throws IOException {
+  static LocalSite load(Configuration conf, Map<String, String> environment) throws IOException {
     ConfKey.refuseUnknown(conf, "vas.lustre.", LustreConf.class);
     ConfKey.refuseUnknown(conf, "vas.layout.", LustreConf.class, LayoutConf.class);
     ConfKey.refuseUnknown(conf, "vas.local.", LustreConf.class);
@@ -44,13 +44,13 @@ final class Site {
     Path file = LayoutConf.clusterFile(conf, environment);
     String mount = LustreConf.MOUNT.get(conf);
     if (!mount.isEmpty() && !Locations.of(conf).needSite() && !Files.exists(file)) {
-      return new Site(absolute(mount), "", Optional.empty(), Optional.empty());
+      return new LocalSite(absolute(mount), "", Optional.empty(), Optional.empty());
     }
     ClusterMap map = read(file);
     Optional<Host> local = LocalGuest.host(conf, environment, map);
     OstOwners owners = new OstOwners(
         map, local.map(Host::name).orElse(""), LayoutConf.OWNERS_TTL.get(conf));
-    return new Site(mount.isEmpty() ? map.mount() : absolute(mount), map.fsname(),
+    return new LocalSite(mount.isEmpty() ? map.mount() : absolute(mount), map.fsname(),
         Optional.of(owners), local);
   }
 
