@@ -1,6 +1,6 @@
 """What is wrong with a cluster map: one problem, one line.
 
-The Java reader prints the same lines; `examples/bad/*.expected` holds both to it.
+`examples/bad/*.expected` holds the lines. The Java reader refuses less, in its own words.
 """
 
 from __future__ import annotations

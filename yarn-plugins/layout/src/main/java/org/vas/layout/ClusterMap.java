@@ -33,9 +33,10 @@ public final class ClusterMap {
   }
 
   /**
-   * Reads and checks a site description.
+   * Reads a site description, and checks what placement needs of it; {@code vas cluster check}
+   * checks all.
    *
-   * @throws ClusterMapException with one line per problem: file, key path, value and fix
+   * @throws ClusterMapException with one line: file, line, key path, and what is wrong there
    */
   public static ClusterMap load(Path file) throws ClusterMapException {
     return ClusterFile.read(requireNonNull(file, "file"));

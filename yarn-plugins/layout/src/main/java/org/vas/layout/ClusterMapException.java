@@ -1,6 +1,6 @@
 package org.vas.layout;
 
-/** The site description is unusable; a line per problem: file, key path, value and fix. */
+/** The site description cannot be used; the message names file, line, key path and problem. */
 public final class ClusterMapException extends Exception {
   private static final long serialVersionUID = 1L;
 

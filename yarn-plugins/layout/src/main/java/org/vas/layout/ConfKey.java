@@ -168,10 +168,8 @@ public final class ConfKey<T> {
         .collect(Collectors.toUnmodifiableList());
     for (String rest : new TreeSet<>(conf.getPropsWithPrefix(prefix).keySet())) {
       if (!known.contains(prefix + rest)) {
-        String hint = Suggestion.among(known, prefix + rest)
-            .map(key -> "did you mean " + key + "?")
-            .orElse("known keys: " + String.join(", ", known));
-        throw new IllegalArgumentException(prefix + rest + ": unknown key; " + hint);
+        throw new IllegalArgumentException(
+            prefix + rest + ": unknown key; " + Suggestion.hint(known, prefix + rest));
       }
     }
   }

@@ -9,8 +9,14 @@ final class Suggestion {
 
   private Suggestion() {}
 
+  /** Returns "did you mean WORD?" for a misspelled word, else a list of the known words. */
+  static String hint(Collection<String> known, String word) {
+    return among(known, word).map(meant -> "did you mean " + meant + "?")
+        .orElse("known keys: " + String.join(", ", known));
+  }
+
   /** The closest word within two edits; the first of equally close ones. */
-  static Optional<String> among(Collection<String> known, String word) {
+  private static Optional<String> among(Collection<String> known, String word) {
     String best = null;
     int edits = TYPO_EDITS + 1;
     for (String candidate : known) {

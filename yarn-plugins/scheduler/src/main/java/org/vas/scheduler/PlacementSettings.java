@@ -1,10 +1,8 @@
 package org.vas.scheduler;
 
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
@@ -43,7 +41,7 @@ final class PlacementSettings {
           ? Optional.of(new PlacementSettings(conf, racks(conf)))
           : Optional.empty();
     } catch (ClusterMapException | IllegalArgumentException e) {
-      throw new YarnRuntimeException("VAS placement: " + oneLine(e)
+      throw new YarnRuntimeException("VAS placement: " + e.getMessage()
           + "; correct it, or set " + PlacementConf.ENABLED.name() + "=false", e);
     }
   }
@@ -52,13 +50,6 @@ final class PlacementSettings {
   static SiteRacks racks(Configuration conf) throws ClusterMapException {
     Path file = LayoutConf.clusterFile(conf, System.getenv());
     return new SiteRacks(ClusterMap.load(file), NetUtils::normalizeHostName);
-  }
-
-  /** The first of what may be many lines, and how many more there are. */
-  static String oneLine(Exception error) {
-    List<String> lines = error.getMessage().lines().collect(Collectors.toList());
-    return lines.size() == 1 ? lines.get(0)
-        : lines.get(0) + " (and " + (lines.size() - 1) + " more: vas cluster check)";
   }
 
   SiteRacks racks() {

@@ -65,7 +65,7 @@ public final class VasSwitchMapping extends Configured implements DNSToSwitchMap
     } catch (ClusterMapException | IllegalArgumentException e) {
       throw new IllegalArgumentException(
           "net.topology.node.switch.mapping.impl=" + VasSwitchMapping.class.getName() + ": "
-              + PlacementSettings.oneLine(e) + "; correct it, or remove the key", e);
+              + e.getMessage() + "; correct it, or remove the key", e);
     }
   }
 }
