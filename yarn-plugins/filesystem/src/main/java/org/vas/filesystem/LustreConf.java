@@ -1,7 +1,7 @@
 package org.vas.filesystem;
 
 import java.time.Duration;
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 
 /** What can be configured about {@link LustreFileSystem}. */
 public interface LustreConf {

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 import org.vas.scheduler.policy.WaitLimits;
 
 /** Which applications are placed, and how long their tasks wait for the host of their split. */

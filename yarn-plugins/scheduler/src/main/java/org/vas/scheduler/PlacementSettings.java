@@ -7,11 +7,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
-import org.vas.layout.ClusterMap;
-import org.vas.layout.ClusterMapException;
-import org.vas.layout.ConfKey;
-import org.vas.layout.LayoutConf;
+import org.vas.conf.ConfKey;
+import org.vas.conf.LayoutConf;
 import org.vas.scheduler.policy.WaitLimits;
+import org.vas.site.ClusterMap;
+import org.vas.site.ClusterMapException;
 
 /** What the ResourceManager was started with; a change needs a restart of it. */
 final class PlacementSettings {

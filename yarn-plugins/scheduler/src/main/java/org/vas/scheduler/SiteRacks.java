@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
-import org.vas.layout.ClusterMap;
-import org.vas.layout.Guest;
-import org.vas.layout.Host;
+import org.vas.site.ClusterMap;
+import org.vas.site.Guest;
+import org.vas.site.Host;
 
 /** The site as racks: two hosts that take over each other's OSTs, and their guests, are one. */
 final class SiteRacks {

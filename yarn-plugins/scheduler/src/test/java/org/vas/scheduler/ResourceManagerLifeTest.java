@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.vas.layout.LayoutConf;
+import org.vas.conf.LayoutConf;
 
 /** Start, restart, and what an administrator sees in between. */
 @Timeout(60)

@@ -11,7 +11,7 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.vas.layout.LayoutConf;
+import org.vas.conf.LayoutConf;
 
 class VasSwitchMappingTest {
   private static final Path EXAMPLE = Path.of("../../cluster/examples/laptop-lab.yaml");

@@ -2,7 +2,7 @@ package org.vas.shuffle;
 
 import java.time.Duration;
 import java.util.List;
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 
 /** What can be configured about the shuffle; all of it belongs to the job. */
 public interface ShuffleConf {

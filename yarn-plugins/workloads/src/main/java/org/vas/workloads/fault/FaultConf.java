@@ -1,6 +1,6 @@
 package org.vas.workloads.fault;
 
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 
 /** Which faults a job meets. {@code fs.lustre.impl} has to be {@link FaultyLustre}. */
 public interface FaultConf {

@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.conf;
 
 import java.nio.file.Path;
 import java.time.Duration;

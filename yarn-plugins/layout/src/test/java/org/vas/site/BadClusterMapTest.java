@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.vas.testing.Repository;
 
 /** Maps that are refused, each in one line with file, line and key path. */
 class BadClusterMapTest {

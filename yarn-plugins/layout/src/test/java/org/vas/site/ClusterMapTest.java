@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.vas.testing.CpuTime;
+import org.vas.testing.Repository;
 
 /** The example maps that the Python reader is tested with too. */
 class ClusterMapTest {

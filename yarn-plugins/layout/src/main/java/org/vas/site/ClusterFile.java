@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
@@ -15,6 +15,7 @@ import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
+import org.vas.conf.LayoutConf;
 
 /** Reads {@code cluster.yaml} into a {@link ClusterMap}. */
 final class ClusterFile {

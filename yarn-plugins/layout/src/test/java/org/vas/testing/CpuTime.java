@@ -1,17 +1,17 @@
-package org.vas.layout;
+package org.vas.testing;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.Callable;
 
 /** What a piece of work costs this thread, whatever else the machine does meanwhile. */
-final class CpuTime {
+public final class CpuTime {
   private static final int TRIES = 5;
 
   private CpuTime() {}
 
   /** The CPU milliseconds of the quickest of a few tries: the first ones load classes. */
-  static double millisOf(Callable<?> work) throws Exception {
+  public static double millisOf(Callable<?> work) throws Exception {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long quickest = Long.MAX_VALUE;
     for (int i = 0; i < TRIES; i++) {

@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 /** The site description cannot be used; the message names file, line, key path and problem. */
 public final class ClusterMapException extends Exception {

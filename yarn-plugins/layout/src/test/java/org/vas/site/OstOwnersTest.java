@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -10,6 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.vas.layout.StripeRun;
+import org.vas.testing.Repository;
 
 /** The laptop lab has OST 0 to 3 on oss1 to oss4, with NIDs 10.77.0.11@tcp and so on. */
 class OstOwnersTest {

@@ -1,16 +1,16 @@
-package org.vas.layout;
+package org.vas.conf;
 
 import java.util.Collection;
 import java.util.Optional;
 
-/** The known word that was probably meant. */
-final class Suggestion {
+/** Suggests the closest known word for a misspelled one. */
+public final class Suggestion {
   private static final int TYPO_EDITS = 2;
 
   private Suggestion() {}
 
   /** Returns "did you mean WORD?" for a misspelled word, else a list of the known words. */
-  static String hint(Collection<String> known, String word) {
+  public static String hint(Collection<String> known, String word) {
     return among(known, word).map(meant -> "did you mean " + meant + "?")
         .orElse("known keys: " + String.join(", ", known));
   }

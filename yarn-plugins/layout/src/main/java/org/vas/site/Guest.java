@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 import static java.util.Objects.requireNonNull;
 

@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 import java.util.ArrayList;
 import java.util.HashMap;

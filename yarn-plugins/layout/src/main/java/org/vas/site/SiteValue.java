@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,16 +9,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The files that the Python and the Java tests share. */
-final class Repository {
+public final class Repository {
   private Repository() {}
 
-  static Path path(String relative) {
+  public static Path path(String relative) {
     Path module = Path.of(System.getProperty("basedir", "")).toAbsolutePath();
     return module.resolve("../..").resolve(relative).normalize();
   }
 
   /** The files of a folder with that ending, sorted; never none. */
-  static List<Path> files(String folder, String ending) {
+  public static List<Path> files(String folder, String ending) {
     try (Stream<Path> children = Files.list(path(folder))) {
       List<Path> found = children.filter(child -> child.toString().endsWith(ending))
           .sorted().collect(Collectors.toList());
@@ -31,7 +31,7 @@ final class Repository {
     }
   }
 
-  static Path withEnding(Path file, String ending) {
+  public static Path withEnding(Path file, String ending) {
     String name = String.valueOf(file.getFileName());
     return file.resolveSibling(name.substring(0, name.lastIndexOf('.')) + ending);
   }

@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.site;
 
 import static java.util.Objects.requireNonNull;
 
@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.vas.conf.Suggestion;
 
 /**
  * The keys and types of a site description, from {@code cluster.schema.json}, which is generated

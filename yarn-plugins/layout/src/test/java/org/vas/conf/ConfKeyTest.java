@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.conf;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

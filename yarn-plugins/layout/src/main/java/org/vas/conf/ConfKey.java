@@ -1,4 +1,4 @@
-package org.vas.layout;
+package org.vas.conf;
 
 import static java.util.Objects.requireNonNull;
 
