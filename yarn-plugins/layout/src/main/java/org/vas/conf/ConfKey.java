@@ -24,8 +24,13 @@ import org.apache.hadoop.util.StringUtils;
  *     "Block and stripe size of new files.");
  * long size = BLOCK_SIZE.get(conf);
  * }</pre>
+ *
+ * <p>A key that was removed or renamed stays in its interface as a {@link #retired} one, so that a
+ * site which still sets it is told its successor.
  */
 public final class ConfKey<T> {
+  private static final String RETIRED = "retired";
+
   private final String name;
   private final String type;
   private final String defaultText;
@@ -44,32 +49,32 @@ public final class ConfKey<T> {
     parse(defaultText);
   }
 
-  /** A size in bytes, such as {@code 128m}. */
+  /** Declares a key whose value is a size in bytes, such as {@code 128m}. */
   public static ConfKey<Long> bytes(
       String name, String defaultText, String min, String max, String doc) {
     return bounded(name, "size", defaultText, min, max, doc, ConfKey::parseBytes);
   }
 
-  /** A time, such as {@code 10s}; a bare number means milliseconds. */
+  /** Declares a key whose value is a time, such as {@code 10s}; a bare number is milliseconds. */
   public static ConfKey<Duration> duration(
       String name, String defaultText, String min, String max, String doc) {
     return bounded(name, "time", defaultText, min, max, doc, ConfKey::parseDuration);
   }
 
-  /** A whole number. */
+  /** Declares a key whose value is a whole number. */
   public static ConfKey<Integer> integer(
       String name, int defaultValue, int min, int max, String doc) {
     return bounded(name, "integer", Integer.toString(defaultValue), Integer.toString(min),
         Integer.toString(max), doc, Integer::valueOf);
   }
 
-  /** {@code true} or {@code false}, and nothing else. */
+  /** Declares a key whose value is {@code true} or {@code false}, and nothing else. */
   public static ConfKey<Boolean> flag(String name, boolean defaultValue, String doc) {
     return new ConfKey<>(name, "boolean", Boolean.toString(defaultValue), "true or false", doc,
         ConfKey::parseFlag);
   }
 
-  /** One of a few words, and nothing else. */
+  /** Declares a key whose value is one of a few words, and nothing else. */
   public static ConfKey<String> choice(
       String name, String defaultText, List<String> words, String doc) {
     return new ConfKey<>(name, "word", defaultText, String.join(", ", words), doc, text -> {
@@ -80,13 +85,18 @@ public final class ConfKey<T> {
     });
   }
 
-  /** Free text; an empty default means "not set". */
+  /** Declares a key whose value is free text; an empty default means "not set". */
   public static ConfKey<String> text(String name, String defaultText, String doc) {
     return new ConfKey<>(name, "text", defaultText, "", doc, Function.identity());
   }
 
+  /** Declares a key that has no effect any more; {@code successor} says what to set instead. */
+  public static ConfKey<String> retired(String name, String successor) {
+    return new ConfKey<>(name, RETIRED, "", "none", successor, Function.identity());
+  }
+
   /**
-   * The value configured, or the default.
+   * Returns the value configured, or the default.
    *
    * @throws IllegalArgumentException with one line that names key, value and bounds
    */
@@ -98,17 +108,17 @@ public final class ConfKey<T> {
     return name;
   }
 
-  /** The kind of value in one word. */
+  /** Returns the kind of value in one word. */
   public String type() {
     return type;
   }
 
-  /** The default as one would write it. */
+  /** Returns the default as one would write it. */
   public String defaultText() {
     return defaultText;
   }
 
-  /** The values allowed, in words; empty when any is. */
+  /** Returns the allowed values in words; empty when any value is allowed. */
   public String bounds() {
     return bounds;
   }
@@ -157,14 +167,16 @@ public final class ConfKey<T> {
   }
 
   /**
-   * Refuses configured keys under a prefix that no interface given declares: a misspelt key
-   * would silently be its default.
+   * Refuses configured keys under a prefix that no interface given declares, and retired ones: a
+   * misspelt key would silently be its default.
    *
    * @throws IllegalArgumentException with one line that names the key
    */
   public static void refuseUnknown(Configuration conf, String prefix, Class<?>... declaring) {
+    refuseRetired(conf, declaring);
     List<String> known = Stream.of(declaring)
-        .flatMap(each -> declaredIn(each).stream().map(ConfKey::name))
+        .flatMap(each -> declaredIn(each).stream())
+        .filter(key -> !key.type.equals(RETIRED)).map(ConfKey::name)
         .collect(Collectors.toUnmodifiableList());
     for (String rest : new TreeSet<>(conf.getPropsWithPrefix(prefix).keySet())) {
       if (!known.contains(prefix + rest)) {
@@ -174,7 +186,22 @@ public final class ConfKey<T> {
     }
   }
 
-  /** The keys that an interface declares, in the order of their names. */
+  /**
+   * Refuses configured keys that the interfaces declare as retired.
+   *
+   * @throws IllegalArgumentException with one line that names the key and its successor
+   */
+  public static void refuseRetired(Configuration conf, Class<?>... declaring) {
+    for (Class<?> each : declaring) {
+      for (ConfKey<?> key : declaredIn(each)) {
+        if (key.type.equals(RETIRED) && conf.get(key.name) != null) {
+          throw new IllegalArgumentException(key.name + ": is retired; " + key.doc);
+        }
+      }
+    }
+  }
+
+  /** Returns the keys that an interface declares, in the order of their names. */
   public static List<ConfKey<?>> declaredIn(Class<?> conf) {
     List<ConfKey<?>> keys = new ArrayList<>();
     for (Field field : conf.getFields()) {

@@ -77,6 +77,27 @@ class ConfKeyTest {
         refused.getMessage());
   }
 
+  /** Keys of which one has been renamed. */
+  interface Renamed {
+    ConfKey<String> NEW = ConfKey.text("test.renamed.new", "", "A text.");
+    ConfKey<String> OLD = ConfKey.retired("test.renamed.old", "use test.renamed.new");
+  }
+
+  @Test
+  void aRetiredKeyIsRefusedWithItsSuccessor() {
+    ConfKey.refuseUnknown(conf, "test.renamed.", Renamed.class);
+    conf.set("test.renamed.old", "x");
+    IllegalArgumentException refused = assertThrows(IllegalArgumentException.class,
+        () -> ConfKey.refuseUnknown(conf, "test.renamed.", Renamed.class));
+    assertEquals("test.renamed.old: is retired; use test.renamed.new", refused.getMessage());
+    conf.unset("test.renamed.old");
+    conf.set("test.renamed.odl", "x");
+    refused = assertThrows(IllegalArgumentException.class,
+        () -> ConfKey.refuseUnknown(conf, "test.renamed.", Renamed.class));
+    assertEquals("test.renamed.odl: unknown key; known keys: test.renamed.new",
+        refused.getMessage());
+  }
+
   private void refuses(ConfKey<?> key, String value, String message) {
     conf.set(key.name(), value);
     IllegalArgumentException refused =

@@ -10,6 +10,7 @@ import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.vas.conf.ConfKey;
 import org.vas.shuffle.ShuffleConf;
 import org.vas.shuffle.Switches;
 import org.vas.shuffle.mof.ShuffleDirs;
@@ -50,6 +51,7 @@ final class CollectorRules {
    *     the next one, whose output no reducer of this job could read
    */
   static void check(JobConf job) throws IOException {
+    ConfKey.refuseRetired(job, ShuffleConf.class);
     if (!ShuffleConf.ENABLED.get(job)) {
       return;
     }

@@ -21,7 +21,7 @@ final class IntactOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(IntactOutputs.class);
 
   private final EventPoller events;
-  private final MapOutcomes<MapOutput> outcomes;
+  private final MapOutcomes<FetchedOutput> outcomes;
   private final Validator validator;
   private final ReadPool pool;
   private final LostReports reports;
@@ -31,7 +31,7 @@ final class IntactOutputs {
   private final Suspects suspects = new Suspects();
 
   /** @param progress is called in every wait, and after every map */
-  IntactOutputs(EventPoller events, MapOutcomes<MapOutput> outcomes, Validator validator,
+  IntactOutputs(EventPoller events, MapOutcomes<FetchedOutput> outcomes, Validator validator,
       ReadPool pool, LostReports reports, ReduceCounters counters, Runnable progress) {
     this.events = requireNonNull(events, "events");
     this.outcomes = requireNonNull(outcomes, "outcomes");
@@ -47,7 +47,7 @@ final class IntactOutputs {
    *
    * @throws IOException if the file system is sick, or the application master cannot be asked
    */
-  List<MapOutput> await() throws IOException, InterruptedException {
+  List<FetchedOutput> await() throws IOException, InterruptedException {
     long next = System.nanoTime();
     while (true) {
       long now = System.nanoTime();

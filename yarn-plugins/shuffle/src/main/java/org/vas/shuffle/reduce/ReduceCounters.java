@@ -62,7 +62,7 @@ final class ReduceCounters implements ReadMeter {
   }
 
   /** What stock counts for fetching these, and for opening them in its merge. */
-  void shuffled(List<MapOutput> outputs, StockBytes bytes) {
+  void shuffled(List<FetchedOutput> outputs, StockBytes bytes) {
     stock.getShuffledMapsCounter().increment(outputs.size());
     stock.getMergedMapOutputsCounter().increment(outputs.size());
     stock.getReduceShuffleBytes().increment(outputs.stream().mapToLong(bytes::of).sum());

@@ -63,7 +63,7 @@ final class Validator {
       for (SegmentFile each : found) {
         segments.add(verified(each, watch));
       }
-      return Verdict.intact(attempt, new MapOutput(segments));
+      return Verdict.intact(attempt, new FetchedOutput(segments));
     } catch (Throwable e) { // an Error too has to reach the one who waits
       return diagnosed(attempt, e, watch);
     }

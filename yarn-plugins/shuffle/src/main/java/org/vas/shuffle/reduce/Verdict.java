@@ -5,18 +5,19 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 /** What was seen of one map attempt's output: it is there, or why not and who is to blame. */
 final class Verdict {
   private final TaskAttemptID attempt;
-  private final MapOutput output;
+  private final FetchedOutput output;
   private final Diagnosis diagnosis;
   private final Throwable error;
 
-  private Verdict(TaskAttemptID attempt, MapOutput output, Diagnosis diagnosis, Throwable error) {
+  private Verdict(
+      TaskAttemptID attempt, FetchedOutput output, Diagnosis diagnosis, Throwable error) {
     this.attempt = attempt;
     this.output = output;
     this.diagnosis = diagnosis;
     this.error = error;
   }
 
-  static Verdict intact(TaskAttemptID attempt, MapOutput output) {
+  static Verdict intact(TaskAttemptID attempt, FetchedOutput output) {
     return new Verdict(attempt, output, null, null);
   }
 
@@ -29,7 +30,7 @@ final class Verdict {
   }
 
   /** Null if it is not intact. */
-  MapOutput output() {
+  FetchedOutput output() {
     return output;
   }
 

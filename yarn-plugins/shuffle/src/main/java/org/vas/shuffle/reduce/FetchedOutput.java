@@ -3,11 +3,11 @@ package org.vas.shuffle.reduce;
 import java.util.List;
 import org.vas.shuffle.mof.SegmentFile;
 
-/** What one intact map has for this reducer: its segments in order of runs. */
-final class MapOutput {
+/** The segments that one intact map has for this reducer, in the order of runs. */
+final class FetchedOutput {
   private final List<SegmentFile> segments;
 
-  MapOutput(List<SegmentFile> segments) {
+  FetchedOutput(List<SegmentFile> segments) {
     this.segments = List.copyOf(segments);
   }
 
