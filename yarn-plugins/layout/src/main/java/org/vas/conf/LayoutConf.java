@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 
-/** Where the site description is, and how long the Lustre client's answers are trusted. */
+/** Keys of the site description, and of how long the Lustre client's answers are trusted. */
 public interface LayoutConf {
   ConfKey<String> CLUSTER_FILE = ConfKey.text("vas.cluster.file", "",
       "The site description. Not set: $VAS_CLUSTER, else /etc/vas/cluster.yaml.");
@@ -13,7 +13,7 @@ public interface LayoutConf {
   ConfKey<Duration> OWNERS_TTL = ConfKey.duration("vas.layout.owners-ttl", "10s", "0s", "1h",
       "How long to trust what the Lustre client said about which server serves an OST.");
 
-  /** The file that holds the site description. */
+  /** Returns the file that holds the site description. */
   static Path clusterFile(Configuration conf, Map<String, String> environment) {
     ConfKey.refuseUnknown(conf, "vas.cluster.", LayoutConf.class);
     String configured = CLUSTER_FILE.get(conf);

@@ -46,17 +46,17 @@ public final class ClusterMap {
     return site;
   }
 
-  /** The name of the Lustre file system. */
+  /** Returns the name of the Lustre file system. */
   public String fsname() {
     return fsname;
   }
 
-  /** Where clients mount it. */
+  /** Returns the directory where clients mount the file system. */
   public Path mount() {
     return mount;
   }
 
-  /** In the order of the file. */
+  /** Returns the storage servers, in the order of the file. */
   public List<Host> hosts() {
     return hosts;
   }
@@ -65,22 +65,22 @@ public final class ClusterMap {
     return Optional.ofNullable(byName.get(name));
   }
 
-  /** The host with that NID, however an IPv6 address in it is spelt. */
+  /** Returns the host with that NID, however an IPv6 address in it is spelt. */
   public Optional<Host> hostByNid(String nid) {
     return Optional.ofNullable(byNid.get(IpText.oneSpelling(nid)));
   }
 
-  /** The host that serves the OST while nothing has failed over; see {@link OstOwners}. */
+  /** Returns the host that serves the OST while nothing has failed over; see {@link OstOwners}. */
   public Optional<Host> hostByOst(int ostIndex) {
     return Optional.ofNullable(byOst.get(ostIndex));
   }
 
-  /** The host on which the guest of that name runs. */
+  /** Returns the host on which the guest of that name runs. */
   public Optional<Host> hostByGuest(String guestName) {
     return Optional.ofNullable(byGuest.get(guestName));
   }
 
-  /** The host that takes over when this one fails. */
+  /** Returns the host that takes over when this one fails. */
   public Optional<Host> partnerOf(Host host) {
     return host.haPartner().flatMap(this::host);
   }

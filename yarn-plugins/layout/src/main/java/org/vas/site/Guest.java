@@ -12,12 +12,12 @@ public final class Guest {
     this.address = requireNonNull(address, "address");
   }
 
-  /** The name under which YARN knows the node. */
+  /** Returns the name under which YARN knows the node. */
   public String name() {
     return name;
   }
 
-  /** The address of the guest's VF on the data fabric. */
+  /** Returns the address of the guest's VF on the data fabric. */
   public String address() {
     return address;
   }

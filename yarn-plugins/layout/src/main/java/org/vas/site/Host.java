@@ -28,32 +28,32 @@ public final class Host {
     return name;
   }
 
-  /** Its address on the data fabric. */
+  /** Returns the IP address on the data fabric. */
   public String address() {
     return address;
   }
 
-  /** Its LNet addresses, for example {@code 10.77.0.11@tcp}. */
+  /** Returns the LNet addresses, for example {@code 10.77.0.11@tcp}. */
   public List<String> nids() {
     return nids;
   }
 
-  /** The indices of the OSTs it serves while nothing has failed over. */
+  /** Returns the indices of the OSTs it serves while nothing has failed over. */
   public List<Integer> osts() {
     return osts;
   }
 
-  /** The name of the host that takes its OSTs over. */
+  /** Returns the name of the host that takes over its OSTs; empty when none does. */
   public Optional<String> haPartner() {
     return haPartner;
   }
 
-  /** Its virtual machines, in the order of the file. */
+  /** Returns the virtual machines on this host, in the order of the file. */
   public List<Guest> guests() {
     return guests;
   }
 
-  /** The guest that maps of an OST's stripes run in: a host's guests share its OSTs. */
+  /** Returns the guest in which maps of an OST's stripes run; empty on a host without one. */
   public Optional<Guest> guestFor(int ostIndex) {
     return guests.isEmpty() ? Optional.empty()
         : Optional.of(guests.get(ostIndex % guests.size()));

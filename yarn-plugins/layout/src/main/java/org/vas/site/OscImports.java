@@ -20,7 +20,7 @@ final class OscImports {
 
   private OscImports() {}
 
-  /** The owners the client knows; an OST without a NID of the map is left out. */
+  /** Returns the owners the client knows; an OST without a NID of the map is left out. */
   static Map<Integer, Host> read(ClusterMap map, Path root, String localHost) {
     Map<Integer, Host> owners = new HashMap<>();
     directories(map.fsname(), root).forEach((ostIndex, directories) -> {

@@ -43,7 +43,9 @@ public final class OstOwners {
     this.nanoClock = requireNonNull(nanoClock, "nanoClock");
   }
 
-  /** The host that serves the OST; empty when neither the client nor the map knows the OST. */
+  /**
+   * Returns the host that serves the OST; empty when neither the client nor the map knows the OST.
+   */
   public Optional<Host> ownerOf(int ostIndex) {
     if (ostIndex < 0) {
       return Optional.empty();
@@ -52,7 +54,7 @@ public final class OstOwners {
     return Optional.ofNullable(now.owners.get(ostIndex)).or(() -> map.hostByOst(ostIndex));
   }
 
-  /** Forgets what the client said, after an owner turned out to be wrong. */
+  /** Reads the client's answers again at the next question: an owner turned out to be wrong. */
   public void refresh() {
     snapshot = null;
   }

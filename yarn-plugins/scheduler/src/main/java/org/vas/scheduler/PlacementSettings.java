@@ -13,7 +13,7 @@ import org.vas.scheduler.policy.WaitLimits;
 import org.vas.site.ClusterMap;
 import org.vas.site.ClusterMapException;
 
-/** What the ResourceManager was started with; a change needs a restart of it. */
+/** The settings that the ResourceManager was started with; a change needs a restart. */
 final class PlacementSettings {
   private final SiteRacks racks;
   private final WaitLimits waits;
@@ -46,7 +46,7 @@ final class PlacementSettings {
     }
   }
 
-  /** The racks of the site that the configuration names. */
+  /** Returns the racks of the site that the configuration names. */
   static SiteRacks racks(Configuration conf) throws ClusterMapException {
     Path file = LayoutConf.clusterFile(conf, System.getenv());
     return new SiteRacks(ClusterMap.load(file), NetUtils::normalizeHostName);

@@ -55,7 +55,10 @@ final class SiteRacks {
     return "/ha/" + pair;
   }
 
-  /** The rack of a host or guest: by name or data-fabric address, else by what these resolve to. */
+  /**
+   * Returns the rack of a host or guest: by name or data-fabric address, else by what these resolve
+   * to.
+   */
   Optional<String> rackOf(String nameOrAddress) {
     return Optional.ofNullable(racks.get(nameOrAddress))
         .or(() -> otherSpelling(nameOrAddress).map(racks::get))
@@ -76,14 +79,14 @@ final class SiteRacks {
     return site.hostByGuest(name).isPresent();
   }
 
-  /** The guest on the HA partner of this guest's host. */
+  /** Returns the guest on the HA partner of this guest's host. */
   Optional<String> partnerOf(String guestName) {
     return Optional.ofNullable(partners.get(guestName));
   }
 
   /**
-   * The guest that is the same but for the domain, as {@code vm1} for {@code vm1.example}: YARN
-   * takes the two for different nodes.
+   * Returns the guest that is the same but for the domain, as {@code vm1} for {@code vm1.example}:
+   * YARN takes the two for different nodes.
    */
   Optional<String> otherSpelling(String name) {
     return Optional.ofNullable(guestsByShortName.get(shortName(name)))

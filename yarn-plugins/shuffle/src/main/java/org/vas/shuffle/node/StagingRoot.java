@@ -40,7 +40,7 @@ final class StagingRoot {
     }
   }
 
-  /** Below the root: the directory of an application's map output. */
+  /** Returns the names below the root that lead to an application's map output. */
   static List<String> shuffleOf(ApplicationId application, String user) {
     String job =
         new JobID(Long.toString(application.getClusterTimestamp()), application.getId()).toString();

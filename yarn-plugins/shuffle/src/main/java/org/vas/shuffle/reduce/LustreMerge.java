@@ -46,7 +46,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   // The attempts of a restarted application master are numbered from the next thousand on.
   static final int ATTEMPTS_OF_ONE_MASTER = 1000;
 
-  /** Between two questions to the application master; tests of many histories ask more often. */
+  /** Milliseconds between two questions to the application master; some tests set fewer. */
   long pollMillis = EventPoller.PERIOD_MILLIS;
 
   private Context<K, V> context;

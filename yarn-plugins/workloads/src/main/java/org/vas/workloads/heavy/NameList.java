@@ -10,7 +10,7 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.WritableUtils;
 
 /** A set of names, in memory; written in the order of their bytes. */
-public final class Names implements Writable {
+public final class NameList implements Writable {
   private List<Text> names = new ArrayList<>();
   private boolean isSorted = true;
 
@@ -21,7 +21,7 @@ public final class Names implements Writable {
   }
 
   /** Adds the names of another set, which shares them: names never change. */
-  void addAll(Names others) {
+  void addAll(NameList others) {
     isSorted = others.names.isEmpty() ? isSorted : names.isEmpty() && others.isSorted;
     names.addAll(others.names);
   }
@@ -31,7 +31,7 @@ public final class Names implements Writable {
     isSorted = true;
   }
 
-  /** Each name once, in order. */
+  /** Returns each name once, in order. */
   List<Text> sorted() {
     if (!isSorted) {
       names.sort(null);
@@ -69,7 +69,7 @@ public final class Names implements Writable {
     }
   }
 
-  /** The names in order, with commas between them. */
+  /** Returns the names in order, with commas between them. */
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder();

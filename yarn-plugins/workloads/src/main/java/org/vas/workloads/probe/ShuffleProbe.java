@@ -13,13 +13,13 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 import org.vas.workloads.numbered.NumberedMaps;
 
-/** {@code Probe [-D probe.X=Y]... OUTPUT}: two right shuffles write the same bytes. */
-public final class Probe extends Configured implements Tool {
+/** {@code ShuffleProbe [-D probe.X=Y]... OUTPUT}: two right shuffles write the same bytes. */
+public final class ShuffleProbe extends Configured implements Tool {
   private static final String NAME = "probe";
 
   /** Runs the job; the exit status is its result. */
   public static void main(String[] args) throws Exception {
-    System.exit(ToolRunner.run(new Probe(), args));
+    System.exit(ToolRunner.run(new ShuffleProbe(), args));
   }
 
   @Override
@@ -31,11 +31,11 @@ public final class Probe extends Configured implements Tool {
     return Job.getInstance(job(getConf(), new Path(args[0]))).waitForCompletion(true) ? 0 : 1;
   }
 
-  /** The job that this configuration asks for. */
+  /** Returns the job that this configuration asks for. */
   public static JobConf job(Configuration conf, Path output) throws IOException {
     JobConf job = ProbeConf.OLD_API.get(conf) ? oldApi(conf) : newApi(conf);
     job.setJobName(NAME);
-    job.setJarByClass(Probe.class);
+    job.setJarByClass(ShuffleProbe.class);
     job.setMapOutputKeyClass(BytesWritable.class);
     job.setMapOutputValueClass(BytesWritable.class);
     job.setOutputKeyClass(BytesWritable.class);

@@ -2,32 +2,32 @@ package org.vas.workloads.data;
 
 import java.util.SplittableRandom;
 
-/** What a generator makes. */
-enum Kind {
+/** A kind of input that a generator makes. */
+enum InputKind {
   /** For SelfJoin: four items in order; about two lines at a time differ in the last one alone. */
   ASSOCIATIONS {
     @Override
-    Lines lines(long bytes) {
+    LineSource lines(long bytes) {
       return new Associations(bytes);
     }
   },
   /** For InvertedIndex and SequenceCount: a name, a tab, words that repeat as those of texts do. */
   DOCUMENTS {
     @Override
-    Lines lines(long bytes) {
+    LineSource lines(long bytes) {
       return new Documents();
     }
   },
   /** For AdjacencyList: two nodes with a tab between them; a few nodes have very many edges. */
   EDGES {
     @Override
-    Lines lines(long bytes) {
+    LineSource lines(long bytes) {
       return new Edges(bytes);
     }
   };
 
-  /** Its lines, where all files together have so many bytes. */
-  abstract Lines lines(long bytes);
+  /** Returns the lines of this kind for files that have so many bytes together. */
+  abstract LineSource lines(long bytes);
 
   /**
    * A number below the bound, small ones often: of n numbers the r-th is drawn as often as

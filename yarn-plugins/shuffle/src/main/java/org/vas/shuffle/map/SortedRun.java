@@ -4,11 +4,11 @@ import java.util.List;
 import org.vas.shuffle.mof.Segment;
 
 /** One sorted run: its segments by partition, and the MOFs that they are in. */
-final class Run {
+final class SortedRun {
   private final MofSet mofs;
   private final List<Segment> segments;
 
-  Run(MofSet mofs, List<Segment> segments) {
+  SortedRun(MofSet mofs, List<Segment> segments) {
     this.mofs = mofs;
     this.segments = segments;
   }
@@ -21,7 +21,7 @@ final class Run {
     return segments;
   }
 
-  /** The number that its segments have; the lower it is, the earlier was it emitted. */
+  /** Returns the number of its segments; the lower it is, the earlier they were emitted. */
   int number() {
     return segments.get(0).run();
   }

@@ -1,7 +1,7 @@
 package org.vas.scheduler.policy;
 
-/** How near to its data a container was granted. */
-public enum Locality {
+/** The distance of a granted container from its data. */
+public enum GrantLocality {
   LOCAL("local"),
   /** On the rack, that is the HA pair, of the host that was asked for. */
   PARTNER("partner"),
@@ -9,7 +9,7 @@ public enum Locality {
 
   private final String label;
 
-  Locality(String label) {
+  GrantLocality(String label) {
     this.label = label;
   }
 

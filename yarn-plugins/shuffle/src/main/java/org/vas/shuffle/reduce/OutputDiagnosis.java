@@ -14,8 +14,8 @@ import org.vas.filesystem.ErrnoException;
 import org.vas.shuffle.mof.BadOutputException;
 import org.vas.shuffle.mof.ManifestException;
 
-/** Who is to blame when a map output cannot be read. */
-enum Diagnosis {
+/** The party to blame when a map output cannot be read. */
+enum OutputDiagnosis {
   /** This one output: its map has to run again. */
   BAD_MAP,
   /**
@@ -36,7 +36,7 @@ enum Diagnosis {
       List.of(BadOutputException.class, ManifestException.class, FileNotFoundException.class,
           NoSuchFileException.class, EOFException.class, ChecksumException.class);
 
-  static Diagnosis of(Throwable error) {
+  static OutputDiagnosis of(Throwable error) {
     Set<Errno> errnos = EnumSet.noneOf(Errno.class);
     chain(error).flatMap(each -> errno(each).stream()).forEach(errnos::add);
     if (errnos.stream().anyMatch(SICK::contains)) {
@@ -49,7 +49,9 @@ enum Diagnosis {
         ? BAD_MAP : SICK_FILE_SYSTEM;
   }
 
-  /** The OSTs that an error is about, as the file system tells them; none where it does not. */
+  /**
+   * Returns the OSTs that an error is about, as the file system tells them; none where it does not.
+   */
   static Set<String> osts(Throwable error) {
     return chain(error).filter(ErrnoException.class::isInstance)
         .map(each -> Set.copyOf(((ErrnoException) each).osts()))

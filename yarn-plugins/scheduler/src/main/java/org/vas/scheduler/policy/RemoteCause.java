@@ -1,7 +1,7 @@
 package org.vas.scheduler.policy;
 
-/** Why a task may run elsewhere than on the host that owns its split. */
-public enum Cause {
+/** The reason why a task may run elsewhere than on the host that owns its split. */
+public enum RemoteCause {
   NONE("none"),
   /** The host is alive but ran none of the key's containers for as long as we wait. */
   TIMEOUT("timeout"),
@@ -22,7 +22,7 @@ public enum Cause {
 
   private final String label;
 
-  Cause(String label) {
+  RemoteCause(String label) {
     this.label = label;
   }
 

@@ -6,10 +6,10 @@ import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
 
 /**
- * What reduce() saw of one group: the keys in their order, the values without one, since MapReduce
- * promises an order of keys only.
+ * The digest of one group as reduce() got it: of the keys in their order, and of the values without
+ * one, since MapReduce promises an order of keys only.
  */
-final class Group {
+final class GroupDigest {
   private long values;
   private long bytes;
   private long sum;
@@ -21,7 +21,7 @@ final class Group {
    */
   static Map.Entry<BytesWritable, Text> digest(
       BytesWritable key, Iterator<BytesWritable> values, boolean onlyLeast) {
-    Group group = new Group();
+    GroupDigest group = new GroupDigest();
     if (onlyLeast) {
       Map.Entry<BytesWritable, BytesWritable> least = least(key, values);
       group.add(least.getKey(), least.getValue());
@@ -45,7 +45,10 @@ final class Group {
     keys = 31 * keys + key.hashCode();
   }
 
-  /** The smallest of the values, and of its keys the smallest; copies. There is one at least. */
+  /**
+   * Returns the smallest of the values, and of its keys the smallest; copies. There is one at
+   * least.
+   */
   static Map.Entry<BytesWritable, BytesWritable> least(
       BytesWritable key, Iterator<BytesWritable> values) {
     BytesWritable leastKey = null;

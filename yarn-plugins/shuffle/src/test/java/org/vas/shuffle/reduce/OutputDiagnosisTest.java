@@ -1,9 +1,9 @@
 package org.vas.shuffle.reduce;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.vas.shuffle.reduce.Diagnosis.BAD_MAP;
-import static org.vas.shuffle.reduce.Diagnosis.ONE_OST;
-import static org.vas.shuffle.reduce.Diagnosis.SICK_FILE_SYSTEM;
+import static org.vas.shuffle.reduce.OutputDiagnosis.BAD_MAP;
+import static org.vas.shuffle.reduce.OutputDiagnosis.ONE_OST;
+import static org.vas.shuffle.reduce.OutputDiagnosis.SICK_FILE_SYSTEM;
 
 import java.io.EOFException;
 import java.io.FileNotFoundException;
@@ -26,11 +26,11 @@ import org.vas.filesystem.ErrnoException;
 import org.vas.shuffle.mof.BadOutputException;
 import org.vas.shuffle.mof.ManifestException;
 
-class DiagnosisTest {
+class OutputDiagnosisTest {
   @ParameterizedTest
   @MethodSource("table")
-  void tellsOneBadMapFromASickFileSystem(Throwable error, Diagnosis expected) {
-    assertEquals(expected, Diagnosis.of(error));
+  void tellsOneBadMapFromASickFileSystem(Throwable error, OutputDiagnosis expected) {
+    assertEquals(expected, OutputDiagnosis.of(error));
   }
 
   @Test
@@ -39,12 +39,12 @@ class DiagnosisTest {
     for (int errno : new int[] {5, 19, 108, 110}) {
       ErrnoException number = new ErrnoException(file, "pread", errno, List.of("OST0001"));
       IOException error = new IOException("in no language", number);
-      assertEquals(ONE_OST, Diagnosis.of(error), number::getMessage);
-      assertEquals(Set.of("OST0001"), Diagnosis.osts(error));
+      assertEquals(ONE_OST, OutputDiagnosis.of(error), number::getMessage);
+      assertEquals(Set.of("OST0001"), OutputDiagnosis.osts(error));
     }
     assertEquals(SICK_FILE_SYSTEM,
-        Diagnosis.of(new IOException("x", new ErrnoException(file, "open", 116, List.of()))));
-    assertEquals(Set.of(), Diagnosis.osts(new IOException("Input/output error")));
+        OutputDiagnosis.of(new IOException("x", new ErrnoException(file, "open", 116, List.of()))));
+    assertEquals(Set.of(), OutputDiagnosis.osts(new IOException("Input/output error")));
   }
 
   static Stream<Arguments> table() {

@@ -1,7 +1,7 @@
 package org.vas.scheduler.policy;
 
 /** How far from its host an ask may be granted; the order is the order of widening. */
-public enum Stage {
+public enum WaitStage {
   STRICT,
   PARTNER,
   ANY
