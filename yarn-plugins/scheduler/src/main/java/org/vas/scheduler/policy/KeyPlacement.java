@@ -17,7 +17,7 @@ final class KeyPlacement {
 
   private final AskKey key;
   private final WaitLimits limits;
-  private final Map<String, Row> rows = new HashMap<>();
+  private final Map<String, AskRow> rows = new HashMap<>();
   private final Map<String, HostWait> waits = new LinkedHashMap<>();
   private final IdleTime idle;
   private final HostWait unplaced = new HostWait(PlacementEvent.NO_HOST);
@@ -87,7 +87,7 @@ final class KeyPlacement {
   }
 
   void decide(long now, ClusterView view, Consumer<PlacementEvent> events) {
-    rows.values().removeIf(Row::isEmpty);
+    rows.values().removeIf(AskRow::isEmpty);
     waits.keySet().removeIf(host -> !rows.containsKey(host));
     racks.clear();
     anyStrict = false;
@@ -202,24 +202,24 @@ final class KeyPlacement {
     return other == null || one.waited(now) > other.waited(now) ? one : other;
   }
 
-  private Row row(String name) {
-    return rows.computeIfAbsent(name, n -> new Row());
+  private AskRow row(String name) {
+    return rows.computeIfAbsent(name, n -> new AskRow());
   }
 
   private void rowGranted(String name) {
-    Row row = rows.get(name);
+    AskRow row = rows.get(name);
     if (row != null) {
       row.granted();
     }
   }
 
   private int asked(String name) {
-    Row row = rows.get(name);
+    AskRow row = rows.get(name);
     return row == null ? 0 : row.asked();
   }
 
   private int live(String name) {
-    Row row = rows.get(name);
+    AskRow row = rows.get(name);
     return row == null ? 0 : row.live();
   }
 }

@@ -21,14 +21,14 @@ final class Entries {
   private static final int BLOCK_BITS = 13;
   private static final int PAGE_LONGS = 2 * 4096;
 
-  private final Memory memory;
+  private final BufferMemory memory;
   private final int[] counts;
   private final List<long[]> pages = new ArrayList<>();
   private long[] page = new long[0];
   private int used;
   private long taken;
 
-  Entries(int partitions, Memory memory) {
+  Entries(int partitions, BufferMemory memory) {
     this.counts = new int[partitions];
     this.memory = memory;
   }

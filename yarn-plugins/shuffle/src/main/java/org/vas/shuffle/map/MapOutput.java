@@ -45,7 +45,7 @@ final class MapOutput<K, V> implements MapOutputCollector<K, V> {
     KeyOrder order = KeyOrder.of(job);
     this.ledger = ledger;
     this.bufferBytes = CollectorRules.bufferBytes(job);
-    Memory memory = new Memory(bufferBytes);
+    BufferMemory memory = new BufferMemory(bufferBytes);
     this.entries = new Entries(partitions, memory);
     this.buffer = new RecordBuffer(memory, entries, order, this::spill);
     this.keys = serializer(job, keyClass);

@@ -27,7 +27,7 @@ final class RecordBuffer extends DataOutputStream {
     void spill() throws IOException;
   }
 
-  private final Memory memory;
+  private final BufferMemory memory;
   private final Entries entries;
   private final KeyOrder order;
   private final Full full;
@@ -41,7 +41,7 @@ final class RecordBuffer extends DataOutputStream {
   private int usualHeader = 2;
   private long bytes;
 
-  RecordBuffer(Memory memory, Entries entries, KeyOrder order, Full full) {
+  RecordBuffer(BufferMemory memory, Entries entries, KeyOrder order, Full full) {
     super(OutputStream.nullOutputStream());
     this.out = new Uncounted();
     this.memory = memory;

@@ -7,7 +7,7 @@ package org.vas.scheduler.policy;
  * judged by the application's count, because its rows are consistent with one another; whether
  * anything is left to wait for is judged by the scheduler's.
  */
-final class Row {
+final class AskRow {
   private int asked;
   private int live;
 

@@ -1,11 +1,11 @@
 package org.vas.shuffle.map;
 
 /** The memory of one collector, in bytes. */
-final class Memory {
+final class BufferMemory {
   private final long limit;
   private long used;
 
-  Memory(long limit) {
+  BufferMemory(long limit) {
     this.limit = limit;
   }
 
