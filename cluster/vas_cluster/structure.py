@@ -1,4 +1,4 @@
-"""pydantic's findings in the words both readers use."""
+"""Turns the findings of pydantic into the problems that `vas cluster check` prints."""
 
 from __future__ import annotations
 
