@@ -90,7 +90,7 @@ public final class PlainLayout implements StripeLayout {
     return stripeCount;
   }
 
-  /** Returns the first OST: of the first object, or the start that a wish names. */
+  /** Returns the OST of the first object, or the one that a request starts at. */
   public Optional<Integer> stripeOffset() {
     if (!objects.isEmpty()) {
       return Optional.of(objects.get(0).ostIndex());

@@ -50,7 +50,7 @@ final class AttemptAsks {
     return answer(asks, live);
   }
 
-  /** Returns all that we made strict, relaxed; for when the policy cannot be trusted any more. */
+  /** Relaxes all rows that we made strict: the policy cannot be trusted any more. */
   List<ResourceRequest> relaxAll(List<ResourceRequest> asks, List<ResourceRequest> live) {
     List<ResourceRequest> answer = new ArrayList<>(asks);
     RowSet sent = new RowSet();

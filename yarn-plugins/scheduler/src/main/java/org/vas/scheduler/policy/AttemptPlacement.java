@@ -90,7 +90,7 @@ public final class AttemptPlacement {
     }
   }
 
-  /** Returns the rows and hosts looked at so far: what the decisions cost, counted. */
+  /** Returns the number of rows and hosts looked at so far: what the decisions cost, counted. */
   public long work() {
     return workOfForgottenKeys + keys.values().stream().mapToLong(KeyPlacement::work).sum();
   }

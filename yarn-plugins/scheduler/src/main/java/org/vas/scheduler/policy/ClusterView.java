@@ -14,7 +14,7 @@ public interface ClusterView {
   /** Returns the rack the scheduler counts the host to. */
   String rackOf(String host);
 
-  /** Returns the node beside it: the guest of the HA partner. */
+  /** Returns the guest on the HA partner of the guest's host; empty if there is none. */
   Optional<String> partnerOf(String host);
 
   /** Returns every node that may run something; trouble is asked for separately. */

@@ -34,7 +34,7 @@ final class HostWait {
     return cause;
   }
 
-  /** Returns the longer of the two clocks. */
+  /** Returns the longer of the two waits, in milliseconds. */
   long waited(long now) {
     return Math.max(unserved(now), idled);
   }

@@ -193,7 +193,7 @@ final class KeyPlacement {
     return PlacementEvent.grant(key, node, node, GrantLocality.LOCAL, waited, RemoteCause.NONE);
   }
 
-  /** Returns the rows and hosts looked at so far: what a decision costs, counted. */
+  /** Returns the number of rows and hosts looked at so far: what a decision costs, counted. */
   long work() {
     return work + idle.work();
   }

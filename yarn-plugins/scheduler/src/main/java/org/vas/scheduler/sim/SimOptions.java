@@ -72,7 +72,7 @@ final class SimOptions {
     return splits;
   }
 
-  /** Returns the tasks a node runs at a time. */
+  /** Returns the number of tasks a node runs at a time. */
   int slots() {
     return slots;
   }
@@ -81,7 +81,7 @@ final class SimOptions {
     return deadNodes;
   }
 
-  /** Returns the nodes whose tasks take four times as long. */
+  /** Returns the number of nodes whose tasks take four times as long. */
   int slowNodes() {
     return slowNodes;
   }

@@ -61,7 +61,7 @@ final class Combine<K, V> {
     return writer.records;
   }
 
-  /** Returns the bytes that the last run emitted, as IFile stores them. */
+  /** Returns the number of bytes that the last run emitted, as IFile stores them. */
   long bytes() {
     return writer.bytes;
   }

@@ -88,7 +88,7 @@ final class RecordBuffer extends DataOutputStream {
     return new Records(blocks);
   }
 
-  /** Returns the bytes of all complete records, with their lengths. */
+  /** Returns the number of bytes of all complete records, with their lengths. */
   long bytes() {
     return bytes;
   }
@@ -98,7 +98,7 @@ final class RecordBuffer extends DataOutputStream {
     return memory.isExceeded();
   }
 
-  /** Returns the bytes of the header of the last record. */
+  /** Returns the number of bytes of the header of the last record. */
   int headerBytes() {
     return usualHeader;
   }

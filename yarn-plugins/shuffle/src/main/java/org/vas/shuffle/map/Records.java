@@ -22,7 +22,7 @@ final class Records {
     return valueLength + VInts.sizeAt(block, valueLength);
   }
 
-  /** Returns the bytes of a whole record, its lengths included. */
+  /** Returns the number of bytes of a whole record, its lengths included. */
   int length(long place) {
     byte[] block = block(place);
     int offset = Entries.offset(place);

@@ -126,7 +126,7 @@ final class Runs implements Closeable {
     return table.present();
   }
 
-  /** Returns the records written, counting those of merges again as stock does. */
+  /** Returns the number of records written, counting those of merges again as stock does. */
   long spilledRecords() {
     return spilledRecords;
   }

@@ -38,7 +38,7 @@ final class SortedRecords extends RawRecords {
     return true;
   }
 
-  /** Returns whether all were taken. */
+  /** Returns whether all records were taken. */
   boolean isEnded() {
     return current >= end;
   }

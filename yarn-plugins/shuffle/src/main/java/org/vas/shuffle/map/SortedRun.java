@@ -21,7 +21,7 @@ final class SortedRun {
     return segments;
   }
 
-  /** Returns the number of its segments; the lower it is, the earlier they were emitted. */
+  /** Returns the number of the run; a run with a lower one was emitted earlier. */
   int number() {
     return segments.get(0).run();
   }

@@ -18,7 +18,7 @@ final class Batch {
     this.ends = new int[2 * Math.max(1, size / BYTES_PER_RECORD)];
   }
 
-  /** Returns the bytes that a batch of a size takes. */
+  /** Returns the number of bytes that a batch of a size takes. */
   static long memory(int size) {
     return size + 2L * Integer.BYTES * Math.max(1, size / BYTES_PER_RECORD);
   }
@@ -69,7 +69,7 @@ final class Batch {
     return records;
   }
 
-  /** Returns the bytes of the records as IFile has them. */
+  /** Returns the number of bytes of the records as IFile has them. */
   long rawBytes() {
     return rawBytes;
   }

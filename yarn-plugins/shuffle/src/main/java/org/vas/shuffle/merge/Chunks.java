@@ -15,10 +15,10 @@ public interface Chunks extends Closeable {
   /** Returns the array that holds the piece. */
   byte[] data();
 
-  /** Returns the first byte of it. */
+  /** Returns the offset of the first byte of the piece. */
   int start();
 
-  /** Returns the byte after its last. */
+  /** Returns the offset after the last byte of the piece. */
   int end();
 
   /**

@@ -25,7 +25,7 @@ public class Conservation {
     return new Conservation(records, bytes);
   }
 
-  /** Returns the bytes of all records as IFile has them. */
+  /** Returns the number of bytes of all records as IFile has them. */
   public long rawBytes() {
     return rawBytes;
   }

@@ -57,7 +57,7 @@ public final class MemoryPlan {
     return batchBytes;
   }
 
-  /** Returns whether all these can be open at once. */
+  /** Returns whether all these segments can be open at once. */
   public boolean fits(List<SegmentFile> segments) {
     return segments.size() <= fanIn()
         || (files(segments) <= MOST_FILES && need(segments, SMALLEST_BUFFER) <= forInputs);
@@ -69,7 +69,7 @@ public final class MemoryPlan {
     return (int) Math.max(FEWEST_INPUTS, Math.min(MOST_FILES, fit));
   }
 
-  /** Returns the largest buffer with which all these fit: a multiple of 64 KiB. */
+  /** Returns the bytes of the largest buffer with which all fit: a multiple of 64 KiB. */
   public int bufferBytes(List<SegmentFile> segments) {
     int size = readBytes;
     while (size > SMALLEST_BUFFER && need(segments, size) > forInputs) {

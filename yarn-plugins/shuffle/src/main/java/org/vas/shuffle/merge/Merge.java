@@ -68,7 +68,7 @@ public final class Merge implements Closeable {
     return record.keyLength;
   }
 
-  /** Returns the value stands right after the key. */
+  /** Returns the bytes of the value, which stands right after the key. */
   public int valueLength() {
     return record.valueLength;
   }

@@ -58,7 +58,7 @@ final class ReadAhead implements Chunks {
     this.bufferBytes = (int) Math.min(bufferBytes, unrequested);
   }
 
-  /** Returns the bytes of both buffers for that segment. */
+  /** Returns the number of bytes of both buffers for that segment. */
   static long memory(Segment segment, int bufferBytes) {
     return Math.min((long) BUFFERS * bufferBytes, segment.storedBytes());
   }

@@ -134,7 +134,7 @@ public final class Manifest {
       return this;
     }
 
-    /** Returns every segment, by partition, then run. */
+    /** Sets all segments, ordered by partition, then run. */
     public Builder segments(List<Segment> list) {
       this.segments = list;
       return this;

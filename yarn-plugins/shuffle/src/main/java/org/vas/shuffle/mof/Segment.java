@@ -86,7 +86,7 @@ public final class Segment {
     return offset;
   }
 
-  /** Returns the first byte after it. */
+  /** Returns the offset of the first byte after the segment. */
   public long end() {
     return offset + storedBytes;
   }

@@ -6,12 +6,12 @@ import org.apache.hadoop.io.WritableUtils;
 public final class VInts {
   private VInts() {}
 
-  /** Returns the bytes that the length takes as a vint. */
+  /** Returns the number of bytes that the length takes as a vint. */
   public static int size(int length) {
     return length < 128 ? 1 : WritableUtils.getVIntSize(length);
   }
 
-  /** Returns the bytes of the vint that starts at an offset. */
+  /** Returns the number of bytes of the vint that starts at an offset. */
   public static int sizeAt(byte[] bytes, int offset) {
     byte first = bytes[offset];
     return first >= 0 ? 1 : WritableUtils.decodeVIntSize(first);

@@ -55,7 +55,7 @@ public abstract class KeyOrder {
     return true;
   }
 
-  /** Returns the bytes of the shortest key that is compared without what follows it. */
+  /** Returns the number of bytes of the shortest key that is compared without what follows it. */
   public abstract int shortestKey();
 
   /** Returns the prefix of the serialised key in these bytes. */

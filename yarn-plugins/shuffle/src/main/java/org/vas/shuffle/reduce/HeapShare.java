@@ -28,7 +28,7 @@ final class HeapShare {
     return (long) (heap * before);
   }
 
-  /** Returns the bytes for the merge that reduce() reads from. */
+  /** Returns the number of bytes for the merge that reduce() reads from. */
   long besideReduce() {
     return (long) (heap * beside);
   }

@@ -48,7 +48,7 @@ final class Suspects {
     return lookedAtAgain.contains(attempt);
   }
 
-  /** Returns the maps they are of. */
+  /** Returns the numbers of the maps whose outputs are suspects. */
   Set<Integer> maps() {
     return ostsOf.keySet().stream().map(each -> each.getTaskID().getId())
         .collect(Collectors.toSet());
