@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 REPOSITORY = Path(__file__).parents[1]
 PROBE = str(REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar")
+PROBE_CLASS = "org.vas.workloads.probe.ShuffleProbe"
 _ONE_ATTEMPT_EACH = {
     "mapreduce.job.reduces": "4",
     "mapreduce.map.speculative": "false",
@@ -56,7 +57,7 @@ def test_one_property_switches_the_shuffle_off(lab: Lab) -> None:
 def probe(lab: Lab, name: str, properties: Mapping[str, str]) -> JobResult:
     """A small job."""
     lab.call(["rm", "-rf", str(inside(lab, "submit", name))])
-    main = [PROBE, "org.vas.workloads.probe.Probe", f"/submit/{name}"]
+    main = [PROBE, PROBE_CLASS, f"/submit/{name}"]
     return lab.run_job(main, _ONE_ATTEMPT_EACH | dict(properties))
 
 
@@ -87,7 +88,7 @@ def test_tasks_run_without_an_archive_that_is_damaged(lab: Lab) -> None:
 def test_U1_a_runnable_jar_runs_with_a_profile(lab: Lab, tmp_path: Path) -> None:
     lab.call(["rm", "-rf", str(inside(lab, "submit", "runnable"))])
     with zipfile.ZipFile(PROBE) as probe_jar, zipfile.ZipFile(tmp_path / "run.jar", "w") as made:
-        made.writestr("META-INF/MANIFEST.MF", "Main-Class: org.vas.workloads.probe.Probe\n\n")
+        made.writestr("META-INF/MANIFEST.MF", f"Main-Class: {PROBE_CLASS}\n\n")
         for name in probe_jar.namelist():
             if not name.startswith("META-INF/"):
                 made.writestr(name, probe_jar.read(name))
@@ -137,7 +138,7 @@ def submitted(
         f"-D{key}=JDK_JAVA_OPTIONS=-Xlog:class+load:file={logs}/{role}-%p"
         for role, key in variables.items()
     ]
-    job = [PROBE, "org.vas.workloads.probe.Probe", *listen, "-Dmapreduce.job.reduces=2", *options]
+    job = [PROBE, PROBE_CLASS, *listen, "-Dmapreduce.job.reduces=2", *options]
     argv = ["submit", "--json", "--profile", profile, *job, f"/submit/{name}"]
     found = json.loads(vas(lab, *argv))
     # The shuffle is on: its collector and its merge are there.

@@ -14,7 +14,8 @@ from vas_cluster.schema import schema_text
 from vas_core.cli import run_command
 
 CLUSTER = Path(__file__).parents[1]
-GOOD = sorted((CLUSTER / "examples").glob("*.yaml"))
+UNUSUAL = sorted((CLUSTER / "examples" / "unusual").glob("*.yaml"))
+GOOD = [*sorted((CLUSTER / "examples").glob("*.yaml")), *UNUSUAL]
 BAD = sorted((CLUSTER / "examples" / "bad").glob("*.yaml"))
 
 

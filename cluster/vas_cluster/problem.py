@@ -1,6 +1,6 @@
 """A problem of a cluster map, as one line of a message.
 
-The Java reader prints the same lines; `examples/bad/*.expected` holds both to it.
+`examples/bad/*.expected` holds the lines. The Java reader refuses less, in its own words.
 """
 
 from __future__ import annotations

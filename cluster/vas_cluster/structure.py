@@ -1,4 +1,4 @@
-"""Builds the model of a map, and words pydantic's errors as the Java reader does."""
+"""Turns the findings of pydantic into the problems that `vas cluster check` prints."""
 
 from __future__ import annotations
 

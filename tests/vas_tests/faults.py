@@ -35,7 +35,7 @@ EXIT_SECONDS = 150
 MANIFEST = "/manifest$"
 MOF = r"\.mof$"
 _WORKLOADS = REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar"
-_PROBE = (str(_WORKLOADS), "org.vas.workloads.probe.Probe")
+_PROBE = (str(_WORKLOADS), "org.vas.workloads.probe.ShuffleProbe")
 _SMALL = SHUFFLE | {
     "probe.maps": str(MAPS),
     "probe.records": "20000",

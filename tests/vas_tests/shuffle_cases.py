@@ -80,7 +80,7 @@ none    lz4    6         new  own    no        one      full        encrypted   
 
 _WORKLOADS = "yarn-plugins/workloads/target/vas-workloads-0.1.0.jar"
 JAR = str(Path(__file__).parents[2] / _WORKLOADS)
-PROBE = (JAR, "org.vas.workloads.probe.Probe")
+PROBE = (JAR, "org.vas.workloads.probe.ShuffleProbe")
 _SORT = ("sort", "-r", "2", "-outFormat", "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat")
 _TEXTS = ("-outKey", "org.apache.hadoop.io.Text", "-outValue", "org.apache.hadoop.io.Text")
 PROGRAMS: Mapping[str, tuple[str, ...]] = {

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 
 /**
  * Writes docs/configuration.md from the {@code XConf} interfaces of all modules. Run its main

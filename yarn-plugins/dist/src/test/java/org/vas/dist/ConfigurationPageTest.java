@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.vas.layout.ConfKey;
-import org.vas.layout.LayoutConf;
+import org.vas.conf.ConfKey;
+import org.vas.conf.LayoutConf;
 
 class ConfigurationPageTest {
   private static final Path PAGE = Path.of(System.getProperty("basedir", ""))

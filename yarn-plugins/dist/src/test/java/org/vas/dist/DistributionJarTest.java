@@ -84,7 +84,7 @@ class DistributionJarTest {
         .resolve("../../cluster/examples/laptop-lab.yaml").normalize();
     ClassLoader platform = ClassLoader.getPlatformClassLoader();
     try (URLClassLoader alone = new URLClassLoader(new URL[] {jar.toUri().toURL()}, platform)) {
-      Class<?> type = alone.loadClass("org.vas.layout.ClusterMap");
+      Class<?> type = alone.loadClass("org.vas.site.ClusterMap");
       Object map = type.getMethod("load", Path.class).invoke(null, example);
       assertEquals("lab", type.getMethod("fsname").invoke(map));
     }

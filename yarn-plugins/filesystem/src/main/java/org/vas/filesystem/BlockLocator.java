@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import org.apache.hadoop.fs.BlockLocation;
-import org.vas.layout.Guest;
 import org.vas.layout.StripeLayout;
 import org.vas.layout.StripeRun;
+import org.vas.site.Guest;
 
 /**
  * Turns a layout into block locations, one for each block that the file system reports.

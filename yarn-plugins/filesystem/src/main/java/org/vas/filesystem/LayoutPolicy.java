@@ -12,7 +12,7 @@ import java.util.regex.PatternSyntaxException;
 import org.apache.hadoop.conf.Configuration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 import org.vas.layout.LayoutRequest;
 
 /** Decides the layout of a new file from its path and block size. */

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
-import org.vas.layout.ClusterMap;
-import org.vas.layout.Host;
+import org.vas.site.ClusterMap;
+import org.vas.site.Host;
 
 /** Finds out on which host of the site description this process runs. */
 final class LocalGuest {

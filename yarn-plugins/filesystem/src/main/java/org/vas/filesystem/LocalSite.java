@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
-import org.vas.layout.ClusterMap;
-import org.vas.layout.ClusterMapException;
-import org.vas.layout.ConfKey;
-import org.vas.layout.Guest;
-import org.vas.layout.Host;
-import org.vas.layout.LayoutConf;
-import org.vas.layout.OstOwners;
+import org.vas.conf.ConfKey;
+import org.vas.conf.LayoutConf;
+import org.vas.site.ClusterMap;
+import org.vas.site.ClusterMapException;
+import org.vas.site.Guest;
+import org.vas.site.Host;
+import org.vas.site.OstOwners;
 
 /** The site as seen from this machine: the mount, who serves an OST, and what is local. */
 final class LocalSite {

@@ -1,7 +1,7 @@
 package org.vas.filesystem;
 
 import java.time.Duration;
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 
 /** Declares the configuration keys of {@link LustreFileSystem}. */
 public interface LustreConf {

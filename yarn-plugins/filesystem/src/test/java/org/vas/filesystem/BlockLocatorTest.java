@@ -13,13 +13,13 @@ import java.util.function.IntFunction;
 import org.apache.hadoop.fs.BlockLocation;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.vas.layout.ClusterMap;
-import org.vas.layout.Guest;
-import org.vas.layout.Host;
 import org.vas.layout.LayoutException;
 import org.vas.layout.PlainLayout;
 import org.vas.layout.StripeLayout;
 import org.vas.layout.StripeRun;
+import org.vas.site.ClusterMap;
+import org.vas.site.Guest;
+import org.vas.site.Host;
 
 class BlockLocatorTest {
   private static final long MIB = 1 << 20;

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** One entry of a composite layout: an extent of the file and how it is laid out. */
 public final class Component {
-  /** {@link #end()} of an extent up to the end of the file, wherever that is. */
+  /** The {@link #end()} of an extent that reaches to the end of the file. */
   public static final long END_OF_FILE = Long.MAX_VALUE;
 
   private final long id;
@@ -27,22 +27,22 @@ public final class Component {
     return id;
   }
 
-  /** The upper half of the id. */
+  /** Returns the upper half of the id. */
   public long mirrorId() {
     return id >> 16;
   }
 
-  /** The flags by their {@code lfs} names, unknown ones as {@code 0x...}. */
+  /** Returns the flags by their {@code lfs} names, unknown ones as {@code 0x...}. */
   public List<String> flagNames() {
     return LayoutBits.flagNames(flags);
   }
 
-  /** First byte of the extent. */
+  /** Returns the first byte of the extent. */
   public long start() {
     return reachable(storedStart);
   }
 
-  /** First byte after the extent, or {@link #END_OF_FILE}. */
+  /** Returns the first byte after the extent, or {@link #END_OF_FILE}. */
   public long end() {
     return reachable(storedEnd);
   }
@@ -51,12 +51,12 @@ public final class Component {
     return layout;
   }
 
-  /** Whether its objects have been made: until then the layout is only a request. */
+  /** Returns whether its objects have been made: until then the layout is only a request. */
   public boolean isInstantiated() {
     return has(LayoutBits.FLAG_INIT);
   }
 
-  /** The extent's borders as stored, unsigned, -1 for the end of the file. */
+  /** Returns the extent's borders as stored, unsigned, -1 for the end of the file. */
   long storedStart() {
     return storedStart;
   }

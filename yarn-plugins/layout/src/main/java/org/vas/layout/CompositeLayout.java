@@ -30,12 +30,12 @@ public final class CompositeLayout implements StripeLayout {
     return generation;
   }
 
-  /** The composite's own flags (the FLR state), as stored. */
+  /** Returns the composite's own flags (the FLR state), as stored. */
   public int flags() {
     return flags;
   }
 
-  /** Copies of the file: 1 without mirrors. */
+  /** Returns how many copies of the file there are: 1 without mirrors. */
   public int mirrorCount() {
     return mirrorCount;
   }

@@ -54,7 +54,7 @@ final class CompositeRequest {
   }
 
   /**
-   * The plain layouts of a file whose extents end where it is said, the last with the file.
+   * Returns the plain layouts of a file whose extents end where it is said, the last with the file.
    *
    * @return one more than there are ends; none when the file's extents are others
    */

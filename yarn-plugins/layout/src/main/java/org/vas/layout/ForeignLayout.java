@@ -3,7 +3,7 @@ package org.vas.layout;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** A layout that belongs to something else than Lustre's striping; no OST owns its bytes. */
+/** A layout of something other than Lustre's striping; no OST owns its bytes. */
 public final class ForeignLayout implements StripeLayout {
   private final long type;
   private final long flags;
@@ -23,7 +23,7 @@ public final class ForeignLayout implements StripeLayout {
     return flags;
   }
 
-  /** The opaque value. */
+  /** Returns a copy of the value, whose format only the owner of the layout knows. */
   public byte[] value() {
     return value.clone();
   }

@@ -66,7 +66,7 @@ final class LayoutDecoder {
     int count = PlainLayout.countOf(unsigned(in.getShort(28)));
     check(count <= LayoutBits.MAX_STRIPES, "stripe count %s is above %s",
         count, LayoutBits.MAX_STRIPES);
-    List<StripeObject> objects = objects(in, magic.headerSize(), count);
+    List<OstObject> objects = objects(in, magic.headerSize(), count);
     if ((pattern & LayoutBits.PATTERN_RELEASED) != 0) {
       // The objects of a released file are gone; their places are all zero, which is no OST 0.
       objects = List.of();
@@ -96,7 +96,7 @@ final class LayoutDecoder {
   }
 
   // A wish has a count and no objects at all.
-  private static List<StripeObject> objects(ByteBuffer in, int start, int count)
+  private static List<OstObject> objects(ByteBuffer in, int start, int count)
       throws LayoutException {
     if (in.limit() == start) {
       return List.of();
@@ -106,9 +106,9 @@ final class LayoutDecoder {
     need(in, size, count + " objects");
     check(in.limit() == size, "oversized: %s bytes hold %s objects, %s given",
         size, count, in.limit());
-    List<StripeObject> objects = new ArrayList<>(count);
+    List<OstObject> objects = new ArrayList<>(count);
     for (int at = start; at < size; at += OBJECT_SIZE) {
-      objects.add(new StripeObject(
+      objects.add(new OstObject(
           in.getInt(at + 20), in.getLong(at), in.getInt(at + 8), in.getInt(at + 12)));
     }
     return objects;

@@ -57,7 +57,7 @@ public final class LayoutRequest {
         0, 0);
   }
 
-  /** The same on OSTs of one pool. */
+  /** Returns this request restricted to the OSTs of one pool. */
   public LayoutRequest pool(String name) {
     requireNonNull(name, "name");
     check(name.matches("[A-Za-z0-9_.-]{1," + POOL_MAX + "}"),
@@ -66,14 +66,14 @@ public final class LayoutRequest {
         onOne);
   }
 
-  /** The same with its first object on one OST; Lustre chooses the others. */
+  /** Returns this request with its first object on one OST; Lustre chooses the others. */
   public LayoutRequest startingAt(int ostIndex) {
     check(ostIndex >= 0 && ostIndex < PlainLayout.NOT_TOLD,
         "OST index " + ostIndex + " is not between 0 and 65534");
     return new LayoutRequest(stripeSize, stripeCount, ostIndex, pool, List.of(), onMdt, onOne);
   }
 
-  /** The same on exactly these OSTs, in this order; their number becomes the stripe count. */
+  /** Returns this request on exactly these OSTs, in order; their number is the stripe count. */
   public LayoutRequest osts(int... indices) {
     check(indices.length >= 1 && indices.length <= LayoutBits.MAX_STRIPES,
         indices.length + " OSTs are not between 1 and " + LayoutBits.MAX_STRIPES);
@@ -85,7 +85,7 @@ public final class LayoutRequest {
   }
 
   /**
-   * The same for all but the first bytes, which are to lie on the file's MDT (Data-on-MDT).
+   * Returns this request with the first bytes on the file's MDT (Data-on-MDT).
    *
    * @param bytes a multiple of 64 KiB below 4 GiB; Lustre refuses or cuts what its MDTs do not take
    */
@@ -96,8 +96,8 @@ public final class LayoutRequest {
   }
 
   /**
-   * The same for all but the first bytes, which get one object: a file that never grows longer has
-   * no other. Those after {@link #onMdt} where both are asked for.
+   * Returns this request with one object for the first bytes, so that a file that never grows
+   * longer has no other. With {@link #onMdt}, the bytes that follow those on the MDT.
    *
    * @param bytes a multiple of 64 KiB and of the stripe size
    */
@@ -116,7 +116,7 @@ public final class LayoutRequest {
     return stripeCount;
   }
 
-  /** The bytes to give to {@code setxattr("lustre.lov")}. */
+  /** Returns the bytes to give to {@code setxattr("lustre.lov")}. */
   public byte[] encode() {
     List<Long> ends = ends();
     if (ends.isEmpty()) {
@@ -171,7 +171,7 @@ public final class LayoutRequest {
     return out.array();
   }
 
-  /** Whether a file's layout, read back, is what this request asked for. */
+  /** Returns whether a file's layout, read back, is what this request asked for. */
   public boolean isMetBy(StripeLayout layout) {
     List<Long> ends = ends();
     if (ends.isEmpty()) {
@@ -194,7 +194,7 @@ public final class LayoutRequest {
   }
 
   private boolean isMetBy(PlainLayout got) {
-    List<Integer> gotOsts = got.objects().stream().map(StripeObject::ostIndex)
+    List<Integer> gotOsts = got.objects().stream().map(OstObject::ostIndex)
         .collect(Collectors.toUnmodifiableList());
     return (stripeSize == 0 || got.stripeSize() == stripeSize)
         && (stripeCount <= 0 || got.stripeCount() == stripeCount)

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * nobody has written to, data on the MDT, or a released file.
  */
 public final class PlainLayout implements StripeLayout {
-  /** {@link #stripeCount()} of a wish for all OSTs there are. */
+  /** The {@link #stripeCount()} of a request for all OSTs that exist. */
   public static final int ALL_OSTS = -1;
 
   static final int NOT_TOLD = 0xFFFF;
@@ -47,10 +47,10 @@ public final class PlainLayout implements StripeLayout {
   private final int stripeCount;
   private final int lastField;
   private final Optional<String> pool;
-  private final List<StripeObject> objects;
+  private final List<OstObject> objects;
 
   PlainLayout(Magic magic, int pattern, long stripeSize, int stripeCount, int lastField,
-      Optional<String> pool, List<StripeObject> objects) {
+      Optional<String> pool, List<OstObject> objects) {
     this.magic = requireNonNull(magic, "magic");
     this.pattern = pattern;
     this.stripeSize = stripeSize;
@@ -65,32 +65,32 @@ public final class PlainLayout implements StripeLayout {
     return stored >= FIRST_NEGATIVE_COUNT ? stored - 0x10000 : stored;
   }
 
-  /** {@code v1}, {@code v3} when it can name a pool, {@code specific} for a list of OSTs. */
+  /** Returns {@code v1}, {@code v3} if it can name a pool, {@code specific} with listed OSTs. */
   public String magic() {
     return magic.label();
   }
 
-  /** The pattern's bits. */
+  /** Returns the bits of the pattern, as in {@code lmm_pattern}. */
   public int pattern() {
     return pattern;
   }
 
-  /** The pattern's bits by their {@code lfs} names, unknown ones as {@code 0x...}. */
+  /** Returns the pattern's bits by their {@code lfs} names, unknown ones as {@code 0x...}. */
   public List<String> patternNames() {
     return LayoutBits.patternNames(pattern);
   }
 
-  /** Bytes; 0 in a directory default that inherits it. */
+  /** Returns the stripe size in bytes; 0 in a directory default that inherits it. */
   public long stripeSize() {
     return stripeSize;
   }
 
-  /** Objects the file has or will have; negative for all OSTs, see {@link #ALL_OSTS}. */
+  /** Returns how many objects the file has or will have; negative for {@link #ALL_OSTS}. */
   public int stripeCount() {
     return stripeCount;
   }
 
-  /** The first OST: of the first object, or the start that a wish names. */
+  /** Returns the OST of the first object, or the one that a request starts at. */
   public Optional<Integer> stripeOffset() {
     if (!objects.isEmpty()) {
       return Optional.of(objects.get(0).ostIndex());
@@ -98,7 +98,7 @@ public final class PlainLayout implements StripeLayout {
     return lastField == NOT_TOLD ? Optional.empty() : Optional.of(lastField);
   }
 
-  /** 0 when the bytes do not tell it: {@code getxattr} hides it. */
+  /** Returns the layout's generation; 0 if not known: {@code getxattr} hides it. */
   public int generation() {
     return objects.isEmpty() || lastField == NOT_TOLD ? 0 : lastField;
   }
@@ -107,12 +107,12 @@ public final class PlainLayout implements StripeLayout {
     return pool;
   }
 
-  /** Empty when nothing is placed. */
-  public List<StripeObject> objects() {
+  /** Returns the objects; empty when nothing is placed. */
+  public List<OstObject> objects() {
     return objects;
   }
 
-  /** Whether the objects tell which OST holds a byte. */
+  /** Returns whether the objects tell which OST holds a byte. */
   public boolean isPlaced() {
     return !objects.isEmpty() && magic != Magic.SPECIFIC
         && (pattern & ~LayoutBits.PATTERN_OVERSTRIPING) == LayoutBits.PATTERN_RAID0;
@@ -130,7 +130,7 @@ public final class PlainLayout implements StripeLayout {
     runs.finish();
   }
 
-  /** Appends the owners up to {@code end}. */
+  /** Adds the owners of the bytes up to {@code end} to the runs. */
   void addRuns(RunBuilder runs, long end) {
     if (!isPlaced()) {
       runs.upTo(end, StripeRun.UNKNOWN);
@@ -156,7 +156,7 @@ public final class PlainLayout implements StripeLayout {
     addShares(offset, RunBuilder.endOf(offset, length), sink);
   }
 
-  /** Tells the shares of {@code [start, end)}. */
+  /** Passes the shares of {@code [start, end)} to the sink. */
   void addShares(long start, long end, ShareSink sink) {
     if (start >= end) {
       return;

@@ -17,7 +17,7 @@ final class RunBuilder {
     this.end = endOf(offset, length);
   }
 
-  /** The first byte after a range, at most the last number there is. */
+  /** Returns the first byte after a range, at most the last number there is. */
   static long endOf(long offset, long length) {
     if (offset < 0 || length < 0) {
       throw new IllegalArgumentException("negative range: " + offset + " + " + length);
@@ -25,12 +25,12 @@ final class RunBuilder {
     return length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
   }
 
-  /** The first byte without an owner so far. */
+  /** Returns the first byte without an owner so far. */
   long position() {
     return position;
   }
 
-  /** The end of the range. */
+  /** Returns the end of the range. */
   long end() {
     return end;
   }
@@ -47,7 +47,7 @@ final class RunBuilder {
     position = newPosition;
   }
 
-  /** Passes the last run on. */
+  /** Passes the last run to the sink. */
   void finish() {
     upTo(end, StripeRun.UNKNOWN);
     flush();

@@ -38,24 +38,24 @@ public interface StripeLayout {
    */
   void forEachShare(long offset, long length, ShareSink sink);
 
-  /** Gets what one OST holds of a byte range. */
+  /** Receives how much of a byte range one OST holds. */
   @FunctionalInterface
   interface ShareSink {
     void add(int ostIndex, long bytes);
   }
 
-  /** The owners of a byte range as a list; see {@link #forEachRun}. */
+  /** Returns the owners of a byte range as a list; see {@link #forEachRun}. */
   default List<StripeRun> ownersOf(long offset, long length) {
     List<StripeRun> runs = new ArrayList<>();
     forEachRun(offset, length, runs::add);
     return List.copyOf(runs);
   }
 
-  /** The owners of a whole file of {@code length} bytes. */
+  /** Returns the owners of a whole file of {@code length} bytes. */
   default List<StripeRun> extents(long length) {
     return ownersOf(0, length);
   }
 
-  /** The striping in force at a byte: of a composite layout, that of a component there. */
+  /** Returns the striping in force at a byte: of a composite layout, that of a component there. */
   Optional<PlainLayout> at(long offset);
 }

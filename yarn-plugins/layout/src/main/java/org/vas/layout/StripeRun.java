@@ -17,27 +17,27 @@ public final class StripeRun {
     this.ostIndex = ostIndex;
   }
 
-  /** First byte, counted from the start of the file. */
+  /** Returns the first byte, counted from the start of the file. */
   public long offset() {
     return offset;
   }
 
-  /** Bytes. */
+  /** Returns the length in bytes. */
   public long length() {
     return length;
   }
 
-  /** First byte after the run. */
+  /** Returns the first byte after the run. */
   public long end() {
     return offset + length;
   }
 
-  /** The OST's index, or {@link #UNKNOWN}. */
+  /** Returns the OST's index, or {@link #UNKNOWN}. */
   public int ostIndex() {
     return ostIndex;
   }
 
-  /** Whether an OST is known to hold these bytes. */
+  /** Returns whether an OST is known to hold these bytes. */
   public boolean isKnown() {
     return ostIndex != UNKNOWN;
   }

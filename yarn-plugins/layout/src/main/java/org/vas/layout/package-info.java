@@ -1,2 +1,2 @@
-/** Which host of the site owns which byte of a Lustre file: the cluster map and stripe layouts. */
+/** Stripe layouts of Lustre files: decoding them, requesting them, and the OST of each byte. */
 package org.vas.layout;

@@ -16,8 +16,8 @@ final class Layouts {
   }
 
   static PlainLayout withPattern(int pattern, long stripeSize, int... osts) {
-    List<StripeObject> objects = IntStream.of(osts)
-        .mapToObj(ost -> new StripeObject(ost, 1, 1, 0)).collect(Collectors.toList());
+    List<OstObject> objects = IntStream.of(osts)
+        .mapToObj(ost -> new OstObject(ost, 1, 1, 0)).collect(Collectors.toList());
     return new PlainLayout(Magic.V1, pattern, stripeSize, osts.length, PlainLayout.NOT_TOLD,
         Optional.empty(), objects);
   }

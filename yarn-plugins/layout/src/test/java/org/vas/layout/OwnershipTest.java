@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.vas.testing.CpuTime;
+import org.vas.testing.Repository;
 
 class OwnershipTest {
   private static final int INIT = LayoutBits.FLAG_INIT;

@@ -19,6 +19,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
+import org.vas.testing.Repository;
 
 /** Whatever the bytes: a layout or a LayoutException of one line, in memory in proportion. */
 class StripeLayoutFuzzTest {

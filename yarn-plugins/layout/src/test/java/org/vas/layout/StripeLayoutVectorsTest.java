@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.vas.testing.Repository;
 
 /** The bytes of a real Lustre that the Python decoder is tested with too. */
 class StripeLayoutVectorsTest {

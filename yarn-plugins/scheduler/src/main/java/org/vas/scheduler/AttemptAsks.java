@@ -31,11 +31,11 @@ final class AttemptAsks {
   }
 
   /**
-   * The asks to send on: those of the application, and those of the scheduler's rows that have to
-   * stand otherwise than they do.
+   * Returns the asks to send on: those of the application, and those of the scheduler's rows that
+   * have to stand otherwise than they do.
    *
    * @param live the rows the scheduler holds; their counts, not the application's last ones, are
-   *     sent with a changed row, because containers may have been granted since
+   * sent with a changed row, because containers may have been granted since
    */
   List<ResourceRequest> rewrite(List<ResourceRequest> asks, List<ResourceRequest> live,
       ResourceBlacklistRequest blacklist, long nowMillis) {
@@ -50,7 +50,7 @@ final class AttemptAsks {
     return answer(asks, live);
   }
 
-  /** All that we made strict, relaxed; for when the policy cannot be trusted any more. */
+  /** Relaxes all rows that we made strict: the policy cannot be trusted any more. */
   List<ResourceRequest> relaxAll(List<ResourceRequest> asks, List<ResourceRequest> live) {
     List<ResourceRequest> answer = new ArrayList<>(asks);
     RowSet sent = new RowSet();
@@ -62,7 +62,7 @@ final class AttemptAsks {
     return answer;
   }
 
-  /** What the queue's limits leave to the application. */
+  /** Takes the resources that the queue's limits leave to the application; null if unknown. */
   void headroom(Resource left) {
     cluster.headroom(left);
   }

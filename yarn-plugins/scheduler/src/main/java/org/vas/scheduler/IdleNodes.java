@@ -76,7 +76,7 @@ final class IdleNodes {
     }
   }
 
-  /** Hosts with room for a container, at most a second ago; all that had it are among them. */
+  /** Returns the hosts that had room for a container at most a second ago. */
   synchronized Collection<String> withRoom(String partition, Resource size) {
     refresh();
     return byAsk.computeIfAbsent(new Ask(partition, Resources.clone(size)), this::find);

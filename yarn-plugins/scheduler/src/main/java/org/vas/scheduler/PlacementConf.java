@@ -5,10 +5,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 import org.vas.scheduler.policy.WaitLimits;
 
-/** Which applications are placed, and how long their tasks wait for the host of their split. */
+/** Keys of placement: which applications it serves, and how long tasks wait for their host. */
 public interface PlacementConf {
   ConfKey<Boolean> ENABLED = ConfKey.flag("vas.placement.enabled", true,
       "Whether the ResourceManager places tasks on the VM that owns their split.");
@@ -26,12 +26,12 @@ public interface PlacementConf {
   ConfKey<String> OPT_OUT_TAG = ConfKey.text("vas.placement.opt-out-tag", "vas-placement-off",
       "An application with this tag is not placed (MapReduce: mapreduce.job.tags).");
 
-  /** The two waits. */
+  /** Returns the waits for a node and for its HA partner, in milliseconds. */
   static WaitLimits waits(Configuration conf) {
     return new WaitLimits(NODE_WAIT.get(conf).toMillis(), PARTNER_WAIT.get(conf).toMillis());
   }
 
-  /** The types of the applications that are placed. */
+  /** Returns the types of the applications that are placed. */
   static Set<String> applicationTypes(Configuration conf) {
     Set<String> types = Stream.of(APPLICATION_TYPES.get(conf).split(","))
         .map(String::trim)

@@ -13,9 +13,9 @@ import org.apache.hadoop.metrics2.lib.MetricsRegistry;
 import org.apache.hadoop.metrics2.lib.MutableCounterLong;
 import org.apache.hadoop.metrics2.lib.MutableQuantiles;
 import org.apache.hadoop.metrics2.lib.MutableStat;
-import org.vas.scheduler.policy.Cause;
-import org.vas.scheduler.policy.Locality;
+import org.vas.scheduler.policy.GrantLocality;
 import org.vas.scheduler.policy.PlacementEvent;
+import org.vas.scheduler.policy.RemoteCause;
 
 /** The metrics2 source {@code VasPlacement}, also in JMX. */
 final class PlacementMetrics implements MetricsSource {
@@ -35,16 +35,16 @@ final class PlacementMetrics implements MetricsSource {
       registry.newStat("Wait", WAIT, "Grants", "Millis", true);
   private final MutableQuantiles waitQuantiles = registry.newQuantiles(
       "Wait60s", WAIT, "Grants", "Millis", QUANTILE_SECONDS);
-  private final Map<Locality, MutableCounterLong> grants = new EnumMap<>(Locality.class);
-  private final Map<Cause, MutableCounterLong> relaxations = new EnumMap<>(Cause.class);
+  private final Map<GrantLocality, MutableCounterLong> grants = new EnumMap<>(GrantLocality.class);
+  private final Map<RemoteCause, MutableCounterLong> relaxations = new EnumMap<>(RemoteCause.class);
 
   private PlacementMetrics() {
-    for (Locality locality : Locality.values()) {
+    for (GrantLocality locality : GrantLocality.values()) {
       grants.put(locality, registry.newCounter(
           camel(locality.toString()) + "Grants", "Containers granted " + locality, 0L));
     }
-    for (Cause cause : Cause.values()) {
-      if (cause != Cause.NONE) {
+    for (RemoteCause cause : RemoteCause.values()) {
+      if (cause != RemoteCause.NONE) {
         relaxations.put(cause, registry.newCounter(
             "Relaxed" + camel(cause.toString()), "Hosts waited for no longer: " + cause, 0L));
       }

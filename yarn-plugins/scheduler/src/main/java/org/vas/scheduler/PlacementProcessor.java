@@ -49,7 +49,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
   private IdleNodes idle;
   private DecisionLog log;
 
-  /** For the ResourceManager. */
+  /** Makes the processor with the JVM's clock; called by the ResourceManager. */
   public PlacementProcessor() {
     this(() -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
   }
@@ -98,7 +98,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
     next.finishApplicationMaster(attempt, request, response);
   }
 
-  /** How many attempts are remembered. */
+  /** Returns how many attempts are remembered. */
   int attemptsKnown() {
     return attempts.size();
   }
@@ -136,7 +136,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
     }
   }
 
-  /** How often the ResourceManager's nodes were gone through. */
+  /** Returns how often the ResourceManager's nodes were gone through. */
   long nodeBuilds() {
     return nodes.builds();
   }

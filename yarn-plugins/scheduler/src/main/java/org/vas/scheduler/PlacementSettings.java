@@ -1,21 +1,19 @@
 package org.vas.scheduler;
 
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
-import org.vas.layout.ClusterMap;
-import org.vas.layout.ClusterMapException;
-import org.vas.layout.ConfKey;
-import org.vas.layout.LayoutConf;
+import org.vas.conf.ConfKey;
+import org.vas.conf.LayoutConf;
 import org.vas.scheduler.policy.WaitLimits;
+import org.vas.site.ClusterMap;
+import org.vas.site.ClusterMapException;
 
-/** What the ResourceManager was started with; a change needs a restart of it. */
+/** The settings that the ResourceManager was started with; a change needs a restart. */
 final class PlacementSettings {
   private final SiteRacks racks;
   private final WaitLimits waits;
@@ -43,22 +41,15 @@ final class PlacementSettings {
           ? Optional.of(new PlacementSettings(conf, racks(conf)))
           : Optional.empty();
     } catch (ClusterMapException | IllegalArgumentException e) {
-      throw new YarnRuntimeException("VAS placement: " + oneLine(e)
+      throw new YarnRuntimeException("VAS placement: " + e.getMessage()
           + "; correct it, or set " + PlacementConf.ENABLED.name() + "=false", e);
     }
   }
 
-  /** The racks of the site that the configuration names. */
+  /** Returns the racks of the site that the configuration names. */
   static SiteRacks racks(Configuration conf) throws ClusterMapException {
     Path file = LayoutConf.clusterFile(conf, System.getenv());
     return new SiteRacks(ClusterMap.load(file), NetUtils::normalizeHostName);
-  }
-
-  /** The first of what may be many lines, and how many more there are. */
-  static String oneLine(Exception error) {
-    List<String> lines = error.getMessage().lines().collect(Collectors.toList());
-    return lines.size() == 1 ? lines.get(0)
-        : lines.get(0) + " (and " + (lines.size() - 1) + " more: vas cluster check)";
   }
 
   SiteRacks racks() {

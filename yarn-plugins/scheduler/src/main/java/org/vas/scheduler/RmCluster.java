@@ -20,8 +20,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNode;
 import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 import org.apache.hadoop.yarn.util.resource.Resources;
 import org.vas.scheduler.policy.AskKey;
-import org.vas.scheduler.policy.Cause;
 import org.vas.scheduler.policy.ClusterView;
+import org.vas.scheduler.policy.RemoteCause;
 
 /** The cluster as the ResourceManager knows it, for the asks of one application attempt. */
 final class RmCluster implements ClusterView {
@@ -83,7 +83,7 @@ final class RmCluster implements ClusterView {
     return new AskKey(key.getPriority().getPriority(), key.getAllocationRequestId());
   }
 
-  /** What the queue's limits leave to the application, as its last heartbeat was told. */
+  /** Takes what the queue's limits leave to the application, as of its last heartbeat. */
   void headroom(Resource left) {
     headroom = Optional.ofNullable(left);
   }
@@ -94,19 +94,19 @@ final class RmCluster implements ClusterView {
   }
 
   @Override
-  public Cause trouble(AskKey key, String host) {
+  public RemoteCause trouble(AskKey key, String host) {
     RMNode node = nodes.get(host);
     if (node == null) {
-      return Cause.NO_SUCH_NODE;
+      return RemoteCause.NO_SUCH_NODE;
     }
     switch (node.getState()) {
       case RUNNING:
-        return isInPartition(key, node) ? Cause.NONE : Cause.PARTITION_MISMATCH;
+        return isInPartition(key, node) ? RemoteCause.NONE : RemoteCause.PARTITION_MISMATCH;
       case DECOMMISSIONING:
       case DECOMMISSIONED:
-        return Cause.DECOMMISSIONING;
+        return RemoteCause.DECOMMISSIONING;
       default:
-        return Cause.DEAD_NODE;
+        return RemoteCause.DEAD_NODE;
     }
   }
 
@@ -171,7 +171,7 @@ final class RmCluster implements ClusterView {
     return isWithinHeadroom(container);
   }
 
-  /** None where the queue's limits leave no room, however idle the nodes are. */
+  /** Returns no candidates where the queue's limits leave no room, however idle nodes are. */
   @Override
   public Collection<String> candidates(AskKey key) {
     ResourceRequest container = containers.get(key);

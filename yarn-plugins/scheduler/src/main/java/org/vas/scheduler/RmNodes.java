@@ -40,7 +40,7 @@ final class RmNodes {
     return byHost;
   }
 
-  /** How often the nodes were gone through. */
+  /** Returns how often the nodes were gone through. */
   synchronized long builds() {
     return builds;
   }

@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
-import org.vas.layout.ClusterMap;
-import org.vas.layout.Guest;
-import org.vas.layout.Host;
+import org.vas.site.ClusterMap;
+import org.vas.site.Guest;
+import org.vas.site.Host;
 
 /** The site as racks: two hosts that take over each other's OSTs, and their guests, are one. */
 final class SiteRacks {
@@ -55,7 +55,10 @@ final class SiteRacks {
     return "/ha/" + pair;
   }
 
-  /** The rack of a host or guest: by name or data-fabric address, else by what these resolve to. */
+  /**
+   * Returns the rack of a host or guest: by name or data-fabric address, else by what these resolve
+   * to.
+   */
   Optional<String> rackOf(String nameOrAddress) {
     return Optional.ofNullable(racks.get(nameOrAddress))
         .or(() -> otherSpelling(nameOrAddress).map(racks::get))
@@ -76,14 +79,14 @@ final class SiteRacks {
     return site.hostByGuest(name).isPresent();
   }
 
-  /** The guest on the HA partner of this guest's host. */
+  /** Returns the guest on the HA partner of this guest's host. */
   Optional<String> partnerOf(String guestName) {
     return Optional.ofNullable(partners.get(guestName));
   }
 
   /**
-   * The guest that is the same but for the domain, as {@code vm1} for {@code vm1.example}: YARN
-   * takes the two for different nodes.
+   * Returns the guest that is the same but for the domain, as {@code vm1} for {@code vm1.example}:
+   * YARN takes the two for different nodes.
    */
   Optional<String> otherSpelling(String name) {
     return Optional.ofNullable(guestsByShortName.get(shortName(name)))

@@ -8,7 +8,7 @@ import org.apache.hadoop.net.DNSToSwitchMapping;
 import org.apache.hadoop.net.NetworkTopology;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.vas.layout.ClusterMapException;
+import org.vas.site.ClusterMapException;
 
 /**
  * Makes every HA pair of the site a rack: {@code net.topology.node.switch.mapping.impl}.
@@ -65,7 +65,7 @@ public final class VasSwitchMapping extends Configured implements DNSToSwitchMap
     } catch (ClusterMapException | IllegalArgumentException e) {
       throw new IllegalArgumentException(
           "net.topology.node.switch.mapping.impl=" + VasSwitchMapping.class.getName() + ": "
-              + PlacementSettings.oneLine(e) + "; correct it, or remove the key", e);
+              + e.getMessage() + "; correct it, or remove the key", e);
     }
   }
 }

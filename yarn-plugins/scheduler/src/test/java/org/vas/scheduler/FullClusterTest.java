@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.AttemptPlacement;
-import org.vas.scheduler.policy.Cause;
 import org.vas.scheduler.policy.ClusterView;
+import org.vas.scheduler.policy.RemoteCause;
 
 /**
  * What placement costs a ResourceManager whose nodes are all full: the real CapacityScheduler, its
@@ -194,7 +194,7 @@ class FullClusterTest {
     }
 
     @Override
-    public Cause trouble(AskKey key, String host) {
+    public RemoteCause trouble(AskKey key, String host) {
       return cluster.trouble(key, host);
     }
 

@@ -30,7 +30,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
-import org.vas.layout.LayoutConf;
+import org.vas.conf.LayoutConf;
 
 /**
  * A real ResourceManager in this JVM with the four nodes of the laptop example, plus one for

@@ -5,7 +5,7 @@ import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
 
-/** What all our iterators over serialised records share: the record, and how far they are. */
+/** Base of the iterators over serialised records: the current record and the progress. */
 public abstract class RawRecords implements RawKeyValueIterator {
   private static final byte[] NOTHING = {};
 
@@ -13,7 +13,7 @@ public abstract class RawRecords implements RawKeyValueIterator {
   private final DataInputBuffer key = new DataInputBuffer();
   private final DataInputBuffer value = new DataInputBuffer();
 
-  /** Shows a record whose value stands right after its key. */
+  /** Makes a record the current one; its value stands right after its key. */
   protected final void show(byte[] data, int offset, int keyLength, int valueLength) {
     key.reset(data, offset, keyLength);
     int start = offset + keyLength;
@@ -25,14 +25,14 @@ public abstract class RawRecords implements RawKeyValueIterator {
     }
   }
 
-  /** Shows nothing, after the last record. */
+  /** Leaves no record current, after the last one. */
   protected final void showNothing() {
     key.reset(NOTHING, 0);
     value.reset(NOTHING, 0);
     progress.set(1);
   }
 
-  /** Says that this share of the bytes was handed out. */
+  /** Reports that this share of the bytes was handed out. */
   protected final void progressed(long bytes, long all) {
     progress.set((float) bytes / all);
   }

@@ -2,9 +2,9 @@ package org.vas.shuffle;
 
 import java.time.Duration;
 import java.util.List;
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 
-/** What can be configured about the shuffle; all of it belongs to the job. */
+/** The configuration keys of the shuffle; all of them belong to the job. */
 public interface ShuffleConf {
   ConfKey<Boolean> ENABLED = ConfKey.flag("vas.shuffle.enabled", true,
       "Whether a job that names the collector and the merge uses them. With false both hand all"

@@ -24,7 +24,7 @@ import org.vas.workloads.heavy.AdjacencyList;
 import org.vas.workloads.heavy.InvertedIndex;
 import org.vas.workloads.heavy.SelfJoin;
 import org.vas.workloads.heavy.SequenceCount;
-import org.vas.workloads.probe.Probe;
+import org.vas.workloads.probe.ShuffleProbe;
 import org.vas.workloads.tool.OneJob;
 
 /** The jobs that are compared, by name. */
@@ -80,7 +80,8 @@ final class Programs {
 
   /** Most have a few records, some have none. */
   static JobConf fiveHundredReducers(Path directory) throws IOException {
-    return Probe.job(shape("records=600 keys=800 job.reduces=500 maps=2"), output(directory));
+    return ShuffleProbe.job(
+        shape("records=600 keys=800 job.reduces=500 maps=2"), output(directory));
   }
 
   /** A probe of both APIs. */
@@ -89,7 +90,7 @@ final class Programs {
       Configuration conf = shape(words);
       conf.setBoolean("probe.old-api", old);
       ALL.put(name + (old ? ", old API" : ""),
-          directory -> Probe.job(conf, output(directory)));
+          directory -> ShuffleProbe.job(conf, output(directory)));
     }
   }
 

@@ -1,6 +1,6 @@
 package org.vas.scheduler.policy;
 
-/** What YARN's scheduler keeps one table of asks per: a priority and an allocation request id. */
+/** The key of YARN's table of asks: a priority and an allocation request id. */
 public final class AskKey {
   private final int priority;
   private final long allocationRequestId;

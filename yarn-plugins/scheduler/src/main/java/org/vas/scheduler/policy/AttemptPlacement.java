@@ -40,7 +40,7 @@ public final class AttemptPlacement {
     blacklist.removeAll(removals);
   }
 
-  /** What the scheduler holds, as counts by key and resource name. */
+  /** Takes the asks that the scheduler holds now, as counts by key and resource name. */
   public void observe(Map<AskKey, Map<String, Integer>> live) {
     keys.forEach((key, rows) -> {
       if (!live.containsKey(key)) {
@@ -55,7 +55,7 @@ public final class AttemptPlacement {
     at(key).ask(name, count, view);
   }
 
-  /** Every row of the key passes as it is, because the application decides its locality itself. */
+  /** Lets every row of the key pass as it is: the application decides its locality itself. */
   public void leaveUntouched(AskKey key) {
     at(key).leaveUntouched();
   }
@@ -68,13 +68,16 @@ public final class AttemptPlacement {
     });
   }
 
-  /** Whether the key names a host of the site, so that its rack and ANY rows are ours to set. */
+  /**
+   * Returns whether the key names a host of the site, so that its rack and ANY rows are ours to
+   * set.
+   */
   public boolean isManaged(AskKey key) {
     KeyPlacement rows = keys.get(key);
     return rows != null && rows.isManaged();
   }
 
-  /** How the row has to stand; host rows are always relaxed, for YARN reads only the others. */
+  /** Returns whether the row must be relaxed. Host rows always are: YARN reads only the others. */
   public boolean isRelaxed(AskKey key, String name) {
     KeyPlacement rows = keys.get(key);
     return rows == null || KeyPlacement.isHost(name) || rows.isRelaxed(name);
@@ -87,7 +90,7 @@ public final class AttemptPlacement {
     }
   }
 
-  /** Rows and hosts looked at so far: what the decisions cost, counted. */
+  /** Returns the number of rows and hosts looked at so far: what the decisions cost, counted. */
   public long work() {
     return workOfForgottenKeys + keys.values().stream().mapToLong(KeyPlacement::work).sum();
   }
@@ -104,9 +107,9 @@ public final class AttemptPlacement {
     }
 
     @Override
-    public Cause trouble(AskKey key, String host) {
+    public RemoteCause trouble(AskKey key, String host) {
       return blacklist.contains(host) || blacklist.contains(rackOf(host))
-          ? Cause.BLACKLISTED
+          ? RemoteCause.BLACKLISTED
           : cluster.trouble(key, host);
     }
 

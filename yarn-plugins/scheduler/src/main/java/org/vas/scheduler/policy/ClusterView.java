@@ -3,31 +3,31 @@ package org.vas.scheduler.policy;
 import java.util.Collection;
 import java.util.Optional;
 
-/** What the policy needs to know about the cluster at the moment it decides. */
+/** The state of the cluster that the policy decides by. */
 public interface ClusterView {
-  /** Whether the site description names this host, so that waiting for it makes sense. */
+  /** Returns whether the site description names this host, so that waiting for it makes sense. */
   boolean knows(String host);
 
-  /** {@link Cause#NONE} if the key's containers can be granted on the host, else what is wrong. */
-  Cause trouble(AskKey key, String host);
+  /** Returns {@link RemoteCause#NONE} if the host can get the key's containers, else why not. */
+  RemoteCause trouble(AskKey key, String host);
 
-  /** The rack the scheduler counts the host to. */
+  /** Returns the rack the scheduler counts the host to. */
   String rackOf(String host);
 
-  /** The node beside it: the guest of the HA partner. */
+  /** Returns the guest on the HA partner of the guest's host; empty if there is none. */
   Optional<String> partnerOf(String host);
 
-  /** Every node that may run something; trouble is asked for separately. */
+  /** Returns every node that may run something; trouble is asked for separately. */
   Collection<String> nodes();
 
-  /** Nodes among which all are that have room for the key's asks, or had it a second ago. */
+  /** Returns nodes that include all that have, or a second ago had, room for the key's asks. */
   default Collection<String> candidates(AskKey key) {
     return nodes();
   }
 
-  /** Whether the node could be granted one more container for the key's asks at once. */
+  /** Returns whether the node could be granted one more container for the key's asks at once. */
   boolean hasRoom(AskKey key, String node);
 
-  /** Whether a container of the key is on the node: granted, and not ended yet. */
+  /** Returns whether a container of the key is on the node: granted, and not ended yet. */
   boolean runs(AskKey key, String node);
 }

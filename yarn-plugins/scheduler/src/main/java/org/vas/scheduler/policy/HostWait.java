@@ -15,8 +15,8 @@ final class HostWait {
   private long since = NEVER;
   private long idled;
   private long troubleSince = NEVER;
-  private Stage stage;
-  private Cause cause = Cause.NONE;
+  private WaitStage stage;
+  private RemoteCause cause = RemoteCause.NONE;
 
   HostWait(String host) {
     this.host = host;
@@ -26,25 +26,25 @@ final class HostWait {
     return host;
   }
 
-  Stage stage() {
+  WaitStage stage() {
     return stage;
   }
 
-  Cause cause() {
+  RemoteCause cause() {
     return cause;
   }
 
-  /** The longer of the two clocks. */
+  /** Returns the longer of the two waits, in milliseconds. */
   long waited(long now) {
     return Math.max(unserved(now), idled);
   }
 
-  /** Since the first ask, or since the host was last seen with a container of the key. */
+  /** Returns the milliseconds since the first ask, or since the host last had a container. */
   long unserved(long now) {
     return since == NEVER ? 0 : now - since;
   }
 
-  /** For so long another node stood idle while something was outstanding here. */
+  /** Adds milliseconds in which another node was idle while asks were outstanding here. */
   void idled(long millis) {
     idled += since == NEVER ? 0 : millis;
   }
@@ -56,13 +56,13 @@ final class HostWait {
     }
   }
 
-  /** Nothing is outstanding: the next ask starts anew. */
+  /** Ends the wait: nothing is outstanding, and the next ask starts another. */
   void end() {
     since = NEVER;
     idled = 0;
     troubleSince = NEVER;
     stage = null;
-    cause = Cause.NONE;
+    cause = RemoteCause.NONE;
   }
 
   /** A container of the key was granted on the host, or runs there. */
@@ -70,30 +70,31 @@ final class HostWait {
     since = now;
   }
 
-  /** True when the stage is another than before. */
-  boolean advance(long now, Cause trouble, boolean partnerUsable, WaitLimits limits) {
-    Stage before = stage;
+  /** Moves to the stage that is due; returns whether it changed. */
+  boolean advance(long now, RemoteCause trouble, boolean partnerUsable, WaitLimits limits) {
+    WaitStage before = stage;
     stage = next(now, trouble, partnerUsable, limits);
     return stage != before;
   }
 
-  private Stage next(long now, Cause trouble, boolean partnerUsable, WaitLimits limits) {
+  private WaitStage next(long now, RemoteCause trouble, boolean partnerUsable, WaitLimits limits) {
     long waited = waited(now);
-    if (trouble == Cause.NONE) {
+    if (trouble == RemoteCause.NONE) {
       troubleSince = NEVER;
-      cause = waited < limits.nodeMillis() ? Cause.NONE
-          : unserved(now) < limits.nodeMillis() ? Cause.SKEW : Cause.TIMEOUT;
-      return cause == Cause.NONE ? Stage.STRICT
+      cause = waited < limits.nodeMillis() ? RemoteCause.NONE
+          : unserved(now) < limits.nodeMillis() ? RemoteCause.SKEW : RemoteCause.TIMEOUT;
+      return cause == RemoteCause.NONE ? WaitStage.STRICT
           : beside(waited - limits.nodeMillis(), partnerUsable, limits);
     }
     troubleSince = troubleSince == NEVER ? now : troubleSince;
     cause = trouble;
     // A node that comes and goes must not start its partner's time over and over.
-    return waited >= limits.totalMillis() ? Stage.ANY
+    return waited >= limits.totalMillis() ? WaitStage.ANY
         : beside(now - troubleSince, partnerUsable, limits);
   }
 
-  private static Stage beside(long waitedForPartner, boolean partnerUsable, WaitLimits limits) {
-    return partnerUsable && waitedForPartner < limits.partnerMillis() ? Stage.PARTNER : Stage.ANY;
+  private static WaitStage beside(long waitedForPartner, boolean partnerUsable, WaitLimits limits) {
+    return partnerUsable && waitedForPartner < limits.partnerMillis()
+        ? WaitStage.PARTNER : WaitStage.ANY;
   }
 }

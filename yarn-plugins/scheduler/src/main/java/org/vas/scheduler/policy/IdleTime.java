@@ -20,7 +20,7 @@ final class IdleTime {
     this.key = key;
   }
 
-  /** The idle time since the last look. Milliseconds. */
+  /** Returns the idle time since the last look. Milliseconds. */
   long until(long now, ClusterView view, Predicate<String> hasOwnAsks) {
     boolean wasIdle = idle != null;
     long passed = now - seen;
@@ -32,7 +32,7 @@ final class IdleTime {
     return wasIdle && idle != null ? passed : 0;
   }
 
-  /** How many nodes it looked at so far. */
+  /** Returns how many nodes it looked at so far. */
   long work() {
     return work;
   }
@@ -40,7 +40,7 @@ final class IdleTime {
   private boolean isIdle(String node, ClusterView view, Predicate<String> hasOwnAsks) {
     work++;
     return !hasOwnAsks.test(node)
-        && view.trouble(key, node) == Cause.NONE
+        && view.trouble(key, node) == RemoteCause.NONE
         && view.hasRoom(key, node);
   }
 }

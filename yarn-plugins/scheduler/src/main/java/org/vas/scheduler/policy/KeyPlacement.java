@@ -17,7 +17,7 @@ final class KeyPlacement {
 
   private final AskKey key;
   private final WaitLimits limits;
-  private final Map<String, Row> rows = new HashMap<>();
+  private final Map<String, AskRow> rows = new HashMap<>();
   private final Map<String, HostWait> waits = new LinkedHashMap<>();
   private final IdleTime idle;
   private final HostWait unplaced = new HostWait(PlacementEvent.NO_HOST);
@@ -66,7 +66,10 @@ final class KeyPlacement {
     work += rows.size();
   }
 
-  /** Stays true when the application takes its host rows back, so that ANY is opened again. */
+  /**
+   * Returns whether the rows are ours to relax. Stays true when the application takes its host rows
+   * back, so that ANY is opened again.
+   */
   boolean isManaged() {
     return owned && !untouched;
   }
@@ -75,7 +78,7 @@ final class KeyPlacement {
     return rows.isEmpty();
   }
 
-  /** Whether the row may be granted to nodes that were not asked for by name. */
+  /** Returns whether the row may be granted to nodes that were not asked for by name. */
   boolean isRelaxed(String name) {
     if (!isManaged() || everywhere) {
       return true;
@@ -84,7 +87,7 @@ final class KeyPlacement {
   }
 
   void decide(long now, ClusterView view, Consumer<PlacementEvent> events) {
-    rows.values().removeIf(Row::isEmpty);
+    rows.values().removeIf(AskRow::isEmpty);
     waits.keySet().removeIf(host -> !rows.containsKey(host));
     racks.clear();
     anyStrict = false;
@@ -114,7 +117,8 @@ final class KeyPlacement {
       wait.served(now);
     }
     String rack = view.rackOf(wait.host());
-    Cause trouble = asked(rack) == 0 ? Cause.RACK_MISMATCH : view.trouble(key, wait.host());
+    RemoteCause trouble =
+        asked(rack) == 0 ? RemoteCause.RACK_MISMATCH : view.trouble(key, wait.host());
     if (wait.advance(now, trouble, partnerUsable(wait.host(), rack, view), limits)) {
       events.accept(event(wait, now));
     }
@@ -124,17 +128,17 @@ final class KeyPlacement {
   private boolean partnerUsable(String host, String rack, ClusterView view) {
     Optional<String> partner = view.partnerOf(host);
     return partner.isPresent()
-        && view.trouble(key, partner.get()) == Cause.NONE
+        && view.trouble(key, partner.get()) == RemoteCause.NONE
         && asked(rack) > 0
         && view.rackOf(partner.get()).equals(rack);
   }
 
   private void open(HostWait wait, String rack, long now) {
-    HostWait opened = wait.stage() == Stage.STRICT ? null : longer(wait, racks.get(rack), now);
+    HostWait opened = wait.stage() == WaitStage.STRICT ? null : longer(wait, racks.get(rack), now);
     if (opened != null || !racks.containsKey(rack)) {
       racks.put(rack, opened);
     }
-    if (wait.stage() == Stage.ANY) {
+    if (wait.stage() == WaitStage.ANY) {
       openAny(wait, now);
     }
   }
@@ -152,7 +156,7 @@ final class KeyPlacement {
       return;
     }
     unplaced.begin(now);
-    if (unplaced.advance(now, Cause.UNPLACED, false, limits)) {
+    if (unplaced.advance(now, RemoteCause.UNPLACED, false, limits)) {
       events.accept(event(unplaced, now));
     }
     openAny(unplaced, now);
@@ -172,11 +176,11 @@ final class KeyPlacement {
       rowGranted(rack);
       return local(node, now);
     }
-    Locality locality = asked(rack) > 0 ? Locality.PARTNER : Locality.REMOTE;
+    GrantLocality locality = asked(rack) > 0 ? GrantLocality.PARTNER : GrantLocality.REMOTE;
     rowGranted(rack);
-    HostWait wait = locality == Locality.PARTNER ? racks.get(rack) : anyOpenedBy;
+    HostWait wait = locality == GrantLocality.PARTNER ? racks.get(rack) : anyOpenedBy;
     return wait == null
-        ? PlacementEvent.grant(key, PlacementEvent.NO_HOST, node, locality, 0, Cause.NONE)
+        ? PlacementEvent.grant(key, PlacementEvent.NO_HOST, node, locality, 0, RemoteCause.NONE)
         : PlacementEvent.grant(key, wait.host(), node, locality, wait.waited(now), wait.cause());
   }
 
@@ -186,10 +190,10 @@ final class KeyPlacement {
     if (wait != null) {
       wait.served(now);
     }
-    return PlacementEvent.grant(key, node, node, Locality.LOCAL, waited, Cause.NONE);
+    return PlacementEvent.grant(key, node, node, GrantLocality.LOCAL, waited, RemoteCause.NONE);
   }
 
-  /** Rows and hosts looked at so far: what a decision costs, counted. */
+  /** Returns the number of rows and hosts looked at so far: what a decision costs, counted. */
   long work() {
     return work + idle.work();
   }
@@ -198,24 +202,24 @@ final class KeyPlacement {
     return other == null || one.waited(now) > other.waited(now) ? one : other;
   }
 
-  private Row row(String name) {
-    return rows.computeIfAbsent(name, n -> new Row());
+  private AskRow row(String name) {
+    return rows.computeIfAbsent(name, n -> new AskRow());
   }
 
   private void rowGranted(String name) {
-    Row row = rows.get(name);
+    AskRow row = rows.get(name);
     if (row != null) {
       row.granted();
     }
   }
 
   private int asked(String name) {
-    Row row = rows.get(name);
+    AskRow row = rows.get(name);
     return row == null ? 0 : row.asked();
   }
 
   private int live(String name) {
-    Row row = rows.get(name);
+    AskRow row = rows.get(name);
     return row == null ? 0 : row.live();
   }
 }

@@ -4,7 +4,7 @@ import java.util.Objects;
 
 /** One decision: a host's asks became strict or wider, or a container was granted. */
 public final class PlacementEvent {
-  /** What happened; the label is what the decision log prints. */
+  /** The kind of decision; the decision log prints its label. */
   public enum Type {
     STRICT("strict"),
     RELAXED_PARTNER("relaxed-partner"),
@@ -23,19 +23,19 @@ public final class PlacementEvent {
     }
   }
 
-  /** Stands for a host where there is none: the asks that name no host. */
+  /** The host of asks that name none. */
   public static final String NO_HOST = "-";
 
   private final Type type;
   private final AskKey key;
   private final String host;
   private final String node;
-  private final Locality locality;
+  private final GrantLocality locality;
   private final long waitedMillis;
-  private final Cause cause;
+  private final RemoteCause cause;
 
-  private PlacementEvent(Type type, AskKey key, String host, String node, Locality locality,
-      long waitedMillis, Cause cause) {
+  private PlacementEvent(Type type, AskKey key, String host, String node, GrantLocality locality,
+      long waitedMillis, RemoteCause cause) {
     this.type = Objects.requireNonNull(type);
     this.key = Objects.requireNonNull(key);
     this.host = Objects.requireNonNull(host);
@@ -46,14 +46,14 @@ public final class PlacementEvent {
   }
 
   static PlacementEvent stage(
-      AskKey key, String host, Stage stage, long waitedMillis, Cause cause) {
-    Type type = stage == Stage.STRICT ? Type.STRICT
-        : stage == Stage.PARTNER ? Type.RELAXED_PARTNER : Type.RELAXED_ANY;
+      AskKey key, String host, WaitStage stage, long waitedMillis, RemoteCause cause) {
+    Type type = stage == WaitStage.STRICT ? Type.STRICT
+        : stage == WaitStage.PARTNER ? Type.RELAXED_PARTNER : Type.RELAXED_ANY;
     return new PlacementEvent(type, key, host, null, null, waitedMillis, cause);
   }
 
-  static PlacementEvent grant(AskKey key, String host, String node, Locality locality,
-      long waitedMillis, Cause cause) {
+  static PlacementEvent grant(AskKey key, String host, String node, GrantLocality locality,
+      long waitedMillis, RemoteCause cause) {
     return new PlacementEvent(Type.GRANT, key, host, Objects.requireNonNull(node),
         Objects.requireNonNull(locality), waitedMillis, cause);
   }
@@ -66,7 +66,7 @@ public final class PlacementEvent {
     return key;
   }
 
-  /** The host that was asked for, or {@link #NO_HOST}. */
+  /** Returns the host that was asked for, or {@link #NO_HOST}. */
   public String host() {
     return host;
   }
@@ -76,17 +76,17 @@ public final class PlacementEvent {
     return node;
   }
 
-  /** Only for {@link Type#GRANT}. */
-  public Locality locality() {
+  /** Returns the locality of the container; only for {@link Type#GRANT}. */
+  public GrantLocality locality() {
     return locality;
   }
 
-  /** For a local grant: since the ask, or since the host last ran one of the key; else the wait. */
+  /** Returns milliseconds: of a local grant since the ask or the last container; else the wait. */
   public long waitedMillis() {
     return waitedMillis;
   }
 
-  public Cause cause() {
+  public RemoteCause cause() {
     return cause;
   }
 }

@@ -1,6 +1,6 @@
 package org.vas.scheduler.policy;
 
-/** How long an ask waits for its host, and then for the host's HA partner. Milliseconds. */
+/** The milliseconds that an ask waits for its host, and then for the host's HA partner. */
 public final class WaitLimits {
   private final long nodeMillis;
   private final long partnerMillis;

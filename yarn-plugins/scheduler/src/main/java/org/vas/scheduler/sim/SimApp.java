@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.AttemptPlacement;
-import org.vas.scheduler.policy.Locality;
+import org.vas.scheduler.policy.GrantLocality;
 
 /**
  * A MapReduce application master: asks for a container per split on the split's host, gives a
@@ -59,14 +59,15 @@ final class SimApp {
   }
 
   /** Takes a container the scheduler granted; empty when there is nothing left to run in it. */
-  Optional<Locality> received(String node, long now) {
+  Optional<GrantLocality> received(String node, long now) {
     policy.granted(MAPS, node, now, event -> { });
     return nearestTo(node).map(host -> {
       splitsLeft--;
       splitsOf.merge(host, -1, Integer::sum);
       count(host, -1);
-      return host.equals(node) ? Locality.LOCAL
-          : cluster.rackOf(host).equals(cluster.rackOf(node)) ? Locality.PARTNER : Locality.REMOTE;
+      return host.equals(node) ? GrantLocality.LOCAL
+          : cluster.rackOf(host).equals(cluster.rackOf(node))
+              ? GrantLocality.PARTNER : GrantLocality.REMOTE;
     });
   }
 

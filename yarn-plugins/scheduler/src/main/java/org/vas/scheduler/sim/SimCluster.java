@@ -8,14 +8,14 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.vas.scheduler.policy.AskKey;
-import org.vas.scheduler.policy.Cause;
 import org.vas.scheduler.policy.ClusterView;
+import org.vas.scheduler.policy.RemoteCause;
 
 /** Nodes {@code vm0}, {@code vm1}, ...; every two of them are an HA pair and so a rack. */
 final class SimCluster implements ClusterView {
   private final List<String> nodes;
   private final Map<String, Integer> index = new HashMap<>();
-  private final Map<String, Cause> troubles = new HashMap<>();
+  private final Map<String, RemoteCause> troubles = new HashMap<>();
   private final Predicate<String> hasRoom;
   private final Predicate<String> runs;
 
@@ -36,8 +36,8 @@ final class SimCluster implements ClusterView {
     return index.get(node);
   }
 
-  /** {@link Cause#NONE} makes the node whole again. */
-  void trouble(String node, Cause cause) {
+  /** Gives the node a trouble; {@link RemoteCause#NONE} takes it away. */
+  void trouble(String node, RemoteCause cause) {
     troubles.put(node, cause);
   }
 
@@ -57,12 +57,12 @@ final class SimCluster implements ClusterView {
   }
 
   @Override
-  public Cause trouble(AskKey key, String host) {
+  public RemoteCause trouble(AskKey key, String host) {
     return trouble(host);
   }
 
-  Cause trouble(String host) {
-    return troubles.getOrDefault(host, Cause.NONE);
+  RemoteCause trouble(String host) {
+    return troubles.getOrDefault(host, RemoteCause.NONE);
   }
 
   @Override

@@ -72,7 +72,7 @@ final class SimOptions {
     return splits;
   }
 
-  /** Tasks a node runs at a time. */
+  /** Returns the number of tasks a node runs at a time. */
   int slots() {
     return slots;
   }
@@ -81,17 +81,17 @@ final class SimOptions {
     return deadNodes;
   }
 
-  /** Nodes whose tasks take four times as long. */
+  /** Returns the number of nodes whose tasks take four times as long. */
   int slowNodes() {
     return slowNodes;
   }
 
-  /** All splits lie on so many nodes, the first ones; 0: on all. */
+  /** Returns on how many nodes, the first ones, all splits lie; 0 for all nodes. */
   int skew() {
     return skew;
   }
 
-  /** Whether splits are drawn at random instead of striped over all nodes. */
+  /** Returns whether splits are drawn at random instead of striped over all nodes. */
   boolean uneven() {
     return uneven;
   }

@@ -3,17 +3,17 @@ package org.vas.scheduler.sim;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.vas.scheduler.policy.Locality;
+import org.vas.scheduler.policy.GrantLocality;
 
-/** What a simulated job came to; a decision is a container placed. */
+/** The outcome of a simulated job; each placed container is one decision. */
 final class SimResult {
   private final SimOptions options;
-  private final Map<Locality, Integer> placed;
+  private final Map<GrantLocality, Integer> placed;
   private final long work;
   private final long virtualMillis;
   private final double seconds;
 
-  SimResult(SimOptions options, Map<Locality, Integer> placed, long work, long virtualMillis,
+  SimResult(SimOptions options, Map<GrantLocality, Integer> placed, long work, long virtualMillis,
       long elapsedNanos) {
     this.options = options;
     this.placed = placed;
@@ -26,16 +26,16 @@ final class SimResult {
     return placed.values().stream().mapToInt(Integer::intValue).sum();
   }
 
-  int placed(Locality locality) {
+  int placed(GrantLocality locality) {
     return placed.getOrDefault(locality, 0);
   }
 
-  /** Until the last task ended. */
+  /** Returns the virtual milliseconds until the last task ended. */
   long virtualMillis() {
     return virtualMillis;
   }
 
-  /** Rows and hosts the policy looked at for one container. */
+  /** Returns the rows and hosts the policy looked at for one container. */
   double workPerDecision() {
     return (double) work / Math.max(1, decisions());
   }
@@ -46,7 +46,8 @@ final class SimResult {
             + " \"data_local\": %d, \"partner_local\": %d, \"other\": %d, \"seconds\": %.3f,"
             + " \"work_per_decision\": %.2f, \"simulated_seconds\": %.0f}",
         options.nodes(), options.splits(), decisions(), decisions() / seconds,
-        placed(Locality.LOCAL), placed(Locality.PARTNER), placed(Locality.REMOTE), seconds,
+        placed(GrantLocality.LOCAL), placed(GrantLocality.PARTNER), placed(GrantLocality.REMOTE),
+        seconds,
         workPerDecision(), virtualMillis / 1e3);
   }
 }

@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.vas.scheduler.policy.Locality;
+import org.vas.scheduler.policy.GrantLocality;
 
 /**
  * The rows of one key as YARN's CapacityScheduler treats them: a node with an ask of its own serves
@@ -40,27 +40,27 @@ final class SimScheduler {
     return Collections.unmodifiableMap(counts);
   }
 
-  /** What a free slot on the node would be granted as. */
-  Optional<Locality> offer(String node, String rack) {
+  /** Returns the locality with which a free slot on the node would be granted; empty for none. */
+  Optional<GrantLocality> offer(String node, String rack) {
     if (!counts.containsKey(ANY)) {
       return Optional.empty();
     }
     if (counts.containsKey(rack)) {
-      return counts.containsKey(node) ? Optional.of(Locality.LOCAL)
-          : strict.contains(rack) ? Optional.empty() : Optional.of(Locality.PARTNER);
+      return counts.containsKey(node) ? Optional.of(GrantLocality.LOCAL)
+          : strict.contains(rack) ? Optional.empty() : Optional.of(GrantLocality.PARTNER);
     }
-    return strict.contains(ANY) ? Optional.empty() : Optional.of(Locality.REMOTE);
+    return strict.contains(ANY) ? Optional.empty() : Optional.of(GrantLocality.REMOTE);
   }
 
   /** Counts a container down from every row it was asked for in. */
-  Optional<Locality> grant(String node, String rack) {
-    Optional<Locality> locality = offer(node, rack);
+  Optional<GrantLocality> grant(String node, String rack) {
+    Optional<GrantLocality> locality = offer(node, rack);
     locality.ifPresent(near -> {
       countDown(ANY);
-      if (near != Locality.REMOTE) {
+      if (near != GrantLocality.REMOTE) {
         countDown(rack);
       }
-      if (near == Locality.LOCAL) {
+      if (near == GrantLocality.LOCAL) {
         countDown(node);
       }
     });

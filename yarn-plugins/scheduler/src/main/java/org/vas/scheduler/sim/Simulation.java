@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 import org.vas.scheduler.policy.AttemptPlacement;
-import org.vas.scheduler.policy.Cause;
-import org.vas.scheduler.policy.Locality;
+import org.vas.scheduler.policy.GrantLocality;
+import org.vas.scheduler.policy.RemoteCause;
 import org.vas.scheduler.policy.WaitLimits;
 
 /** Runs one job to its end in virtual time, one heartbeat of everybody per virtual second. */
@@ -27,7 +27,7 @@ final class Simulation {
   private final AttemptPlacement policy;
   private final SimApp app;
   private final Map<String, PriorityQueue<Long>> running = new HashMap<>();
-  private final Map<Locality, Integer> placed = new EnumMap<>(Locality.class);
+  private final Map<GrantLocality, Integer> placed = new EnumMap<>(GrantLocality.class);
   private List<String> granted = new ArrayList<>();
   private long now;
 
@@ -41,7 +41,7 @@ final class Simulation {
     policy = new AttemptPlacement(waits, cluster, event -> { });
     app = new SimApp(cluster, policy, scheduler);
     cluster.nodes().subList(0, options.deadNodes())
-        .forEach(node -> cluster.trouble(node, Cause.DEAD_NODE));
+        .forEach(node -> cluster.trouble(node, RemoteCause.DEAD_NODE));
     for (int split = 0; split < options.splits(); split++) {
       app.addSplit(cluster.nodes().get(owner(split)));
     }
@@ -91,7 +91,7 @@ final class Simulation {
   }
 
   private void nodeHeartbeat(String node) {
-    if (cluster.trouble(node) != Cause.NONE) {
+    if (cluster.trouble(node) != RemoteCause.NONE) {
       return;
     }
     PriorityQueue<Long> tasks = tasksOn(node);

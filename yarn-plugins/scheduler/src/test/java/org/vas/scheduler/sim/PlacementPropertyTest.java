@@ -19,8 +19,8 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.AttemptPlacement;
-import org.vas.scheduler.policy.Cause;
-import org.vas.scheduler.policy.Locality;
+import org.vas.scheduler.policy.GrantLocality;
+import org.vas.scheduler.policy.RemoteCause;
 import org.vas.scheduler.policy.WaitLimits;
 
 /**
@@ -187,8 +187,8 @@ class PlacementPropertyTest {
         case TAKE_BACK: takeBack(node); break;
         case GRANT: grant(node); break;
         case PASS: now += step.amount * 3_000L; break;
-        case DIE: cluster.trouble(node, Cause.DEAD_NODE); break;
-        case DECOMMISSION: cluster.trouble(node, Cause.DECOMMISSIONING); break;
+        case DIE: cluster.trouble(node, RemoteCause.DEAD_NODE); break;
+        case DECOMMISSION: cluster.trouble(node, RemoteCause.DECOMMISSIONING); break;
         case REVIVE: revive(step.node); break;
         case BLACKLIST: blacklist(node); break;
         case FORGIVE: forgive(node); break;
@@ -223,10 +223,10 @@ class PlacementPropertyTest {
       }
     }
 
-    private void received(String node, Locality near) {
+    private void received(String node, GrantLocality near) {
       policy.granted(KEY, node, now, event -> { });
-      String owner = near == Locality.LOCAL ? node : ownerNear(node, near);
-      if (near == Locality.LOCAL) {
+      String owner = near == GrantLocality.LOCAL ? node : ownerNear(node, near);
+      if (near == GrantLocality.LOCAL) {
         progress.put(node, now);
       }
       if (owner != null) {
@@ -236,16 +236,16 @@ class PlacementPropertyTest {
       count(SimScheduler.ANY, -1);
     }
 
-    private String ownerNear(String node, Locality near) {
+    private String ownerNear(String node, GrantLocality near) {
       return cluster.nodes().stream()
           .filter(host -> asked.getOrDefault(host, 0) > 0)
-          .filter(host -> near == Locality.REMOTE
+          .filter(host -> near == GrantLocality.REMOTE
               || cluster.rackOf(host).equals(cluster.rackOf(node)))
           .findFirst().orElse(null);
     }
 
     void revive(int node) {
-      cluster.trouble("vm" + node, Cause.NONE);
+      cluster.trouble("vm" + node, RemoteCause.NONE);
       forgive("vm" + node);
     }
 
@@ -281,7 +281,7 @@ class PlacementPropertyTest {
     }
 
     private boolean usable(String node) {
-      return cluster.trouble(node) == Cause.NONE && !blacklist.contains(node);
+      return cluster.trouble(node) == RemoteCause.NONE && !blacklist.contains(node);
     }
 
     private boolean offered(String node) {

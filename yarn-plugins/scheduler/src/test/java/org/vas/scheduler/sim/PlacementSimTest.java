@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.vas.scheduler.policy.Locality;
+import org.vas.scheduler.policy.GrantLocality;
 
 class PlacementSimTest {
   private static final long WAITS_AND_LAST_MAPS = 25_000 + 30_000;
@@ -22,7 +22,7 @@ class PlacementSimTest {
   void placesEverySplitOnItsHostWhenNothingIsInTheWay() {
     SimResult result = simulate("--nodes 100 --splits 4000");
     assertEquals(4000, result.decisions());
-    assertTrue(result.placed(Locality.LOCAL) >= 3920, result.toJson());
+    assertTrue(result.placed(GrantLocality.LOCAL) >= 3920, result.toJson());
   }
 
   @Test
@@ -35,8 +35,8 @@ class PlacementSimTest {
   void finishesWithDeadAndSlowNodes() {
     SimResult result = simulate("--nodes 40 --splits 2000 --dead 5 --slow 4 --uneven 1");
     assertEquals(2000, result.decisions());
-    assertTrue(result.placed(Locality.PARTNER) > 0, result.toJson());
-    assertTrue(result.placed(Locality.REMOTE) > 0, result.toJson());
+    assertTrue(result.placed(GrantLocality.PARTNER) > 0, result.toJson());
+    assertTrue(result.placed(GrantLocality.REMOTE) > 0, result.toJson());
   }
 
   /** Remote reads cost nothing here: the worst case for waiting. */
@@ -56,7 +56,7 @@ class PlacementSimTest {
   void smallBalancedJobsAreLocal() {
     int local = IntStream.range(1, 21)
         .map(seed -> simulate("--nodes 4 --slots 2 --splits 48 --seed " + seed)
-            .placed(Locality.LOCAL))
+            .placed(GrantLocality.LOCAL))
         .sum();
     assertTrue(local >= 0.98 * 20 * 48, local + " of " + 20 * 48);
   }
@@ -84,7 +84,8 @@ class PlacementSimTest {
   @Test
   void isTheSameForTheSameSeed() {
     String job = "--nodes 20 --splits 500 --uneven 1 --seed 7";
-    assertEquals(simulate(job).placed(Locality.LOCAL), simulate(job).placed(Locality.LOCAL));
+    assertEquals(
+        simulate(job).placed(GrantLocality.LOCAL), simulate(job).placed(GrantLocality.LOCAL));
   }
 
   @Test

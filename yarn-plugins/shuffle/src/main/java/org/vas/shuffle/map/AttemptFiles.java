@@ -37,7 +37,7 @@ final class AttemptFiles {
     }
   }
 
-  /** Where merges read from. */
+  /** Returns the file system that merges read from. */
   FileSystem fileSystem() {
     return fs;
   }

@@ -10,11 +10,12 @@ import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.vas.conf.ConfKey;
 import org.vas.shuffle.ShuffleConf;
 import org.vas.shuffle.Switches;
 import org.vas.shuffle.mof.ShuffleDirs;
 
-/** Which jobs the collector serves, and which it refuses. */
+/** Decides which jobs the collector serves, and which it refuses. */
 final class CollectorRules {
   private static final Logger LOG = LoggerFactory.getLogger(CollectorRules.class);
   private static final int LARGEST_SORT_MB = 2047;
@@ -29,7 +30,7 @@ final class CollectorRules {
 
   private CollectorRules() {}
 
-  /** Why the task writes stock's map output, which is what its reducer reads; or null. */
+  /** Returns why the task writes stock's map output, which its reducer reads; null if not. */
   static String whyStock(JobConf job) {
     if (!ShuffleConf.ENABLED.get(job)) {
       return ShuffleConf.ENABLED.name() + " is false";
@@ -50,6 +51,7 @@ final class CollectorRules {
    *     the next one, whose output no reducer of this job could read
    */
   static void check(JobConf job) throws IOException {
+    ConfKey.refuseRetired(job, ShuffleConf.class);
     if (!ShuffleConf.ENABLED.get(job)) {
       return;
     }
@@ -71,7 +73,7 @@ final class CollectorRules {
     }
   }
 
-  /** The memory that records may take, in bytes. */
+  /** Returns the memory that records may take, in bytes. */
   static long bufferBytes(JobConf job) throws IOException {
     int mebibytes = job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB);
     if (mebibytes < 1 || mebibytes > LARGEST_SORT_MB) {
@@ -81,7 +83,7 @@ final class CollectorRules {
     return (long) mebibytes << 20;
   }
 
-  /** The file system of the staging directory, which every node has to see. */
+  /** Returns the file system of the staging directory, which every node has to see. */
   static FileSystem fileSystem(JobConf job, ShuffleDirs dirs) throws IOException {
     Path jobDir = dirs.jobDir();
     FileSystem fs = jobDir.getFileSystem(job);

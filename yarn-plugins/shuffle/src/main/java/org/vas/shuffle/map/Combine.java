@@ -29,7 +29,7 @@ final class Combine<K, V> {
     collector.setWriter(writer);
   }
 
-  /** The combiner of the job, or null. */
+  /** Returns the combiner of the job, or null. */
   static <K, V> Combine<K, V> of(JobConf job, TaskAttemptID attempt, TaskReporter reporter)
       throws IOException, ClassNotFoundException {
     CombinerRunner<K, V> runner = CombinerRunner.create(job, attempt,
@@ -56,12 +56,12 @@ final class Combine<K, V> {
     }
   }
 
-  /** Records that the last run emitted. */
+  /** Returns how many records the last run emitted. */
   long records() {
     return writer.records;
   }
 
-  /** Their bytes, as IFile has them. */
+  /** Returns the number of bytes that the last run emitted, as IFile stores them. */
   long bytes() {
     return writer.bytes;
   }

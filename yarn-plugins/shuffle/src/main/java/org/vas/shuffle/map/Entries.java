@@ -14,21 +14,21 @@ import java.util.List;
 final class Entries {
   static final int MAX_PARTITIONS = 1 << 20;
   static final int MAX_BLOCKS = 1 << 13;
-  /** What a page takes, and its share of the sorted arrays. */
+  /** Bytes of a page of entries together with its share of the sorted arrays. */
   static final long PAGE_BYTES = 2 * 16 * 4096;
 
   private static final int OFFSET_BITS = 31;
   private static final int BLOCK_BITS = 13;
   private static final int PAGE_LONGS = 2 * 4096;
 
-  private final Memory memory;
+  private final BufferMemory memory;
   private final int[] counts;
   private final List<long[]> pages = new ArrayList<>();
   private long[] page = new long[0];
   private int used;
   private long taken;
 
-  Entries(int partitions, Memory memory) {
+  Entries(int partitions, BufferMemory memory) {
     this.counts = new int[partitions];
     this.memory = memory;
   }
@@ -50,7 +50,9 @@ final class Entries {
     return (int) place & Integer.MAX_VALUE;
   }
 
-  /** Whether there is room for one more, after taking a page if need be; false: no memory. */
+  /**
+   * Returns whether there is room for one more, after taking a page if need be; false: no memory.
+   */
   boolean makeRoom() {
     if (used < page.length) {
       return true;
@@ -80,7 +82,7 @@ final class Entries {
     return counts[partition];
   }
 
-  /** All entries by partition, each in the order of {@link #add}; the pages are gone. */
+  /** Returns all entries by partition, each in the order of {@link #add}; frees the pages. */
   long[] byPartition() {
     int[] next = new int[counts.length];
     for (int i = 1; i < next.length; i++) {
@@ -94,7 +96,7 @@ final class Entries {
     return sorted;
   }
 
-  /** Forgets all entries, and gives their memory back. */
+  /** Removes all entries, and gives their memory back. */
   void clear() {
     memory.give(taken);
     taken = 0;

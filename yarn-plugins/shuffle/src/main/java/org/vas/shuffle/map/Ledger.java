@@ -5,8 +5,8 @@ import java.util.List;
 import org.vas.shuffle.mof.Segment;
 
 /**
- * What the segments of each partition have to hold, counted where records come from: the mapper,
- * and in its stead the combiner. Bytes are those of records as IFile has them.
+ * Counts the records and bytes that each partition must hold, where they come from: the mapper,
+ * or the combiner in its place. Bytes are those of records as IFile stores them.
  */
 class Ledger {
   private static final int END_MARKER = 2;
@@ -23,21 +23,21 @@ class Ledger {
     this.bytes = new long[partitions];
   }
 
-  /** The mapper emitted a record. */
+  /** Counts a record that the mapper emitted. */
   void collected(int partition, long recordBytes) {
     bufferedRecords[partition]++;
     bufferedBytes[partition] += recordBytes;
   }
 
-  /** The combiner took these of a partition, and put out others. */
+  /** Replaces the records that the combiner took from a partition by those that it emitted. */
   void combined(int partition, long takenRecords, long takenBytes, Combine<?, ?> out) {
     records[partition] += out.records() - takenRecords;
     bytes[partition] += out.bytes() - takenBytes;
   }
 
   /**
-   * The same of what the mapper emitted since the last run. A combiner may stop early; one that
-   * took all it was offered took all that was emitted, or something was lost in the buffer.
+   * Replaces what the mapper emitted since the last run by what the combiner made of it. A combiner
+   * may stop early; one that took all it was offered must have taken all that was emitted.
    */
   void combined(int partition, SortedRecords taken, Combine<?, ?> out) {
     boolean all = taken.isEnded();
@@ -45,7 +45,7 @@ class Ledger {
         all ? taken.bytes() : bufferedBytes[partition], out);
   }
 
-  /** What the mapper emitted since the last run is a run. */
+  /** Ends a run: what the mapper emitted since the last one must be in it. */
   void spilled() {
     for (int i = 0; i < records.length; i++) {
       records[i] += bufferedRecords[i];

@@ -13,23 +13,35 @@ import org.vas.shuffle.mof.SegmentWriter;
  *
  * <p>Jobs in uber mode and those of the local runner get stock's collector, because their reducers
  * read map outputs from local disk. So do jobs that {@code vas.shuffle.enabled} switches off.
+ *
+ * <pre>{@code
+ * LustreCollector --> MapTask.MapOutputBuffer    stock's, for the jobs above
+ *                `--> MapOutput                  collects and sorts one attempt's records
+ *                      |-- RecordBuffer, Entries   serialized records, and where each starts
+ *                      |-- Ledger                  what each partition must hold
+ *                      |-- Runs                    sorts a buffer, writes it, merges runs
+ *                      |    |-- Combine            the job's combiner
+ *                      |    |-- MofSet, MofPolicy  a run's files, and how they are laid out
+ *                      |    `-- RunMerger          merges runs when there are too many
+ *                      `-- Publisher               checks all runs, publishes the manifest
+ *                           `-- AttemptFiles       the attempt's directory
+ * }</pre>
  */
 public class LustreCollector<K, V> implements MapOutputCollector<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(LustreCollector.class);
 
-  private MapOutputCollector<K, V> stock;
-  private MapOutput<K, V> output;
+  private MapOutputCollector<K, V> delegate;
 
   @Override
   public void init(Context context) throws IOException, ClassNotFoundException {
     CollectorRules.check(context.getJobConf());
     String whyStock = CollectorRules.whyStock(context.getJobConf());
     if (whyStock == null) {
-      output = open(context);
+      delegate = open(context);
     } else {
       LOG.info("Map output goes to local disk, as in stock Hadoop: {}", whyStock);
-      stock = new MapTask.MapOutputBuffer<>();
-      stock.init(context);
+      delegate = new MapTask.MapOutputBuffer<>();
+      delegate.init(context);
     }
   }
 
@@ -42,28 +54,16 @@ public class LustreCollector<K, V> implements MapOutputCollector<K, V> {
 
   @Override
   public void collect(K key, V value, int partition) throws IOException, InterruptedException {
-    if (stock == null) {
-      output.collect(key, value, partition);
-    } else {
-      stock.collect(key, value, partition);
-    }
+    delegate.collect(key, value, partition);
   }
 
   @Override
   public void flush() throws IOException, InterruptedException, ClassNotFoundException {
-    if (stock == null) {
-      output.flush();
-    } else {
-      stock.flush();
-    }
+    delegate.flush();
   }
 
   @Override
   public void close() throws IOException, InterruptedException {
-    if (stock == null) {
-      output.close();
-    } else {
-      stock.close();
-    }
+    delegate.close();
   }
 }

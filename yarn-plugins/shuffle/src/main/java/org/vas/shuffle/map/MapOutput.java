@@ -1,37 +1,20 @@
 package org.vas.shuffle.map;
 
-import java.io.Closeable;
 import java.io.IOException;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.Serializer;
 import org.apache.hadoop.mapred.Counters.Counter;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
-import org.apache.hadoop.mapred.MapTask;
 import org.apache.hadoop.mapred.Task.TaskReporter;
-import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.TaskCounter;
-import org.apache.hadoop.net.NetUtils;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.vas.filesystem.PredictableNames;
-import org.vas.shuffle.mof.Manifest;
-import org.vas.shuffle.mof.ManifestFormat;
-import org.vas.shuffle.mof.MetadataOperation;
 import org.vas.shuffle.mof.SegmentWriter;
-import org.vas.shuffle.mof.ShuffleDirs;
-import org.vas.shuffle.mof.ShuffleFiles;
 import org.vas.shuffle.order.KeyOrder;
 
-/** Collects, sorts, writes and publishes what one map attempt emits. */
-final class MapOutput<K, V> implements Closeable {
-  private static final Logger LOG = LoggerFactory.getLogger(MapOutput.class);
+/** Collects and sorts what one map attempt emits, and has it written and published. */
+final class MapOutput<K, V> implements MapOutputCollector<K, V> {
   private static final int RECORDS_PER_COUNT = 1 << 12;
-  private static final String UNPUBLISHED = PredictableNames.UNPUBLISHED;
 
-  private final JobConf job;
-  private final MapTask task;
   private final TaskReporter reporter;
   private final Class<?> keyClass;
   private final Class<?> valueClass;
@@ -41,7 +24,7 @@ final class MapOutput<K, V> implements Closeable {
   private final Entries entries;
   private final RecordBuffer buffer;
   private final Ledger ledger;
-  private final AttemptFiles files;
+  private final Publisher publisher;
   private final Runs runs;
   private final Counter recordCounter;
   private final Counter byteCounter;
@@ -49,12 +32,10 @@ final class MapOutput<K, V> implements Closeable {
   private long uncountedBytes;
   private Throwable broken;
   private final long bufferBytes;
-  private boolean published;
 
-  MapOutput(MapOutputCollector.Context context, Ledger ledger, SegmentWriter writer)
+  MapOutput(Context context, Ledger ledger, SegmentWriter writer)
       throws IOException, ClassNotFoundException {
-    this.job = context.getJobConf();
-    this.task = context.getMapTask();
+    JobConf job = context.getJobConf();
     this.reporter = context.getReporter();
     this.keyClass = job.getMapOutputKeyClass();
     this.valueClass = job.getMapOutputValueClass();
@@ -64,21 +45,24 @@ final class MapOutput<K, V> implements Closeable {
     KeyOrder order = KeyOrder.of(job);
     this.ledger = ledger;
     this.bufferBytes = CollectorRules.bufferBytes(job);
-    Memory memory = new Memory(bufferBytes);
+    BufferMemory memory = new BufferMemory(bufferBytes);
     this.entries = new Entries(partitions, memory);
     this.buffer = new RecordBuffer(memory, entries, order, this::spill);
-    this.keys = serializer(keyClass);
-    this.values = serializer(valueClass);
-    ShuffleDirs dirs = new ShuffleDirs(job);
-    this.files = new AttemptFiles(new ShuffleFiles(CollectorRules.fileSystem(job, dirs),
-        operation -> count(operation.name(), 1)), dirs.attempt(task.getTaskID()));
-    this.runs = new Runs(job, files, order,
-        Combine.<K, V>of(job, task.getTaskID(), reporter), ledger, writer, reporter);
-    files.make(dirs);
+    this.keys = serializer(job, keyClass);
+    this.values = serializer(job, valueClass);
+    this.publisher = new Publisher(context);
+    this.runs = new Runs(job, publisher.files(), order,
+        Combine.<K, V>of(job, publisher.attempt(), reporter), ledger, writer, reporter);
+    publisher.makeDirectory();
   }
 
+  /** Does nothing: the constructor has read the context. */
+  @Override
+  public void init(Context context) {}
+
   /** Takes one record; synchronized because multithreaded map runners collect at once. */
-  synchronized void collect(K key, V value, int partition) throws IOException {
+  @Override
+  public synchronized void collect(K key, V value, int partition) throws IOException {
     reporter.progress();
     check(key, value, partition);
     buffer.begin();
@@ -98,8 +82,9 @@ final class MapOutput<K, V> implements Closeable {
    * Writes what is left and publishes all of it. Called once more after a failure by the new API:
    * then it fails again.
    */
-  synchronized void flush() throws IOException {
-    if (published) {
+  @Override
+  public synchronized void flush() throws IOException {
+    if (publisher.isPublished()) {
       return;
     }
     checkWhole();
@@ -111,17 +96,12 @@ final class MapOutput<K, V> implements Closeable {
       buffer.free();
       runs.finish(bufferBytes);
       runs.close();
-      publish();
+      publisher.publish(runs, ledger);
     } catch (IOException | RuntimeException | Error e) {
       broken = e;
       throw e;
     }
-    published = true;
     count();
-    reporter.getCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES)
-        .increment(runs.materializedBytes());
-    reporter.getCounter(TaskCounter.SPILLED_RECORDS).increment(runs.spilledRecords());
-    task.getSortPhase().complete();
   }
 
   @Override
@@ -142,11 +122,7 @@ final class MapOutput<K, V> implements Closeable {
     if (broken != null) {
       checkWhole();
     }
-    if (published) {
-      throw new IOException(files.path(ShuffleDirs.MANIFEST) + ": a record was emitted after the map"
-          + " has ended and its output is published, so that nobody would get it; wait for the"
-          + " mapper's threads before the map ends");
-    }
+    publisher.checkOpen();
   }
 
   // In stock Hadoop's words, which users know.
@@ -175,37 +151,6 @@ final class MapOutput<K, V> implements Closeable {
     }
   }
 
-  private void publish() throws IOException {
-    Manifest whole = manifest();
-    ledger.check(whole.segments());
-    byte[] manifest = ManifestFormat.encode(whole);
-    try (FSDataOutputStream out = files.create(UNPUBLISHED)) {
-      out.write(manifest);
-      out.hsync();
-    }
-    files.rename(UNPUBLISHED, ShuffleDirs.MANIFEST);
-    count("OUTPUTS_PUBLISHED", 1);
-    count("FILES_PUBLISHED", whole.files().size() + 1);
-    LOG.info("Published {}: {} runs, {} files", files.path(ShuffleDirs.MANIFEST), runs.count(),
-        whole.files().size());
-  }
-
-  private Manifest manifest() {
-    return Manifest.of(task.getTaskID().toString())
-        .host(NetUtils.getLocalHostname())
-        .compressed(job.getCompressMapOutput())
-        .encrypted(CryptoUtils.isEncryptedSpillEnabled(job))
-        .partitions(partitions)
-        .runs(runs.count())
-        .files(runs.files())
-        .segments(runs.segments())
-        .build();
-  }
-
-  private void count(String name, long value) {
-    reporter.getCounter(MetadataOperation.GROUP, name).increment(value);
-  }
-
   private void count() {
     recordCounter.increment(uncountedRecords);
     byteCounter.increment(uncountedBytes);
@@ -213,7 +158,7 @@ final class MapOutput<K, V> implements Closeable {
     uncountedBytes = 0;
   }
 
-  private <T> Serializer<T> serializer(Class<?> type) throws IOException {
+  private <T> Serializer<T> serializer(JobConf job, Class<?> type) throws IOException {
     @SuppressWarnings("unchecked")
     Serializer<T> serializer =
         (Serializer<T>) new SerializationFactory(job).getSerializer(type);

@@ -27,7 +27,7 @@ final class MofSet implements Closeable {
     this.generation = generation;
   }
 
-  /** The MOF of a partition, where its next segment goes. */
+  /** Returns the MOF of a partition, where its next segment goes. */
   MofOutput of(int partition, long expectedBytes) throws IOException {
     String name = name(partition);
     if (open != null && !policy.isPacked()) {

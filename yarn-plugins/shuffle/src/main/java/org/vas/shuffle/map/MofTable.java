@@ -12,7 +12,7 @@ import org.vas.shuffle.mof.Segment;
 final class MofTable {
   private final List<MofFile> files = new ArrayList<>();
 
-  /** The place of the next new file. */
+  /** Returns the place of the next new file. */
   int next() {
     return files.size();
   }
@@ -34,13 +34,13 @@ final class MofTable {
     files.set(index, null);
   }
 
-  /** Those that are there, in the order of their places. */
+  /** Returns the MOFs that were not deleted, in the order of their places. */
   List<MofFile> present() {
     return files.stream().filter(Objects::nonNull).collect(Collectors.toList());
   }
 
-  /** The segments of runs in order, with run and file numbered as a manifest has them. */
-  List<Segment> renumbered(List<Run> runs) {
+  /** Returns the segments of runs in order, with run and file numbered as a manifest has them. */
+  List<Segment> renumbered(List<SortedRun> runs) {
     int[] places = new int[files.size()];
     Arrays.setAll(places, i -> i == 0 ? 0 : files.get(i - 1) == null ? 0 : 1);
     Arrays.parallelPrefix(places, Integer::sum);

@@ -27,7 +27,7 @@ final class RecordBuffer extends DataOutputStream {
     void spill() throws IOException;
   }
 
-  private final Memory memory;
+  private final BufferMemory memory;
   private final Entries entries;
   private final KeyOrder order;
   private final Full full;
@@ -41,7 +41,7 @@ final class RecordBuffer extends DataOutputStream {
   private int usualHeader = 2;
   private long bytes;
 
-  RecordBuffer(Memory memory, Entries entries, KeyOrder order, Full full) {
+  RecordBuffer(BufferMemory memory, Entries entries, KeyOrder order, Full full) {
     super(OutputStream.nullOutputStream());
     this.out = new Uncounted();
     this.memory = memory;
@@ -83,22 +83,22 @@ final class RecordBuffer extends DataOutputStream {
     return length;
   }
 
-  /** The complete records, until {@link #clear}. */
+  /** Returns the complete records, until {@link #clear}. */
   Records records() {
     return new Records(blocks);
   }
 
-  /** Bytes of all complete records, with their lengths. */
+  /** Returns the number of bytes of all complete records, with their lengths. */
   long bytes() {
     return bytes;
   }
 
-  /** Whether the only record is one that is larger than the memory. */
+  /** Returns whether the only record is one that is larger than the memory. */
   boolean isOversized() {
     return memory.isExceeded();
   }
 
-  /** Of the last record. */
+  /** Returns the number of bytes of the header of the last record. */
   int headerBytes() {
     return usualHeader;
   }
@@ -110,13 +110,13 @@ final class RecordBuffer extends DataOutputStream {
     }
   }
 
-  /** Gives back the memory that nothing is in; returns the bytes that are free then. */
+  /** Gives unused memory back; returns the bytes that are free then. */
   long trim() {
     dropSpares();
     return Math.max(0, memory.free());
   }
 
-  /** Forgets all complete records; the one in the making moves to the start. */
+  /** Removes all complete records; the one being written moves to the start. */
   void clear() {
     entries.clear();
     bytes = 0;

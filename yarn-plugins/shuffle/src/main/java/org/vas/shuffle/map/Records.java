@@ -11,18 +11,18 @@ final class Records {
     this.blocks = blocks.toArray(new byte[0][]);
   }
 
-  /** The block that a record is in. */
+  /** Returns the block that a record is in. */
   byte[] block(long place) {
     return blocks[Entries.block(place)];
   }
 
-  /** Where the key starts of a record at this offset of a block. */
+  /** Returns where the key of a record at this offset of a block starts. */
   static int keyOffset(byte[] block, int offset) {
     int valueLength = offset + VInts.sizeAt(block, offset);
     return valueLength + VInts.sizeAt(block, valueLength);
   }
 
-  /** Bytes of a whole record, its lengths included. */
+  /** Returns the number of bytes of a whole record, its lengths included. */
   int length(long place) {
     byte[] block = block(place);
     int offset = Entries.offset(place);

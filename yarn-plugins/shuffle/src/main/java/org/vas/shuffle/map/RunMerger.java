@@ -50,7 +50,7 @@ final class RunMerger implements AutoCloseable {
         new SegmentOpener(files.fileSystem(), job, codec, pool, ReadMeter.NONE, progress);
   }
 
-  /** How many runs fit into memory at once. */
+  /** Returns how many runs fit into memory at once. */
   int fanIn() {
     return memory.fanIn();
   }
@@ -60,7 +60,7 @@ final class RunMerger implements AutoCloseable {
    *
    * @param combine null if it is not to run
    */
-  void merge(List<Run> runs, Combine<?, ?> combine, Ledger ledger, RunOutput out)
+  void merge(List<SortedRun> runs, Combine<?, ?> combine, Ledger ledger, RunOutput out)
       throws IOException {
     List<Segment> all = runs.stream().flatMap(run -> run.segments().stream())
         .sorted(ORDER).collect(Collectors.toList());

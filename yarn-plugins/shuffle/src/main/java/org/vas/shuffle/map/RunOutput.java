@@ -24,7 +24,7 @@ final class RunOutput {
     this.expectedBytes = expectedBytes;
   }
 
-  /** What is appended from now on belongs to this partition. */
+  /** Ends the segment before, and starts that of a partition. */
   void start(int next) throws IOException {
     finish();
     partition = next;

@@ -39,7 +39,7 @@ final class Runs implements Closeable {
   private final int partitions;
   private final int maxRuns;
   private final MofTable table = new MofTable();
-  private final List<Run> runs = new ArrayList<>();
+  private final List<SortedRun> runs = new ArrayList<>();
   private MofPolicy policy;
   private MofSet mofs;
   private int generations;
@@ -99,7 +99,7 @@ final class Runs implements Closeable {
     written++;
   }
 
-  /** Whether there are so many that some have to be merged before the map goes on. */
+  /** Returns whether there are so many that some have to be merged before the map goes on. */
   boolean isCrowded() {
     return runs.size() > Math.max(MOST_AT_ANY_TIME, 2 * maxRuns);
   }
@@ -124,7 +124,7 @@ final class Runs implements Closeable {
     return runs.size();
   }
 
-  /** By partition, then run; run and file are numbered from 0 on, without gaps. */
+  /** Returns segments by partition, then run; runs and files are numbered from 0, without gaps. */
   List<Segment> segments() {
     return table.renumbered(runs).stream()
         .sorted(Comparator.comparingInt(Segment::partition).thenComparingInt(Segment::run))
@@ -135,14 +135,14 @@ final class Runs implements Closeable {
     return table.present();
   }
 
-  /** Records written, counting those of merges again as stock does. */
+  /** Returns the number of records written, counting those of merges again as stock does. */
   long spilledRecords() {
     return spilledRecords;
   }
 
-  /** What stock counts: all stored bytes, and an empty segment for each empty partition. */
+  /** Counts as stock does: all stored bytes, and an empty segment for each empty partition. */
   long materializedBytes() throws IOException {
-    long stored = runs.stream().mapToLong(Run::storedBytes).sum();
+    long stored = runs.stream().mapToLong(SortedRun::storedBytes).sum();
     long empty = partitions - runs.stream().flatMap(run -> run.segments().stream())
         .mapToInt(Segment::partition).distinct().count();
     return empty == 0 ? stored : stored + empty * writer.emptyBytes();
@@ -154,7 +154,7 @@ final class Runs implements Closeable {
 
   private void add(int at, MofSet where, List<Segment> segments) {
     if (!segments.isEmpty()) {
-      Run run = new Run(where, segments);
+      SortedRun run = new SortedRun(where, segments);
       spilledRecords += run.records();
       runs.add(at, run);
     }
@@ -188,13 +188,13 @@ final class Runs implements Closeable {
       int factor = job.getInt(MRJobConfig.IO_SORT_FACTOR, MRJobConfig.DEFAULT_IO_SORT_FACTOR);
       int fanIn = Math.max(2, Math.min(factor, merger.fanIn()));
       while (runs.size() > most) {
-        merge(merger, PassPlan.next(runs, Run::storedBytes, most, fanIn));
+        merge(merger, PassPlan.next(runs, SortedRun::storedBytes, most, fanIn));
       }
     }
   }
 
-  private void merge(RunMerger merger, List<Run> next) throws IOException {
-    List<Run> inputs = new ArrayList<>(next);
+  private void merge(RunMerger merger, List<SortedRun> next) throws IOException {
+    List<SortedRun> inputs = new ArrayList<>(next);
     boolean combined = combine != null
         && written >= job.getInt(JobContext.MAP_COMBINE_MIN_SPILLS, STOCK_RUNS_TO_COMBINE);
     MofSet merged = newMofs();
@@ -207,15 +207,15 @@ final class Runs implements Closeable {
     int at = runs.indexOf(inputs.get(0));
     next.clear();
     add(at, merged, segments);
-    for (Run input : inputs) {
+    for (SortedRun input : inputs) {
       if (runs.stream().noneMatch(run -> run.mofs() == input.mofs())) {
         input.mofs().delete();
       }
     }
   }
 
-  private static long expectedBytes(List<Run> inputs) {
-    return inputs.stream().mapToLong(Run::storedBytes).sum()
+  private static long expectedBytes(List<SortedRun> inputs) {
+    return inputs.stream().mapToLong(SortedRun::storedBytes).sum()
         / inputs.stream().mapToInt(run -> run.segments().size()).max().orElse(1);
   }
 

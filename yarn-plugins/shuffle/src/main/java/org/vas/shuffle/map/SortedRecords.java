@@ -12,7 +12,7 @@ final class SortedRecords extends RawRecords {
   private long records;
   private long bytes;
 
-  /** Those of entries[from, to); numbers are of entries. */
+  /** Iterates over the records of entries[from, to); both are counted in entries. */
   SortedRecords(long[] entries, int from, int to, Records buffer) {
     this.entries = entries;
     this.buffer = buffer;
@@ -38,17 +38,17 @@ final class SortedRecords extends RawRecords {
     return true;
   }
 
-  /** Whether all were taken. */
+  /** Returns whether all records were taken. */
   boolean isEnded() {
     return current >= end;
   }
 
-  /** Records taken. */
+  /** Returns how many records were taken. */
   long records() {
     return records;
   }
 
-  /** Bytes taken, as IFile has them. */
+  /** Returns how many bytes were taken, as IFile stores them. */
   long bytes() {
     return bytes;
   }

@@ -18,12 +18,12 @@ final class Batch {
     this.ends = new int[2 * Math.max(1, size / BYTES_PER_RECORD)];
   }
 
-  /** Bytes that a batch of a size takes. */
+  /** Returns the number of bytes that a batch of a size takes. */
   static long memory(int size) {
     return size + 2L * Integer.BYTES * Math.max(1, size / BYTES_PER_RECORD);
   }
 
-  /** Copies the record; false if there is no room. */
+  /** Copies the record; returns false if there is no room. */
   boolean add(byte[] source, int offset, int keyLength, int valueLength) {
     int length = keyLength + valueLength;
     if (length > data.length - used || 2 * records == ends.length) {
@@ -44,7 +44,7 @@ final class Batch {
     data = new byte[length];
   }
 
-  /** Forgets the records; true if that gave back the memory of a large one. */
+  /** Removes the records; returns whether that gave back the memory of a large one. */
   boolean clear() {
     records = 0;
     used = 0;
@@ -69,7 +69,7 @@ final class Batch {
     return records;
   }
 
-  /** Bytes of the records as IFile has them. */
+  /** Returns the number of bytes of the records as IFile has them. */
   long rawBytes() {
     return rawBytes;
   }

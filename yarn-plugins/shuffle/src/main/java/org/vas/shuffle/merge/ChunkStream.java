@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Chunks as a stream. */
+/** A stream over the bytes of chunks. */
 final class ChunkStream extends InputStream {
   private final Chunks chunks;
   private final byte[] one = new byte[1];
@@ -40,7 +40,7 @@ final class ChunkStream extends InputStream {
     return count;
   }
 
-  /** Whether an error came from below, and not from who reads this. */
+  /** Returns whether an error came from below, and not from who reads this. */
   boolean failed() {
     return failed;
   }

@@ -12,13 +12,13 @@ public interface Chunks extends Closeable {
    */
   boolean next() throws IOException;
 
-  /** Where the piece is. */
+  /** Returns the array that holds the piece. */
   byte[] data();
 
-  /** The first byte of it. */
+  /** Returns the offset of the first byte of the piece. */
   int start();
 
-  /** The byte after its last. */
+  /** Returns the offset after the last byte of the piece. */
   int end();
 
   /**
@@ -28,7 +28,7 @@ public interface Chunks extends Closeable {
    */
   void finish() throws IOException;
 
-  /** Gives the memory back; may be called twice, and before the end. */
+  /** Releases the memory; may be called twice, and before the end. */
   @Override
   void close() throws IOException;
 }

@@ -23,7 +23,7 @@ final class CodecMemory {
 
   private CodecMemory() {}
 
-  /** To read. */
+  /** Returns the number of bytes that one decompressor takes. */
   static long decoder(Configuration conf, CompressionCodec codec) {
     switch (nameOf(codec)) {
       case "DefaultCodec":
@@ -39,7 +39,7 @@ final class CodecMemory {
     }
   }
 
-  /** To write. */
+  /** Returns the number of bytes that one compressor takes. */
   static long encoder(Configuration conf, CompressionCodec codec) {
     switch (nameOf(codec)) {
       case "DefaultCodec":

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import org.vas.shuffle.mof.SegmentFile;
 
-/** Whether what reached reduce() is what the maps published, to the record and the byte. */
+/** Checks that reduce() gets what the maps published, to the record and the byte. */
 public class Conservation {
   private final long records;
   private final long rawBytes;
@@ -14,7 +14,7 @@ public class Conservation {
     this.rawBytes = rawBytes;
   }
 
-  /** What these segments promise. */
+  /** Returns the records and bytes that these segments must yield, by their manifests. */
   public static Conservation of(List<SegmentFile> segments) {
     long records = 0;
     long bytes = 0;
@@ -25,7 +25,7 @@ public class Conservation {
     return new Conservation(records, bytes);
   }
 
-  /** Bytes of all records as IFile has them. */
+  /** Returns the number of bytes of all records as IFile has them. */
   public long rawBytes() {
     return rawBytes;
   }

@@ -2,7 +2,7 @@ package org.vas.shuffle.merge;
 
 import java.io.IOException;
 
-/** Records reached reduce() out of order, so that its groups would be wrong. */
+/** Thrown when records reach reduce() out of order, so that its groups would be wrong. */
 public final class DisorderException extends IOException {
   private static final long serialVersionUID = 1;
 

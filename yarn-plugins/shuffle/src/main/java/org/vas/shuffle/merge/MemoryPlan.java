@@ -4,7 +4,7 @@ import java.util.List;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 
-/** How a number of bytes is shared between read buffers, codecs and batches. */
+/** The shares of a number of bytes for read buffers, codecs and batches. */
 public final class MemoryPlan {
   static final int BATCHES = 4;
   private static final int LARGEST_BATCH = 256 << 10;
@@ -43,12 +43,12 @@ public final class MemoryPlan {
     this.describedBytes = describedBytes;
   }
 
-  /** The same for a pass, which has a budget of its own, and no batches, but a writer. */
+  /** Returns the plan for a pass, which has its own budget, a writer, and no batches. */
   MemoryPlan forPass(long budget, long writerBytes) {
     return new MemoryPlan(this, budget - writerBytes, describedBytes);
   }
 
-  /** The same beside what is known of these segments, which stays until the last is merged. */
+  /** Returns the plan less the memory of these descriptions, kept until the last is merged. */
   public MemoryPlan besides(List<SegmentFile> segments) {
     return new MemoryPlan(this, forInputs, SegmentFile.memory(segments));
   }
@@ -57,19 +57,19 @@ public final class MemoryPlan {
     return batchBytes;
   }
 
-  /** Whether all these can be open at once. */
+  /** Returns whether all these segments can be open at once. */
   public boolean fits(List<SegmentFile> segments) {
     return segments.size() <= fanIn()
         || (files(segments) <= MOST_FILES && need(segments, SMALLEST_BUFFER) <= forInputs);
   }
 
-  /** How many segments of any size can be open at once. */
+  /** Returns how many segments of any size can be open at once. */
   public int fanIn() {
     long fit = forInputs / (2L * SMALLEST_BUFFER + decodeBytes);
     return (int) Math.max(FEWEST_INPUTS, Math.min(MOST_FILES, fit));
   }
 
-  /** The largest buffer with which all these fit: a multiple of 64 KiB. */
+  /** Returns the bytes of the largest buffer with which all fit: a multiple of 64 KiB. */
   public int bufferBytes(List<SegmentFile> segments) {
     int size = readBytes;
     while (size > SMALLEST_BUFFER && need(segments, size) > forInputs) {
@@ -78,7 +78,7 @@ public final class MemoryPlan {
     return size;
   }
 
-  /** Bytes of segments that may be held before it is known whether all fit. */
+  /** Returns the bytes of segments that may be held before it is known whether all fit. */
   public long toHold() {
     return Math.max(0, forInputs / 2);
   }

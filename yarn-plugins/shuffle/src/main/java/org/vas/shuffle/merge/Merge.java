@@ -38,7 +38,7 @@ public final class Merge implements Closeable {
     this.losers = new int[Math.max(1, inputs.size())];
   }
 
-  /** Goes to the next record; false at the end of all inputs. */
+  /** Goes to the next record; returns false at the end of all inputs. */
   public boolean next() throws IOException {
     if (winner == NONE) {
       start();
@@ -54,12 +54,12 @@ public final class Merge implements Closeable {
     return true;
   }
 
-  /** The bytes that the record is in. */
+  /** Returns the bytes that the record is in. */
   public byte[] data() {
     return record.data;
   }
 
-  /** Where its key starts. */
+  /** Returns the offset of the record's key. */
   public int offset() {
     return record.offset;
   }
@@ -68,7 +68,7 @@ public final class Merge implements Closeable {
     return record.keyLength;
   }
 
-  /** The value stands right after the key. */
+  /** Returns the bytes of the value, which stands right after the key. */
   public int valueLength() {
     return record.valueLength;
   }

@@ -12,7 +12,7 @@ public final class PassPlan {
   private PassPlan() {}
 
   /**
-   * The next to merge into one, as a view of the list.
+   * Returns the items to merge into one next, as a view of the list.
    *
    * @param most how many may be left in the end; there are more than that
    * @param fanIn how many can be merged at once, at least 2

@@ -52,7 +52,7 @@ public final class PassWriter {
     this.alive = requireNonNull(alive, "alive");
   }
 
-  /** Bytes that writing takes. */
+  /** Returns the number of bytes that writing takes. */
   long memory() {
     return memory;
   }

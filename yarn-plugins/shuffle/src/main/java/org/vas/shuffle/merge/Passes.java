@@ -16,10 +16,10 @@ public final class Passes {
   private final KeyOrder order;
   private final Listener listener;
 
-  /** Is told of each pass. */
+  /** Receives the progress of passes. */
   @FunctionalInterface
   public interface Listener {
-    /** One pass wrote that many records; so many segments are left. */
+    /** Called after each pass with the records it wrote and the segments that are left. */
     void passed(long records, int left);
   }
 

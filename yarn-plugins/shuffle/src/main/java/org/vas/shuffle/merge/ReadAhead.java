@@ -8,11 +8,11 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.util.Progressable;
+import org.vas.shuffle.mof.CallWatch;
 import org.vas.shuffle.mof.ReadMeter;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentReader;
-import org.vas.shuffle.mof.Watch;
 
 /**
  * The stored bytes of a segment, verified; while one buffer is used, a thread of the pool fills the
@@ -58,12 +58,12 @@ final class ReadAhead implements Chunks {
     this.bufferBytes = (int) Math.min(bufferBytes, unrequested);
   }
 
-  /** Bytes of both buffers for that segment. */
+  /** Returns the number of bytes of both buffers for that segment. */
   static long memory(Segment segment, int bufferBytes) {
     return Math.min((long) BUFFERS * bufferBytes, segment.storedBytes());
   }
 
-  /** Begins to read. */
+  /** Requests the next chunk if a buffer is free and none is being read. */
   synchronized void request() {
     if (closed || reading || failure != null || unrequested == 0
         || (free.isEmpty() && buffers == BUFFERS)) {
@@ -81,7 +81,7 @@ final class ReadAhead implements Chunks {
     return new byte[(int) Math.min(bufferBytes, unrequested)];
   }
 
-  private void fill(byte[] buffer, Watch watch) {
+  private void fill(byte[] buffer, CallWatch watch) {
     Filled result = null;
     Throwable error = null;
     try {

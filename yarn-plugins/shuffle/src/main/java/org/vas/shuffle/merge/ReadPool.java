@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.fs.Path;
-import org.vas.shuffle.mof.Watch;
+import org.vas.shuffle.mof.CallWatch;
 
 /**
  * A few daemon threads that do blocking calls of a file system, in a queue for each OST, and the
@@ -22,7 +22,7 @@ public final class ReadPool implements Closeable {
 
   private final Duration timeout;
   private final LongSupplier nanoClock;
-  private final ServerQueues<Consumer<Watch>> queues = new ServerQueues<>(THREADS);
+  private final ServerQueues<Consumer<CallWatch>> queues = new ServerQueues<>(THREADS);
   private final List<Worker> workers = new ArrayList<>();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
@@ -48,11 +48,11 @@ public final class ReadPool implements Closeable {
    *
    * @param server whose queue it joins
    */
-  public void submit(String server, Consumer<Watch> calls) {
+  public void submit(String server, Consumer<CallWatch> calls) {
     queues.add(server, requireNonNull(calls, "calls"));
   }
 
-  /** Milliseconds after which one who waits for a call should look with {@link #check}. */
+  /** Returns the milliseconds after which a waiting thread should call {@link #check}. */
   public long tick() {
     return Math.max(10, Math.min(1000, timeout.toMillis() / 4));
   }
@@ -76,7 +76,7 @@ public final class ReadPool implements Closeable {
     }
   }
 
-  /** Drops what waits, and interrupts what runs. */
+  /** Drops the calls that wait, and interrupts those that run. */
   @Override
   public void close() {
     queues.clear();
@@ -98,7 +98,7 @@ public final class ReadPool implements Closeable {
     }
   }
 
-  private final class Worker implements Runnable, Watch {
+  private final class Worker implements Runnable, CallWatch {
     private volatile Call call;
     private volatile boolean stopped;
     private volatile Thread thread;
@@ -114,7 +114,7 @@ public final class ReadPool implements Closeable {
       }
     }
 
-    private void work(ServerQueues.Taken<Consumer<Watch>> taken) {
+    private void work(ServerQueues.Taken<Consumer<CallWatch>> taken) {
       try {
         taken.work().accept(this);
       } catch (Throwable e) { // the thread has to go on, and others wait for what it did not do

@@ -92,12 +92,12 @@ public final class RecordCursor implements Closeable {
     }
   }
 
-  /** The bytes that the record is in. */
+  /** Returns the bytes that the record is in. */
   public byte[] data() {
     return data;
   }
 
-  /** Where its key starts. */
+  /** Returns the offset of the record's key. */
   public int offset() {
     return offset;
   }

@@ -37,14 +37,14 @@ public final class SegmentOpener {
     this.alive = requireNonNull(alive, "alive");
   }
 
-  /** Bytes that decoding takes in each open segment: a window, the codec's, and a cipher's. */
+  /** Returns the number of bytes that decoding an open segment takes: window, codec and cipher. */
   public static long decodeBytes(JobConf job, CompressionCodec codec) {
     long window = codec == null && !CryptoUtils.isEncryptedSpillEnabled(job)
         ? 0 : DecodedChunks.WINDOW;
     return window + cipher(job) + (codec == null ? 0 : CodecMemory.decoder(job, codec));
   }
 
-  /** Bytes that writing one segment takes: blocks, the codec's, and a cipher's. */
+  /** Returns the number of bytes that writing a segment takes: blocks, codec and cipher. */
   static long encodeBytes(JobConf job, CompressionCodec codec) {
     return WRITER + cipher(job) + (codec == null ? 0 : CodecMemory.encoder(job, codec));
   }

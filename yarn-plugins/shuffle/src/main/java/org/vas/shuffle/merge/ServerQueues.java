@@ -67,7 +67,7 @@ final class ServerQueues<T> {
     notifyAll();
   }
 
-  /** Drops what waits. */
+  /** Drops all reads that still wait. */
   synchronized void clear() {
     turns.forEach(line -> line.waiting.clear());
   }

@@ -2,7 +2,7 @@ package org.vas.shuffle.mof;
 
 import java.io.IOException;
 
-/** One map's output is not there, or is not what its manifest says: that map has to run again. */
+/** Thrown when one map's output is missing or not what its manifest says: the map must rerun. */
 public final class BadOutputException extends IOException {
   private static final long serialVersionUID = 1L;
 

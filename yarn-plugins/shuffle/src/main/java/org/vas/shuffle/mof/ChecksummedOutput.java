@@ -51,7 +51,7 @@ final class ChecksummedOutput extends OutputStream {
     return (long) blocks * Segment.CHECKSUM_BYTES + inBlock;
   }
 
-  /** The checksums of all that was written; nothing may be written afterwards. */
+  /** Returns the checksums of all that was written; nothing may be written afterwards. */
   int[] checksums() {
     if (inBlock == 0) {
       return Arrays.copyOf(checksums, blocks);

@@ -116,7 +116,7 @@ final class IndexRecord {
     return offset;
   }
 
-  /** Returns the bytes of the block with its checksum; hostile ones are of any size. */
+  /** Returns the number of bytes of the block with its checksum; hostile ones are of any size. */
   int length() {
     return length;
   }

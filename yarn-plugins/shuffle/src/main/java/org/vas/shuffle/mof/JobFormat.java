@@ -4,7 +4,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 
-/** What every manifest of a job must say. */
+/** The properties that every manifest of a job must have. */
 public final class JobFormat {
   private final int partitions;
   private final boolean compressed;
@@ -21,7 +21,7 @@ public final class JobFormat {
         CryptoUtils.isEncryptedSpillEnabled(job));
   }
 
-  /** Whether stored bytes are raw bytes and IFile's checksum. */
+  /** Returns whether stored bytes are raw bytes and IFile's checksum. */
   public boolean plain() {
     return !compressed && !encrypted;
   }

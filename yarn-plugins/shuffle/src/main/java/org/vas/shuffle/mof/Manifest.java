@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What a map attempt published: its files, and every segment in them. Immutable. */
+/** A description of what a map attempt published: its files and their segments. Immutable. */
 public final class Manifest {
   private final String attempt;
   private final String host;
@@ -48,7 +48,7 @@ public final class Manifest {
     return attempt;
   }
 
-  /** The machine that wrote it, for people. */
+  /** Returns the machine that wrote it, for people. */
   public String host() {
     return host;
   }
@@ -61,7 +61,7 @@ public final class Manifest {
     return encrypted;
   }
 
-  /** The job's number of reducers. */
+  /** Returns the job's number of reducers. */
   public int partitions() {
     return partitions;
   }
@@ -74,22 +74,22 @@ public final class Manifest {
     return files;
   }
 
-  /** All segments, by partition, then run. */
+  /** Returns all segments, by partition, then run. */
   public List<Segment> segments() {
     return segments;
   }
 
-  /** The segments of one partition in order of runs; empty if no record went there. */
+  /** Returns the segments of one partition in order of runs; empty if no record went there. */
   public List<Segment> segments(int partition) {
     return segments.stream().filter(s -> s.partition() == partition).collect(Collectors.toList());
   }
 
-  /** The same, as one reducer needs it; what was checked of the whole is not checked again. */
+  /** Returns the manifest with one partition's segments only; checks nothing again. */
   Manifest only(int partition) {
     return new Manifest(this, segments(partition));
   }
 
-  /** Collects what a map attempt wrote. */
+  /** Builds a manifest from what a map attempt wrote. */
   public static final class Builder {
     private final String attempt;
     private String host = "";
@@ -134,13 +134,13 @@ public final class Manifest {
       return this;
     }
 
-    /** Every segment, by partition, then run. */
+    /** Sets all segments, ordered by partition, then run. */
     public Builder segments(List<Segment> list) {
       this.segments = list;
       return this;
     }
 
-    /** The manifest; throws IllegalArgumentException if it does not add up. */
+    /** Returns the manifest; throws IllegalArgumentException if it does not add up. */
     public Manifest build() {
       return new Manifest(this);
     }

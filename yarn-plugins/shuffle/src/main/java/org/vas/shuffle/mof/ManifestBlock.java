@@ -19,7 +19,7 @@ import org.apache.hadoop.io.WritableUtils;
 final class ManifestBlock {
   /** The partition of the summary, and of the block that all empty partitions share. */
   static final int NONE = -1;
-  /** Fewer bytes are no block. */
+  /** Bytes of the smallest block. */
   static final int SMALLEST = 7 + ManifestBytes.CHECKSUM;
 
   private static final int SMALLEST_FILE = 4;

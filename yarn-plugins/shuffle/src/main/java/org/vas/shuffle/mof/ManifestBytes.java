@@ -19,7 +19,7 @@ final class ManifestBytes {
 
   private ManifestBytes() {}
 
-  /** Something that decodes bytes. */
+  /** A decoder of bytes. */
   interface Decoder<T> {
     T run() throws IOException;
   }

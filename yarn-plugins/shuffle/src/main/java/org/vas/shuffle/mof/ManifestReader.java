@@ -40,7 +40,7 @@ public final class ManifestReader {
    * @throws BadOutputException if not: the map has to run again
    * @throws ManifestTooLargeException if the partition's part needs more memory than there is
    */
-  public List<SegmentFile> segments(TaskAttemptID attempt, int partition, Watch watch)
+  public List<SegmentFile> segments(TaskAttemptID attempt, int partition, CallWatch watch)
       throws IOException {
     Manifest manifest = manifest(attempt, partition, watch);
     List<SegmentFile> found = new ArrayList<>();
@@ -61,7 +61,7 @@ public final class ManifestReader {
   }
 
   private SegmentFile located(TaskAttemptID attempt, Manifest manifest, Segment segment,
-      Watch watch) throws IOException {
+      CallWatch watch) throws IOException {
     MofFile mof = manifest.files().get(segment.file());
     Path file = new Path(dirs.attempt(attempt), mof.name());
     checkSizes(file, segment);
@@ -72,7 +72,8 @@ public final class ManifestReader {
     return new SegmentFile(file, segment, server(status, segment.offset(), manifest.host()));
   }
 
-  private Manifest manifest(TaskAttemptID attempt, int partition, Watch watch) throws IOException {
+  private Manifest manifest(TaskAttemptID attempt, int partition, CallWatch watch)
+      throws IOException {
     Path file = dirs.manifest(attempt);
     try {
       Manifest manifest = read(file, partition, watch);
@@ -85,7 +86,7 @@ public final class ManifestReader {
     }
   }
 
-  private Manifest read(Path file, int partition, Watch watch) throws IOException {
+  private Manifest read(Path file, int partition, CallWatch watch) throws IOException {
     watch.calling(file);
     try (FSDataInputStream in = fs.open(file)) {
       return new PartitionRead(in, file, watch, memory).manifest(format.partitions(), partition);

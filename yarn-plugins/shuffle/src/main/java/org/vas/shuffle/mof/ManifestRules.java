@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What must hold of a manifest as a whole; each segment by itself is checked where it is made. */
+/** The rules of a manifest as a whole; a single segment is checked where it is made. */
 final class ManifestRules {
   private static final Comparator<Segment> ORDER =
       Comparator.comparingInt(Segment::partition).thenComparingInt(Segment::run);

@@ -12,7 +12,7 @@ import java.util.List;
  */
 final class ManifestV1 {
   static final int VERSION = 1;
-  /** Every partition. */
+  /** Selects the segments of every partition. */
   static final int ALL = -1;
 
   private static final int HEAD = Integer.BYTES + 1;

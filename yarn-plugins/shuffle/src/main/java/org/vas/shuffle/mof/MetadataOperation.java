@@ -1,6 +1,6 @@
 package org.vas.shuffle.mof;
 
-/** What an attempt asks of the metadata server; each is a job counter. */
+/** A request of an attempt to the metadata server; each kind is a job counter. */
 public enum MetadataOperation {
   DIRECTORIES_CREATED, FILES_CREATED, OPENS, RENAMES, DELETES, STATS, LISTINGS;
 

@@ -21,7 +21,7 @@ public final class MofFile {
     return name;
   }
 
-  /** Bytes. */
+  /** Returns the length in bytes. */
   public long length() {
     return length;
   }

@@ -22,18 +22,18 @@ public final class MofOutput implements Closeable {
     this.file = requireNonNull(file, "file");
   }
 
-  /** One that keeps nothing. */
+  /** Returns an output that discards all bytes. */
   static MofOutput nowhere() throws IOException {
     return new MofOutput("nowhere", 0,
         new FSDataOutputStream(OutputStream.nullOutputStream(), null));
   }
 
-  /** The place among the files of the manifest. */
+  /** Returns the place among the files of the manifest. */
   public int index() {
     return index;
   }
 
-  /** Bytes so far. */
+  /** Returns how many bytes were written. */
   public long position() {
     return file.getPos();
   }
@@ -51,12 +51,12 @@ public final class MofOutput implements Closeable {
     return file;
   }
 
-  /** What the manifest says of it, as it is now. */
+  /** Returns the description of this file for the manifest, as of now. */
   public MofFile describe() {
     return new MofFile(name, position());
   }
 
-  /** Brings everything to the storage servers' disks. */
+  /** Writes all bytes through to the disks of the storage servers. */
   public void sync() throws IOException {
     file.hsync();
   }

@@ -52,8 +52,8 @@ final class OneDirectory {
       Files.createDirectory(directory,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     } catch (NoSuchFileException e) {
-      throw (IOException) new FileNotFoundException(directory + ": there is no directory above it")
-          .initCause(e);
+      throw (IOException) new FileNotFoundException(
+          directory + ": the directory above it does not exist").initCause(e);
     } catch (FileAlreadyExistsException e) {
       if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
         throw e;

@@ -23,12 +23,12 @@ final class PartitionRead {
 
   private final FSDataInputStream in;
   private final Path file;
-  private final Watch watch;
+  private final CallWatch watch;
   private final long memory;
   private byte[] first = {};
 
   /** @param memory bytes that the block and its segments may take together */
-  PartitionRead(FSDataInputStream in, Path file, Watch watch, long memory) {
+  PartitionRead(FSDataInputStream in, Path file, CallWatch watch, long memory) {
     this.in = in;
     this.file = file;
     this.watch = watch;

@@ -1,8 +1,8 @@
 package org.vas.shuffle.mof;
 
-/** Is told what was read of map outputs; called from several threads. */
+/** Counts what is read of map outputs; called from several threads. */
 public interface ReadMeter {
-  /** Counts nothing. */
+  /** A meter that does not count. */
   ReadMeter NONE = new ReadMeter() {
     @Override
     public void opened() {}
@@ -17,9 +17,9 @@ public interface ReadMeter {
   /** A file that was opened is closed. */
   default void closed() {}
 
-  /** That many stored bytes were read. */
+  /** Counts stored bytes that were read. */
   void read(long bytes);
 
-  /** That many of the bytes read have to be read once more. */
+  /** Counts bytes that were read and must be read once more. */
   default void again(long bytes) {}
 }

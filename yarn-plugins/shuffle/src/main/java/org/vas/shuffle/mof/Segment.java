@@ -53,19 +53,19 @@ public final class Segment {
     this.checksums = checksums;
   }
 
-  /** The same bytes, as segment of another run and at another place among the files. */
+  /** Returns this segment with another number of its run and of its file. */
   public Segment renumbered(int newRun, int newFile) {
     return new Segment(
         partition, newRun, newFile, offset, storedBytes, rawBytes, records, checksums);
   }
 
-  /** One that can be looked at, and not be read. */
+  /** Returns a segment that can be described, but not read: it has no checksums. */
   static Segment withoutChecksums(int partition, int run, int file, long offset,
       long storedBytes, long rawBytes, long records) {
     return new Segment(NO_CHECKSUMS, partition, run, file, offset, storedBytes, rawBytes, records);
   }
 
-  /** How many checksums that many stored bytes have. */
+  /** Returns how many checksums that many stored bytes have. */
   public static long checksumsOf(long storedBytes) {
     return (storedBytes - 1) / CHECKSUM_BYTES + 1;
   }
@@ -86,7 +86,7 @@ public final class Segment {
     return offset;
   }
 
-  /** The first byte after it. */
+  /** Returns the offset of the first byte after the segment. */
   public long end() {
     return offset + storedBytes;
   }
@@ -103,7 +103,7 @@ public final class Segment {
     return records;
   }
 
-  /** The CRC32C of the stored bytes from {@code block * CHECKSUM_BYTES} on. */
+  /** Returns the CRC32C of the stored bytes from {@code block * CHECKSUM_BYTES} on. */
   public int checksum(int block) {
     return checksums[block];
   }

@@ -16,7 +16,7 @@ public final class SegmentFile {
   private final String server;
   private final byte[] held;
 
-  /** One whose server nobody knows. */
+  /** Makes a segment file whose server is not known. */
   public SegmentFile(Path file, Segment segment) {
     this(file, segment, "");
   }
@@ -33,7 +33,7 @@ public final class SegmentFile {
     this.held = held;
   }
 
-  /** The same with all its stored bytes, which were verified; they are not copied. */
+  /** Returns this segment with its stored bytes, which were verified; they are not copied. */
   public SegmentFile holding(byte[] stored) {
     if (stored.length != segment.storedBytes()) {
       throw new IllegalArgumentException(this + ": " + stored.length + " bytes held");
@@ -41,7 +41,7 @@ public final class SegmentFile {
     return new SegmentFile(file, segment, server, stored);
   }
 
-  /** The same without its bytes. */
+  /** Returns this segment without its stored bytes. */
   public SegmentFile holdingNothing() {
     return held == null ? this : new SegmentFile(file, segment, server);
   }
@@ -70,12 +70,12 @@ public final class SegmentFile {
     return server;
   }
 
-  /** All stored bytes, if they were read and verified before. */
+  /** Returns all stored bytes; empty if they were not read and verified before. */
   public Optional<byte[]> held() {
     return Optional.ofNullable(held);
   }
 
-  /** Where it is, for messages. */
+  /** Returns its place, for messages. */
   @Override
   public String toString() {
     return file + " partition " + segment.partition() + " run " + segment.run();

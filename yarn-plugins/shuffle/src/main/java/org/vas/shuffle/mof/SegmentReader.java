@@ -34,7 +34,7 @@ public final class SegmentReader implements Closeable {
    * @return bytes read; 0 at the end
    * @throws BadOutputException if the file ends early or a checksum is wrong
    */
-  public int read(byte[] buffer, Watch watch) throws IOException {
+  public int read(byte[] buffer, CallWatch watch) throws IOException {
     int length = (int) Math.min(buffer.length, source.segment().storedBytes() - done);
     if (length > 0) {
       fill(done, buffer, length, watch);
@@ -52,7 +52,7 @@ public final class SegmentReader implements Closeable {
    * @return bytes read
    * @throws BadOutputException if not
    */
-  public long readEnds(Watch watch) throws IOException {
+  public long readEnds(CallWatch watch) throws IOException {
     long stored = source.segment().storedBytes();
     byte[] block = new byte[(int) Math.min(Segment.CHECKSUM_BYTES, stored)];
     fill(0, block, block.length, watch);
@@ -65,7 +65,7 @@ public final class SegmentReader implements Closeable {
   }
 
   /** Reads whole blocks from {@code from} on, a block's start. */
-  private void fill(long from, byte[] buffer, int length, Watch watch) throws IOException {
+  private void fill(long from, byte[] buffer, int length, CallWatch watch) throws IOException {
     watch.calling(source.file());
     if (in == null) {
       in = fs.open(source.file());

@@ -38,13 +38,13 @@ public class SegmentWriter {
   private OutputStream out;
   private Compressor compressor;
 
-  /** One for the job's codec and encryption. */
+  /** Makes a writer with the job's codec and encryption. */
   public SegmentWriter(JobConf job) {
     this.job = job;
     this.codec = codec(job);
   }
 
-  /** The codec of the job's map output, or null. */
+  /** Returns the codec of the job's map output, or null. */
   public static CompressionCodec codec(JobConf job) {
     return job.getCompressMapOutput()
         ? ReflectionUtils.newInstance(job.getMapOutputCompressorClass(DefaultCodec.class), job)
@@ -71,7 +71,7 @@ public class SegmentWriter {
     put(record, from, length);
   }
 
-  /** Adds a record. */
+  /** Appends one record to the segment. */
   public void append(byte[] key, int keyFrom, int keyLength,
       byte[] value, int valueFrom, int valueLength) throws IOException {
     if (block.length - used < HEADER) {
@@ -93,7 +93,7 @@ public class SegmentWriter {
         stored.checksums());
   }
 
-  /** The bytes that a segment without records would have, which stock Hadoop writes. */
+  /** Returns the bytes that a segment without records would have, which stock Hadoop writes. */
   public long emptyBytes() throws IOException {
     open(MofOutput.nowhere());
     end();

@@ -7,7 +7,7 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.vas.filesystem.PredictableNames;
 
-/** Where the map output of one job lies. */
+/** The directories of one job's map output. */
 public final class ShuffleDirs {
   /** The publication, in the directory of a map attempt. */
   public static final String MANIFEST = PredictableNames.MANIFEST;
@@ -26,17 +26,19 @@ public final class ShuffleDirs {
     this.root = new Path(jobDir, PredictableNames.SHUFFLE);
   }
 
-  /** The job's staging directory, which this class only reads: it is gone when the job is. */
+  /**
+   * Returns the job's staging directory, which this class only reads: it is gone when the job is.
+   */
   public Path jobDir() {
     return root.getParent();
   }
 
-  /** The directory of all attempts of the job. */
+  /** Returns the directory of all attempts of the job. */
   public Path root() {
     return root;
   }
 
-  /** What one attempt, of a map or a reduce, has to itself. */
+  /** Returns the directory of one attempt of a map or a reduce. */
   public Path attempt(TaskAttemptID attempt) {
     return new Path(root, attempt.toString());
   }
@@ -45,7 +47,7 @@ public final class ShuffleDirs {
     return new Path(attempt(attempt), MANIFEST);
   }
 
-  /** The file of one partition in the layout per-reducer. */
+  /** Returns the file of one partition in the layout per-reducer. */
   public static String perReducer(int partition) {
     return PredictableNames.perReducer(partition);
   }

@@ -6,18 +6,18 @@ import org.apache.hadoop.io.WritableUtils;
 public final class VInts {
   private VInts() {}
 
-  /** Bytes that the length takes. */
+  /** Returns the number of bytes that the length takes as a vint. */
   public static int size(int length) {
     return length < 128 ? 1 : WritableUtils.getVIntSize(length);
   }
 
-  /** Bytes that the length takes which starts here. */
+  /** Returns the number of bytes of the vint that starts at an offset. */
   public static int sizeAt(byte[] bytes, int offset) {
     byte first = bytes[offset];
     return first >= 0 ? 1 : WritableUtils.decodeVIntSize(first);
   }
 
-  /** The length that starts here. */
+  /** Returns the length that starts here. */
   public static int get(byte[] bytes, int offset) {
     byte first = bytes[offset];
     return first >= 0 ? first : getLong(bytes, offset);

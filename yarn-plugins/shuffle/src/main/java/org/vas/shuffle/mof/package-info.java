@@ -1,2 +1,2 @@
-/** What a map attempt leaves on Lustre: segments in files, and the manifest that publishes them. */
+/** The files of a map attempt on Lustre: segments, and the manifest that publishes them. */
 package org.vas.shuffle.mof;

@@ -14,7 +14,7 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the ResourceManager says about applications. Used by one thread. */
+/** Asks the ResourceManager about the state of applications. Used by one thread. */
 class Applications implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(Applications.class);
   private static final EnumSet<YarnApplicationState> OVER = EnumSet.of(
@@ -22,7 +22,7 @@ class Applications implements Closeable {
 
   private ApplicationClientProtocol resourceManager;
 
-  /** False also when nobody knows. */
+  /** Returns whether the application has ended; false also when that is not known. */
   boolean isOver(ApplicationId application, Configuration conf) {
     try {
       if (resourceManager == null) {
@@ -38,7 +38,7 @@ class Applications implements Closeable {
     }
   }
 
-  /** The ResourceManager that the configuration names. */
+  /** Returns the ResourceManager that the configuration names. */
   ApplicationClientProtocol connect(Configuration conf) throws IOException {
     return ClientRMProxy.createRMProxy(conf, ApplicationClientProtocol.class);
   }

@@ -15,7 +15,7 @@ final class Executor {
 
   private Executor() {}
 
-  /** One line with the key and the fix, or null where only a user's tasks run as that user. */
+  /** Returns one line with key and fix, or null where only a user's tasks run as that user. */
   static String whyTasksShareAUser(Configuration conf) {
     String executor = conf.getTrimmed(KEY, "");
     if (!isLinux(conf, executor)) {

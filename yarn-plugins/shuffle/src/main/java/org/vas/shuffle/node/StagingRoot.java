@@ -10,11 +10,11 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.vas.conf.LayoutConf;
 import org.vas.filesystem.LustreConf;
 import org.vas.filesystem.PredictableNames;
-import org.vas.layout.ClusterMap;
-import org.vas.layout.ClusterMapException;
-import org.vas.layout.LayoutConf;
+import org.vas.site.ClusterMap;
+import org.vas.site.ClusterMapException;
 
 /** {@code yarn.app.mapreduce.am.staging-dir} as a directory of this machine. */
 final class StagingRoot {
@@ -40,7 +40,7 @@ final class StagingRoot {
     }
   }
 
-  /** Below the root: the directory of an application's map output. */
+  /** Returns the names below the root that lead to an application's map output. */
   static List<String> shuffleOf(ApplicationId application, String user) {
     String job =
         new JobID(Long.toString(application.getClusterTimestamp()), application.getId()).toString();

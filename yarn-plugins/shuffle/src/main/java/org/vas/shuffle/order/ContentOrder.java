@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /** Keys that are a header of some bytes and then a content, compared as unsigned bytes. */
 abstract class ContentOrder extends KeyOrder {
-  /** Bytes before the content. */
+  /** Returns the number of bytes before the content. */
   abstract int header(byte[] bytes, int offset);
 
   @Override

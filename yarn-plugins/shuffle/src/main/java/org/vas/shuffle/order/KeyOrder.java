@@ -23,14 +23,14 @@ public abstract class KeyOrder {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
-  /** The order of the job's sort comparator. */
+  /** Returns the order of the job's sort comparator. */
   public static KeyOrder of(JobConf job) {
     return of(job.getOutputKeyComparator());
   }
 
   /**
-   * The order of this comparator: known only for exactly the class that defines it, and only where
-   * that class is not a copy of the job's own.
+   * Returns the order of this comparator: known only for exactly the class that defines it, and
+   * only where that class is not a copy of the job's own.
    */
   public static KeyOrder of(RawComparator<?> comparator) {
     Class<?> kind = comparator.getClass();
@@ -50,18 +50,18 @@ public abstract class KeyOrder {
     return new ComparatorOrder(comparator);
   }
 
-  /** Whether this code knows the order, and never calls the comparator. */
+  /** Returns whether this code knows the order, and never calls the comparator. */
   public boolean isKnown() {
     return true;
   }
 
-  /** Bytes of the shortest key that the comparator looks at without what follows the key. */
+  /** Returns the number of bytes of the shortest key that is compared without what follows it. */
   public abstract int shortestKey();
 
-  /** The prefix of the serialised key in these bytes. */
+  /** Returns the prefix of the serialised key in these bytes. */
   public abstract long prefix(byte[] bytes, int offset, int length);
 
-  /** Whether keys of equal prefixes are always equal. */
+  /** Returns whether keys of equal prefixes are always equal. */
   public abstract boolean decides();
 
   /** Compares two serialised keys that have the same prefix. */
@@ -77,7 +77,7 @@ public abstract class KeyOrder {
         : compareTied(left, leftOffset, leftLength, right, rightOffset, rightLength);
   }
 
-  /** The first 8 of these bytes, the missing ones as zeros. */
+  /** Returns the first 8 of these bytes, the missing ones as zeros. */
   static long first8(byte[] bytes, int offset, int length) {
     if (length >= Long.BYTES) {
       return (long) LONG.get(bytes, offset);

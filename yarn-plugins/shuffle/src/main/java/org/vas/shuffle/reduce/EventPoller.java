@@ -64,7 +64,10 @@ final class EventPoller {
     }
   }
 
-  /** The machine where an attempt ran that succeeded, as its event says; empty if nobody knows. */
+  /**
+   * Returns the machine where an attempt ran that succeeded, as its event says; empty if nobody
+   * knows.
+   */
   String machineOf(TaskAttemptID attempt) {
     return machines.getOrDefault(attempt, "");
   }

@@ -4,7 +4,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.vas.shuffle.ShuffleConf;
 
-/** What a reducer may take of its heap. */
+/** Computes how much of its heap a reducer may use. */
 final class HeapShare {
   private final long heap;
   private final double before;
@@ -23,12 +23,12 @@ final class HeapShare {
     this.beside = Math.min(before, ShuffleConf.MERGE_PERCENT.get(job) / 100.0);
   }
 
-  /** Bytes for passes, before reduce() has begun: as stock computes them, from the same two keys. */
+  /** Returns the bytes for passes before reduce(), as stock computes them from the same keys. */
   long beforeReduce() {
     return (long) (heap * before);
   }
 
-  /** Bytes for the merge that reduce() reads from. */
+  /** Returns the number of bytes for the merge that reduce() reads from. */
   long besideReduce() {
     return (long) (heap * beside);
   }

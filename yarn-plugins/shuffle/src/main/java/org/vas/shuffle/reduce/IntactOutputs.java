@@ -21,17 +21,17 @@ final class IntactOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(IntactOutputs.class);
 
   private final EventPoller events;
-  private final MapOutcomes<MapOutput> outcomes;
+  private final MapOutcomes<FetchedOutput> outcomes;
   private final Validator validator;
   private final ReadPool pool;
   private final LostReports reports;
   private final ReduceCounters counters;
   private final Runnable progress;
-  private final BlockingQueue<Verdict> verdicts = new LinkedBlockingQueue<>();
+  private final BlockingQueue<OutputFinding> findings = new LinkedBlockingQueue<>();
   private final Suspects suspects = new Suspects();
 
   /** @param progress is called in every wait, and after every map */
-  IntactOutputs(EventPoller events, MapOutcomes<MapOutput> outcomes, Validator validator,
+  IntactOutputs(EventPoller events, MapOutcomes<FetchedOutput> outcomes, Validator validator,
       ReadPool pool, LostReports reports, ReduceCounters counters, Runnable progress) {
     this.events = requireNonNull(events, "events");
     this.outcomes = requireNonNull(outcomes, "outcomes");
@@ -43,11 +43,11 @@ final class IntactOutputs {
   }
 
   /**
-   * The outputs to merge, in order of maps.
+   * Returns the outputs to merge, in order of maps.
    *
    * @throws IOException if the file system is sick, or the application master cannot be asked
    */
-  List<MapOutput> await() throws IOException, InterruptedException {
+  List<FetchedOutput> await() throws IOException, InterruptedException {
     long next = System.nanoTime();
     while (true) {
       long now = System.nanoTime();
@@ -61,59 +61,59 @@ final class IntactOutputs {
         return outcomes.chosen();
       }
       pool.check();
-      takeVerdicts(next - System.nanoTime());
+      takeFindings(next - System.nanoTime());
       lookAgainAtSuspects();
     }
   }
 
   private void lookAt(TaskAttemptID attempt) {
     pool.submit(events.machineOf(attempt),
-        watch -> verdicts.add(validator.look(attempt, watch)));
+        watch -> findings.add(validator.look(attempt, watch)));
   }
 
-  private void takeVerdicts(long nanos) throws IOException, InterruptedException {
+  private void takeFindings(long nanos) throws IOException, InterruptedException {
     long wait = Math.min(nanos, TimeUnit.MILLISECONDS.toNanos(pool.tick()));
-    Verdict verdict = verdicts.poll(Math.max(0, wait), TimeUnit.NANOSECONDS);
-    while (verdict != null) {
-      take(verdict);
-      verdict = verdicts.poll();
+    OutputFinding finding = findings.poll(Math.max(0, wait), TimeUnit.NANOSECONDS);
+    while (finding != null) {
+      take(finding);
+      finding = findings.poll();
     }
   }
 
-  private void take(Verdict verdict) throws IOException, InterruptedException {
-    if (verdict.output() != null) {
-      suspects.remove(verdict.attempt());
-      outcomes.intact(verdict.attempt(), verdict.output());
-    } else if (verdict.diagnosis() == Diagnosis.BAD_MAP) {
-      bad(verdict);
-    } else if (!outcomes.wants(verdict.attempt())) {
-      LOG.info("Cannot look at the output of {}, which was taken back", verdict.attempt(),
-          verdict.error());
-      outcomes.unknown(verdict.attempt());
-    } else if (verdict.diagnosis() == Diagnosis.ONE_OST && isOneOst(verdict)) {
-      if (suspects.wasLookedAtAgain(verdict.attempt())) {
-        bad(verdict);
+  private void take(OutputFinding finding) throws IOException, InterruptedException {
+    if (finding.output() != null) {
+      suspects.remove(finding.attempt());
+      outcomes.intact(finding.attempt(), finding.output());
+    } else if (finding.diagnosis() == OutputDiagnosis.BAD_MAP) {
+      bad(finding);
+    } else if (!outcomes.wants(finding.attempt())) {
+      LOG.info("Cannot look at the output of {}, which was taken back", finding.attempt(),
+          finding.error());
+      outcomes.unknown(finding.attempt());
+    } else if (finding.diagnosis() == OutputDiagnosis.ONE_OST && isOneOst(finding)) {
+      if (suspects.wasLookedAtAgain(finding.attempt())) {
+        bad(finding);
       }
-    } else if (verdict.error() instanceof IOException) {
-      throw new IOException("the file system is sick, not the output of " + verdict.attempt()
-          + ": " + verdict.error().getMessage(), verdict.error());
+    } else if (finding.error() instanceof IOException) {
+      throw new IOException("the file system is sick, not the output of " + finding.attempt()
+          + ": " + finding.error().getMessage(), finding.error());
     } else {
-      throw new IOException("cannot look at the output of " + verdict.attempt() + ": "
-          + verdict.error(), verdict.error());
+      throw new IOException("cannot look at the output of " + finding.attempt() + ": "
+          + finding.error(), finding.error());
     }
   }
 
-  private void bad(Verdict verdict) throws IOException, InterruptedException {
+  private void bad(OutputFinding finding) throws IOException, InterruptedException {
     LOG.warn("The output of {} is lost or damaged; reporting it until it is taken back",
-        verdict.attempt(), verdict.error());
-    outcomes.bad(verdict.attempt());
+        finding.attempt(), finding.error());
+    outcomes.bad(finding.attempt());
     counters.validationFailed();
     reports.tell(outcomes.toReport());
   }
 
-  private boolean isOneOst(Verdict verdict) {
+  private boolean isOneOst(OutputFinding finding) {
     forgetTakenBack();
-    return suspects.add(verdict.attempt(), Diagnosis.osts(verdict.error()));
+    return suspects.add(finding.attempt(), OutputDiagnosis.osts(finding.error()));
   }
 
   // Another master's events come from the first on: what they bring back is looked at again.

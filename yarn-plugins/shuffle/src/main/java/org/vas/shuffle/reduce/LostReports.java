@@ -36,7 +36,7 @@ final class LostReports {
     this.periodNanos = TimeUnit.MILLISECONDS.toNanos(periodMillis);
   }
 
-  /** Tells of these, unless nothing is new and the last report is not old enough. */
+  /** Reports these attempts, unless none is new and the last report is recent. */
   void tell(Collection<TaskAttemptID> lost) throws InterruptedException {
     if (lost.isEmpty()
         || (told.containsAll(lost) && System.nanoTime() - toldAt < periodNanos)) {

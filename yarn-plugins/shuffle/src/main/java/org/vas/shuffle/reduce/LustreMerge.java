@@ -46,7 +46,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
   // The attempts of a restarted application master are numbered from the next thousand on.
   static final int ATTEMPTS_OF_ONE_MASTER = 1000;
 
-  /** Between two questions to the application master; tests of many histories ask more often. */
+  /** Milliseconds between two questions to the application master; some tests set fewer. */
   long pollMillis = EventPoller.PERIOD_MILLIS;
 
   private Context<K, V> context;
@@ -116,14 +116,14 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
     // An earlier attempt of this reduce may have failed by what only the checksums show.
     boolean retry = attempt.getId() % ATTEMPTS_OF_ONE_MASTER > 0;
     int verifyBytes = retry ? Math.toIntExact(ShuffleConf.READ_SIZE.get(job)) : 0;
-    MapOutcomes<MapOutput> outcomes = new MapOutcomes<>(job.getNumMapTasks());
+    MapOutcomes<FetchedOutput> outcomes = new MapOutcomes<>(job.getNumMapTasks());
     Validator validator = new Validator(fs, dirs, JobFormat.of(job), partition(),
         verifyBytes, memory.toHold(), memory.toLook(), counters);
     EventPoller events =
         new EventPoller(context.getUmbilical(), attempt, job.getNumReduceTasks(), pollMillis);
     LostReports reports = new LostReports(context.getUmbilical(), attempt, context.getStatus(),
         MRJobConfUtil.getTaskProgressReportInterval(job));
-    List<MapOutput> outputs = new IntactOutputs(events, outcomes, validator, pool, reports,
+    List<FetchedOutput> outputs = new IntactOutputs(events, outcomes, validator, pool, reports,
         counters, () -> copied(outcomes)).await();
     counters.shuffled(outputs, new StockBytes(job));
     LOG.info("{} map outputs are intact", outputs.size());
@@ -131,7 +131,7 @@ public final class LustreMerge<K, V> implements ShuffleConsumerPlugin<K, V> {
         .collect(Collectors.toCollection(ArrayList::new));
   }
 
-  private void copied(MapOutcomes<MapOutput> outcomes) {
+  private void copied(MapOutcomes<FetchedOutput> outcomes) {
     int done = outcomes.done();
     context.getCopyPhase().set((float) done / Math.max(1, outcomes.maps()));
     context.getStatus().setStateString(done + " / " + outcomes.maps() + " map outputs intact.");

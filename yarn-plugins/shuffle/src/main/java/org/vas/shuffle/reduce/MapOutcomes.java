@@ -13,8 +13,8 @@ import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
 
 /**
- * What is known of each map, from completion events and from looking at the outputs. Of a map's live
- * attempts the one counts that succeeded first and is intact.
+ * The state of each map, from completion events and from looking at the outputs. Of a map's live
+ * attempts, the one that succeeded first and is intact counts.
  *
  * @param <T> an intact output
  */
@@ -62,7 +62,7 @@ final class MapOutcomes<T> {
     change(map);
   }
 
-  /** Events will come again from the first. What was seen of outputs stays true. */
+  /** Forgets the events, which come again from the first; keeps what was seen of outputs. */
   void reset() {
     succeeded.forEach(Set::clear);
     obsolete.clear();
@@ -71,7 +71,7 @@ final class MapOutcomes<T> {
     changed.clear();
   }
 
-  /** Attempts to look at now, each named once. */
+  /** Returns the attempts to look at now, each once. */
   List<TaskAttemptID> toLookAt() {
     List<TaskAttemptID> found = new ArrayList<>();
     changed.andNot(done);
@@ -84,12 +84,12 @@ final class MapOutcomes<T> {
     return found;
   }
 
-  /** Whether the output of this attempt may still be one to merge. */
+  /** Returns whether the output of this attempt may still be one to merge. */
   boolean wants(TaskAttemptID attempt) {
     return live(attempt) && succeeded.get(attempt.getTaskID().getId()).contains(attempt);
   }
 
-  /** Nothing was learnt of an attempt: should it be wanted again, it is looked at again. */
+  /** Marks an attempt as not looked at: if it is wanted again, it is looked at again. */
   void unknown(TaskAttemptID attempt) {
     looking.remove(attempt);
     change(attempt.getTaskID().getId());
@@ -105,7 +105,7 @@ final class MapOutcomes<T> {
     change(attempt.getTaskID().getId());
   }
 
-  /** Live attempts with a bad output, of maps that have no better one. */
+  /** Returns the live attempts with a bad output, of maps that have no better one. */
   List<TaskAttemptID> toReport() {
     List<TaskAttemptID> found = new ArrayList<>();
     for (TaskAttemptID attempt : bad) {
@@ -121,17 +121,19 @@ final class MapOutcomes<T> {
     return succeeded.size();
   }
 
-  /** Maps that nothing more is to come from. */
+  /** Returns the number of maps from which nothing more will come. */
   int done() {
     return done.cardinality();
   }
 
-  /** Whether nothing more is to come from a map. */
+  /** Returns whether nothing more is to come from a map. */
   boolean isDone(int map) {
     return done.get(map);
   }
 
-  /** The outputs to merge, in order of maps; a map that failed for good, and may, has none. */
+  /**
+   * Returns the outputs to merge, in order of maps; a map that failed for good, and may, has none.
+   */
   List<T> chosen() {
     List<T> outputs = new ArrayList<>();
     for (int map = 0; map < succeeded.size(); map++) {

@@ -61,8 +61,8 @@ final class ReduceCounters implements ReadMeter {
     stock.getSpilledRecordsCounter().increment(records);
   }
 
-  /** What stock counts for fetching these, and for opening them in its merge. */
-  void shuffled(List<MapOutput> outputs, StockBytes bytes) {
+  /** Counts as stock does for fetching these outputs, and for opening them in its merge. */
+  void shuffled(List<FetchedOutput> outputs, StockBytes bytes) {
     stock.getShuffledMapsCounter().increment(outputs.size());
     stock.getMergedMapOutputsCounter().increment(outputs.size());
     stock.getReduceShuffleBytes().increment(outputs.stream().mapToLong(bytes::of).sum());

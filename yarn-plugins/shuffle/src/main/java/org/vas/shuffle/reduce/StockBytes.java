@@ -23,7 +23,7 @@ final class StockBytes {
     this.empty = new SegmentWriter(job).emptyBytes() - padding;
   }
 
-  long of(MapOutput output) {
+  long of(FetchedOutput output) {
     if (output.segments().isEmpty()) {
       return empty;
     }

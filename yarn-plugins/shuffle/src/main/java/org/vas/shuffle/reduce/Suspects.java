@@ -31,7 +31,7 @@ final class Suspects {
     return !common.isEmpty();
   }
 
-  /** Forgets those that are not wanted any more, and names them. */
+  /** Removes the attempts that are not wanted any more, and returns them. */
   List<TaskAttemptID> forgetAllBut(Predicate<TaskAttemptID> wanted) {
     List<TaskAttemptID> gone = ostsOf.keySet().stream().filter(wanted.negate())
         .collect(Collectors.toList());
@@ -39,7 +39,7 @@ final class Suspects {
     return gone;
   }
 
-  /** It could be read after all. */
+  /** Removes an attempt whose output could be read after all. */
   void remove(TaskAttemptID attempt) {
     ostsOf.remove(attempt);
   }
@@ -48,13 +48,13 @@ final class Suspects {
     return lookedAtAgain.contains(attempt);
   }
 
-  /** The maps they are of. */
+  /** Returns the numbers of the maps whose outputs are suspects. */
   Set<Integer> maps() {
     return ostsOf.keySet().stream().map(each -> each.getTaskID().getId())
         .collect(Collectors.toSet());
   }
 
-  /** Those that had no second look; each is named once. */
+  /** Returns the attempts that need a second look; each is returned once. */
   List<TaskAttemptID> toLookAtAgain() {
     List<TaskAttemptID> found = new ArrayList<>();
     ostsOf.keySet().stream().filter(lookedAtAgain::add).forEach(found::add);

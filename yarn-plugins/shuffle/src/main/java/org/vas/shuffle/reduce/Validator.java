@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.mapred.TaskAttemptID;
+import org.vas.shuffle.mof.CallWatch;
 import org.vas.shuffle.mof.JobFormat;
 import org.vas.shuffle.mof.ManifestReader;
 import org.vas.shuffle.mof.ReadMeter;
@@ -15,7 +16,6 @@ import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
 import org.vas.shuffle.mof.SegmentReader;
 import org.vas.shuffle.mof.ShuffleDirs;
-import org.vas.shuffle.mof.Watch;
 
 /**
  * Looks at one map attempt's output for one reducer: whether its manifest is whole, and its MOFs
@@ -54,8 +54,8 @@ final class Validator {
     return (int) (bytes / Segment.CHECKSUM_BYTES) * Segment.CHECKSUM_BYTES;
   }
 
-  /** Looks, and never throws. */
-  Verdict look(TaskAttemptID attempt, Watch watch) {
+  /** Looks at one attempt's output; returns what is wrong instead of throwing it. */
+  OutputFinding look(TaskAttemptID attempt, CallWatch watch) {
     try {
       List<SegmentFile> found = manifests.segments(attempt, partition, watch);
       toHold.addAndGet(-SegmentFile.memory(found));
@@ -63,32 +63,33 @@ final class Validator {
       for (SegmentFile each : found) {
         segments.add(verified(each, watch));
       }
-      return Verdict.intact(attempt, new MapOutput(segments));
+      return OutputFinding.intact(attempt, new FetchedOutput(segments));
     } catch (Throwable e) { // an Error too has to reach the one who waits
       return diagnosed(attempt, e, watch);
     }
   }
 
   // When the mount is gone, every file is "not found". One with an OST that is away is there.
-  private Verdict diagnosed(TaskAttemptID attempt, Throwable error, Watch watch) {
-    Diagnosis diagnosis = Diagnosis.of(error);
-    if (diagnosis != Diagnosis.SICK_FILE_SYSTEM) {
+  private OutputFinding diagnosed(TaskAttemptID attempt, Throwable error, CallWatch watch) {
+    OutputDiagnosis diagnosis = OutputDiagnosis.of(error);
+    if (diagnosis != OutputDiagnosis.SICK_FILE_SYSTEM) {
       try {
         watch.calling(dirs.jobDir());
         fs.listStatus(dirs.jobDir());
       } catch (Throwable e) {
-        if (Diagnosis.of(e) == Diagnosis.ONE_OST && !Diagnosis.osts(e).isEmpty()) {
-          return Verdict.failed(attempt, diagnosis, error);
+        if (OutputDiagnosis.of(e) == OutputDiagnosis.ONE_OST
+            && !OutputDiagnosis.osts(e).isEmpty()) {
+          return OutputFinding.failed(attempt, diagnosis, error);
         }
         e.addSuppressed(error);
-        return Verdict.failed(attempt, Diagnosis.SICK_FILE_SYSTEM,
+        return OutputFinding.failed(attempt, OutputDiagnosis.SICK_FILE_SYSTEM,
             new IOException(dirs.jobDir() + ": cannot be listed: " + e.getMessage(), e));
       }
     }
-    return Verdict.failed(attempt, diagnosis, error);
+    return OutputFinding.failed(attempt, diagnosis, error);
   }
 
-  private SegmentFile verified(SegmentFile source, Watch watch) throws IOException {
+  private SegmentFile verified(SegmentFile source, CallWatch watch) throws IOException {
     long stored = source.segment().storedBytes();
     try (SegmentReader reader = new SegmentReader(fs, source, meter)) {
       if (stored <= SMALL && mayHold(stored)) {
@@ -105,7 +106,7 @@ final class Validator {
     return toHold.getAndUpdate(left -> left >= bytes ? left - bytes : left) >= bytes;
   }
 
-  private long readAll(SegmentReader reader, long stored, Watch watch) throws IOException {
+  private long readAll(SegmentReader reader, long stored, CallWatch watch) throws IOException {
     byte[] buffer = new byte[(int) Math.min(verifyBytes, stored)];
     int count = buffer.length;
     while (count > 0) {

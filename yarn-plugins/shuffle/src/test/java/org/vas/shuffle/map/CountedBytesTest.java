@@ -49,7 +49,7 @@ class CountedBytesTest {
   @Property(tries = 200)
   void N1_sizeIsThatOfADataOutputStream(
       @ForAll List<@IntRange(max = METHODS - 1) Integer> methods) throws IOException {
-    Memory memory = new Memory(1 << 20);
+    BufferMemory memory = new BufferMemory(1 << 20);
     Entries entries = new Entries(1, memory);
     JobConf job = new JobConf(false);
     job.setMapOutputKeyClass(BytesWritable.class);
@@ -70,7 +70,7 @@ class CountedBytesTest {
 
   @Test
   void N1_sizeStaysAtTheLargestInt() throws IOException {
-    Memory memory = new Memory(64 << 20);
+    BufferMemory memory = new BufferMemory(64 << 20);
     RecordBuffer buffer = new RecordBuffer(memory, new Entries(1, memory),
         KeyOrder.of(bytesJob()), () -> {});
     byte[] large = new byte[32 << 20];

@@ -18,7 +18,7 @@ final class Filled {
   private final long[] sorted;
 
   Filled(JobConf job, List<? extends Writable> keys) throws IOException {
-    Memory memory = new Memory(64 << 20);
+    BufferMemory memory = new BufferMemory(64 << 20);
     Entries entries = new Entries(1, memory);
     RecordBuffer buffer = new RecordBuffer(memory, entries, KeyOrder.of(job), () -> {
       throw new IOException("full");

@@ -25,7 +25,7 @@ import org.vas.shuffle.order.KeyOrder;
 class RecordBufferTest {
   private static final long LIMIT = 1 << 20;
 
-  private final Memory memory = new Memory(LIMIT);
+  private final BufferMemory memory = new BufferMemory(LIMIT);
   private final Entries entries = new Entries(2, memory);
   private final RecordBuffer buffer = new RecordBuffer(memory, entries, order(), this::spill);
   private final Deque<byte[]> collected = new ArrayDeque<>();
@@ -66,7 +66,7 @@ class RecordBufferTest {
 
   @Test
   void fewRecordsTakeLittle() throws IOException {
-    Memory large = new Memory(1L << 30);
+    BufferMemory large = new BufferMemory(1L << 30);
     RecordBuffer small = new RecordBuffer(large, new Entries(1, large), order(), () -> {});
     small.begin();
     small.writeInt(0);

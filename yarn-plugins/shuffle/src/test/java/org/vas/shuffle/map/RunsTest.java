@@ -89,7 +89,7 @@ class RunsTest {
     files.make(dirs);
     KeyOrder order = KeyOrder.of(job);
     Ledger ledger = new Ledger(1);
-    Memory memory = new Memory(1 << 20);
+    BufferMemory memory = new BufferMemory(1 << 20);
     Entries entries = new Entries(1, memory);
     RecordBuffer buffer = new RecordBuffer(memory, entries, order, () -> {
       throw new IOException("full");

@@ -24,7 +24,8 @@ class PartitionReadTest {
 
   static Manifest read(CountedInput in, int partitions, int partition, long memory)
       throws IOException {
-    return new PartitionRead(in.open(), FILE, Watch.NONE, memory).manifest(partitions, partition);
+    return new PartitionRead(in.open(), FILE, CallWatch.NONE, memory)
+        .manifest(partitions, partition);
   }
 
   private static Manifest read(byte[] bytes, int partitions, int partition) throws IOException {

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.BadOutputException;
+import org.vas.shuffle.mof.CallWatch;
 import org.vas.shuffle.mof.JobFormat;
 import org.vas.shuffle.mof.Manifest;
 import org.vas.shuffle.mof.ManifestFormat;
@@ -35,7 +36,6 @@ import org.vas.shuffle.mof.MofFile;
 import org.vas.shuffle.mof.ReadMeter;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.ShuffleDirs;
-import org.vas.shuffle.mof.Watch;
 
 /** Reducers over manifests of both versions: what they read, and what they ask for. */
 @Timeout(120)
@@ -117,7 +117,7 @@ class ManifestVersionsTest {
     ManifestReader reader = new ManifestReader(dirs.root().getFileSystem(harness.job), dirs,
         JobFormat.of(harness.job), 1 << 20);
     String message = assertThrows(BadOutputException.class,
-        () -> reader.segments(ReduceHarness.map(0, 0), 0, Watch.NONE)).getMessage();
+        () -> reader.segments(ReduceHarness.map(0, 0), 0, CallWatch.NONE)).getMessage();
     assertTrue(message.endsWith("has " + reducers + " partitions, the job has " + (reducers + 1))
         || message.endsWith("no block at " + (8 + 32 * (reducers + 1)) + " of 0 bytes"), message);
   }
@@ -136,22 +136,22 @@ class ManifestVersionsTest {
             .segments(List.of(new Segment(0, 0, 0, 0, stored, stored - 4, 1,
                 new int[(int) Segment.checksumsOf(stored)])))
             .build()));
-    Verdict small = look(harness, attempt, 1 << 20);
-    assertEquals(Diagnosis.SICK_FILE_SYSTEM, small.diagnosis());
+    OutputFinding small = look(harness, attempt, 1 << 20);
+    assertEquals(OutputDiagnosis.SICK_FILE_SYSTEM, small.diagnosis());
     assertInstanceOf(ManifestTooLargeException.class, small.error());
     String message = small.error().getMessage();
     assertTrue(message.contains("manifest: partition 0: ") && message.contains("memory.mb"),
         message);
-    Verdict large = look(harness, attempt, 4 << 20);
-    assertEquals(Diagnosis.BAD_MAP, large.diagnosis(), "its MOF is missing");
+    OutputFinding large = look(harness, attempt, 4 << 20);
+    assertEquals(OutputDiagnosis.BAD_MAP, large.diagnosis(), "its MOF is missing");
     assertNotNull(large.error());
   }
 
-  private static Verdict look(ReduceHarness harness, TaskAttemptID attempt, long toLook)
+  private static OutputFinding look(ReduceHarness harness, TaskAttemptID attempt, long toLook)
       throws IOException {
     ShuffleDirs dirs = new ShuffleDirs(harness.job);
     FileSystem fs = dirs.root().getFileSystem(harness.job);
     return new Validator(fs, dirs, JobFormat.of(harness.job), 0, 0, 0, toLook, ReadMeter.NONE)
-        .look(attempt, Watch.NONE);
+        .look(attempt, CallWatch.NONE);
   }
 }

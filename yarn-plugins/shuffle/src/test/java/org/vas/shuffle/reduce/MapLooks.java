@@ -40,25 +40,25 @@ public final class MapLooks {
   public static List<String> keys(JobConf job, FileSystem fs, TaskAttemptID map, int partition)
       throws IOException {
     ShuffleDirs dirs = new ShuffleDirs(job);
-    Verdict verdict = new Validator(fs, dirs, JobFormat.of(job), partition, VERIFY, 1 << 20,
+    OutputFinding finding = new Validator(fs, dirs, JobFormat.of(job), partition, VERIFY, 1 << 20,
         1 << 20, ReadMeter.NONE).look(map, file -> {});
-    if (verdict.output() == null) {
-      throw told(verdict);
+    if (finding.output() == null) {
+      throw told(finding);
     }
     List<String> keys = new ArrayList<>();
-    for (SegmentFile each : verdict.output().segments()) {
+    for (SegmentFile each : finding.output().segments()) {
       byte[] stored = each.held().isPresent() ? each.held().get() : read(fs, each);
       keys.addAll(decoded(stored, 0));
     }
     return keys;
   }
 
-  private static IOException told(Verdict verdict) {
-    if (verdict.error() instanceof Error) {
-      throw (Error) verdict.error();
+  private static IOException told(OutputFinding finding) {
+    if (finding.error() instanceof Error) {
+      throw (Error) finding.error();
     }
-    return verdict.diagnosis() == Diagnosis.SICK_FILE_SYSTEM
-        ? new IOException(verdict.error()) : new BadMap(verdict.error());
+    return finding.diagnosis() == OutputDiagnosis.SICK_FILE_SYSTEM
+        ? new IOException(finding.error()) : new BadMap(finding.error());
   }
 
   private static byte[] read(FileSystem fs, SegmentFile file) throws IOException {

@@ -52,9 +52,9 @@ class ValidatorTest {
     harness.map(0, List.of(Rec.random(new Random(1), 30_000)));
     List<String> calls = new ArrayList<>();
     SharedFileSystem.inject((call, path) -> calls.add(call + " " + path.getName()));
-    Verdict verdict = validator(harness, verifyBytes, 0)
+    OutputFinding finding = validator(harness, verifyBytes, 0)
         .look(MAP, file -> calls.add("watch " + file.getName()));
-    assertNotNull(verdict.output());
+    assertNotNull(finding.output());
     String watched = "";
     int watches = 0;
     for (String call : calls) {
@@ -66,22 +66,22 @@ class ValidatorTest {
         assertEquals(file, watched, () -> call + " without a watch in " + calls);
       }
     }
-    Segment segment = verdict.output().segments().get(0).segment();
+    Segment segment = finding.output().segments().get(0).segment();
     long blocks = verifyBytes == 0 ? 2 : Segment.checksumsOf(segment.storedBytes());
     assertEquals(3 + blocks, watches, "status, location, open, and each read");
   }
 
   @Test
-  void whatFailsInTheDiagnosisIsAVerdictToo() throws Exception {
+  void whatFailsInTheDiagnosisIsAFindingToo() throws Exception {
     ReduceHarness harness = new ReduceHarness(dir, 1);
     SharedFileSystem.inject((call, path) -> {
       if (call.equals("list")) {
         throw new IllegalStateException("on purpose");
       }
     });
-    Verdict verdict = validator(harness, 0, 0).look(MAP, file -> {});
-    assertEquals(Diagnosis.SICK_FILE_SYSTEM, verdict.diagnosis());
-    assertTrue(verdict.error().getMessage().contains("on purpose"));
+    OutputFinding finding = validator(harness, 0, 0).look(MAP, file -> {});
+    assertEquals(OutputDiagnosis.SICK_FILE_SYSTEM, finding.diagnosis());
+    assertTrue(finding.error().getMessage().contains("on purpose"));
   }
 
   @Test

@@ -3,7 +3,7 @@ package org.vas.workloads.data;
 import java.util.SplittableRandom;
 
 /** Lines of {@code A,B,C,D}, each item above the one before it and all of seven digits. */
-final class Associations implements Lines {
+final class Associations implements LineSource {
   private static final long BYTES_FOR_EACH_PREFIX = 64;
   private static final int LEAST_ITEM = 1_000_000;
   private static final int STEP = 1_000_000;

@@ -3,7 +3,7 @@ package org.vas.workloads.data;
 import java.util.SplittableRandom;
 
 /** Lines of {@code FILE-NUMBER}, a tab, and words; a document goes back to phrases it has used. */
-final class Documents implements Lines {
+final class Documents implements LineSource {
   private static final int LEAST_WORDS = 100;
   private static final int MOST_WORDS = 300;
   private static final int VOCABULARY = 100_000;
@@ -37,7 +37,7 @@ final class Documents implements Lines {
         words[i] = words[repeated++];
         left--;
       } else {
-        words[i] = (int) Kind.skewed(random, VOCABULARY);
+        words[i] = (int) InputKind.skewed(random, VOCABULARY);
       }
     }
     return words;

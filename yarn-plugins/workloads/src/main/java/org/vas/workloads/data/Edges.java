@@ -3,7 +3,7 @@ package org.vas.workloads.data;
 import java.util.SplittableRandom;
 
 /** Lines of {@code FROM}, a tab, and {@code TO}: nodes have about nine edges on the average. */
-final class Edges implements Lines {
+final class Edges implements LineSource {
   private static final long BYTES_FOR_EACH_NODE = 128;
 
   private final long nodes;
@@ -15,6 +15,6 @@ final class Edges implements Lines {
   @Override
   public String next(SplittableRandom random, int file, long number) {
     long from = random.nextLong(nodes);
-    return from + "\t" + Kind.skewed(random, nodes);
+    return from + "\t" + InputKind.skewed(random, nodes);
   }
 }

@@ -47,7 +47,7 @@ public final class Generate extends Configured implements Tool {
   }
 
   /**
-   * The job of these arguments.
+   * Returns the job of these arguments.
    *
    * @throws IllegalArgumentException if they are wrong
    */
@@ -72,13 +72,13 @@ public final class Generate extends Configured implements Tool {
     return job;
   }
 
-  private static Kind kind(String name) {
-    for (Kind kind : Kind.values()) {
+  private static InputKind kind(String name) {
+    for (InputKind kind : InputKind.values()) {
       if (name.equals(kind.name().toLowerCase(Locale.ROOT))) {
         return kind;
       }
     }
-    throw new IllegalArgumentException("'" + name + "' is no kind of input");
+    throw new IllegalArgumentException("'" + name + "' is not a kind of input");
   }
 
   private static long number(String name, String text, long least, long most) {
@@ -88,7 +88,7 @@ public final class Generate extends Configured implements Tool {
         return value;
       }
     } catch (NumberFormatException wrong) {
-      throw new IllegalArgumentException(name + ": '" + text + "' is no number", wrong);
+      throw new IllegalArgumentException(name + ": '" + text + "' is not a number", wrong);
     }
     throw new IllegalArgumentException(name + ": give " + least + " to " + most);
   }

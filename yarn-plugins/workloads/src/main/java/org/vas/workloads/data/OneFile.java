@@ -17,7 +17,7 @@ public final class OneFile extends Mapper<NullWritable, NullWritable, NullWritab
     int file = NumberedMaps.number(context.getInputSplit());
     long bytes = conf.getLong(Generate.BYTES, 0);
     SplittableRandom random = random(conf.getLong(Generate.SEED, 0), file);
-    Lines lines = conf.getEnum(Generate.KIND, Kind.DOCUMENTS).lines(bytes);
+    LineSource lines = conf.getEnum(Generate.KIND, InputKind.DOCUMENTS).lines(bytes);
     Text text = new Text();
     long left = bytes / conf.getInt(Generate.FILES, 1);
     for (long number = 0; left > 0; number++) {

@@ -68,7 +68,7 @@ final class FaultPoint {
     }
   }
 
-  /** The points of this process. */
+  /** Returns the points of this process. */
   static List<FaultPoint> of(Configuration conf) {
     Path directory = Path.of(FaultConf.DIRECTORY.get(conf));
     String command = System.getProperty("sun.java.command", "");
@@ -83,7 +83,7 @@ final class FaultPoint {
     return action.equals(wanted);
   }
 
-  /** Acts if it is meant and reached; true then. */
+  /** Acts if this point is meant and reached; returns whether it did. */
   boolean at(String happening, String file) throws IOException {
     if (!call.equals(happening) || !path.matcher(file).find()) {
       return false;

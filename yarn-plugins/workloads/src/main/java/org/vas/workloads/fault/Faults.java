@@ -20,7 +20,7 @@ final class Faults {
     }
   }
 
-  /** How many of so many bytes a read may ask for; throws what it is to fail with. */
+  /** Returns how many of so many bytes a read may ask for; throws what it is to fail with. */
   int read(Path path, int wanted) throws IOException {
     int allowed = wanted;
     for (FaultPoint point : points) {

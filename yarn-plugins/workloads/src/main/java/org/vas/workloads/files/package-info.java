@@ -1,2 +1,2 @@
-/** How many files a job's map output takes: docs/bench-shuffle.md. */
+/** Counts the files of a job's map output: docs/bench-shuffle.md. */
 package org.vas.workloads.files;

@@ -10,7 +10,7 @@ import org.vas.workloads.tool.OneJob;
 
 /** {@code AdjacencyList INPUT OUTPUT}: the neighbours of each node of a directed graph. */
 public final class AdjacencyList extends OneJob {
-  /** With its usage. */
+  /** Makes the job with its name and usage text. */
   public AdjacencyList() {
     super("adjacencylist", "Reads lines of an edge each: FROM, tab, TO. Writes NODE, tab, the nodes"
         + " with an edge to\nit, tab, the nodes that it has an edge to; each once, in order.");
@@ -31,7 +31,7 @@ public final class AdjacencyList extends OneJob {
     job.setOutputValueClass(Neighbours.class);
   }
 
-  /** Tells each end of an edge about the other one. Fails on a line that is no edge. */
+  /** Tells each end of an edge about the other one. Fails on a line that is not an edge. */
   public static final class BothEnds extends Mapper<Text, Text, Text, Neighbours> {
     private final Neighbours neighbours = new Neighbours();
 

@@ -13,7 +13,7 @@ import org.vas.workloads.tool.OneJob;
 
 /** {@code InvertedIndex INPUT OUTPUT}: which documents a word is in. */
 public final class InvertedIndex extends OneJob {
-  /** With its usage. */
+  /** Makes the job with its name and usage text. */
   public InvertedIndex() {
     super("invertedindex", "Reads lines of a document each: NAME, tab, its words. Writes WORD, tab,"
         + " the names of\nthe documents that have it, each once, in order.");
@@ -31,13 +31,13 @@ public final class InvertedIndex extends OneJob {
     job.setCombinerClass(UniteNames.class);
     job.setReducerClass(UniteNames.class);
     job.setOutputKeyClass(Text.class);
-    job.setOutputValueClass(Names.class);
+    job.setOutputValueClass(NameList.class);
   }
 
-  /** Each word of a document once. */
-  public static final class Words extends Mapper<Text, Text, Text, Names> {
+  /** Emits each word of a document once. */
+  public static final class Words extends Mapper<Text, Text, Text, NameList> {
     private final Text word = new Text();
-    private final Names names = new Names();
+    private final NameList names = new NameList();
 
     @Override
     protected void map(Text name, Text words, Context context)

@@ -14,7 +14,7 @@ public final class JoinLasts extends Reducer<Text, Text, Text, NullWritable> {
   @Override
   protected void reduce(Text first, Iterable<Text> lasts, Context context)
       throws IOException, InterruptedException {
-    Names items = new Names();
+    NameList items = new NameList();
     lasts.forEach(items::add);
     List<Text> sorted = items.sorted();
     for (int one = 0; one < sorted.size(); one++) {

@@ -7,8 +7,8 @@ import org.apache.hadoop.io.Writable;
 
 /** The nodes that have edges to a node, and those that it has edges to. */
 public final class Neighbours implements Writable {
-  final Names from = new Names();
-  final Names to = new Names();
+  final NameList from = new NameList();
+  final NameList to = new NameList();
 
   void clear() {
     from.clear();
@@ -32,7 +32,7 @@ public final class Neighbours implements Writable {
     to.readFields(in);
   }
 
-  /** Both sets, with a tab between them. */
+  /** Returns both sets, with a tab between them. */
   @Override
   public String toString() {
     return from + "\t" + to;

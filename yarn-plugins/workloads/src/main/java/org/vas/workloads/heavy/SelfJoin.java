@@ -18,7 +18,7 @@ import org.vas.workloads.tool.OneJob;
 public final class SelfJoin extends OneJob {
   static final char SEPARATOR = ',';
 
-  /** With its usage. */
+  /** Makes the job with its name and usage text. */
   public SelfJoin() {
     super("selfjoin", "Reads lines of k items, A,B,C. Writes A,B,C,D for each two lines A,B,C and"
         + " A,B,D\nthat differ in the last item alone, once.");

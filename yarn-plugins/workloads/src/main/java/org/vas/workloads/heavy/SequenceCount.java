@@ -15,7 +15,7 @@ import org.vas.workloads.tool.OneJob;
 public final class SequenceCount extends OneJob {
   private static final char SEPARATOR = '|';
 
-  /** With its usage. */
+  /** Makes the job with its name and usage text. */
   public SequenceCount() {
     super("sequencecount", "Reads lines of a document each: NAME, tab, its words. Writes"
         + " WORD|WORD|WORD|NAME, tab,\nhow often these three words stand in it in a row.");
@@ -36,7 +36,7 @@ public final class SequenceCount extends OneJob {
     job.setOutputValueClass(IntWritable.class);
   }
 
-  /** All three words in a row, each with a 1. */
+  /** Emits each three words in a row, with a 1. */
   public static final class Sequences extends Mapper<Text, Text, Text, IntWritable> {
     private final Text sequence = new Text();
     private final IntWritable one = new IntWritable(1);

@@ -5,11 +5,11 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Reducer;
 
 /** The union of a word's names. Keeps them in memory. */
-public final class UniteNames extends Reducer<Text, Names, Text, Names> {
+public final class UniteNames extends Reducer<Text, NameList, Text, NameList> {
   @Override
-  protected void reduce(Text word, Iterable<Names> parts, Context context)
+  protected void reduce(Text word, Iterable<NameList> parts, Context context)
       throws IOException, InterruptedException {
-    Names all = new Names();
+    NameList all = new NameList();
     parts.forEach(all::addAll);
     context.write(word, all);
   }

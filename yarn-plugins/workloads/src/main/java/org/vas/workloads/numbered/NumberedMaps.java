@@ -14,16 +14,16 @@ import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/** One split for each map; there is nothing to read: a map gets one empty record. */
+/** Makes one split for each map, with one empty record to read. */
 public final class NumberedMaps extends InputFormat<NullWritable, NullWritable> {
   private static final String MAPS = "numbered.maps";
 
-  /** How many maps the job is to have. */
+  /** Sets how many maps the job has. */
   public static void setMaps(Configuration conf, int maps) {
     conf.setInt(MAPS, maps);
   }
 
-  /** The number of the map that has this split, from 0 on. */
+  /** Returns the number of the map that has this split, from 0 on. */
   public static int number(InputSplit split) {
     return ((MapNumber) split).map;
   }
@@ -47,7 +47,7 @@ public final class NumberedMaps extends InputFormat<NullWritable, NullWritable> 
   public static final class MapNumber extends InputSplit implements Writable {
     private int map;
 
-    /** For Hadoop. */
+    /** Makes an empty split; called by Hadoop, which then reads its fields. */
     public MapNumber() {}
 
     MapNumber(int map) {

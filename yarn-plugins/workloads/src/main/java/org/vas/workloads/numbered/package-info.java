@@ -1,2 +1,2 @@
-/** Input that is nothing but the maps' numbers. */
+/** Input that consists of the maps' numbers alone. */
 package org.vas.workloads.numbered;

@@ -9,7 +9,7 @@ public final class FirstBytes extends WritableComparator {
   private static final int LENGTH_BYTES = 4;
   private static final int PREFIX = 2;
 
-  /** For Hadoop. */
+  /** Makes the comparator; called by Hadoop. */
   public FirstBytes() {
     super(BytesWritable.class);
   }

@@ -23,7 +23,7 @@ final class NewReducers {
     @Override
     protected void reduce(BytesWritable key, Iterable<BytesWritable> values, Context context)
         throws IOException, InterruptedException {
-      Map.Entry<BytesWritable, Text> seen = Group.digest(key, values.iterator(), combined);
+      Map.Entry<BytesWritable, Text> seen = GroupDigest.digest(key, values.iterator(), combined);
       context.write(seen.getKey(), seen.getValue());
     }
   }
@@ -34,7 +34,7 @@ final class NewReducers {
     @Override
     protected void reduce(BytesWritable key, Iterable<BytesWritable> values, Context context)
         throws IOException, InterruptedException {
-      Map.Entry<BytesWritable, BytesWritable> least = Group.least(key, values.iterator());
+      Map.Entry<BytesWritable, BytesWritable> least = GroupDigest.least(key, values.iterator());
       context.write(least.getKey(), least.getValue());
     }
   }

@@ -23,7 +23,7 @@ import org.apache.hadoop.mapred.Reporter;
 final class OldApi {
   private OldApi() {}
 
-  /** One split for each map; there is nothing to read. */
+  /** Makes one split for each map, with nothing to read. */
   public static final class Numbers implements InputFormat<NullWritable, NullWritable> {
     @Override
     public InputSplit[] getSplits(JobConf job, int hint) {
@@ -45,7 +45,7 @@ final class OldApi {
   public static final class MapNumber implements InputSplit {
     private int map;
 
-    /** For Hadoop. */
+    /** Makes an empty split; called by Hadoop, which then reads its fields. */
     public MapNumber() {}
 
     MapNumber(int map) {
@@ -145,7 +145,7 @@ final class OldApi {
     @Override
     public void reduce(BytesWritable key, Iterator<BytesWritable> values,
         OutputCollector<BytesWritable, Text> output, Reporter reporter) throws IOException {
-      Map.Entry<BytesWritable, Text> seen = Group.digest(key, values, combined);
+      Map.Entry<BytesWritable, Text> seen = GroupDigest.digest(key, values, combined);
       output.collect(seen.getKey(), seen.getValue());
     }
   }
@@ -157,7 +157,7 @@ final class OldApi {
     public void reduce(BytesWritable key, Iterator<BytesWritable> values,
         OutputCollector<BytesWritable, BytesWritable> output, Reporter reporter)
         throws IOException {
-      Map.Entry<BytesWritable, BytesWritable> least = Group.least(key, values);
+      Map.Entry<BytesWritable, BytesWritable> least = GroupDigest.least(key, values);
       output.collect(least.getKey(), least.getValue());
     }
   }

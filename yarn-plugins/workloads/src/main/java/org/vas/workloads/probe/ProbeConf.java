@@ -1,6 +1,6 @@
 package org.vas.workloads.probe;
 
-import org.vas.layout.ConfKey;
+import org.vas.conf.ConfKey;
 
 /** The shape of a probe job. */
 public interface ProbeConf {

@@ -25,7 +25,7 @@ final class Shape {
     everyNthEmpty = ProbeConf.EMPTY_MAPS.get(conf);
   }
 
-  /** How many records a map emits. */
+  /** Returns how many records a map emits. */
   int records(int map) {
     return everyNthEmpty > 0 && map % everyNthEmpty == 0 ? 0 : records;
   }

@@ -17,16 +17,16 @@ public abstract class OneJob extends Configured implements Tool {
   private final String name;
   private final String about;
 
-  /** With a name, and the lines of the usage that say what is read and written. */
+  /** Makes a job with its name and the usage lines that say what it reads and writes. */
   protected OneJob(String name, String about) {
     this.name = name;
     this.about = about;
   }
 
-  /** Sets what this job is made of; its input and output are set. */
+  /** Configures the job's classes; its input and output are set already. */
   protected abstract void prepare(Job job);
 
-  /** The job, as {@link #run} submits it. */
+  /** Returns the job, as {@link #run} submits it. */
   public final Job job(Path input, Path output) throws IOException {
     Job job = Job.getInstance(getConf(), name);
     job.setJarByClass(getClass());

@@ -1,2 +1,2 @@
-/** What the project's own jobs have in common. */
+/** Base classes of the project's own jobs. */
 package org.vas.workloads.tool;

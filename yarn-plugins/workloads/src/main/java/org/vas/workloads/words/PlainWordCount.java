@@ -10,7 +10,7 @@ import org.vas.workloads.tool.OneJob;
 
 /** {@code PlainWordCount INPUT OUTPUT}: Hadoop's example without its combiner. */
 public final class PlainWordCount extends OneJob {
-  /** With its usage. */
+  /** Makes the job with its name and usage text. */
   public PlainWordCount() {
     super("plainwordcount", "Counts the words of text: WORD, tab, COUNT.");
   }

@@ -1,2 +1,2 @@
-/** Counting words. */
+/** Jobs that count the words of text. */
 package org.vas.workloads.words;

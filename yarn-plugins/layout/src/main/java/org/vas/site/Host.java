@@ -1,0 +1,76 @@
+package org.vas.site;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.List;
+import java.util.Optional;
+
+/** One storage server (OSS) of the site. Two hosts are equal when their names are. */
+public final class Host {
+  private final String name;
+  private final String address;
+  private final List<String> nids;
+  private final List<Integer> osts;
+  private final Optional<String> haPartner;
+  private final List<Guest> guests;
+
+  Host(String name, String address, List<String> nids, List<Integer> osts,
+      Optional<String> haPartner, List<Guest> guests) {
+    this.name = requireNonNull(name, "name");
+    this.address = requireNonNull(address, "address");
+    this.nids = List.copyOf(nids);
+    this.osts = List.copyOf(osts);
+    this.haPartner = requireNonNull(haPartner, "haPartner");
+    this.guests = List.copyOf(guests);
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** Returns the IP address on the data fabric. */
+  public String address() {
+    return address;
+  }
+
+  /** Returns the LNet addresses, for example {@code 10.77.0.11@tcp}. */
+  public List<String> nids() {
+    return nids;
+  }
+
+  /** Returns the indices of the OSTs it serves while nothing has failed over. */
+  public List<Integer> osts() {
+    return osts;
+  }
+
+  /** Returns the name of the host that takes over its OSTs; empty when none does. */
+  public Optional<String> haPartner() {
+    return haPartner;
+  }
+
+  /** Returns the virtual machines on this host, in the order of the file. */
+  public List<Guest> guests() {
+    return guests;
+  }
+
+  /** Returns the guest in which maps of an OST's stripes run; empty on a host without one. */
+  public Optional<Guest> guestFor(int ostIndex) {
+    return guests.isEmpty() ? Optional.empty()
+        : Optional.of(guests.get(ostIndex % guests.size()));
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Host && name.equals(((Host) other).name);
+  }
+
+  @Override
+  public int hashCode() {
+    return name.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,87 @@
+package org.vas.site;
+
+import static java.util.Objects.requireNonNull;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * Which host serves an OST right now: the one whose NID this machine's Lustre client uses, so that
+ * a failed-over OST is found at the HA partner; else the one the cluster map names.
+ * Safe for use by several threads.
+ */
+public final class OstOwners {
+  private static final Duration MISS_PAUSE = Duration.ofSeconds(1);
+
+  private final ClusterMap map;
+  private final Path root;
+  private final String localHost;
+  private final long ttlNanos;
+  private final LongSupplier nanoClock;
+  private volatile Snapshot snapshot;
+
+  /** Reads this machine's {@code /sys} with the JVM's monotonic clock. */
+  public OstOwners(ClusterMap map, String localHost, Duration ttl) {
+    this(map, Path.of("/"), localHost, ttl, System::nanoTime);
+  }
+
+  /**
+   * @param root the directory that stands for {@code /}
+   * @param localHost this machine's name in the map: what the NID {@code 0@lo} means
+   * @param ttl how long an answer of the client is good for
+   * @param nanoClock a monotonic clock in nanoseconds
+   */
+  public OstOwners(ClusterMap map, Path root, String localHost, Duration ttl,
+      LongSupplier nanoClock) {
+    this.map = requireNonNull(map, "map");
+    this.root = requireNonNull(root, "root");
+    this.localHost = requireNonNull(localHost, "localHost");
+    this.ttlNanos = ttl.toNanos();
+    this.nanoClock = requireNonNull(nanoClock, "nanoClock");
+  }
+
+  /**
+   * Returns the host that serves the OST; empty when neither the client nor the map knows the OST.
+   */
+  public Optional<Host> ownerOf(int ostIndex) {
+    if (ostIndex < 0) {
+      return Optional.empty();
+    }
+    Snapshot now = current(ostIndex);
+    return Optional.ofNullable(now.owners.get(ostIndex)).or(() -> map.hostByOst(ostIndex));
+  }
+
+  /** Reads the client's answers again at the next question: an owner turned out to be wrong. */
+  public void refresh() {
+    snapshot = null;
+  }
+
+  private Snapshot current(int ostIndex) {
+    Snapshot last = snapshot;
+    long now = nanoClock.getAsLong();
+    if (last == null || now - last.readAt >= lifetime(last, ostIndex)) {
+      last = new Snapshot(now, OscImports.read(map, root, localHost));
+      snapshot = last;
+    }
+    return last;
+  }
+
+  // An unknown OST is looked for sooner: it may be new. But not for each of 10,000 stripes.
+  private long lifetime(Snapshot last, int ostIndex) {
+    boolean known = last.owners.containsKey(ostIndex);
+    return known ? ttlNanos : Math.min(ttlNanos, MISS_PAUSE.toNanos());
+  }
+
+  private static final class Snapshot {
+    private final long readAt;
+    private final Map<Integer, Host> owners;
+
+    Snapshot(long readAt, Map<Integer, Host> owners) {
+      this.readAt = readAt;
+      this.owners = owners;
+    }
+  }
+}

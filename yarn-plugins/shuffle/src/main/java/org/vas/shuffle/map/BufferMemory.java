@@ -1,0 +1,37 @@
+package org.vas.shuffle.map;
+
+/** The memory of one collector, in bytes. */
+final class BufferMemory {
+  private final long limit;
+  private long used;
+
+  BufferMemory(long limit) {
+    this.limit = limit;
+  }
+
+  /** Takes these bytes if they are free. */
+  boolean take(long bytes) {
+    if (bytes > free()) {
+      return false;
+    }
+    used += bytes;
+    return true;
+  }
+
+  /** Takes these bytes for one record that is larger than the limit. */
+  void takeOver(long bytes) {
+    used += bytes;
+  }
+
+  void give(long bytes) {
+    used -= bytes;
+  }
+
+  long free() {
+    return limit - used;
+  }
+
+  boolean isExceeded() {
+    return used > limit;
+  }
+}

@@ -1,0 +1,66 @@
+package org.vas.workloads.probe;
+
+import java.util.Iterator;
+import java.util.Map;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.Text;
+
+/**
+ * The digest of one group as reduce() got it: of the keys in their order, and of the values without
+ * one, since MapReduce promises an order of keys only.
+ */
+final class GroupDigest {
+  private long values;
+  private long bytes;
+  private long sum;
+  private int keys = 1;
+
+  /**
+   * A key and a line about its group: about all its values, or about {@link #least} alone, which is
+   * the same whatever combiners ran.
+   */
+  static Map.Entry<BytesWritable, Text> digest(
+      BytesWritable key, Iterator<BytesWritable> values, boolean onlyLeast) {
+    GroupDigest group = new GroupDigest();
+    if (onlyLeast) {
+      Map.Entry<BytesWritable, BytesWritable> least = least(key, values);
+      group.add(least.getKey(), least.getValue());
+      return Map.entry(least.getKey(), group.text());
+    }
+    while (values.hasNext()) {
+      BytesWritable value = values.next();
+      group.add(key, value);
+    }
+    return Map.entry(key, group.text());
+  }
+
+  private Text text() {
+    return new Text(values + " " + bytes + " " + sum + " " + keys);
+  }
+
+  private void add(BytesWritable key, BytesWritable value) {
+    values++;
+    bytes += value.getLength();
+    sum += value.hashCode();
+    keys = 31 * keys + key.hashCode();
+  }
+
+  /**
+   * Returns the smallest of the values, and of its keys the smallest; copies. There is one at
+   * least.
+   */
+  static Map.Entry<BytesWritable, BytesWritable> least(
+      BytesWritable key, Iterator<BytesWritable> values) {
+    BytesWritable leastKey = null;
+    BytesWritable least = null;
+    while (values.hasNext()) {
+      BytesWritable value = values.next();
+      int order = least == null ? -1 : value.compareTo(least);
+      if (order < 0 || (order == 0 && key.compareTo(leastKey) < 0)) {
+        leastKey = new BytesWritable(key.copyBytes());
+        least = new BytesWritable(value.copyBytes());
+      }
+    }
+    return Map.entry(leastKey, least);
+  }
+}
