@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from vas_lab.lustre import LabLustre
-from vas_lab.mds import client
+from vas_lab.lustre.mds import client
+from vas_lab.lustre.stand_in import LabLustre
 from vas_lab.spec import find_java
 from vas_yarn.jars import find_hadoop, find_plugins
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from vas_affinity.daemon.decide import (
     DaemonAction,
     DaemonDecision,
+    DaemonObservation,
     DaemonState,
-    Observation,
     Offer,
     Trial,
     decide,
@@ -34,8 +34,8 @@ ON_TRIAL = DaemonState(
 BETTER = Offer(B, gain=9, cost=2)
 
 
-def seen(now: float = 1000, **rest: object) -> Observation:
-    return replace(Observation(now=now), **rest)  # type: ignore[arg-type]
+def seen(now: float = 1000, **rest: object) -> DaemonObservation:
+    return replace(DaemonObservation(now=now), **rest)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Row:
     """A row of the table."""
 
     state: DaemonState
-    seen: Observation
+    seen: DaemonObservation
     action: DaemonAction
     why: str
     settings: AffinitySettings = PLAIN
@@ -157,7 +157,7 @@ def test_latency_is_better_lower() -> None:
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> list[Observation]:
+def runs(draw: st.DrawFn) -> list[DaemonObservation]:
     """A host for a while: time goes on, anything may be seen."""
     found, now = [], 0.0
     offers = st.none() | st.builds(
@@ -166,7 +166,7 @@ def runs(draw: st.DrawFn) -> list[Observation]:
     for _ in range(draw(st.integers(1, 30))):
         now += draw(st.floats(1, 120))
         found.append(
-            Observation(
+            DaemonObservation(
                 now=now,
                 drift=draw(st.integers(0, 2)),
                 offer=draw(offers),
@@ -178,8 +178,8 @@ def runs(draw: st.DrawFn) -> list[Observation]:
 
 
 def _decisions(
-    run: list[Observation], settings: AffinitySettings
-) -> list[tuple[DaemonState, Observation, DaemonDecision]]:
+    run: list[DaemonObservation], settings: AffinitySettings
+) -> list[tuple[DaemonState, DaemonObservation, DaemonDecision]]:
     state, found = DaemonState(), []
     for one in run:
         decision = decide(state, one, settings)
@@ -190,7 +190,7 @@ def _decisions(
 
 @settings(max_examples=50)
 @given(runs())
-def test_what_holds_for_any_run(run: list[Observation]) -> None:
+def test_what_holds_for_any_run(run: list[DaemonObservation]) -> None:
     plain, watched = _decisions(run, PLAIN), _decisions(run, WATCHED)
     for steps, with_these in ((plain, PLAIN), (watched, WATCHED)):
         _never_more_than_allowed(steps, with_these)
@@ -202,7 +202,7 @@ def test_what_holds_for_any_run(run: list[Observation]) -> None:
     assert all(at >= oldest for at, _ in last.samples)
 
 
-_Steps = list[tuple[DaemonState, Observation, DaemonDecision]]
+_Steps = list[tuple[DaemonState, DaemonObservation, DaemonDecision]]
 
 
 def _never_more_than_allowed(steps: _Steps, settings: AffinitySettings) -> None:

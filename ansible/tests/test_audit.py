@@ -11,7 +11,7 @@ from vas_ansible import audit as module
 from vas_ansible.audit import Advisory, audit, is_older, locked_libraries, read_advisories
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
-from vas_core.sbom import Component, file_components
+from vas_core.sbom import SbomComponent, file_components
 from vas_core.wheels import NODE_LOCK
 
 HOLE = Advisory("maven", "jline", "3.25.0", "CVE-2023-50572", "")
@@ -35,10 +35,10 @@ def test_S6_versions_are_compared_by_their_numbers(version: str, fixed: str, old
 
 def test_S6_only_the_library_of_that_name_and_kind_is_found() -> None:
     components = [
-        Component("maven", "jline", "3.9.0"),
-        Component("pypi", "jline", "3.9.0"),
-        Component("maven", "jline-terminal", "3.9.0"),
-        Component("maven", "jline", "3.26.0"),
+        SbomComponent("maven", "jline", "3.9.0"),
+        SbomComponent("pypi", "jline", "3.9.0"),
+        SbomComponent("maven", "jline-terminal", "3.9.0"),
+        SbomComponent("maven", "jline", "3.26.0"),
     ]
     (finding,) = audit(components, [HOLE])
     assert finding.component == components[0]
@@ -67,7 +67,7 @@ def test_S6_a_library_with_a_hole_ends_the_audit_with_status_1(
 def test_S6_an_accepted_hole_is_printed_and_no_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(module, "components_of_nodes", lambda: [Component("maven", "a", "1")])
+    monkeypatch.setattr(module, "components_of_nodes", lambda: [SbomComponent("maven", "a", "1")])
     list_ = tmp_path / "advisories.tsv"
     list_.write_text("#x\nmaven\ta\t2\tCVE-1\tnothing of ours calls it\n")
     assert run_command(["provision", "audit", "--advisories", str(list_)]) == 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput
-from vas_core.sbom import Component, file_components
+from vas_core.sbom import SbomComponent, file_components
 from vas_core.wheels import NODE_LOCK
 from vas_yarn.jars import find_hadoop, find_plugins
 
@@ -35,7 +35,7 @@ class Advisory:
 class AuditFinding:
     """A library that reaches a node and is older than an advisory's first fixed version."""
 
-    component: Component
+    component: SbomComponent
     advisory: Advisory
 
 
@@ -54,7 +54,7 @@ def read_advisories(path: Path = ADVISORIES) -> list[Advisory]:
     return found
 
 
-def components_of_nodes() -> list[Component]:
+def components_of_nodes() -> list[SbomComponent]:
     """Lists Hadoop's jars, the plugins' jar and the locked Python libraries.
 
     Raises NotHere before a build.
@@ -63,14 +63,16 @@ def components_of_nodes() -> list[Component]:
     return sorted({*file_components(jars), *locked_libraries(NODE_LOCK.read_text())})
 
 
-def locked_libraries(lock: str) -> Iterator[Component]:
+def locked_libraries(lock: str) -> Iterator[SbomComponent]:
     """Yields the libraries of a lock file in pip's format."""
     for line in lock.splitlines():
         if found := _LOCKED.match(line):
-            yield Component("pypi", found[1], found[2])
+            yield SbomComponent("pypi", found[1], found[2])
 
 
-def audit(components: Iterable[Component], advisories: Iterable[Advisory]) -> list[AuditFinding]:
+def audit(
+    components: Iterable[SbomComponent], advisories: Iterable[Advisory]
+) -> list[AuditFinding]:
     """Returns a finding for each component that an advisory covers, in the order of components."""
     known = list(advisories)
     return [

@@ -24,7 +24,7 @@ from vas_cluster import load_cluster
 from vas_cluster.loading import default_path
 from vas_core.cli import note
 from vas_core.errors import BadInput, VasError
-from vas_core.sbom import Component
+from vas_core.sbom import SbomComponent
 
 _file = click.argument("file", type=click.Path(path_type=Path))
 
@@ -117,7 +117,9 @@ def _sentence(finding: audit_module.AuditFinding) -> str:
     return f"{library}: {finding.advisory.identifier}, {fix}"
 
 
-def _table(components: Sequence[Component], findings: Sequence[audit_module.AuditFinding]) -> str:
+def _table(
+    components: Sequence[SbomComponent], findings: Sequence[audit_module.AuditFinding]
+) -> str:
     lines = [
         f"{_sentence(f)}{f.advisory.accepted and f'; accepted: {f.advisory.accepted}'}"
         for f in findings
@@ -128,7 +130,7 @@ def _table(components: Sequence[Component], findings: Sequence[audit_module.Audi
 
 
 def _findings_as_json(
-    components: Sequence[Component], findings: Sequence[audit_module.AuditFinding]
+    components: Sequence[SbomComponent], findings: Sequence[audit_module.AuditFinding]
 ) -> str:
     return json.dumps(
         {

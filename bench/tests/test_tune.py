@@ -29,7 +29,7 @@ from vas_bench.tune.confirm import judged
 from vas_bench.tune.halving import Rung, halve, sizes
 from vas_bench.tune.plan import SORT_BUFFER, SPLIT, TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_properties, profile_xml
-from vas_bench.tune.search import Finder, SearchResult, planned
+from vas_bench.tune.search import Finder, TuneResult, planned
 from vas_bench.tune.space import BASELINE, experiment, space
 from vas_bench.tune.trials import OutOfTime, Trials
 from vas_core.cli import run_command
@@ -131,7 +131,7 @@ def finder(
     return Finder(of, searched, identities, trials)
 
 
-def find(of: TunePlan, site: MadeUp, **others: Any) -> SearchResult:
+def find(of: TunePlan, site: MadeUp, **others: Any) -> TuneResult:
     return finder(of, site, **others).find()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from vas_core.sbom import Component, bill, debian_packages, file_components, manifest_packages
+from vas_core.sbom import SbomComponent, bill, debian_packages, file_components, manifest_packages
 
 STATUS = """\
 Package: adduser
@@ -42,8 +42,8 @@ def test_mkosis_manifest_says_the_same() -> None:
 def test_jars_and_wheels_are_known_by_their_names() -> None:
     names = ["hadoop-common-3.5.0.jar", "pydantic-2.14.3-py3-none-any.whl", "README"]
     assert list(file_components(names)) == [
-        Component("maven", "hadoop-common", "3.5.0"),
-        Component("pypi", "pydantic", "2.14.3"),
+        SbomComponent("maven", "hadoop-common", "3.5.0"),
+        SbomComponent("pypi", "pydantic", "2.14.3"),
     ]
 
 
@@ -55,5 +55,5 @@ def test_the_same_components_in_any_order_make_the_same_bill() -> None:
     assert one["serialNumber"] != _bill(components[1:])["serialNumber"]
 
 
-def _bill(components: list[Component]) -> dict[str, Any]:
+def _bill(components: list[SbomComponent]) -> dict[str, Any]:
     return bill(components, subject="x", subject_type="file", distribution="debian")

@@ -16,7 +16,7 @@ _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-.*\.whl")
 
 
 @dataclass(frozen=True, order=True)
-class Component:
+class SbomComponent:
     """A library or package; `kind` is the type of its package URL: deb, rpm, maven or pypi."""
 
     kind: str
@@ -35,32 +35,32 @@ class Component:
         return f"pkg:{self.kind}/{vendor}{self.name}@{self.version.replace(':', '%3A')}{extra}"
 
 
-def debian_packages(status: str) -> Iterator[Component]:
+def debian_packages(status: str) -> Iterator[SbomComponent]:
     """Yields the packages that a dpkg status file lists as installed."""
     for paragraph in status.split("\n\n"):
         fields = dict(re.findall(r"^(\w[\w-]*): (.*)$", paragraph, re.MULTILINE))
         if fields.get("Status") == "install ok installed":
-            yield Component("deb", fields["Package"], fields["Version"], fields["Architecture"])
+            yield SbomComponent("deb", fields["Package"], fields["Version"], fields["Architecture"])
 
 
-def manifest_packages(manifest: str) -> Iterator[Component]:
+def manifest_packages(manifest: str) -> Iterator[SbomComponent]:
     """Yields the packages of a manifest that mkosi wrote (JSON)."""
     for package in json.loads(manifest)["packages"]:
         words = (package[key] for key in ("type", "name", "version", "architecture"))
-        yield Component(*words)
+        yield SbomComponent(*words)
 
 
-def file_components(names: Iterable[str]) -> Iterator[Component]:
+def file_components(names: Iterable[str]) -> Iterator[SbomComponent]:
     """Yields a component for each jar and wheel, by its file name; leaves out other names."""
     for name in names:
         base = PurePosixPath(name).name
         for kind, pattern in (("maven", _JAR), ("pypi", _WHEEL)):
             if found := pattern.fullmatch(base):
-                yield Component(kind, found["name"], found["version"])
+                yield SbomComponent(kind, found["name"], found["version"])
 
 
 def bill(
-    components: Iterable[Component], *, subject: str, subject_type: str, distribution: str = ""
+    components: Iterable[SbomComponent], *, subject: str, subject_type: str, distribution: str = ""
 ) -> dict[str, Any]:
     """Returns the bill of materials of `subject`; equal components give equal bills.
 
@@ -80,7 +80,7 @@ def bill(
     }
 
 
-def _entry(component: Component, purl: str) -> dict[str, Any]:
+def _entry(component: SbomComponent, purl: str) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "type": "library",
         # One version may come as several files, one for each Python.

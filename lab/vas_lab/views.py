@@ -1,4 +1,4 @@
-"""What `vas lab` prints for people."""
+"""Prints the state of labs for people."""
 
 from __future__ import annotations
 

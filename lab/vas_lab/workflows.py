@@ -1,4 +1,4 @@
-"""What `vas lab run PROGRAM` runs when it is given no arguments: input included. Pure."""
+"""Chooses the steps of `vas lab run PROGRAM` without arguments, input included. Pure."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from site_map import site
 
 from vas_routing.doctor import examine
 from vas_routing.doctor.facts import (
-    FirewallFacts,
+    FirewallState,
     ForwardChain,
     Managed,
     SeenRoute,
@@ -67,7 +67,7 @@ CHAIN = ForwardChain(family="ip", table="filter", name="FORWARD", policy="drop")
 
 
 def test_a_firewall_that_drops_what_is_forwarded() -> None:
-    facts = replace(healthy("oss1"), firewall=FirewallFacts(chains=(CHAIN,)))
+    facts = replace(healthy("oss1"), firewall=FirewallState(chains=(CHAIN,)))
     assert one_bad(facts, "oss1", "firewall").fix.splitlines() == [
         'nft insert rule ip filter FORWARD iifname "br0" oifname "pf0" accept',
         'nft insert rule ip filter FORWARD iifname "pf0" oifname "br0" accept',
@@ -78,14 +78,14 @@ def test_a_firewall_that_drops_what_is_forwarded() -> None:
 def test_a_firewall_that_lets_both_legs_through_or_is_of_the_other_ip() -> None:
     through = replace(CHAIN, accepts=frozenset({("br0", "pf0"), ("pf0", None)}))
     other = replace(CHAIN, family="ip6")
-    facts = replace(healthy("oss1"), firewall=FirewallFacts(chains=(through, other)))
+    facts = replace(healthy("oss1"), firewall=FirewallState(chains=(through, other)))
     assert findings(facts, "oss1", "firewall")[0].ok
     one_way = replace(CHAIN, accepts=frozenset({("br0", None), ("eth1", "br0")}))
-    one_bad(replace(facts, firewall=FirewallFacts(chains=(one_way,))), "oss1", "firewall")
+    one_bad(replace(facts, firewall=FirewallState(chains=(one_way,))), "oss1", "firewall")
 
 
 def test_a_firewall_that_could_not_be_read() -> None:
-    firewall = FirewallFacts(unread=("nft: not permitted", "iptables: not permitted"))
+    firewall = FirewallState(unread=("nft: not permitted", "iptables: not permitted"))
     found = findings(replace(healthy("oss1"), firewall=firewall), "oss1", "firewall")
     assert [(f.ok, f.fix) for f in found] == [
         (None, "nft list ruleset"),

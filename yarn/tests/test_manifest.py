@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from vas_yarn.shuffle.job import ShuffleAttempt
 from vas_yarn.shuffle.manifest import (
     CHECKSUM_BYTES,
-    Manifest,
-    MofFile,
-    Segment,
+    ManifestFile,
+    ManifestSegment,
+    OutputManifest,
     decode,
     decode_version1,
 )
@@ -37,7 +37,7 @@ def name_of(file: Path) -> str:
     return f"{file.parent.name}-{file.stem}"
 
 
-def as_json(manifest: Manifest) -> object:
+def as_json(manifest: OutputManifest) -> object:
     return json.loads(json.dumps(asdict(manifest)))
 
 
@@ -178,15 +178,17 @@ def test_any_sealed_nonsense_is_a_manifest_or_one_clear_error(
         assert sum(len(segment.checksums) for segment in manifest.segments) * 4 <= len(body)
 
 
-def published(data: bytes, cuts: list[int]) -> Manifest:
+def published(data: bytes, cuts: list[int]) -> OutputManifest:
     """A manifest of these bytes, in segments that end at these offsets."""
     ends = sorted({cut % len(data) for cut in cuts} - {0} | {len(data)})
     segments = tuple(
-        Segment(number, 0, 0, start, end - start, end - start, 1, checksums(data[start:end]))
+        ManifestSegment(
+            number, 0, 0, start, end - start, end - start, 1, checksums(data[start:end])
+        )
         for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False))
     )
-    files = (MofFile("packed.mof", len(data)),)
-    return Manifest("attempt", "vm", False, False, len(segments), 1, files, segments)
+    files = (ManifestFile("packed.mof", len(data)),)
+    return OutputManifest("attempt", "vm", False, False, len(segments), 1, files, segments)
 
 
 def checksums(data: bytes) -> tuple[int, ...]:

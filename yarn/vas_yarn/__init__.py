@@ -1,1 +1,1 @@
-"""What the plugins did, asked from outside: YARN's REST interfaces and the placement log."""
+"""Submits jobs to YARN and reads what the plugins did: REST interfaces, counters, logs."""

@@ -41,7 +41,7 @@ class Offer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Observation:
+class DaemonObservation:
     """An observation of the host at one moment.
 
     `now` is in seconds of a clock that never goes back; `busy` is the share of all CPUs' time in
@@ -90,7 +90,9 @@ class DaemonDecision:
     state: DaemonState
 
 
-def decide(state: DaemonState, seen: Observation, settings: AffinitySettings) -> DaemonDecision:
+def decide(
+    state: DaemonState, seen: DaemonObservation, settings: AffinitySettings
+) -> DaemonDecision:
     """Decides one step.
 
     The returned state is the one after the action: its `in_force` is the plan that is then applied.
@@ -109,7 +111,9 @@ def decide(state: DaemonState, seen: Observation, settings: AffinitySettings) ->
     return _consider(state, seen, settings)
 
 
-def _remember(state: DaemonState, seen: Observation, settings: AffinitySettings) -> DaemonState:
+def _remember(
+    state: DaemonState, seen: DaemonObservation, settings: AffinitySettings
+) -> DaemonState:
     """Adds the new sample, and drops what is too old to matter."""
     samples, now = state.samples, seen.now
     if settings.valve:
@@ -157,14 +161,18 @@ def _revert(state: DaemonState, now: float, why: str, valve: Valve) -> DaemonDec
     return DaemonDecision(DaemonAction.REVERT, why, after)
 
 
-def _repair(state: DaemonState, seen: Observation, settings: AffinitySettings) -> DaemonDecision:
+def _repair(
+    state: DaemonState, seen: DaemonObservation, settings: AffinitySettings
+) -> DaemonDecision:
     if len(state.repairs) >= settings.repairs:
         return DaemonDecision(DaemonAction.WAIT, "someone else insists", state)
     after = replace(state, repairs=(*state.repairs, seen.now))
     return DaemonDecision(DaemonAction.REPAIR, f"changed by others: {seen.drift}", after)
 
 
-def _consider(state: DaemonState, seen: Observation, settings: AffinitySettings) -> DaemonDecision:
+def _consider(
+    state: DaemonState, seen: DaemonObservation, settings: AffinitySettings
+) -> DaemonDecision:
     """Decides whether to move to the plan on offer."""
     offer = seen.offer
     if offer is None or offer.plan == state.in_force:
@@ -181,7 +189,7 @@ def _consider(state: DaemonState, seen: Observation, settings: AffinitySettings)
     return _move(state, offer, seen.now, settings.valve)
 
 
-def _does_not_pay(offer: Offer, seen: Observation, settings: AffinitySettings) -> str | None:
+def _does_not_pay(offer: Offer, seen: DaemonObservation, settings: AffinitySettings) -> str | None:
     if offer.gain is None:
         return None
     if seen.busy < settings.least_busy:
@@ -190,7 +198,7 @@ def _does_not_pay(offer: Offer, seen: Observation, settings: AffinitySettings) -
     return None if paid else "it does not pay"
 
 
-def _not_yet(state: DaemonState, seen: Observation, settings: AffinitySettings) -> str | None:
+def _not_yet(state: DaemonState, seen: DaemonObservation, settings: AffinitySettings) -> str | None:
     """Returns why a plan that pays is not applied yet; None if it can be."""
     now, asked = seen.now, seen.offer is not None and seen.offer.gain is None
     assert state.better_since is not None

@@ -12,8 +12,8 @@ from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
 from vas_affinity.daemon.decide import (
     DaemonAction,
     DaemonDecision,
+    DaemonObservation,
     DaemonState,
-    Observation,
     Offer,
     decide,
 )
@@ -101,10 +101,10 @@ class AffinityDaemon:
             self.step(now)
         notify("WATCHDOG=1")
 
-    def _observe(self, now: float) -> Observation:
+    def _observe(self, now: float) -> DaemonObservation:
         busy = self._load_of_cpus.busy()
         self._metrics.busy.set(busy)
-        return Observation(
+        return DaemonObservation(
             now=now,
             drift=self._drift(),
             offer=self._offer(now),

@@ -1,1 +1,1 @@
-"""The same job in several arms, in rounds."""
+"""Compares systems: one job runs in each arm, in rounds."""

@@ -1,4 +1,4 @@
-"""What `./vas demo` runs: the main job, in each arm once on the same data."""
+"""Runs the main job once in each arm on the same data, for `./vas demo`."""
 
 from __future__ import annotations
 

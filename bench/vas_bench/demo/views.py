@@ -1,4 +1,4 @@
-"""What `vas demo` prints for people."""
+"""Prints the demo's tables for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `vas affinity experiment` prints."""
+"""Prints the arms and the tests of `vas affinity experiment`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the search does on this machine: measured at the call."""
+"""Measures the search for a placement on this machine."""

@@ -29,8 +29,10 @@ _SMALL = (
 
 @dataclass(frozen=True)
 class Speed:
-    """What-ifs evaluated a second of the clock, by one process; `cpu_seconds` tells how much of it
-    the process had a CPU."""
+    """Measures how many what-ifs one process evaluates per second of the clock.
+
+    `cpu_seconds` is the CPU time that it got in `seconds`.
+    """
 
     what_ifs_per_second: float
     what_ifs: int

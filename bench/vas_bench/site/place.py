@@ -32,7 +32,7 @@ _SHARED = "share/hadoop/mapreduce"
 
 @dataclass(frozen=True)
 class SiteFacts:
-    """What `vas_yarn.jobs.place.Place` wants to know."""
+    """Facts of a site that `vas_yarn.jobs.place.JobPlace` asks for."""
 
     cluster: Cluster
     temporary: Path

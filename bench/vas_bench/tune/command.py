@@ -27,7 +27,7 @@ from vas_bench.site.options import site_options
 from vas_bench.site.site import ClusterSite
 from vas_bench.tune.plan import TunePlan, read_tune_plan
 from vas_bench.tune.profile import profile_xml
-from vas_bench.tune.search import Finder, SearchResult, planned
+from vas_bench.tune.search import Finder, TuneResult, planned
 from vas_bench.tune.space import LAB_TASKS, Space, experiment, space
 from vas_bench.tune.trials import Trials
 from vas_bench.tune.words import as_json as found_as_json
@@ -117,7 +117,7 @@ def _found(
     *,
     resume: bool,
     budget: int | None,
-) -> SearchResult:
+) -> TuneResult:
     points = (searched.baseline, *searched.candidates)
     site.check([experiment(plan, point) for point in points])
     identities = {point: site.identify(experiment(plan, point)) for point in points}
@@ -177,14 +177,14 @@ def _title(number: int, stages: int) -> str:
     return "confirm" if number == stages - 1 else f"rung {number}"
 
 
-def _written(plan: TunePlan, found: SearchResult, target: Path) -> Path | None:
+def _written(plan: TunePlan, found: TuneResult, target: Path) -> Path | None:
     if found.recommended is None:
         return None
     write_atomically(target, profile_xml(plan, found, found.recommended))
     return target
 
 
-def _print(found: SearchResult, target: Path, profile: Path | None, as_json: bool) -> None:
+def _print(found: TuneResult, target: Path, profile: Path | None, as_json: bool) -> None:
     if as_json:
         written = {"profile": str(profile) if profile else None, "results": str(target)}
         print_json(found_as_json(found) | written)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from vas_bench.run.arms import ARM_OF
 from vas_bench.run.systems import sizes_of
 from vas_bench.tune.plan import REDUCERS, SPLIT, TunePlan
-from vas_bench.tune.search import SearchResult
+from vas_bench.tune.search import TuneResult
 from vas_bench.tune.space import TunePoint, experiment
 from vas_core.sizes import format_size
 from vas_yarn.jobs.terasort import job_properties
@@ -32,7 +32,7 @@ def profile_properties(plan: TunePlan, point: TunePoint) -> dict[str, str]:
     return {**ARM_OF[plan.system].properties, **swept, **plan.properties, **point.job}
 
 
-def profile_xml(plan: TunePlan, found: SearchResult, point: TunePoint) -> str:
+def profile_xml(plan: TunePlan, found: TuneResult, point: TunePoint) -> str:
     """The file, with what was measured and how in comments."""
     root = ElementTree.Element("configuration")
     told = profile_properties(plan, point)
@@ -49,7 +49,7 @@ def profile_xml(plan: TunePlan, found: SearchResult, point: TunePoint) -> str:
     return declaration + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _head(plan: TunePlan, found: SearchResult, point: TunePoint, told: dict[str, str]) -> list[str]:
+def _head(plan: TunePlan, found: TuneResult, point: TunePoint, told: dict[str, str]) -> list[str]:
     base = ", ".join(f"{name} {value}" for name, value in found.space.baseline.choices.items())
     where = f"{plan.workload} of {format_size(plan.size)} on {plan.system}, {plan.hosts} hosts"
     beside = job_properties(sizes_of(experiment(plan, point))).items() - told.items()

@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class TuneResult:
     """The result of a search: its rungs, the times that decided, and the verdict."""
 
     space: Space
@@ -49,7 +49,7 @@ class Finder:
     trials: Trials
     say: Say = field(default=lambda _: None)
 
-    def find(self) -> SearchResult:
+    def find(self) -> TuneResult:
         """Halves the candidates, then holds the finalists against the baseline.
 
         Raises VasError where the baseline fails, or no candidate runs; OutOfTime.
@@ -60,7 +60,7 @@ class Finder:
         if not last:
             raise VasError("no candidate has a run that counts", hint="see the reasons above")
         samples = self._confirm(last)
-        return SearchResult(self.space, tuple(outcomes), last, samples, judged(samples))
+        return TuneResult(self.space, tuple(outcomes), last, samples, judged(samples))
 
     def _warm_up(self) -> None:
         self._play([self.space.baseline], self.plan.warm_up, 0, search=True)

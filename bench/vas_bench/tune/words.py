@@ -7,11 +7,11 @@ from typing import Any
 
 from vas_bench.statistics.summary import summary
 from vas_bench.tune.halving import RungOutcome
-from vas_bench.tune.search import SearchResult
+from vas_bench.tune.search import TuneResult
 from vas_bench.tune.space import Space, TunePoint
 
 
-def rows(found: SearchResult) -> Iterator[tuple[object, ...]]:
+def rows(found: TuneResult) -> Iterator[tuple[object, ...]]:
     """Every candidate of every rung: rung, runs of it so far, median seconds, what became of it."""
     for outcome in found.outcomes:
         rung = outcome.rung
@@ -23,7 +23,7 @@ def rows(found: SearchResult) -> Iterator[tuple[object, ...]]:
             yield rung.number, "", "", "failed", found.space.name(point)
 
 
-def finals(found: SearchResult) -> Iterator[tuple[object, ...]]:
+def finals(found: TuneResult) -> Iterator[tuple[object, ...]]:
     """The baseline and each finalist: runs, median seconds, spread, and the verdict.
 
     The spread says how small a gain these runs can tell from noise.
@@ -34,7 +34,7 @@ def finals(found: SearchResult) -> Iterator[tuple[object, ...]]:
         yield name, it.n, f"{it.median:.1f}", f"{100 * it.cv:.1f}%", verdicts.get(name, "")
 
 
-def as_json(found: SearchResult) -> dict[str, Any]:
+def as_json(found: TuneResult) -> dict[str, Any]:
     """The space, the rungs, and the comparisons that decided."""
     verdict = found.verdict
     return {

@@ -1,4 +1,4 @@
-"""`vas docs`."""
+"""Builds the documentation site and the man pages: `vas docs`."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def shape_network(cluster: Cluster, topology: LabTopology) -> None:
 
 
 def shaping(cluster: Cluster, topology: LabTopology) -> Iterator[tuple[str, str]]:
-    """What `tc` is told, node by node: the node, and a line of a batch. Pure."""
+    """Yields the lines of `tc` batches that shape the links: the node and its line. Pure."""
     addresses = dict(topology.addresses)
     taps = _taps(topology)
     for host in cluster.hosts:

@@ -27,7 +27,7 @@ class CalibrationCase:
 
 
 @dataclass(frozen=True)
-class Round:
+class CalibrationRound:
     """Cases that are measured one after another, all by one leg."""
 
     number: int
@@ -65,7 +65,7 @@ def _other(cluster: Cluster, home: Host) -> Host:
     raise BadInput("no other host has a guest", where="hosts", hint="two of the cases need one")
 
 
-def rounds(cases: Sequence[CalibrationCase], runs: int) -> Iterator[Round]:
+def rounds(cases: Sequence[CalibrationCase], runs: int) -> Iterator[CalibrationRound]:
     """Yields rounds with each case once per run.
 
     The order is reversed with each run, so that what drifts meanwhile (the machine's heat, its
@@ -77,4 +77,4 @@ def rounds(cases: Sequence[CalibrationCase], runs: int) -> Iterator[Round]:
         step = -1 if number % 2 else 1
         for leg in list(Leg)[::step]:
             mine = [case for case in cases if case.leg is leg]
-            yield Round(number, leg, tuple(mine[::-step]))
+            yield CalibrationRound(number, leg, tuple(mine[::-step]))

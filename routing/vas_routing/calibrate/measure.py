@@ -11,7 +11,7 @@ from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.progress import Step, Steps
 from vas_routing.calibrate import iperf
-from vas_routing.calibrate.cases import CalibrationCase, Round, rounds
+from vas_routing.calibrate.cases import CalibrationCase, CalibrationRound, rounds
 from vas_routing.calibrate.result import CalibrationVerdict, ThroughputSample, measured, verdicts
 from vas_routing.calibrate.steering import Steering, address_of, carried_bytes, switch
 from vas_routing.links import Leg
@@ -32,7 +32,7 @@ class CalibrationPlan:
     seconds: int
 
     @property
-    def rounds(self) -> list[Round]:
+    def rounds(self) -> list[CalibrationRound]:
         """Returns the rounds of the measurement in their order."""
         return list(rounds(self.cases, self.runs))
 

@@ -101,7 +101,7 @@ class ForwardChain:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirewallFacts:
+class FirewallState:
     """The chains that forwarded packets pass. `unread`: what could not be read, and why."""
 
     chains: tuple[ForwardChain, ...] = ()
@@ -131,7 +131,7 @@ class NetworkFacts:
     routes: tuple[SeenRoute, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
     sysctls: Mapping[str, str] = field(default_factory=dict)
-    firewall: FirewallFacts = field(default_factory=FirewallFacts)
+    firewall: FirewallState = field(default_factory=FirewallState)
     managed: Mapping[str, Managed] = field(default_factory=dict)
     networkd: Mapping[str, str] | None = None
     """systemd-networkd's settings of [Network], or None where it has not run since boot."""

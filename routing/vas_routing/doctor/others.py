@@ -14,14 +14,14 @@ from typing import Any
 from vas_core.errors import VasError
 from vas_core.process import run
 from vas_core.root import Root
-from vas_routing.doctor.facts import FirewallFacts, ForwardChain, Managed, NicFacts
+from vas_routing.doctor.facts import FirewallState, ForwardChain, Managed, NicFacts
 
 _OF_CHAIN = {"family": "family", "table": "table", "chain": "name"}
 _LEGACY = {"ip_tables_names": "iptables", "ip6_tables_names": "ip6tables"}
 _SETTINGS = ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd")
 
 
-def read_firewall(root: Root) -> FirewallFacts:
+def read_firewall(root: Root) -> FirewallState:
     """Returns the chains at the forward hook as `nft` prints them; it does not see older
     iptables."""
     unread = list(_legacy(root))
@@ -29,8 +29,8 @@ def read_firewall(root: Root) -> FirewallFacts:
         chains = forward_chains(run(["nft", "-j", "list", "ruleset"], timeout_seconds=20).stdout)
     except (VasError, ValueError) as error:
         why = error.what if isinstance(error, VasError) else str(error)
-        return FirewallFacts(unread=(f"nft: {' '.join(why.split())}", *unread))
-    return FirewallFacts(chains=chains, unread=tuple(unread))
+        return FirewallState(unread=(f"nft: {' '.join(why.split())}", *unread))
+    return FirewallState(chains=chains, unread=tuple(unread))
 
 
 def _legacy(root: Root) -> Iterator[str]:

@@ -17,7 +17,7 @@ from vas_core.errors import BadInput, NotHere, VasError
 from vas_core.files import make_directories, write_atomically
 from vas_core.process import CommandFailed, run
 from vas_core.progress import Step, Steps
-from vas_core.sbom import Component, bill, debian_packages, file_components, manifest_packages
+from vas_core.sbom import SbomComponent, bill, debian_packages, file_components, manifest_packages
 from vas_image.build.assembly import HADOOP, PLUGINS, WHEELS, assemble
 from vas_image.definition import DEFINITION, Definition, System, read_definition
 from vas_image.image import BILL, DISK, INITRD, KERNEL, Image, write_image
@@ -200,7 +200,7 @@ def _pack(order: BuildOrder, tree: Path, made: Path) -> Image:
     return image
 
 
-def _system_packages(made: Path) -> Iterable[Component]:
+def _system_packages(made: Path) -> Iterable[SbomComponent]:
     status = made / "dpkg-status"
     if status.exists():
         return debian_packages(status.read_text())

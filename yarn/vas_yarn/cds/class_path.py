@@ -20,7 +20,7 @@ class ClassPath:
 
     @classmethod
     def of(cls, text: str) -> ClassPath:
-        """Of `a.jar:dir/*:conf`; `dir/*` is its jars by name. What is not there is left out.
+        """Reads `a.jar:dir/*:conf`: `dir/*` is its jars by name; missing entries are left out.
 
         Raises BadInput without any jar.
         """
@@ -41,7 +41,7 @@ def _expanded(entry: str) -> list[Path]:
 
 
 def hadoop_class_path() -> str:
-    """What `hadoop classpath` prints. Raises NotHere without the program."""
+    """Returns the class path that `hadoop classpath` prints. Raises NotHere without the program."""
     if shutil.which("hadoop") is None:
         raise NotHere("no program 'hadoop' on PATH", hint="put it there, or give --classpath")
     return run(("hadoop", "classpath")).stdout.strip()

@@ -20,7 +20,7 @@ from vas_yarn.resourcemanager import ActiveResourceManager
 from vas_yarn.shuffle.janitor.store import StagingStore
 from vas_yarn.shuffle.janitor.sweep import SweepRow, sweep
 from vas_yarn.shuffle.job import ShuffleAttempt, attempts, find
-from vas_yarn.shuffle.manifest import Manifest
+from vas_yarn.shuffle.manifest import OutputManifest
 from vas_yarn.shuffle.sizes import ReducerInput, reducer_inputs
 from vas_yarn.shuffle.verify import OutputDamage
 from vas_yarn.shuffle.verify import verify as damage_of
@@ -226,7 +226,7 @@ def _site(option: str) -> Cluster:
     return load_site(f"give {option}, or name the map's file by $VAS_CLUSTER")
 
 
-def _one_of_each_map(found: list[ShuffleAttempt]) -> Iterator[Manifest]:
+def _one_of_each_map(found: list[ShuffleAttempt]) -> Iterator[OutputManifest]:
     seen: set[str] = set()
     for attempt in found:
         if attempt.manifest and attempt.task not in seen:

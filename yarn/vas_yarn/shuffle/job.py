@@ -13,7 +13,7 @@ from typing import BinaryIO
 from vas_core.errors import BadInput, VasError
 from vas_core.shown import shown
 from vas_yarn.history import job_id
-from vas_yarn.shuffle.manifest import Manifest, decode
+from vas_yarn.shuffle.manifest import OutputManifest, decode
 from vas_yarn.shuffle.wire import Damaged
 
 SHUFFLE = "shuffle"
@@ -28,7 +28,7 @@ class ShuffleAttempt:
     """A map attempt's directory. No manifest and no damage: it has not published."""
 
     path: Path
-    manifest: Manifest | None
+    manifest: OutputManifest | None
     damage: str | None = None
 
     @property

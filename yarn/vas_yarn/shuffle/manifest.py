@@ -13,18 +13,25 @@ from itertools import pairwise
 from vas_yarn.shuffle import version1, version2
 from vas_yarn.shuffle.manifest_parts import (
     CHECKSUM_BYTES,
-    Manifest,
-    MofFile,
-    Segment,
+    ManifestFile,
+    ManifestSegment,
+    OutputManifest,
     check_seal,
     version_of,
 )
 from vas_yarn.shuffle.wire import Damaged
 
-__all__ = ["CHECKSUM_BYTES", "Manifest", "MofFile", "Segment", "decode", "decode_version1"]
+__all__ = [
+    "CHECKSUM_BYTES",
+    "ManifestFile",
+    "ManifestSegment",
+    "OutputManifest",
+    "decode",
+    "decode_version1",
+]
 
 
-def decode(data: bytes) -> Manifest:
+def decode(data: bytes) -> OutputManifest:
     """Decode a whole manifest of version 1 or 2, and verify every byte of it.
 
     Raises Damaged, which says what is wrong with the bytes.
@@ -38,7 +45,7 @@ def decode(data: bytes) -> Manifest:
     raise Damaged(f"version {version}, known are {version1.VERSION} and {version2.VERSION}")
 
 
-def decode_version1(data: bytes) -> Manifest:
+def decode_version1(data: bytes) -> OutputManifest:
     """Decode a manifest as releases that knew version 1 alone did. Raises Damaged."""
     check_seal(data, len(data))
     version = version_of(data)
@@ -47,13 +54,13 @@ def decode_version1(data: bytes) -> Manifest:
     return _consistent(version1.read(data))
 
 
-def _consistent(manifest: Manifest) -> Manifest:
+def _consistent(manifest: OutputManifest) -> OutputManifest:
     for problem in _problems(manifest):
         raise Damaged(f"does not add up: {problem}")
     return manifest
 
 
-def _problems(manifest: Manifest) -> Iterator[str]:
+def _problems(manifest: OutputManifest) -> Iterator[str]:
     if manifest.partitions <= 0:
         yield "no partitions"
     if manifest.runs < 0:
@@ -71,7 +78,7 @@ def _problems(manifest: Manifest) -> Iterator[str]:
             yield "segments overlap"
 
 
-def _bounds(manifest: Manifest, segment: Segment) -> Iterator[str]:
+def _bounds(manifest: OutputManifest, segment: ManifestSegment) -> Iterator[str]:
     if segment.partition >= manifest.partitions:
         yield "a segment of no partition"
     if segment.run >= manifest.runs:

@@ -16,7 +16,7 @@ _HEAD_BYTES = 5
 
 
 @dataclass(frozen=True)
-class MofFile:
+class ManifestFile:
     """A file of segments beside the manifest; `length` in bytes."""
 
     name: str
@@ -24,7 +24,7 @@ class MofFile:
 
 
 @dataclass(frozen=True)
-class Segment:
+class ManifestSegment:
     """One partition of one run. Offsets and sizes are bytes, checksums CRC32C of 64 KiB each."""
 
     partition: int
@@ -43,7 +43,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class OutputManifest:
     """The segments of a map attempt, by partition, then run."""
 
     attempt: str
@@ -52,8 +52,8 @@ class Manifest:
     encrypted: bool
     partitions: int
     runs: int
-    files: tuple[MofFile, ...]
-    segments: tuple[Segment, ...]
+    files: tuple[ManifestFile, ...]
+    segments: tuple[ManifestSegment, ...]
 
     @property
     def stored_bytes(self) -> int:
@@ -109,15 +109,15 @@ def read_count(reader: Reader, smallest_item: int) -> int:
     return count
 
 
-def read_file(reader: Reader) -> MofFile:
+def read_file(reader: Reader) -> ManifestFile:
     """Read a file's name and length. Raises Damaged for a name that leads elsewhere."""
-    file = MofFile(reader.text(), reader.vlong())
+    file = ManifestFile(reader.text(), reader.vlong())
     if not file.name or "/" in file.name or file.name.startswith(".") or file.length < 0:
         raise Damaged(f"does not add up: impossible MOF: '{file.name}', {file.length} bytes")
     return file
 
 
-def read_segment(reader: Reader, partition: int) -> Segment:
+def read_segment(reader: Reader, partition: int) -> ManifestSegment:
     """Read a segment of a partition, with its checksums. Raises Damaged."""
     run, file = reader.vint(), reader.vint()
     offset, stored, raw, records = (reader.vlong() for _ in range(4))
@@ -126,4 +126,4 @@ def read_segment(reader: Reader, partition: int) -> Segment:
         raise Damaged(f"no room for the checksums of {stored} bytes")
     if min(partition, run, file, offset) < 0 or min(stored, raw, records) <= 0:
         raise Damaged(f"does not add up: impossible segment: partition {partition}, run {run}")
-    return Segment(partition, run, file, offset, stored, raw, records, reader.u32s(count))
+    return ManifestSegment(partition, run, file, offset, stored, raw, records, reader.u32s(count))

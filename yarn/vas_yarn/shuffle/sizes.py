@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from vas_yarn.shuffle.manifest import Manifest
+from vas_yarn.shuffle.manifest import OutputManifest
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ReducerInput:
         return asdict(self)
 
 
-def reducer_inputs(manifests: Iterable[Manifest]) -> list[ReducerInput]:
+def reducer_inputs(manifests: Iterable[OutputManifest]) -> list[ReducerInput]:
     """A row for each reducer, empty ones too. Counts every attempt given."""
     known = list(manifests)
     partitions = max((manifest.partitions for manifest in known), default=0)

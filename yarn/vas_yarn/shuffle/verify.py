@@ -11,7 +11,7 @@ import google_crc32c
 
 from vas_core.errors import VasError
 from vas_yarn.shuffle.job import MANIFEST, ShuffleAttempt, open_regular
-from vas_yarn.shuffle.manifest import CHECKSUM_BYTES, Manifest, Segment
+from vas_yarn.shuffle.manifest import CHECKSUM_BYTES, ManifestSegment, OutputManifest
 from vas_yarn.shuffle.wire import Damaged
 
 
@@ -42,7 +42,7 @@ def verify(attempt: ShuffleAttempt) -> Iterator[OutputDamage]:
             yield from _file(attempt.path, attempt.manifest, index)
 
 
-def _file(directory: Path, manifest: Manifest, index: int) -> Iterator[OutputDamage]:
+def _file(directory: Path, manifest: OutputManifest, index: int) -> Iterator[OutputDamage]:
     file = manifest.files[index]
     path = directory / file.name
     try:
@@ -69,7 +69,9 @@ def _file(directory: Path, manifest: Manifest, index: int) -> Iterator[OutputDam
         os.close(descriptor)
 
 
-def _segment(descriptor: int, path: Path, attempt: str, segment: Segment) -> Iterator[OutputDamage]:
+def _segment(
+    descriptor: int, path: Path, attempt: str, segment: ManifestSegment
+) -> Iterator[OutputDamage]:
     for block, expected in enumerate(segment.checksums):
         offset = segment.offset + block * CHECKSUM_BYTES
         size = min(CHECKSUM_BYTES, segment.end - offset)

@@ -6,7 +6,7 @@ from vas_yarn.shuffle.manifest_parts import (
     COMPRESSED,
     CRC_BYTES,
     ENCRYPTED,
-    Manifest,
+    OutputManifest,
     check_end,
     check_flags,
     read_count,
@@ -21,11 +21,11 @@ _SMALLEST_FILE = 3
 _SMALLEST_SEGMENT = 11
 
 
-def read(data: bytes) -> Manifest:
+def read(data: bytes) -> OutputManifest:
     """Decode a manifest whose seal and version were checked. Raises Damaged."""
     reader = Reader(data, len(data) - CRC_BYTES, _HEAD_BYTES)
     flags = check_flags(reader.u8())
-    manifest = Manifest(
+    manifest = OutputManifest(
         attempt=reader.text(),
         host=reader.text(),
         compressed=bool(flags & COMPRESSED),

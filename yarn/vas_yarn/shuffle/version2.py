@@ -15,9 +15,9 @@ from vas_yarn.shuffle.manifest_parts import (
     COMPRESSED,
     CRC_BYTES,
     ENCRYPTED,
-    Manifest,
-    MofFile,
-    Segment,
+    ManifestFile,
+    ManifestSegment,
+    OutputManifest,
     check_end,
     check_flags,
     check_seal,
@@ -48,11 +48,11 @@ class _Record:
 class _Block:
     identity: tuple[str, str, int, int]
     partition: int
-    files: tuple[tuple[int, MofFile], ...]
-    segments: tuple[Segment, ...]
+    files: tuple[tuple[int, ManifestFile], ...]
+    segments: tuple[ManifestSegment, ...]
 
 
-def read(data: bytes) -> Manifest:
+def read(data: bytes) -> OutputManifest:
     """Decode a manifest whose seal and version were checked. Raises Damaged."""
     body = len(data) - CRC_BYTES
     if body < PREFIX_BYTES:
@@ -69,7 +69,7 @@ def read(data: bytes) -> Manifest:
     segments, end = _segments(data, body, summary, known, first)
     if end != body:
         raise Damaged(f"{body - end} bytes too many")
-    return Manifest(
+    return OutputManifest(
         attempt=attempt,
         host=host,
         compressed=bool(first.flags & COMPRESSED),
@@ -87,9 +87,9 @@ def place(number: int) -> int:
 
 
 def _segments(
-    data: bytes, body: int, summary: _Block, known: tuple[MofFile, ...], first: _Record
-) -> tuple[list[Segment], int]:
-    segments = list[Segment]()
+    data: bytes, body: int, summary: _Block, known: tuple[ManifestFile, ...], first: _Record
+) -> tuple[list[ManifestSegment], int]:
+    segments = list[ManifestSegment]()
     shared: _Record | None = None
     end = first.offset + first.length
     for partition in range(summary.identity[2]):
@@ -164,7 +164,7 @@ def _block(data: bytes, body: int, record: _Record, start: int, number: int) -> 
     return _Block(identity, partition, files, segments)
 
 
-def _check(block: _Block, summary: _Block, known: tuple[MofFile, ...]) -> None:
+def _check(block: _Block, summary: _Block, known: tuple[ManifestFile, ...]) -> None:
     if block.identity != summary.identity:
         raise Damaged(f"{_name(block.partition)}: a block of another manifest")
     for number, file in block.files:
@@ -172,7 +172,7 @@ def _check(block: _Block, summary: _Block, known: tuple[MofFile, ...]) -> None:
             raise Damaged(f"{_name(block.partition)}: its files are not those of the summary")
 
 
-def _renumbered(segment: Segment, block: _Block) -> Segment:
+def _renumbered(segment: ManifestSegment, block: _Block) -> ManifestSegment:
     if segment.file >= len(block.files):
         raise Damaged("does not add up: a segment in no file")
     return replace(segment, file=block.files[segment.file][0])

@@ -1,4 +1,4 @@
-"""What `hadoop jar JAR WORDS...` starts, and which words come before Hadoop's generic options."""
+"""Finds the program that `hadoop jar JAR WORDS...` starts, and where generic options go."""
 
 from __future__ import annotations
 

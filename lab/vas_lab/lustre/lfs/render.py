@@ -19,7 +19,7 @@ Layout = dict[str, Any]
 
 
 def file_text(path: str, layout: Layout, fid: str, view: View) -> str:
-    """What `lfs getstripe` prints for a regular file. `fid` without brackets."""
+    """Returns the text of `lfs getstripe` for a regular file. `fid` has no brackets."""
     out = TextLines()
     if layout["type"] == "foreign":
         _foreign(out, layout, view)
@@ -38,7 +38,7 @@ def file_text(path: str, layout: Layout, fid: str, view: View) -> str:
 
 
 def directory_text(path: str, layout: Layout, fid: str, view: View, *, is_own: bool) -> str:
-    """What `lfs getstripe` prints for a directory; `is_own` false: it has no default set."""
+    """Returns the text of `lfs getstripe` for a directory; `is_own` false: it has no default."""
     out = TextLines()
     if view.header and not view.yaml and view.show != Show.OBJECTS:
         out.add(path if is_own or Show.DETAIL not in view.show else f"(Default) {path}")

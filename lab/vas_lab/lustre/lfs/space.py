@@ -34,7 +34,7 @@ class StorageTarget:
 
 
 def df_text(targets: list[StorageTarget], mount: str, *, human: bool, inodes: bool) -> str:
-    """What `lfs df` prints."""
+    """Returns the text of `lfs df`."""
     if inodes:
         heading = ("Inodes", "IUsed", "IFree", "IUse%")
     else:

@@ -1,4 +1,4 @@
-"""What `lfs getstripe` was asked to show."""
+"""Reads which parts of a layout `lfs getstripe` must show."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import java.util.function.IntFunction;
 import org.apache.hadoop.fs.BlockLocation;
 import org.vas.layout.StripeLayout;
 import org.vas.layout.StripeRun;
-import org.vas.site.Guest;
+import org.vas.site.SiteGuest;
 
 /**
  * Turns a layout into block locations, one for each block that the file system reports.
@@ -31,9 +31,9 @@ import org.vas.site.Guest;
 final class BlockLocator {
   private static final String[] NOBODY = {};
 
-  private final IntFunction<Optional<Guest>> guestOfOst;
+  private final IntFunction<Optional<SiteGuest>> guestOfOst;
 
-  BlockLocator(IntFunction<Optional<Guest>> guestOfOst) {
+  BlockLocator(IntFunction<Optional<SiteGuest>> guestOfOst) {
     this.guestOfOst = requireNonNull(guestOfOst, "guestOfOst");
   }
 
@@ -46,8 +46,8 @@ final class BlockLocator {
    */
   BlockLocation[] locate(
       StripeLayout layout, long fileLength, long blockSize, long offset, long length) {
-    Map<Integer, Optional<Guest>> guests = new HashMap<>();
-    IntFunction<Optional<Guest>> guestOf = ostIndex -> ostIndex == StripeRun.UNKNOWN
+    Map<Integer, Optional<SiteGuest>> guests = new HashMap<>();
+    IntFunction<Optional<SiteGuest>> guestOf = ostIndex -> ostIndex == StripeRun.UNKNOWN
         ? Optional.empty() : guests.computeIfAbsent(ostIndex, guestOfOst::apply);
     long end = offset + length;
     long first = offset / blockSize;
@@ -70,7 +70,7 @@ final class BlockLocator {
   }
 
   private static BlockLocation location(
-      long offset, long length, Optional<Guest> guest, Optional<Integer> ost) {
+      long offset, long length, Optional<SiteGuest> guest, Optional<Integer> ost) {
     String[] names = guest.map(vm -> new String[] {vm.address()}).orElse(NOBODY);
     String[] hosts = guest.map(vm -> new String[] {vm.name()}).orElse(NOBODY);
     String[] osts = ost.map(index -> new String[] {String.format("OST%04x", index)}).orElse(NOBODY);
@@ -80,11 +80,11 @@ final class BlockLocator {
   /** Who holds how much of one block. */
   private static final class Holders {
     private final long length;
-    private final Map<Guest, Long> ofGuests = new HashMap<>();
+    private final Map<SiteGuest, Long> ofGuests = new HashMap<>();
     private final Map<Integer, Long> ofOsts = new HashMap<>();
 
     Holders(StripeLayout layout, long offset, long length,
-        IntFunction<Optional<Guest>> guestOf) {
+        IntFunction<Optional<SiteGuest>> guestOf) {
       this.length = length;
       layout.forEachShare(offset, length, (ostIndex, bytes) -> {
         guestOf.apply(ostIndex).ifPresent(guest -> ofGuests.merge(guest, bytes, Long::sum));
@@ -94,7 +94,7 @@ final class BlockLocator {
       });
     }
 
-    Optional<Guest> guest() {
+    Optional<SiteGuest> guest() {
       return ofMost(ofGuests);
     }
 

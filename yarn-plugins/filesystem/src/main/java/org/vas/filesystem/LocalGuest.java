@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.vas.site.ClusterMap;
-import org.vas.site.Host;
+import org.vas.site.SiteHost;
 
 /** Finds out on which host of the site description this process runs. */
 final class LocalGuest {
@@ -22,7 +22,7 @@ final class LocalGuest {
    *
    * @throws IOException when the guest that is configured is not in the site description
    */
-  static Optional<Host> host(Configuration conf, Map<String, String> environment, ClusterMap map)
+  static Optional<SiteHost> host(Configuration conf, Map<String, String> environment, ClusterMap map)
       throws IOException {
     String configured = LustreConf.LOCAL_GUEST.get(conf);
     if (!configured.isEmpty()) {
@@ -34,7 +34,7 @@ final class LocalGuest {
         .flatMap(name -> find(map, name).stream()).findFirst();
   }
 
-  private static Optional<Host> find(ClusterMap map, String name) {
+  private static Optional<SiteHost> find(ClusterMap map, String name) {
     return map.hostByGuest(name).or(() -> map.host(name));
   }
 

@@ -14,18 +14,18 @@ import org.vas.conf.ConfKey;
 import org.vas.conf.LayoutConf;
 import org.vas.site.ClusterMap;
 import org.vas.site.ClusterMapException;
-import org.vas.site.Guest;
-import org.vas.site.Host;
-import org.vas.site.OstOwners;
+import org.vas.site.SiteGuest;
+import org.vas.site.SiteHost;
+import org.vas.site.OstServers;
 
 /** The site as seen from this machine: the mount, who serves an OST, and what is local. */
 final class LocalSite {
   private final Path mount;
   private final String fsname;
-  private final Optional<OstOwners> owners;
-  private final Optional<Host> localHost;
+  private final Optional<OstServers> owners;
+  private final Optional<SiteHost> localHost;
 
-  private LocalSite(Path mount, String fsname, Optional<OstOwners> owners, Optional<Host> localHost) {
+  private LocalSite(Path mount, String fsname, Optional<OstServers> owners, Optional<SiteHost> localHost) {
     this.mount = requireNonNull(mount, "mount");
     this.fsname = fsname;
     this.owners = owners;
@@ -47,9 +47,9 @@ final class LocalSite {
       return new LocalSite(absolute(mount), "", Optional.empty(), Optional.empty());
     }
     ClusterMap map = read(file);
-    Optional<Host> local = LocalGuest.host(conf, environment, map);
-    OstOwners owners = new OstOwners(
-        map, local.map(Host::name).orElse(""), LayoutConf.OWNERS_TTL.get(conf));
+    Optional<SiteHost> local = LocalGuest.host(conf, environment, map);
+    OstServers owners = new OstServers(
+        map, local.map(SiteHost::name).orElse(""), LayoutConf.OWNERS_TTL.get(conf));
     return new LocalSite(mount.isEmpty() ? map.mount() : absolute(mount), map.fsname(),
         Optional.of(owners), local);
   }
@@ -64,7 +64,7 @@ final class LocalSite {
   }
 
   /** The VM on the host that serves the OST now; none when either is not known. */
-  Optional<Guest> guestOf(int ostIndex) {
+  Optional<SiteGuest> guestOf(int ostIndex) {
     return owners.flatMap(known -> known.ownerOf(ostIndex))
         .flatMap(host -> host.guestFor(ostIndex));
   }
@@ -82,7 +82,7 @@ final class LocalSite {
 
   /** The OSTs of this machine's host that it still serves. */
   List<Integer> localOsts() {
-    return localHost.map(Host::osts).orElse(List.of()).stream()
+    return localHost.map(SiteHost::osts).orElse(List.of()).stream()
         .filter(this::isLocal).collect(Collectors.toUnmodifiableList());
   }
 

@@ -3,7 +3,7 @@ package org.vas.filesystem;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 
-/** What {@link LustreConf#LOCATIONS} says: how block locations are answered. */
+/** Ways to answer for block locations; {@link LustreConf#LOCATIONS} chooses one. */
 enum Locations {
   /** The VM of the storage server that serves the block's OST. */
   VM,

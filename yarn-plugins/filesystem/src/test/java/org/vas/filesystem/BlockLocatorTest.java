@@ -18,8 +18,8 @@ import org.vas.layout.PlainLayout;
 import org.vas.layout.StripeLayout;
 import org.vas.layout.StripeRun;
 import org.vas.site.ClusterMap;
-import org.vas.site.Guest;
-import org.vas.site.Host;
+import org.vas.site.SiteGuest;
+import org.vas.site.SiteHost;
 
 class BlockLocatorTest {
   private static final long MIB = 1 << 20;
@@ -31,7 +31,7 @@ class BlockLocatorTest {
     map = ClusterMap.load(Path.of("src/test/resources/cluster.yaml"));
   }
 
-  private Optional<Guest> guestOf(int ostIndex) {
+  private Optional<SiteGuest> guestOf(int ostIndex) {
     return map.hostByOst(ostIndex).flatMap(host -> host.guestFor(ostIndex));
   }
 
@@ -41,7 +41,7 @@ class BlockLocatorTest {
 
   @Test
   void aVmOwnsWhatAllOstsOfItsHostHold() throws Exception {
-    IntFunction<Optional<Guest>> failedOver = ostIndex -> guestOf(ostIndex == 1 ? 0 : ostIndex);
+    IntFunction<Optional<SiteGuest>> failedOver = ostIndex -> guestOf(ostIndex == 1 ? 0 : ostIndex);
     BlockLocation[] got = new BlockLocator(failedOver)
         .locate(stripesOfOneMib(0, 1, 2), 128 * MIB, 128 * MIB, 0, 128 * MIB);
     assertEquals(1, got.length);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
-import org.vas.layout.Component;
+import org.vas.layout.LayoutComponent;
 import org.vas.layout.CompositeLayout;
 import org.vas.layout.LayoutException;
 import org.vas.layout.PlainLayout;
@@ -64,7 +64,7 @@ class NewFileLayoutTest {
 
   /** What is asked for the bytes after the first block: no objects before they are written. */
   private PlainLayout wideOf(String path) throws IOException, LayoutException {
-    List<Component> components = compositeOf(path).components();
+    List<LayoutComponent> components = compositeOf(path).components();
     return (PlainLayout) components.get(components.size() - 1).layout();
   }
 
@@ -88,7 +88,7 @@ class NewFileLayoutTest {
     for (String path : List.of("/user/ann/.staging/job_1_0001/job.xml", "/out/_SUCCESS",
         "/history/job_1_0001.jhist", "/logs/vm1_8041", MAP_ATTEMPT)) {
       files.create(new Path(path)).close();
-      Component first = compositeOf(path).components().get(0);
+      LayoutComponent first = compositeOf(path).components().get(0);
       assertEquals(128 * MIB, first.end(), path);
       assertEquals(1, ((PlainLayout) first.layout()).objects().size(), path);
       assertEquals(List.of(), wideOf(path).objects(), path);

@@ -10,16 +10,16 @@ import java.util.stream.Stream;
 /** Several layouts, each for an extent of the file (PFL, DoM, SEL) or as a mirror of it (FLR). */
 public final class CompositeLayout implements StripeLayout {
   // Of several mirrors in sync the one preferred for reading, then the lowest.
-  private static final Comparator<Component> BEST_TO_READ =
-      Comparator.comparing((Component component) -> !component.isPreferredForReading())
-          .thenComparing(Component::mirrorId);
+  private static final Comparator<LayoutComponent> BEST_TO_READ =
+      Comparator.comparing((LayoutComponent component) -> !component.isPreferredForReading())
+          .thenComparing(LayoutComponent::mirrorId);
 
   private final long generation;
   private final int flags;
   private final int mirrorCount;
-  private final List<Component> components;
+  private final List<LayoutComponent> components;
 
-  CompositeLayout(long generation, int flags, int mirrorCount, List<Component> components) {
+  CompositeLayout(long generation, int flags, int mirrorCount, List<LayoutComponent> components) {
     this.generation = generation;
     this.flags = flags;
     this.mirrorCount = mirrorCount;
@@ -40,14 +40,14 @@ public final class CompositeLayout implements StripeLayout {
     return mirrorCount;
   }
 
-  public List<Component> components() {
+  public List<LayoutComponent> components() {
     return components;
   }
 
   @Override
   public Optional<PlainLayout> at(long offset) {
-    Stream<Component> readable = readableAt(offset);
-    Stream<Component> others = components.stream().filter(component -> component.covers(offset));
+    Stream<LayoutComponent> readable = readableAt(offset);
+    Stream<LayoutComponent> others = components.stream().filter(component -> component.covers(offset));
     return placedAt(offset).or(() -> Stream.concat(readable, others)
         .flatMap(component -> component.layout().at(offset).stream()).findFirst());
   }
@@ -92,7 +92,7 @@ public final class CompositeLayout implements StripeLayout {
         .findFirst();
   }
 
-  private Stream<Component> readableAt(long offset) {
+  private Stream<LayoutComponent> readableAt(long offset) {
     return components.stream()
         .filter(component -> component.covers(offset) && component.isReadable())
         .sorted(BEST_TO_READ);

@@ -62,12 +62,12 @@ final class CompositeRequest {
     if (!(layout instanceof CompositeLayout)) {
       return Optional.empty();
     }
-    List<Component> components = ((CompositeLayout) layout).components();
+    List<LayoutComponent> components = ((CompositeLayout) layout).components();
     List<PlainLayout> plain = new ArrayList<>();
     long start = 0;
-    for (Component component : components) {
+    for (LayoutComponent component : components) {
       int i = plain.size();
-      long end = i < ends.size() ? ends.get(i) : Component.END_OF_FILE;
+      long end = i < ends.size() ? ends.get(i) : LayoutComponent.END_OF_FILE;
       if (component.start() != start || component.end() != end
           || !(component.layout() instanceof PlainLayout)) {
         return Optional.empty();

@@ -139,8 +139,8 @@ final class LayoutDecoder {
         unsigned(in.getShort(16)) + 1, components(in, count));
   }
 
-  private static List<Component> components(ByteBuffer in, int count) throws LayoutException {
-    List<Component> components = new ArrayList<>(count);
+  private static List<LayoutComponent> components(ByteBuffer in, int count) throws LayoutException {
+    List<LayoutComponent> components = new ArrayList<>(count);
     long free = COMPOSITE_SIZE + (long) count * ENTRY_SIZE;
     for (int i = 0; i < count; i++) {
       int entry = COMPOSITE_SIZE + i * ENTRY_SIZE;
@@ -155,7 +155,7 @@ final class LayoutDecoder {
   }
 
   // In order and apart: components that share bytes would multiply them without bound.
-  private static Component component(ByteBuffer in, int entry, long free) throws LayoutException {
+  private static LayoutComponent component(ByteBuffer in, int entry, long free) throws LayoutException {
     long start = in.getLong(entry + 8);
     long end = in.getLong(entry + 16);
     long offset = unsigned(in.getInt(entry + 24));
@@ -165,7 +165,7 @@ final class LayoutDecoder {
     check(Long.compareUnsigned(end, start) >= 0, "extent ends at %s, before its start %s",
         Long.toUnsignedString(end), Long.toUnsignedString(start));
     ByteBuffer body = in.duplicate().limit((int) (offset + size)).position((int) offset).slice();
-    return new Component(unsigned(in.getInt(entry)), in.getInt(entry + 4), start, end,
+    return new LayoutComponent(unsigned(in.getInt(entry)), in.getInt(entry + 4), start, end,
         simple(body.order(ByteOrder.LITTLE_ENDIAN)));
   }
 

@@ -26,7 +26,7 @@ final class ClusterFile {
     SiteValue document = new SiteValue(file, "", compose(file, text(file)));
     SiteSchema.check(document);
     SiteRules.check(document);
-    List<Host> hosts = new ArrayList<>();
+    List<SiteHost> hosts = new ArrayList<>();
     for (SiteValue host : document.items("hosts")) {
       hosts.add(host(host));
     }
@@ -67,7 +67,7 @@ final class ClusterFile {
     }
   }
 
-  private static Host host(SiteValue host) throws ClusterMapException {
+  private static SiteHost host(SiteValue host) throws ClusterMapException {
     List<String> nids = new ArrayList<>();
     for (SiteValue nid : host.items("nids")) {
       nids.add(nid.text());
@@ -76,12 +76,12 @@ final class ClusterFile {
     for (SiteValue ost : host.items("osts")) {
       osts.add(Math.toIntExact(ost.number()));
     }
-    List<Guest> guests = new ArrayList<>();
+    List<SiteGuest> guests = new ArrayList<>();
     for (SiteValue guest : host.items("guests")) {
-      guests.add(new Guest(guest.get("name").text(), guest.get("address").text()));
+      guests.add(new SiteGuest(guest.get("name").text(), guest.get("address").text()));
     }
     Optional<SiteValue> partner = host.find("ha_partner");
-    return new Host(host.get("name").text(), host.get("address").text(), nids, osts,
+    return new SiteHost(host.get("name").text(), host.get("address").text(), nids, osts,
         partner.isPresent() ? Optional.of(partner.get().text()) : Optional.empty(), guests);
   }
 }

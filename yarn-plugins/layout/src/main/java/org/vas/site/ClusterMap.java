@@ -14,13 +14,13 @@ public final class ClusterMap {
   private final String site;
   private final String fsname;
   private final Path mount;
-  private final List<Host> hosts;
-  private final Map<String, Host> byName;
-  private final Map<String, Host> byNid;
-  private final Map<Integer, Host> byOst;
-  private final Map<String, Host> byGuest;
+  private final List<SiteHost> hosts;
+  private final Map<String, SiteHost> byName;
+  private final Map<String, SiteHost> byNid;
+  private final Map<Integer, SiteHost> byOst;
+  private final Map<String, SiteHost> byGuest;
 
-  ClusterMap(String site, String fsname, Path mount, List<Host> hosts) {
+  ClusterMap(String site, String fsname, Path mount, List<SiteHost> hosts) {
     this.site = requireNonNull(site, "site");
     this.fsname = requireNonNull(fsname, "fsname");
     this.mount = requireNonNull(mount, "mount");
@@ -57,36 +57,36 @@ public final class ClusterMap {
   }
 
   /** Returns the storage servers, in the order of the file. */
-  public List<Host> hosts() {
+  public List<SiteHost> hosts() {
     return hosts;
   }
 
-  public Optional<Host> host(String name) {
+  public Optional<SiteHost> host(String name) {
     return Optional.ofNullable(byName.get(name));
   }
 
   /** Returns the host with that NID, however an IPv6 address in it is spelt. */
-  public Optional<Host> hostByNid(String nid) {
+  public Optional<SiteHost> hostByNid(String nid) {
     return Optional.ofNullable(byNid.get(IpText.oneSpelling(nid)));
   }
 
-  /** Returns the host that serves the OST while nothing has failed over; see {@link OstOwners}. */
-  public Optional<Host> hostByOst(int ostIndex) {
+  /** Returns the host that serves the OST while nothing has failed over; see {@link OstServers}. */
+  public Optional<SiteHost> hostByOst(int ostIndex) {
     return Optional.ofNullable(byOst.get(ostIndex));
   }
 
   /** Returns the host on which the guest of that name runs. */
-  public Optional<Host> hostByGuest(String guestName) {
+  public Optional<SiteHost> hostByGuest(String guestName) {
     return Optional.ofNullable(byGuest.get(guestName));
   }
 
   /** Returns the host that takes over when this one fails. */
-  public Optional<Host> partnerOf(Host host) {
+  public Optional<SiteHost> partnerOf(SiteHost host) {
     return host.haPartner().flatMap(this::host);
   }
 
-  private <K> Map<K, Host> index(BiConsumer<Host, Map<K, Host>> entry) {
-    Map<K, Host> map = new HashMap<>();
+  private <K> Map<K, SiteHost> index(BiConsumer<SiteHost, Map<K, SiteHost>> entry) {
+    Map<K, SiteHost> map = new HashMap<>();
     hosts.forEach(host -> entry.accept(host, map));
     return Map.copyOf(map);
   }

@@ -21,10 +21,10 @@ final class OscImports {
   private OscImports() {}
 
   /** Returns the owners the client knows; an OST without a NID of the map is left out. */
-  static Map<Integer, Host> read(ClusterMap map, Path root, String localHost) {
-    Map<Integer, Host> owners = new HashMap<>();
+  static Map<Integer, SiteHost> read(ClusterMap map, Path root, String localHost) {
+    Map<Integer, SiteHost> owners = new HashMap<>();
     directories(map.fsname(), root).forEach((ostIndex, directories) -> {
-      Set<Host> hosts = new HashSet<>();
+      Set<SiteHost> hosts = new HashSet<>();
       directories.forEach(directory -> host(map, directory, localHost).ifPresent(hosts::add));
       // Several mounts of one file system are several instances. Where they disagree an idle one
       // is stale, and nothing an ordinary user can read says which.
@@ -35,7 +35,7 @@ final class OscImports {
     return Map.copyOf(owners);
   }
 
-  private static Optional<Host> host(ClusterMap map, Path directory, String localHost) {
+  private static Optional<SiteHost> host(ClusterMap map, Path directory, String localHost) {
     String nid = nid(directory);
     return nid.equals(LOOPBACK) ? map.host(localHost) : map.hostByNid(nid);
   }

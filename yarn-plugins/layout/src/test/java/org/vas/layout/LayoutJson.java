@@ -46,7 +46,7 @@ final class LayoutJson {
     return json;
   }
 
-  private static Map<String, Object> component(Component component) {
+  private static Map<String, Object> component(LayoutComponent component) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", component.id());
     json.put("mirror_id", component.mirrorId());

@@ -22,11 +22,11 @@ final class Layouts {
         Optional.empty(), objects);
   }
 
-  static Component component(int mirror, int flags, long start, long end, StripeLayout layout) {
-    return new Component((mirror << 16) + 1L, flags, start, end, layout);
+  static LayoutComponent component(int mirror, int flags, long start, long end, StripeLayout layout) {
+    return new LayoutComponent((mirror << 16) + 1L, flags, start, end, layout);
   }
 
-  static CompositeLayout composite(Component... components) {
+  static CompositeLayout composite(LayoutComponent... components) {
     return new CompositeLayout(1, 0, 1, List.of(components));
   }
 

@@ -81,10 +81,10 @@ class OwnershipTest {
 
   @Test
   void ofSeveralMirrorsTheOneInSyncAndPreferredIsRead() {
-    Component stale = component(1, INIT | LayoutBits.FLAG_STALE, 0, EOF, plain(10, 1));
-    Component third = component(3, INIT, 0, EOF, plain(10, 3));
-    Component second = component(2, INIT, 0, EOF, plain(10, 2));
-    Component preferred = component(4, INIT | LayoutBits.FLAG_PREFER_READ, 0, EOF, plain(10, 4));
+    LayoutComponent stale = component(1, INIT | LayoutBits.FLAG_STALE, 0, EOF, plain(10, 1));
+    LayoutComponent third = component(3, INIT, 0, EOF, plain(10, 3));
+    LayoutComponent second = component(2, INIT, 0, EOF, plain(10, 2));
+    LayoutComponent preferred = component(4, INIT | LayoutBits.FLAG_PREFER_READ, 0, EOF, plain(10, 4));
     assertEquals(List.of(run(0, 9, 2)), composite(stale, third, second).extents(9));
     assertEquals(List.of(run(0, 9, 4)), composite(stale, third, second, preferred).extents(9));
     assertEquals(List.of(run(0, 9, UNKNOWN)), composite(stale).extents(9));
@@ -92,8 +92,8 @@ class OwnershipTest {
 
   @Test
   void aMirrorWithoutObjectsGivesWayToOneWithThem() {
-    Component empty = component(1, 0, 0, EOF, plain(10));
-    Component written = component(2, INIT, 0, EOF, plain(10, 2));
+    LayoutComponent empty = component(1, 0, 0, EOF, plain(10));
+    LayoutComponent written = component(2, INIT, 0, EOF, plain(10, 2));
     assertEquals(List.of(run(0, 9, 2)), composite(empty, written).extents(9));
   }
 

@@ -33,7 +33,7 @@ class ClusterMapTest {
   @MethodSource("good")
   void everyNidOstAndGuestOfGoodExampleLeadsToItsHost(Path file) throws Exception {
     ClusterMap map = ClusterMap.load(file);
-    for (Host host : map.hosts()) {
+    for (SiteHost host : map.hosts()) {
       assertEquals(Optional.of(host), map.host(host.name()));
       host.nids().forEach(nid -> assertEquals(Optional.of(host), map.hostByNid(nid)));
       host.osts().forEach(ost -> assertEquals(Optional.of(host), map.hostByOst(ost)));
@@ -63,7 +63,7 @@ class ClusterMapTest {
         + " macs: {vf: '52:54:00:77:09:01', virtio: '52:54:00:77:09:02'}}\n";
     ClusterMap map = ClusterMap.load(write(text.replace("osts: [0]", "osts: [0, 5]")
         .replaceFirst("  - name: oss2\n", second + "  - name: oss2\n")));
-    Host host = map.hosts().get(0);
+    SiteHost host = map.hosts().get(0);
     assertEquals("vm1", host.guestFor(0).orElseThrow().name());
     assertEquals("vm9", host.guestFor(5).orElseThrow().name());
     assertEquals(Optional.of(host), map.hostByGuest("vm9"));
@@ -76,7 +76,7 @@ class ClusterMapTest {
     assertEquals("lab", map.fsname());
     assertTrue(map.mount().isAbsolute());
     assertEquals(4, map.hosts().size());
-    Host owner = map.hostByOst(2).orElseThrow();
+    SiteHost owner = map.hostByOst(2).orElseThrow();
     assertEquals("oss3", owner.name());
     assertEquals("vm3", owner.guestFor(2).orElseThrow().name());
     assertEquals("oss4", map.partnerOf(owner).orElseThrow().name());

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.vas.site.ClusterMap;
-import org.vas.site.Guest;
-import org.vas.site.Host;
+import org.vas.site.SiteGuest;
+import org.vas.site.SiteHost;
 
 /** The site as racks: two hosts that take over each other's OSTs, and their guests, are one. */
 final class SiteRacks {
@@ -30,13 +30,13 @@ final class SiteRacks {
     site.hosts().forEach(this::add);
   }
 
-  private void add(Host host) {
+  private void add(SiteHost host) {
     String rack = rackName(host);
     racks.put(host.name(), rack);
     racks.put(host.address(), rack);
-    List<Guest> others = site.partnerOf(host).map(Host::guests).orElse(List.of());
+    List<SiteGuest> others = site.partnerOf(host).map(SiteHost::guests).orElse(List.of());
     for (int i = 0; i < host.guests().size(); i++) {
-      Guest guest = host.guests().get(i);
+      SiteGuest guest = host.guests().get(i);
       racks.put(guest.name(), rack);
       racks.put(guest.address(), rack);
       guestsByShortName.put(shortName(guest.name()), guest.name());
@@ -47,7 +47,7 @@ final class SiteRacks {
   }
 
   /** {@code /ha/oss1+oss2}, the same for both hosts of a pair; {@code /ha/oss5} for one alone. */
-  private static String rackName(Host host) {
+  private static String rackName(SiteHost host) {
     String partner = host.haPartner().orElse("");
     String pair = partner.isEmpty() ? host.name()
         : host.name().compareTo(partner) < 0 ? host.name() + "+" + partner

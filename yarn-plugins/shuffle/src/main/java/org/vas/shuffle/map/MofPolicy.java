@@ -45,7 +45,7 @@ final class MofPolicy {
     return packed;
   }
 
-  /** Bytes. */
+  /** Returns the bytes to a multiple of which each segment begins. */
   long alignment() {
     return alignment;
   }

@@ -41,7 +41,7 @@ public class ShuffleNodeService extends AuxiliaryService {
   private ThreadPoolExecutor worker;
   private boolean deniedBefore;
 
-  /** For the NodeManager. */
+  /** Made by the NodeManager, which finds the class by its name. */
   public ShuffleNodeService() {
     this(new Applications());
   }

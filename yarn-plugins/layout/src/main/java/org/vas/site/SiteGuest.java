@@ -3,11 +3,11 @@ package org.vas.site;
 import static java.util.Objects.requireNonNull;
 
 /** The virtual machine of a host, in which a NodeManager runs. */
-public final class Guest {
+public final class SiteGuest {
   private final String name;
   private final String address;
 
-  Guest(String name, String address) {
+  SiteGuest(String name, String address) {
     this.name = requireNonNull(name, "name");
     this.address = requireNonNull(address, "address");
   }

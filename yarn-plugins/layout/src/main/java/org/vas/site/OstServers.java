@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  * a failed-over OST is found at the HA partner; else the one the cluster map names.
  * Safe for use by several threads.
  */
-public final class OstOwners {
+public final class OstServers {
   private static final Duration MISS_PAUSE = Duration.ofSeconds(1);
 
   private final ClusterMap map;
@@ -24,7 +24,7 @@ public final class OstOwners {
   private volatile Snapshot snapshot;
 
   /** Reads this machine's {@code /sys} with the JVM's monotonic clock. */
-  public OstOwners(ClusterMap map, String localHost, Duration ttl) {
+  public OstServers(ClusterMap map, String localHost, Duration ttl) {
     this(map, Path.of("/"), localHost, ttl, System::nanoTime);
   }
 
@@ -34,7 +34,7 @@ public final class OstOwners {
    * @param ttl how long an answer of the client is good for
    * @param nanoClock a monotonic clock in nanoseconds
    */
-  public OstOwners(ClusterMap map, Path root, String localHost, Duration ttl,
+  public OstServers(ClusterMap map, Path root, String localHost, Duration ttl,
       LongSupplier nanoClock) {
     this.map = requireNonNull(map, "map");
     this.root = requireNonNull(root, "root");
@@ -46,7 +46,7 @@ public final class OstOwners {
   /**
    * Returns the host that serves the OST; empty when neither the client nor the map knows the OST.
    */
-  public Optional<Host> ownerOf(int ostIndex) {
+  public Optional<SiteHost> ownerOf(int ostIndex) {
     if (ostIndex < 0) {
       return Optional.empty();
     }
@@ -77,9 +77,9 @@ public final class OstOwners {
 
   private static final class Snapshot {
     private final long readAt;
-    private final Map<Integer, Host> owners;
+    private final Map<Integer, SiteHost> owners;
 
-    Snapshot(long readAt, Map<Integer, Host> owners) {
+    Snapshot(long readAt, Map<Integer, SiteHost> owners) {
       this.readAt = readAt;
       this.owners = owners;
     }

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Optional;
 
 /** One storage server (OSS) of the site. Two hosts are equal when their names are. */
-public final class Host {
+public final class SiteHost {
   private final String name;
   private final String address;
   private final List<String> nids;
   private final List<Integer> osts;
   private final Optional<String> haPartner;
-  private final List<Guest> guests;
+  private final List<SiteGuest> guests;
 
-  Host(String name, String address, List<String> nids, List<Integer> osts,
-      Optional<String> haPartner, List<Guest> guests) {
+  SiteHost(String name, String address, List<String> nids, List<Integer> osts,
+      Optional<String> haPartner, List<SiteGuest> guests) {
     this.name = requireNonNull(name, "name");
     this.address = requireNonNull(address, "address");
     this.nids = List.copyOf(nids);
@@ -49,19 +49,19 @@ public final class Host {
   }
 
   /** Returns the virtual machines on this host, in the order of the file. */
-  public List<Guest> guests() {
+  public List<SiteGuest> guests() {
     return guests;
   }
 
   /** Returns the guest in which maps of an OST's stripes run; empty on a host without one. */
-  public Optional<Guest> guestFor(int ostIndex) {
+  public Optional<SiteGuest> guestFor(int ostIndex) {
     return guests.isEmpty() ? Optional.empty()
         : Optional.of(guests.get(ostIndex % guests.size()));
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Host && name.equals(((Host) other).name);
+    return other instanceof SiteHost && name.equals(((SiteHost) other).name);
   }
 
   @Override

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.util.List;
 
 /** One entry of a composite layout: an extent of the file and how it is laid out. */
-public final class Component {
+public final class LayoutComponent {
   /** The {@link #end()} of an extent that reaches to the end of the file. */
   public static final long END_OF_FILE = Long.MAX_VALUE;
 
@@ -15,7 +15,7 @@ public final class Component {
   private final long storedEnd;
   private final StripeLayout layout;
 
-  Component(long id, int flags, long storedStart, long storedEnd, StripeLayout layout) {
+  LayoutComponent(long id, int flags, long storedStart, long storedEnd, StripeLayout layout) {
     this.id = id;
     this.flags = flags;
     this.storedStart = storedStart;

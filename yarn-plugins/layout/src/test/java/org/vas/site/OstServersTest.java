@@ -14,19 +14,19 @@ import org.vas.layout.StripeRun;
 import org.vas.testing.Repository;
 
 /** The laptop lab has OST 0 to 3 on oss1 to oss4, with NIDs 10.77.0.11@tcp and so on. */
-class OstOwnersTest {
+class OstServersTest {
   private static final String OSS2 = "10.77.0.12@tcp";
   private static final Duration TTL = Duration.ofSeconds(10);
 
   @TempDir
   private Path root;
   private final AtomicLong nanos = new AtomicLong();
-  private OstOwners owners;
+  private OstServers owners;
 
   @BeforeEach
   void readMap() throws ClusterMapException {
     ClusterMap map = ClusterMap.load(Repository.path("cluster/examples/laptop-lab.yaml"));
-    owners = new OstOwners(map, root, "oss4", TTL, nanos::get);
+    owners = new OstServers(map, root, "oss4", TTL, nanos::get);
   }
 
   @Test
@@ -120,6 +120,6 @@ class OstOwnersTest {
   }
 
   private String owner(int ostIndex) {
-    return owners.ownerOf(ostIndex).map(Host::name).orElse("none");
+    return owners.ownerOf(ostIndex).map(SiteHost::name).orElse("none");
   }
 }
