@@ -24,6 +24,7 @@ from vas_yarn.jars import find_hadoop, find_plugins
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(os.geteuid() != 0, reason="a user of its own needs root"),
 ]
 UNIT = REPOSITORY / "yarn/systemd/vas-nodemanager.service"

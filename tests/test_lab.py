@@ -29,6 +29,7 @@ from vas_tests.leftovers import (
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize(
     "moment",
@@ -54,6 +55,7 @@ def test_an_interrupted_start_leaves_nothing(
     assert_nothing_left(tmp_path / "brief", seen, mounts)
 
 
+@pytest.mark.long
 def test_a_lab_that_is_starting_is_called_so_and_can_be_ended(tmp_path: Path) -> None:
     mounts = mount_table()
     command, env = [*VAS, "lab"], labs_in(tmp_path)
@@ -75,6 +77,7 @@ def test_a_lab_that_is_starting_is_called_so_and_can_be_ended(tmp_path: Path) ->
     assert_nothing_left(tmp_path / "lab", seen, mounts)
 
 
+@pytest.mark.long
 def test_a_node_whose_holder_died_is_told(tmp_path: Path) -> None:
     options = LabOptions(state_dir=tmp_path / "held", hosts=1, plain=True)
     with Lab.start(options) as held:

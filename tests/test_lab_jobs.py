@@ -21,6 +21,7 @@ from vas_yarn.jobs.job import JobResult
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
+@pytest.mark.long
 def test_a_labs_job_is_asked_for_in_its_shell(lab: Lab) -> None:
     job = lab.run_job(["pi", "2", "10"])
     asked = vas_lab(lab, "shell", "--", "vas", "job", "locality", job.application_id, "--json")
@@ -38,6 +39,7 @@ def test_a_program_without_input_gets_one_with_several_stripes(lab: Lab, program
     assert jobs[1].data_local_maps >= 6
 
 
+@pytest.mark.long
 def test_secondarysort_groups_its_made_up_pairs(lab: Lab) -> None:
     ran = vas_lab(lab, "run", "--json", "--size", "64K", "secondarysort")
     (job,) = [JobResult.model_validate(job) for job in json.loads(ran.stdout)]
@@ -49,6 +51,7 @@ def test_secondarysort_groups_its_made_up_pairs(lab: Lab) -> None:
     assert [line.replace("\t", " ") for line in sorted_ if "\t" in line] == pairs
 
 
+@pytest.mark.long
 def test_dfsio_writes_and_reads_its_files(lab: Lab) -> None:
     ran = vas_lab(lab, "run", "--json", "--size", "8M", "dfsio")
     write, read = (JobResult.model_validate(job) for job in json.loads(ran.stdout))
@@ -111,6 +114,7 @@ def test_a_failing_job_says_why_in_its_error(lab: Lab) -> None:
         lab.run_job(["wordcount", "/no/such/input", "/never"])
 
 
+@pytest.mark.long
 def test_cpu_seconds_are_those_of_the_whole_lab(lab: Lab) -> None:
     before = lab.ask(ControlRequest(ask="status")).cpu_seconds
     job = lab.run_job(["pi", "1", "10"])

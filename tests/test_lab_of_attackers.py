@@ -31,7 +31,7 @@ from vas_tests.faults import (
 from vas_tests.in_lab import VAS, inside, vas_json
 from vas_yarn.jobs.job import JobResult
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(600)]
 
 MIB = 1 << 20
 
@@ -251,7 +251,6 @@ def _kill_by_words(words: str) -> None:
                 os.kill(int(process.name), signal.SIGKILL)
 
 
-@pytest.mark.long
 def test_a_stopped_nodemanager_costs_no_output(lab: Lab, undisturbed: dict[str, str]) -> None:
     """SIGSTOP of the NodeManager under a map that has not published, SIGCONT when another has.
 

@@ -30,7 +30,7 @@ from vas_tests.faults import (
 from vas_tests.in_lab import history, inside, vas_json
 from vas_yarn.profiles import SHUFFLE
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
 SHUTDOWN = "ESHUTDOWN"
 
 
@@ -165,7 +165,6 @@ def requests(lab: Lab, source: str, conf: Mapping[str, str]) -> dict[str, int]:
     return lab.object_requests(counting=False)
 
 
-@pytest.mark.long
 def test_R5_outputs_on_an_ost_that_goes_away_are_made_again_elsewhere(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:

@@ -94,6 +94,7 @@ LOSSES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("break_it", "path", "to", "most"), LOSSES)
 def test_a_path_that_is_lost_is_left_and_used_again(
     site: RoutedNet, break_it: Callable[[RoutedNet, bool], None], path: str, to: str, most: int
@@ -104,6 +105,7 @@ def test_a_path_that_is_lost_is_left_and_used_again(
     assert median(loss.afar_ms for loss in losses) <= most
 
 
+@pytest.mark.long
 def test_both_paths_in_turn(site: RoutedNet) -> None:
     with site.streamed("vm1", "oss1"), site.streamed("vm2", "vm1"):
         for break_it, path in ((vf_carrier, SRIOV), (tap_admin, "oss1")) * 2:

@@ -81,6 +81,7 @@ def links(directory: Path, *, sriov: str = "up", virtio: str = "up", version: in
     return str(file)
 
 
+@pytest.mark.long
 def test_what_is_of_others_stays_to_the_byte(site: RoutedNet) -> None:
     (site.directory / "theirs").write_text(THEIRS)
     site.ip("vm1", "-batch", str(site.directory / "theirs"))
@@ -178,6 +179,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.long
 def test_switches_under_a_probe_lose_nothing(site: RoutedNet) -> None:
     """150 times to and fro, guest and host in turn, so that half of the time they disagree."""
     of = {"vm1": links(site.directory)}
@@ -226,6 +228,7 @@ for desired in (DesiredState(routes=routes), DesiredState()):
 """
 
 
+@pytest.mark.long
 def test_10_000_routes(site: RoutedNet) -> None:
     """Counted here; the seconds are printed, and in docs/routing.md."""
     argv = [sys.executable, "-c", MANY, str(site.directory / "journal")]
@@ -279,6 +282,7 @@ def test_others_change_theirs_while_it_reads(site: RoutedNet) -> None:
     site.route("vm2", "rollback")
 
 
+@pytest.mark.long
 def test_a_map_of_1000_hosts(site: RoutedNet) -> None:
     data = yaml.safe_load(site.map.read_text())
     first = ip_network("10.80.0.0/20")
@@ -302,6 +306,7 @@ def test_a_map_of_1000_hosts(site: RoutedNet) -> None:
     site.route("vm1", "rollback")
 
 
+@pytest.mark.long
 def test_ipv6(tmp_path: Path) -> None:
     with (
         NetLab.start(small_site(6)) as net,

@@ -20,7 +20,7 @@ from vas_routing.links import PathState
 from vas_tests.breaking import vf_silent
 from vas_tests.routes import RoutedNet, wait
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)]
 # As in test_routes.py: of the median of three, as others may hold the kernel's lock.
 MOST_LOST_IN_SILENCE = 300
 SETTINGS = {"hold_down_ms": 400}

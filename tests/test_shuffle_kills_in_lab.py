@@ -188,6 +188,7 @@ def test_without_the_tag_a_lost_node_costs_its_maps(lab: Lab, undisturbed: dict[
     assert digests(lab, "lost-untagged") == undisturbed
 
 
+@pytest.mark.long
 def test_a_killed_application_master_finds_its_finished_maps(
     lab: Lab, undisturbed: dict[str, str]
 ) -> None:

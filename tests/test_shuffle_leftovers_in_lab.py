@@ -14,7 +14,7 @@ from vas_lab.lab import Lab
 from vas_tests.in_lab import inside, vas_json
 from vas_yarn.jobs.job import JobResult
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(420)]
 
 ATTEMPT = "attempt_1_0001_m_000000_0"
 # The application master leaves the staging directory of such a job where it is.

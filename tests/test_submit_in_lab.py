@@ -61,7 +61,7 @@ def probe(lab: Lab, name: str, properties: Mapping[str, str]) -> JobResult:
     return lab.run_job(main, _ONE_ATTEMPT_EACH | dict(properties))
 
 
-@pytest.mark.parametrize("profile", ["short", "default"])
+@pytest.mark.parametrize("profile", [pytest.param("short", marks=pytest.mark.long), "default"])
 def test_a_job_is_submitted_with_a_profile_and_its_tasks_map_the_archive(
     lab: Lab, profile: str
 ) -> None:
@@ -75,6 +75,7 @@ def test_a_job_is_submitted_with_a_profile_and_its_tasks_map_the_archive(
     assert all(_share_of_lambdas_mapped(log.read_text()) > 0.8 for log in logs)
 
 
+@pytest.mark.long
 def test_tasks_run_without_an_archive_that_is_damaged(lab: Lab) -> None:
     damaged = lab.spec.temporary / "damaged.jsa"
     damaged.write_bytes(lab.spec.archive.file.read_bytes()[: 1 << 20])
@@ -85,6 +86,7 @@ def test_tasks_run_without_an_archive_that_is_damaged(lab: Lab) -> None:
     assert loaded == {("am", True), ("map", False), ("reduce", False)}
 
 
+@pytest.mark.long
 def test_U1_a_runnable_jar_runs_with_a_profile(lab: Lab, tmp_path: Path) -> None:
     lab.call(["rm", "-rf", str(inside(lab, "submit", "runnable"))])
     with zipfile.ZipFile(PROBE) as probe_jar, zipfile.ZipFile(tmp_path / "run.jar", "w") as made:
@@ -99,6 +101,7 @@ def test_U1_a_runnable_jar_runs_with_a_profile(lab: Lab, tmp_path: Path) -> None
     assert len(list(inside_output(lab, "submit/runnable"))) == 2
 
 
+@pytest.mark.long
 def test_U1_streaming_counts_words_with_a_profile(lab: Lab, tmp_path: Path) -> None:
     (streaming,) = lab.spec.hadoop_lib.glob("hadoop-streaming-*.jar")
     (tmp_path / "map.sh").write_text("#!/bin/sh\ntr ' ' '\\n'\n")

@@ -13,7 +13,7 @@ from vas_core.process import run
 from vas_lab.lab import Lab
 from vas_tests.checks import MAVEN
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 _GET = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:get"
 _POM = (

@@ -88,7 +88,7 @@ CHECKS = (
     Check("mypy", _python("mypy")),
     Check("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
     Check("yamllint", _python("yamllint", "-c", "ansible/.yamllint", "ansible")),
-    Check("python", _python("pytest", "-q", "-m", "not slow")),
+    Check("python", _python("pytest", "-q", "-n", "auto", "--dist", "worksteal", "-m", "not slow")),
     Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
     Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),
