@@ -8,11 +8,11 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+from vas_core.daemon_shell import DaemonShell
 from vas_core.errors import BadInput
 from vas_core.files import make_directories
 from vas_core.inforce import InForce
 from vas_core.notify import notify
-from vas_core.signals import Signals
 from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.events import Disturbed, Events, LinkChange, Overflow
 from vas_routing.daemon.inputs import Inputs
@@ -60,15 +60,16 @@ class RouteDaemon:
         metrics: RouteMetrics,
     ) -> None:
         self._told, self._keyring, self._state = told, keyring, state
-        self._selector = selectors.DefaultSelector()
+        selector = selectors.DefaultSelector()
+        self._shell = DaemonShell(told, selector)
         self._reader = map_reader()
         self._reading: Future[Inputs] | None = None
         refusals = Refusals(metrics)
-        sockets = LegSockets(self._selector, self._on_probes, metrics)
+        sockets = LegSockets(selector, self._on_probes, metrics)
         self._resources = DaemonResources(announcer, metrics, sockets, refusals)
         make_directories(self._state)
         self._events = Events()
-        self._selector.register(self._events, selectors.EVENT_READ, self._on_events)
+        self._shell.watch(self._events.fileno(), self._on_events)
         keyring.read()
         saved = read_saved_state(self._state)
         self._inputs = told.start(lambda read: self._start(read, saved))
@@ -79,25 +80,19 @@ class RouteDaemon:
 
     def run(self) -> None:
         """Watches the node's paths until SIGTERM or SIGINT; routes stay as they are afterwards."""
-        signals = Signals(self._selector)
-        next_ask = time.monotonic()
-        notify("READY=1")
-        while not signals.stop:
-            for key, _ in self._selector.select(max(0.0, next_ask - time.monotonic())):
-                key.data()
-            now = time.monotonic()
-            if signals.take_reload():
-                self._read_again()
-            if self._reading is not None and self._reading.done():
-                self._take(self._reading)
-            if now >= next_ask:
-                self._live.prober.ask(now)
-                next_ask = max(next_ask + self._live.interval, now)
-                self._on_tick(now)
-            self._live.evaluate(now)
-        notify("STOPPING=1")
+        self._ask_at = time.monotonic()
+        self._shell.run(self._step, self._read_again, lambda: self._ask_at - time.monotonic())
         self._live.save()
         self._reader.shutdown()
+
+    def _step(self, now: float) -> None:
+        if self._reading is not None and self._reading.done():
+            self._take(self._reading)
+        if now >= self._ask_at:
+            self._live.prober.ask(now)
+            self._ask_at = max(self._ask_at + self._live.interval, now)
+            self._on_tick(now)
+        self._live.evaluate(now)
 
     def _start(self, told: Inputs, saved: SavedState) -> None:
         """Puts new inputs in force. Until the sockets are taken over, the node before is whole."""
@@ -151,31 +146,28 @@ class RouteDaemon:
         sockets.retry()
         refusals.note(Refusal.DROPPED, times=sockets.dropped())
         refusals.report(now)
-        if self._reading is None and self._told.is_due(now):
+        if self._reading is None and self._shell.is_reload_due(now):
             self._read_again()
 
     def _read_again(self) -> None:
         """Lets another thread read the map: a large one takes seconds, and peers wait for
         answers."""
-        self._told.note_reading()
-        notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        self._shell.begin_reload()
         self._reading = self._reader.submit(self._told.load)
 
     def _take(self, reading: Future[Inputs]) -> None:
         self._reading = None
         before = self._live
-        try:
+
+        def use() -> Inputs:
             self._keyring.read()
             inputs = reading.result()
             self._start(inputs, before.saved_state())
-        except Exception as wrong:  # whatever it is: without this daemon no path is watched
-            self._told.refused(wrong)
-            self._hold(before)
-        else:
             self._inputs = inputs
-            self._told.took()
-            self._reader.submit(self._told.keep, inputs)
-        notify("READY=1")
+            return inputs
+
+        if not self._shell.end_reload(use, lambda read: self._reader.submit(self._told.keep, read)):
+            self._hold(before)
 
     def _hold(self, before: LiveNode) -> None:
         """Goes on as before; with new keys, if there are some and the node can be made with them.
