@@ -9,6 +9,7 @@ import pytest
 
 from vas_core import cli
 from vas_core.errors import BadInput, FoundDifferent, NotHere, VasError
+from vas_core.process import run
 
 
 def test_help_lists_every_command_by_room_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,6 +80,21 @@ def test_yes_is_taken_before_the_command(capsys: pytest.CaptureFixture[str]) -> 
     assert cli.run_command(["--yes", "completion", "bash"]) == 0
     assert cli.run_command(["--help"]) == 0
     assert "--yes" in capsys.readouterr().out
+
+
+@pytest.mark.machine
+def test_verbose_prints_each_program_that_is_started(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @click.command()
+    def starts() -> None:
+        run(["true", "a b"])
+
+    monkeypatch.setattr(cli.vas, "get_command", lambda _ctx, _name: starts)
+    assert cli.run_command(["-v", "starts"]) == 0
+    assert capsys.readouterr().err == "+ true 'a b'\n"
+    assert cli.run_command(["starts"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("called", ["./vas", "/opt/vas/vas", "vas"])

@@ -16,6 +16,7 @@ from rich.cells import cell_len
 from vas_core.durations import parse_duration
 from vas_core.errors import ExitStatus, VasError
 from vas_core.lazy import LazyGroup
+from vas_core.process import echo_programs
 from vas_core.program import as_called, help_as_called, program
 from vas_core.shown import shown
 from vas_core.sizes import format_size, parse_size
@@ -96,12 +97,19 @@ def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
     is_flag=True,
     help="Install missing packages without asking (the script ./vas does, before the command).",
 )
-def vas(yes: bool) -> None:
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Print each program that is started, on stderr."
+)
+@click.pass_context
+def vas(context: click.Context, yes: bool, verbose: bool) -> None:
     """VAS ships analytics to the data: MapReduce on the storage servers of a Lustre file system.
 
     Exit status: 0 done, 1 failed, 2 bad usage or input, 3 verified and found different,
     77 skipped because this machine lacks what the command needs.
     """
+    if verbose:
+        echo_programs(lambda command: click.echo(f"+ {shown(command)}", err=True))
+        context.call_on_close(lambda: echo_programs(None))
 
 
 class RealRange(click.FloatRange):

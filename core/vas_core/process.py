@@ -11,6 +11,7 @@ from pathlib import Path
 from vas_core.errors import NotHere, VasError
 
 _ERROR_EXCERPT_CHARS = 4000
+_echo: Callable[[str], object] | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class CommandFailed(VasError):
         super().__init__("\n".join(parts))
 
 
+def echo_programs(echo: Callable[[str], object] | None) -> None:
+    """Calls `echo` with the command line of each program before it starts; None ends that."""
+    global _echo
+    _echo = echo
+
+
 def run(
     argv: Sequence[str | Path],
     *,
@@ -55,7 +62,7 @@ def run(
     (surrogateescape). Raises CommandFailed on a non-zero status (unless `check` is
     false) and on a time-out, NotHere when the program does not exist.
     """
-    words = tuple(str(word) for word in argv)
+    words = _started(argv)
     try:
         done = subprocess.run(
             words,
@@ -87,7 +94,7 @@ def follow(argv: Sequence[str | Path], heard: Callable[[str], None]) -> int:
 
     Returns its exit status. Raises NotHere when it does not exist.
     """
-    words = tuple(str(word) for word in argv)
+    words = _started(argv)
     try:
         process = subprocess.Popen(
             words,
@@ -104,6 +111,13 @@ def follow(argv: Sequence[str | Path], heard: Callable[[str], None]) -> int:
         for line in process.stdout:
             heard(line.rstrip("\n"))
     return process.returncode
+
+
+def _started(argv: Sequence[str | Path]) -> tuple[str, ...]:
+    words = tuple(str(word) for word in argv)
+    if _echo is not None:
+        _echo(shlex.join(words))
+    return words
 
 
 def _not_installed(program: str) -> NotHere:
