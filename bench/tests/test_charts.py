@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from vas_bench.report.charts.curve import Curve, curve
 from vas_bench.report.charts.intervals import Axis, IntervalRow, intervals
 from vas_bench.report.charts.marks import Chart, Dot, fitted, text_width
-from vas_bench.report.charts.scale import ChartScale, from_zero, shown
 from vas_bench.report.charts.shares import ShareBar, ShareBlock, shares
 from vas_bench.report.charts.waterfall import WaterfallJob, waterfall
+from vas_core.svg import LinearScale, from_zero, number_text
 
 WIDTHS = (336, 760)
 names = st.text("abimwMW-0 ", min_size=1, max_size=24)
@@ -79,7 +79,7 @@ def test_curves_are_readable(points: list[tuple[float, float]], width: int) -> N
 
 @given(st.floats(1e-6, 1e12), st.integers(2, 9))
 def test_ticks_are_round_few_and_within(high: float, most: int) -> None:
-    ticks = ChartScale(0, high, 0, 100).ticks(most)
+    ticks = LinearScale(0, high, 0, 100).ticks(most)
     assert 1 <= len(ticks) <= most + 1
     assert ticks[0] == 0
     assert ticks[-1] <= high * (1 + 1e-6)
@@ -102,7 +102,7 @@ def test_each_run_is_a_point() -> None:
     [(0, "0"), (61, "61"), (0.5, "0.5"), (12.345, "12.3"), (1234.5, "1,234"), (1e9, "1e+09")],
 )
 def test_numbers_have_three_digits(value: float, text: str) -> None:
-    assert shown(value) == text
+    assert number_text(value) == text
 
 
 @given(names, st.floats(30, 300))

@@ -52,7 +52,12 @@ def _run(lab: Lab, profile: str, lists: Path) -> None:
     lab.call(["rm", "-rf", str(inside(lab, "classes", profile))])
     flags = f"-Xshare:off -XX:DumpLoadedClassList={lists}/{profile}-%p"
     options = [f"-D{key}=JDK_JAVA_OPTIONS={flags}" for key in _ENVIRONMENTS]
-    job = [str(_PROBE), "org.vas.workloads.probe.ShuffleProbe", *options, "-Dmapreduce.job.reduces=2"]
+    job = [
+        str(_PROBE),
+        "org.vas.workloads.probe.ShuffleProbe",
+        *options,
+        "-Dmapreduce.job.reduces=2",
+    ]
     vas(lab, "submit", "--profile", profile, *job, f"/classes/{profile}")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vas_bench.report.charts.intervals import Axis, IntervalRow, intervals
 from vas_bench.report.charts.marks import Chart
-from vas_bench.report.charts.scale import shown, tenths
+from vas_bench.report.charts.scale import tenths
 from vas_bench.report.charts.shares import ShareBar, ShareBlock, shares
 from vas_bench.report.charts.waterfall import WaterfallJob, waterfall
 from vas_bench.report.facts import SERIES, Comparison, ReportArm, better_of
@@ -16,6 +16,7 @@ from vas_bench.results.measures import measure_of
 from vas_bench.results.record import HostLocality
 from vas_bench.statistics.compare import ArmDifference
 from vas_bench.statistics.gain import BetterDirection
+from vas_core.svg import number_text
 
 _MOST_HOSTS = 12
 
@@ -119,13 +120,13 @@ def _time_cells(measure: str, arm: ReportArm) -> tuple[str, ...]:
     return (
         arm.label,
         str(job.n),
-        shown(job.median),
+        number_text(job.median),
         _ends(job.median_interval),
-        shown(job.mean),
+        number_text(job.mean),
         _ends(job.mean_interval),
         f"{100 * job.cv:.1f} %" if job.n > 1 else "-",
-        ", ".join(map(shown, job.outliers)) or "none",
-        ", ".join(map(shown, arm.group.values(measure))),
+        ", ".join(map(number_text, job.outliers)) or "none",
+        ", ".join(map(number_text, arm.group.values(measure))),
     )
 
 
@@ -142,7 +143,7 @@ def _heading(noun: str) -> str:
 
 
 def _ends(interval: tuple[float, float] | None) -> str:
-    return f"{shown(interval[0])} to {shown(interval[1])}" if interval else "-"
+    return f"{number_text(interval[0])} to {number_text(interval[1])}" if interval else "-"
 
 
 def _time(measure: str, arm: ReportArm) -> IntervalRow:

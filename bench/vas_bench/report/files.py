@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import resvg_py
-
 from vas_bench.report.page import WIDE_PX, Page, svg
 from vas_core.files import write_atomically
+from vas_core.svg import rendered
 
-_PNG_ZOOM = 2.0
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -21,13 +19,8 @@ def write_figures(page: Page, directory: Path) -> list[Path]:
     for figure in page.figures:
         name = _NOT_IN_NAMES.sub("-", figure.name)
         drawn = svg(figure.draw(WIDE_PX), name)
-        for suffix, content in ((".svg", drawn), (".png", png(drawn))):
+        for suffix, content in ((".svg", drawn), (".png", rendered(drawn))):
             path = directory / f"{name}{suffix}"
             write_atomically(path, content)
             written.append(path)
     return written
-
-
-def png(drawn: str) -> bytes:
-    """An SVG document as PNG, twice as large. Its letters are of this machine's fonts."""
-    return bytes(resvg_py.svg_to_bytes(svg_string=drawn, zoom=_PNG_ZOOM))

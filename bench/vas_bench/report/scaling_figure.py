@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from vas_bench.report.charts.curve import curve
-from vas_bench.report.charts.scale import shown
 from vas_bench.report.facts import SERIES
 from vas_bench.report.figures import Figure
 from vas_bench.report.scaling import Scaling
@@ -15,6 +14,7 @@ from vas_bench.report.words import case_words
 from vas_bench.usl.fit import Fit
 from vas_bench.usl.law import DERIVED
 from vas_bench.usl.picture import through
+from vas_core.svg import number_text
 
 _ROWS = ("sigma", "kappa", "gamma", *DERIVED)
 
@@ -39,7 +39,7 @@ def scaling_figure(scaling: Scaling, number: int) -> Figure:
     fit = next((each for each in scaling.fits if isinstance(each, Fit)), None)
     drawn = through(scaling.points, fit, "hosts", scaling.unit, SERIES[scaling.system])
     rows = tuple(
-        (run.id, f"{it.p:g}", shown(it.throughput))
+        (run.id, f"{it.p:g}", number_text(it.throughput))
         for run, it in zip(scaling.runs, scaling.points, strict=True)
     )
     return Figure(

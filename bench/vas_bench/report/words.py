@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from vas_bench.report.charts.scale import shown
 from vas_bench.results.groups import BenchCase
 from vas_bench.results.measures import measure_of
 from vas_bench.results.record import Parameter
 from vas_bench.statistics.summary import Summary
 from vas_core.sizes import format_size
+from vas_core.svg import number_text
 
 _BYTES = "_bytes"
 
@@ -31,7 +31,7 @@ def value_words(measure: str, value: float) -> str:
     unit = found.unit if found else ""
     if unit in ("B", "B/s"):
         return format_size(round(value)) + unit.removeprefix("B")
-    return f"{shown(value)} {unit}".rstrip()
+    return f"{number_text(value)} {unit}".rstrip()
 
 
 def runs_words(n: int) -> str:

@@ -5,7 +5,7 @@
 """
 
 from vas_core.svg.drawing import Svg
-from vas_core.svg.picture import check_name, html, png, write_picture
+from vas_core.svg.picture import check_name, html, png, rendered, write_picture
 from vas_core.svg.scale import LinearScale, from_zero, number_text, round_up
 from vas_core.svg.text import fitted, text_width
 from vas_core.svg.theme import PALETTE, THEME, Theme
@@ -22,6 +22,7 @@ __all__ = [
     "html",
     "number_text",
     "png",
+    "rendered",
     "round_up",
     "text_width",
     "write_picture",

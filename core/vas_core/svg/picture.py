@@ -38,7 +38,12 @@ def write_picture(svg: Svg, path: Path, title: str) -> None:
 
 def png(svg: Svg, title: str) -> bytes:
     """Renders a picture in light colours, at twice the size."""
-    return resvg_py.svg_to_bytes(svg_string=svg.document(title, dark=False), zoom=_PNG_ZOOM)
+    return rendered(svg.document(title, dark=False))
+
+
+def rendered(document: str) -> bytes:
+    """Renders an SVG document as PNG, at twice the size, with the fonts of this machine."""
+    return bytes(resvg_py.svg_to_bytes(svg_string=document, zoom=_PNG_ZOOM))
 
 
 def html(svg: Svg, title: str) -> str:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 
 _STEPS = (1, 2, 2.5, 5, 10)
+# A part of a smaller number is zero, and then no step can be found.
+_LEAST = 1e-100
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class LinearScale:
 
 def from_zero(highest: float, start: float, end: float, *, whole: bool = False) -> LinearScale:
     """Returns a scale from zero, so that lengths can be compared, to a little above `highest`."""
-    return LinearScale(0, highest * 1.04 if highest > 0 else 1, start, end, whole)
+    return LinearScale(0, highest * 1.04 if highest > _LEAST else 1, start, end, whole)
 
 
 def round_up(value: float, steps: tuple[float, ...] = (1, 2, 5, 10)) -> float:

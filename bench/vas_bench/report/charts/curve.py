@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vas_bench.report.charts.marks import Chart, ChartLine, ChartPath, Dot, Mark, Text, text_width
-from vas_bench.report.charts.scale import ChartScale, from_zero, shown, x_axis
+from vas_bench.report.charts.scale import x_axis
+from vas_core.svg import LinearScale, from_zero, number_text
 
 _TOP_PX = 26
 _AXIS_PX = 44
@@ -29,7 +30,7 @@ def curve(title: str, description: str, drawn: Curve, width: float) -> Chart:
     """The chart; both axes begin at zero."""
     highest = max([y for _, y in drawn.points] + [high for *_, high in drawn.model])
     y_scale = from_zero(highest, _TOP_PX + _PLOT_PX, _TOP_PX)
-    widest = max(text_width(shown(tick)) for tick in y_scale.ticks(6))
+    widest = max(text_width(number_text(tick)) for tick in y_scale.ticks(6))
     far = max([x for x, _ in drawn.points] + [x for x, *_ in drawn.model])
     x_scale = from_zero(far, widest + 8, width - 12, whole=True)
     marks = [
@@ -42,14 +43,14 @@ def curve(title: str, description: str, drawn: Curve, width: float) -> Chart:
     return Chart(title, description, width, _TOP_PX + _PLOT_PX + _AXIS_PX, tuple(marks))
 
 
-def _y_axis(y_scale: ChartScale, x_scale: ChartScale) -> Iterator[Mark]:
+def _y_axis(y_scale: LinearScale, x_scale: LinearScale) -> Iterator[Mark]:
     for tick in y_scale.ticks(6):
         y = y_scale(tick)
         yield ChartLine(x_scale.start, y, x_scale.end, y, "grid")
-        yield Text(x_scale.start - 6, y + 4, shown(tick), "end", "faint")
+        yield Text(x_scale.start - 6, y + 4, number_text(tick), "end", "faint")
 
 
-def _model(drawn: Curve, x_scale: ChartScale, y_scale: ChartScale) -> Iterator[Mark]:
+def _model(drawn: Curve, x_scale: LinearScale, y_scale: LinearScale) -> Iterator[Mark]:
     if drawn.straight:
         x, y = drawn.straight
         yield ChartLine(x_scale(0), y_scale(0), x_scale(x), y_scale(y), "reference")

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vas_bench.report.charts.marks import Bar, Chart, ChartLine, Dot, Mark, Text, fitted, text_width
-from vas_bench.report.charts.scale import ChartScale, from_zero, x_axis
+from vas_bench.report.charts.scale import x_axis
+from vas_core.svg import LinearScale, from_zero
 
 _ROW_PX = 56
 _SIDE_PX = 14
@@ -60,7 +61,7 @@ def _beside(row: IntervalRow, width: float) -> bool:
     return text_width(row.name) + text_width(row.words) + _GAP_PX <= width
 
 
-def _reference(axis: Axis, scale: ChartScale, rows: int, row_px: float) -> Iterator[Mark]:
+def _reference(axis: Axis, scale: LinearScale, rows: int, row_px: float) -> Iterator[Mark]:
     """Its line, interrupted where words stand, and its name above."""
     if axis.reference is None:
         return
@@ -74,7 +75,7 @@ def _reference(axis: Axis, scale: ChartScale, rows: int, row_px: float) -> Itera
 
 
 def _row(
-    row: IntervalRow, scale: ChartScale, top: float, height: float, width: float
+    row: IntervalRow, scale: LinearScale, top: float, height: float, width: float
 ) -> Iterator[Mark]:
     yield Text(0, top + 18, fitted(row.name, width), style="ink strong")
     if height == _ROW_PX:

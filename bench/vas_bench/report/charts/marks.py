@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from vas_core import svg
+
 FONT_PX = 13
-_WIDE, _UPPER, _USUAL, _NARROW = 1.0, 0.76, 0.64, 0.4
-_NARROW_LETTERS = frozenset("fijlrtI.,:;'|!()[]/- ")
-_WIDE_LETTERS = frozenset("mwMW%@")
 
 
 @dataclass(frozen=True)
@@ -102,22 +101,10 @@ class Chart:
 
 
 def text_width(text: str) -> float:
-    """How many pixels a text takes at most, of usual letters in a usual sans-serif font."""
-    return FONT_PX * sum(map(_letter_width, text))
-
-
-def _letter_width(letter: str) -> float:
-    if letter in _NARROW_LETTERS:
-        return _NARROW
-    if letter in _WIDE_LETTERS:
-        return _WIDE
-    return _UPPER if letter.isupper() else _USUAL
+    """Returns how many pixels a label takes at most."""
+    return svg.text_width(text, FONT_PX)
 
 
 def fitted(text: str, width: float) -> str:
-    """A text cut to a width, with an ellipsis where something was cut."""
-    if text_width(text) <= width + 0.01:
-        return text
-    while text and text_width(text) + FONT_PX > width:
-        text = text[:-1]
-    return f"{text}…"
+    """Cuts a label to a width in pixels, with an ellipsis if something was cut."""
+    return svg.fitted(text, width, FONT_PX)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from vas_bench.report.charts.marks import Bar, Chart, Mark, Text, fitted, text_width
-from vas_bench.report.charts.scale import ChartScale, from_zero, tenths, x_axis
+from vas_bench.report.charts.scale import tenths, x_axis
 from vas_bench.results.phases import UNACCOUNTED
+from vas_core.svg import LinearScale, from_zero
 
 _TITLE_PX = 24
 _PHASE_PX = 20
@@ -45,7 +46,7 @@ def _height(job: WaterfallJob) -> float:
     return _TITLE_PX + _PHASE_PX * len(job.phases) + _GAP_PX
 
 
-def _job(job: WaterfallJob, scale: ChartScale, top: float, width: float) -> Iterator[Mark]:
+def _job(job: WaterfallJob, scale: LinearScale, top: float, width: float) -> Iterator[Mark]:
     yield Text(0, top + 17, fitted(f"{job.name}: {job.words}", width), style="ink strong")
     starts = accumulate(job.phases.values(), initial=0.0)
     for number, (start, (name, seconds)) in enumerate(
