@@ -1,4 +1,4 @@
-"""Which experiments of two sets belong together, and what became better or worse."""
+"""Matches the experiments of two sets of results, and judges what became better or worse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[BenchCase, ComparedSystem]
 
 @dataclass(frozen=True)
 class ResultChange:
-    """One experiment in both sets. What else differs between them is listed."""
+    """An experiment in both sets; `differing` lists settings that differ between them."""
 
     name: str
     difference: ArmDifference
@@ -31,14 +31,14 @@ class ResultChange:
 
     @property
     def worse(self) -> bool:
-        """Returns whether it became worse: not by chance, and by the threshold's share at least."""
+        """Whether it became significantly worse, and by at least the threshold's share."""
         ratio = self.difference.ratio.value
         loss = ratio - 1 if self.difference.pair.better is BetterDirection.LOWER else 1 / ratio - 1
         return self.difference.improved is False and loss >= self.threshold
 
     @property
     def verdict(self) -> str:
-        """In words; a loss below the threshold is said to be one."""
+        """The verdict in words, which names a loss below the threshold as such."""
         below = self.difference.improved is False and not self.worse
         return f"{self.difference.verdict}{' (below the threshold)' if below else ''}"
 
@@ -54,7 +54,7 @@ class Missing:
 
     @property
     def words(self) -> str:
-        """`in A alone, not compared`, or that the other set's runs are INVALID."""
+        """The reason in words: `in A alone, not compared`, or that the other set's runs are INVALID."""
         if not self.invalid:
             return f"in {self.side} alone, not compared"
         return f"all its runs in {'B' if self.side == 'A' else 'A'} are INVALID"
@@ -71,21 +71,21 @@ class Result:
 
     @property
     def broken(self) -> list[Missing]:
-        """Experiments that counted in A and are INVALID in every run of B."""
+        """The experiments that counted in A and are INVALID in every run of B."""
         return [each for each in self.missing if each.side == "A" and each.invalid]
 
     @property
     def worse(self) -> list[ResultChange]:
-        """The changes that became worse."""
+        """The changes for the worse."""
         return [change for change in self.changes if change.worse]
 
     @property
     def undecidable(self) -> list[ResultChange]:
-        """Changes that so few runs can never show to be significant."""
+        """The changes that so few runs can never show to be significant."""
         return [each for each in self.changes if each.difference.smallest_p >= ALPHA]
 
     def as_json(self) -> dict[str, Any]:
-        """As `vas bench compare --json` prints it."""
+        """Returns what `vas bench compare --json` prints."""
         return {
             "measure": self.measure,
             "changes": [_as_json(change) for change in self.changes],
@@ -111,7 +111,10 @@ def _as_json(change: ResultChange) -> dict[str, Any]:
 def compare_sets(
     before: Iterable[BenchRun], after: Iterable[BenchRun], measure: str, threshold: float
 ) -> Result:
-    """Set B over set A. Raises BadInput for a measure that cannot be better, or one in no run."""
+    """Compares set B (`after`) with set A (`before`) by a measure.
+
+    Raises BadInput for a measure that has no better direction, or that no run has in both sets.
+    """
     better = _better(measure)
     before, after = tuple(before), tuple(after)
     left, right = _by_key(before, measure), _by_key(after, measure)

@@ -1,4 +1,4 @@
-"""Where a file may be written to measure a disk: never on what a storage service uses."""
+"""Checks where a file may be written to measure a disk: never on what a storage service uses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_place(
 
 
 def mount_of(root: Root, directory: Path) -> tuple[str, str]:
-    """Source and type of the file system that a directory is on, of /proc/self/mounts."""
+    """Returns source and type of a directory's file system, as /proc/self/mounts has them."""
     found, at = ("", ""), Path()
     for line in (root.read("proc/self/mounts") or "").splitlines():
         source, point, kind = line.split()[:3]

@@ -22,7 +22,7 @@ class Speeds:
 
 
 class DiskProgram(Protocol):
-    """A program that writes a file and reads it, past the page cache."""
+    """A program that writes a file and reads it, past the page cache (O_DIRECT)."""
 
     name: str
 
@@ -31,7 +31,7 @@ class DiskProgram(Protocol):
         ...
 
     def speeds(self, printed: list[str]) -> Speeds:
-        """From what they printed. Raises VasError for what says nothing of it."""
+        """Returns the speeds that the commands printed. Raises VasError where they are missing."""
         ...
 
 
@@ -43,7 +43,7 @@ class Iozone:
     _ROW = re.compile(r"^\s*\d+\s+\d+\s+(\d+)\s+\d+\s+(\d+)\s+\d+\s*$", re.MULTILINE)
 
     def commands(self, file: str, size_bytes: int) -> list[list[str]]:
-        """Sequential, each pass until it is on the disk, without the page cache."""
+        """Returns one command: sequential passes past the page cache, each until the disk has it."""
         sizes = ["-s", f"{size_bytes >> 10}k", "-r", f"{_RECORD_KIB}k"]
         return [[self.name, "-i", "0", "-i", "1", *sizes, "-e", "-I", "-f", file]]
 
@@ -56,7 +56,7 @@ class Iozone:
 
 
 class Fio:
-    """fio, which is free, with IOzone's passes."""
+    """The program fio with IOzone's passes; unlike IOzone it is free software."""
 
     name = "fio"
 

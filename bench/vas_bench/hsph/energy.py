@@ -1,7 +1,7 @@
 """Energy from RAPL, where the kernel shows its counters (Documentation/power/powercap).
 
-It is that of processor packages and, where they are metered, of memory: no disks, no network, no
-fans, no losses. What TPC's energy specification measures is all that a system draws.
+RAPL counts processor packages and, where they are metered, memory: no disks, no network, no
+fans, no losses. TPC's energy specification measures everything that a system draws.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _INTERVAL_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class RaplZone:
-    """A counter and what it wraps at, in microjoules."""
+    """The counter of a zone, and the value at which it wraps to 0, in microjoules."""
 
     counted: int
     wraps_at: int
@@ -37,7 +37,7 @@ Zones = Mapping[str, RaplZone]
 
 
 def read_zones(root: Root) -> dict[str, RaplZone]:
-    """Counters by their zone; empty where there are none, or only root may read them."""
+    """Returns the counters by zone; empty where there are none, or only root may read them."""
     try:
         found = {
             name: (
@@ -57,14 +57,14 @@ def _name(root: Root, zone: str) -> str:
 
 
 def joules_between(before: Zones, after: Zones) -> float:
-    """Returns the joules counted meanwhile. Both have the same zones, and none wrapped twice."""
+    """Returns the joules between two readings of the same zones, none of which wrapped twice."""
     return _MICRO * sum(
         (zone.counted - before[name].counted) % zone.wraps_at for name, zone in after.items()
     )
 
 
 class EnergyMeter:
-    """Joules since it was entered. It looks often enough that no counter wraps unseen."""
+    """Counts joules from its start; a thread reads so often that no counter wraps unseen."""
 
     def __init__(self, root: Root) -> None:
         self._root = root

@@ -1,4 +1,4 @@
-"""Two runs, in a lab on this machine or on a site."""
+"""Plays the two runs of a result in a lab on this machine, or on a site."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def is_done(
 ) -> bool:
     """Whether a session of this identity has both runs, made in this environment.
 
-    One that lacks its second has to begin again: nothing may change between the two.
+    A session without its second run begins again: nothing may change between the two.
     """
     sessions: dict[str, list[BenchRun]] = {}
     for run in runs:

@@ -34,7 +34,7 @@ class LabWork:
         self._generated, self.cpu_seconds, self.checksum = None, 0.0, ""
 
     def play(self, phase: str) -> None:
-        """One phase. Raises VasError when its job fails, or its data is not what it has to be."""
+        """Runs one of `metric.PHASES`. Raises VasError when its job fails or its data is wrong."""
         self._phases[phase]()
 
     def _generate(self) -> None:

@@ -1,4 +1,4 @@
-"""HSph of two runs, and what must be said with it (TPCx-HS specification, 2.3 and 4.1 to 4.6)."""
+"""Computes HSph from two runs, with its disclaimers (TPCx-HS specification, 2.3, 4.1 to 4.6)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _METRIC_DIGITS = 3
 
 @dataclass(frozen=True)
 class HsphRun:
-    """The five phases once, strictly in order. `scale_factor` is the data's size in TB (10^12 B).
+    """A run of the five phases, in order. `scale_factor` is the data's size in TB (10^12 bytes).
 
     `total_seconds` is from before the first phase to after the last, checks and gaps included.
-    `configuration` tells one setting from another. Raises BadInput for other phases, and for
-    phases that take longer than all of it.
+    `configuration` is a hash of all settings. Raises BadInput for other phases, and for phases
+    that take longer than the total.
     """
 
     scale_factor: float
@@ -65,7 +65,7 @@ class HsphRun:
 
     @property
     def hsph(self) -> float:
-        """SF / (T / 3600): terabytes sorted an hour, all five phases for each."""
+        """The metric, SF / (T / 3600): terabytes an hour that went through all five phases."""
         return self.scale_factor / (self.total_seconds / _HOUR_SECONDS)
 
     @property
@@ -76,7 +76,7 @@ class HsphRun:
 
     @property
     def watts_per_khsph(self) -> float | None:
-        """Mean power for 1000 HSph; None if no meter was read."""
+        """The mean power in watts for 1000 HSph; None if no meter was read."""
         if self.joules is None:
             return None
         return self.joules / self.total_seconds / (self.hsph / 1000)
@@ -84,7 +84,7 @@ class HsphRun:
 
 @dataclass(frozen=True)
 class HsphResult:
-    """Two runs, with nothing changed between: the lower metric is the one reported.
+    """The result of two runs with nothing changed between them: the lower metric is reported.
 
     Raises BadInput for two scale factors or two configurations.
     """
@@ -108,12 +108,12 @@ class HsphResult:
 
     @property
     def repeated(self) -> HsphRun:
-        """The other, its repeatability run."""
+        """The run with the higher metric, TPCx-HS's repeatability run."""
         return self.second if self.reported is self.first else self.first
 
     @property
     def price_per_hsph(self) -> float | None:
-        """In the price list's currency; None without one."""
+        """The price of one HSph in the price list's currency; None without a list."""
         return self.prices.total / float(self.reported.printed) if self.prices else None
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The five phases once, strictly in order: what is in T, and what is not."""
+"""Plays and times the five phases once, strictly in order."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Work(Protocol):
     """Work that is timed. Both methods raise VasError when they fail; then no result exists."""
 
     def clean(self) -> None:
-        """Removes what a run before left behind: all that may be done between two runs."""
+        """Removes the files of the run before: nothing else may be done between two runs."""
 
     def play(self, phase: str) -> None:
-        """Does one of `metric.PHASES` to its end."""
+        """Runs one of `metric.PHASES` to its end."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """One run: wall seconds of all of it and of each phase; joules where a meter was read."""
+    """The wall seconds of a run and of each of its phases; joules where a meter was read."""
 
     total_seconds: float
     phase_seconds: dict[str, float]
@@ -37,7 +37,7 @@ def play_once(
     joules: Callable[[], float | None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Timed:
-    """Cleans, then plays every phase; T is from before the first to after the last.
+    """Cleans, then plays every phase. The total, T, is from before the first to after the last.
 
     `around` is entered for each phase and counts as a gap, which T has. `joules` is a meter's
     reading. Whatever a phase raises ends it.

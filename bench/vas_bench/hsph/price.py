@@ -12,7 +12,7 @@ _COLUMNS = ("item", "count", "price", "currency")
 
 @dataclass(frozen=True)
 class Item:
-    """So many of a thing, each at a price."""
+    """A line of the list: a number of things, each at a price."""
 
     name: str
     count: float
@@ -28,12 +28,15 @@ class PriceList:
 
     @property
     def total(self) -> float:
-        """The price of all, in the currency."""
+        """The price of all items together, in the list's currency."""
         return sum(item.count * item.price for item in self.items)
 
 
 def price_list(table: CsvTable) -> PriceList:
-    """The list in a table with columns item, count, price, currency. Raises BadInput by line."""
+    """Reads the list from a table with columns item, count, price, currency.
+
+    Raises BadInput with the line for a table without these, and for a second currency.
+    """
     missing = [name for name in _COLUMNS if name not in table.columns]
     if missing:
         hint = f"columns {', '.join(_COLUMNS)}"

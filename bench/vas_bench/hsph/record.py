@@ -1,4 +1,4 @@
-"""HSph-like runs as lines in a file of results, and results of them. Pure."""
+"""Writes HSph-like runs as lines of a file of results, and makes results of two lines. Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class HsphSubject:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """The scale factor, and the experiment's own."""
+        """The scale factor, and the parameters of the experiment."""
         return {_SCALE: self.scale_factor, **self.experiment.parameters}
 
 

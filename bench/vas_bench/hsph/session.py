@@ -1,4 +1,4 @@
-"""Two runs, with nothing changed between them: a result takes both."""
+"""Plays the two runs of a result, with nothing changed between them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Around = Callable[[str], AbstractContextManager[None]]
 
 
 class CheckedWork(Work, Protocol):
-    """Work that knows what came of it."""
+    """Work that also reports the checksum and the CPU seconds of what it did."""
 
     @property
     def checksum(self) -> str:
@@ -33,11 +33,11 @@ class CheckedWork(Work, Protocol):
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU seconds of all three jobs; 0 where they are not known."""
+        """The CPU seconds of all three jobs; 0 where they are not known."""
 
 
 class BothOrNone:
-    """Stops at the first INVALID run."""
+    """The stop rule of a session, which ends at the first INVALID run."""
 
     def skips(self, round_: Round[HsphSubject]) -> bool:
         """Returns False: both runs are played."""

@@ -44,7 +44,7 @@ def version(root: Root) -> int:
 
 
 def plan(version: int, sizes: HostSizes, name: str = _NAME) -> CgroupPlan:
-    """The host with its memory, the guest with its memory and CPUs, the server with the rest."""
+    """Plans the limits: memory of the host, memory and CPUs of the guest; the server has the rest."""
     return _plan_2(sizes, name) if version == 2 else _plan_1(sizes, name)
 
 
@@ -80,19 +80,22 @@ def _plan_1(sizes: HostSizes, name: str) -> CgroupPlan:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups as they are on this machine. Get them by `made`."""
+    """The cgroups on this machine. Get them by `made`."""
 
     root: Root
     planned: CgroupPlan
 
     def move(self, group: GroupName, processes: Iterable[int]) -> None:
-        """Moves processes, and so what they start from then on. Raises VasError if one is gone."""
+        """Moves processes to a cgroup; what they start later is in it too.
+
+        Raises VasError if one has ended.
+        """
         for process in processes:
             for directory in self.planned.groups[group]:
                 _write(self.root, f"{directory}/cgroup.procs", str(process))
 
     def entering(self, group: GroupName, argv: Iterable[str]) -> list[str]:
-        """The command line that runs a program in a group."""
+        """Returns the command line that runs a program in a cgroup."""
         files = [str(self.root.path(f"{at}/cgroup.procs")) for at in self.planned.groups[group]]
         return ["sh", "-euc", _ENTER, "sh", *files, "--", *argv]
 
@@ -103,7 +106,7 @@ _ENTER = 'while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"'
 
 @contextmanager
 def made(root: Root, sizes: HostSizes, name: str = _NAME) -> Iterator[Groups]:
-    """The groups, for the body; whoever is in them has to end with it.
+    """Makes the cgroups and removes them after the body; processes in them must end before.
 
     Raises NotHere where they cannot be made, VasError where another command has them.
     """

@@ -11,7 +11,7 @@ from vas_core.errors import VasError
 
 PROGRAM = "fio"
 CLIENTS = 2
-"""They read and write at once, each a file of its own."""
+"""Number of clients: they read and write at once, each a file of its own."""
 
 # A client's files stay as they are and in the cache as they are: their blocks were written
 # before, and what another process pushes out of the cache is what is to be seen.
@@ -20,7 +20,7 @@ _ALL = ("--ioengine=psync", "--fallocate=none", "--invalidate=0", "--output-form
 
 @dataclass(frozen=True)
 class Clients:
-    """Where the clients' files are, how large all of them are together.
+    """The clients' files: their directory, and their size all together.
 
     `direct`: past the client's own page cache (O_DIRECT).
     """
@@ -69,24 +69,27 @@ def _argv(clients: Clients, *options: str) -> list[str]:
 
 
 def writing_files(clients: Clients) -> list[str]:
-    """Makes the clients' files, which are then on the disk."""
+    """Returns the command line that makes the clients' files and waits until the disk has them."""
     return _argv(clients, "--rw=write", "--bs=1M", "--end_fsync=1")
 
 
 def reading_once(clients: Clients) -> list[str]:
-    """Reads all files once: a server whose cache holds what its clients work on."""
+    """Returns the command line that reads all files once, so that the server's cache has them."""
     return _argv(clients, "--rw=read", "--bs=1M")
 
 
 def measuring(clients: Clients, pattern: Pattern, seconds: int) -> list[str]:
-    """Reads, or overwrites, the files for so long. A write is on the disk before the next one."""
+    """Returns the command line that reads, or overwrites, the files for so many seconds.
+
+    A write is on the disk before the next one begins (O_DSYNC).
+    """
     durable = ("--sync=dsync",) if pattern.direction == "write" else ()
     kind = (f"--rw={pattern.rw}", f"--bs={pattern.block}", *durable)
     return _argv(clients, *kind, "--time_based", f"--runtime={seconds}")
 
 
 def throughput(stdout: str, direction: Direction) -> float:
-    """Bytes a second of all clients together, from what fio printed.
+    """Returns the bytes a second of all clients together, from what fio printed.
 
     Raises VasError for anything but a report of it, for a client that failed, and for one that
     moved nothing.

@@ -35,7 +35,7 @@ _GROUP_OF: dict[ArmName, GroupName] = {
 
 @dataclass(frozen=True)
 class LabStage:
-    """A `target.Stage`. The guest, if there is one, has a host of its own to itself."""
+    """A `TargetStage` in a lab. The emulated guest, if any, has a second cgroup as its host."""
 
     lab: Lab
     groups: Groups
@@ -47,7 +47,7 @@ class LabStage:
 
     @property
     def clients(self) -> Clients:
-        """Below the lab's mount."""
+        """The clients' files, below the lab's mount of Lustre."""
         return Clients(str(inside(self.lab, _CLIENTS)), self.files_bytes)
 
     def prepare(self) -> None:
@@ -57,7 +57,7 @@ class LabStage:
         self.lab.call(["mkdir", "-p", self.clients.directory])
 
     def begin(self, arm: ArmName) -> None:
-        """NodeManagers are moved to the arm's group, and the machine's page cache is emptied."""
+        """Moves the NodeManagers to the arm's cgroup, and empties the machine's page cache."""
         self.groups.move(_GROUP_OF[arm], self._node_managers())
         page_cache.drop(self.root)
 
@@ -68,7 +68,7 @@ class LabStage:
         return run(entered, timeout_seconds=timeout_seconds).stdout
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
-        """TeraSort in YARN, or in the guest."""
+        """Runs TeraSort during the body: in YARN, or in the emulated guest; nothing when alone."""
         if arm == ALONE:
             return nullcontext([])
         if arm == EMULATED:

@@ -54,7 +54,7 @@ _COPIES = 4
 
 @dataclass(frozen=True)
 class LabTarget:
-    """A `target.Target`. `image` is the directory of an image that a guest is booted of."""
+    """An `InterferenceTarget`. `image` is the directory of the image that a guest boots."""
 
     request: InterferenceRequest
     hosts: int
@@ -64,12 +64,12 @@ class LabTarget:
 
     @property
     def scope(self) -> Scope:
-        """The lab's arms; the guest is one of them if an image was given."""
+        """The lab's arms: with an image, the emulated guest is one of them."""
         return with_guest(kvm=self.kvm) if self.image else LAB
 
     @cached_property
     def sizes(self) -> HostSizes:
-        """Sizes of host, guest and the clients' files."""
+        """The sizes of the host, the guest and the clients' files."""
         found = sizes(self.hosts, os.cpu_count() or 1)
         return replace(found, files_bytes=self.request.files) if self.request.files else found
 
@@ -97,12 +97,12 @@ class LabTarget:
         )
 
     def facts(self) -> Mapping[str, object]:
-        """The sizes, and how the guest is run."""
+        """Returns the sizes, and how the guest is run, for JSON."""
         how = {"accelerator": "kvm" if self.kvm else "tcg"} if self.image else None
         return {"sizes": self.sizes.as_dict(), "qemu_guest": how}
 
     def steps(self) -> Sequence[Step]:
-        """With the seconds they take on two quiet cores."""
+        """Returns the steps before the first round, with their seconds on two quiet cores."""
         gib = self.request.size / (1 << 30)
         boot = [Step(_BOOT, 240 + 300 * gib)] if self.image else []
         return [Step(_START, 25), Step(_PREPARE, 15 + 25 * gib), *boot]
@@ -125,7 +125,7 @@ class LabTarget:
 
     @contextmanager
     def opened(self, progress: Progress) -> Iterator[TargetStage]:
-        """The lab, started; its data, made; the guest, booted and paused."""
+        """Starts the lab, makes its data, boots the guest and pauses it; ends all of it after."""
         cut = Cut.of(self.request.size, self.hosts)
         with ExitStack() as stack:
             groups = stack.enter_context(made(self.root, self.sizes))

@@ -10,7 +10,7 @@ from vas_core.root import Root
 
 
 def outside(root: Root, supervisor: int, inside: Collection[int]) -> list[int]:
-    """The processes that have these ids in the lab of a supervisor, by their ids out here.
+    """Returns the ids outside the lab of processes with these ids inside it, in their order.
 
     Raises VasError where one is not there. The kernel says both (`NSpid` in proc(5)); two labs
     have the same ids inside, so the PID namespace has to be the supervisor's.

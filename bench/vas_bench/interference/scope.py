@@ -1,4 +1,4 @@
-"""Which arms there are where, and what they can show. Pure."""
+"""The arms of a lab and of a site, and what a comparison of them can show. Pure."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SITE = Scope(
 
 
 def with_guest(*, kvm: bool) -> Scope:
-    """A lab beside which a guest of an image runs TeraSort on its own."""
+    """Returns a lab's scope with one more arm: a QEMU guest that runs TeraSort on its own."""
     how = "by KVM" if kvm else "emulated by TCG"
     said = (
         f"TeraSort in a loop in one QEMU guest as large as that cgroup, {how}, on its own virtio"

@@ -20,7 +20,7 @@ from vas_yarn.jobs.trees import inside
 
 @dataclass(frozen=True)
 class SiteStage:
-    """A `target.Stage`. `directory` is ours, as jobs write it; `give_up` ends the job that runs."""
+    """A `TargetStage` on a site. `directory` is ours, as jobs write it; `give_up` ends the job."""
 
     place: Place
     directory: str
@@ -33,7 +33,7 @@ class SiteStage:
 
     @property
     def clients(self) -> Clients:
-        """Past this machine's page cache: the servers are to answer."""
+        """The clients' files, read past this machine's page cache, so that the servers answer."""
         there = inside(self.place, f"{self.directory}/clients")
         return Clients(str(there), self.files_bytes, direct=True)
 
@@ -43,7 +43,7 @@ class SiteStage:
         self.place.call(["mkdir", "-p", self.clients.directory])
 
     def begin(self, arm: ArmName) -> None:
-        """The site is as it is; page caches are emptied that may be."""
+        """Empties the page caches that the user allows; an arm changes nothing else of a site."""
         if self.drops != "none":
             self.nodes.drop_caches(servers=self.drops == "all")
 
@@ -52,7 +52,7 @@ class SiteStage:
         return run(argv, timeout_seconds=timeout_seconds).stdout
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
-        """TeraSort in the site's YARN, which is in the guests."""
+        """Runs TeraSort in the site's YARN, in its guests, during the body; nothing when alone."""
         if arm == ALONE:
             return nullcontext([])
         return in_a_loop(self.job, self.system, self.give_up)

@@ -1,4 +1,4 @@
-"""A site that is there: what it has to be, and what is made on it and removed again."""
+"""A site as a target: checks it, makes a directory of data on it, and removes that again."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LIMIT_SECONDS = 3600.0
 
 @dataclass(frozen=True)
 class SiteTarget:
-    """A `target.Target`. Get one by `of`."""
+    """An `InterferenceTarget` that is a site. Get one by `of`."""
 
     request: InterferenceRequest
     options: SiteOptions
@@ -58,7 +58,7 @@ class SiteTarget:
 
     @classmethod
     def of(cls, request: InterferenceRequest, options: SiteOptions, root: Root) -> SiteTarget:
-        """Raises BadInput for a map or a configuration that cannot be used."""
+        """Returns the target. Raises BadInput for a map or configuration that cannot be used."""
         check_options(options)
         cluster = load_cluster(options.cluster_file)
         if not cluster.guests():
@@ -69,7 +69,7 @@ class SiteTarget:
 
     @property
     def scope(self) -> Scope:
-        """Without an arm on the servers."""
+        """The site's arms: none of them runs analytics on a storage server."""
         return SITE
 
     @property
@@ -93,7 +93,7 @@ class SiteTarget:
         }
 
     def words(self) -> str:
-        """The site and its client."""
+        """Returns the site and its client in one line for people."""
         files = format_size(self.files_bytes)
         of = {"none": "nobody's", "guests": "the guests'", "all": "the guests' and the servers'"}
         caches = f"{of[self.options.drops]} page caches are emptied before a round"
@@ -107,7 +107,7 @@ class SiteTarget:
         return {"site": told | {"page_caches_emptied": self.options.drops}}
 
     def steps(self) -> Sequence[Step]:
-        """The seconds are a lab's, until sessions here have learned better."""
+        """Returns the step before the first round, with a lab's seconds until one was timed here."""
         return [Step(_PREPARE, 15 + 25 * self.request.size / (1 << 30))]
 
     def check(self) -> None:
@@ -119,12 +119,12 @@ class SiteTarget:
         self._place(None).refuse_broken()
 
     def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
-        """Kept for the site."""
+        """Returns a display of progress whose times are kept with the site's state."""
         return Steps.show(steps, self._state / "interference-seconds.json")
 
     @contextmanager
     def opened(self, progress: Progress) -> Iterator[TargetStage]:
-        """A directory of ours on the site, with the data, as long as the body."""
+        """Makes a directory of ours on the site with the data; removes it after the body."""
         wish, wisher = os.pipe()
         place = self._place(wish)
         try:

@@ -29,20 +29,20 @@ class InterferenceRequest:
 
 
 class TargetStage(Protocol):
-    """A target that is ready. All raise VasError when they fail."""
+    """A target that is ready. All methods raise VasError when they fail."""
 
     @property
     def clients(self) -> Clients:
         """The files that fio works on."""
 
     def begin(self, arm: ArmName) -> None:
-        """Everybody is where the arm has them, page caches are empty as far as they may be."""
+        """Moves the processes to where the arm has them; empties the page caches that may be."""
 
     def fio(self, arm: ArmName, argv: Sequence[str], timeout_seconds: float) -> str:
         """Returns what fio printed, run as the service's clients are."""
 
     def beside(self, arm: ArmName) -> AbstractContextManager[list[float]]:
-        """The arm's analytics, at work as long as the body; each job's seconds are there after."""
+        """Runs the arm's analytics during the body; the list then has each job's seconds."""
 
 
 class InterferenceTarget(Protocol):
@@ -63,7 +63,7 @@ class InterferenceTarget(Protocol):
         """Returns the settings that rounds must have in common besides the options."""
 
     def words(self) -> str:
-        """In a line, for people."""
+        """Returns the target and its sizes in one line for people."""
 
     def facts(self) -> Mapping[str, object]:
         """Returns the target's facts for JSON."""
@@ -75,7 +75,7 @@ class InterferenceTarget(Protocol):
         """Raises BadInput, NotHere or VasError where no session can be."""
 
     def progress(self, steps: Sequence[Step]) -> AbstractContextManager[Steps]:
-        """Progress with the times that sessions here have learned."""
+        """Returns a display of progress, with the times that earlier sessions took here."""
 
     def opened(self, progress: Progress) -> AbstractContextManager[TargetStage]:
-        """The stage, for the body; nothing that was made for it is left."""
+        """Makes the stage for the body, and removes afterwards everything that was made for it."""

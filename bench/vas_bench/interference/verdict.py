@@ -29,7 +29,7 @@ _ANOTHER_SPEED = "not compared: another processor ran them"
 
 @dataclass(frozen=True)
 class InterferenceVerdict:
-    """The runs that count, and what is judged of them, all together with one correction.
+    """The runs that count, and their comparisons, which share one correction (Holm).
 
     `patterns`: pattern, arm and base of a difference in throughput; `load` is the difference in
     the time of jobs, guest over host, where both are.
@@ -40,7 +40,7 @@ class InterferenceVerdict:
     load: ArmDifference | None
 
     def rates(self, pattern: str, arm: ArmName) -> list[float]:
-        """Bytes a second, in order of rounds."""
+        """Returns an arm's bytes a second with a pattern, in order of rounds."""
         return _rates(self.runs, pattern, arm)
 
     def rows(self) -> Iterator[tuple[object, ...]]:
@@ -76,7 +76,7 @@ class InterferenceVerdict:
         return "", "", ""
 
     def as_json(self) -> dict[str, Any]:
-        """As `vas bench interference --json` prints it."""
+        """Returns what `vas bench interference --json` prints."""
         return {
             "turns": [run_as_json(run) for run in self.runs],
             "comparisons": [

@@ -29,7 +29,7 @@ _TIED = ("setpriv", "--pdeathsig", "KILL")
 
 @dataclass(frozen=True)
 class AnalyticsGuest:
-    """A guest that runs. Its QEMU is in the guest's group of `groups`. Get one by `booted`."""
+    """A running guest, whose QEMU is in the cgroup `guest` of `groups`. Get one by `booted`."""
 
     machine: Machine
     groups: Groups
@@ -38,9 +38,9 @@ class AnalyticsGuest:
 
     @contextmanager
     def at_work(self) -> Iterator[list[float]]:
-        """Goes on, for the body, which begins when a job has maps; pauses it at a job's end.
+        """Lets the guest run during the body, which begins when a job's maps run; then pauses it.
 
-        Yields where the jobs' seconds come. Raises VasError when a job failed.
+        Yields a list that has the jobs' seconds afterwards. Raises VasError when a job failed.
         """
         before, seconds = len(self.said()), list[float]()
         self.qmp.do("cont")
@@ -55,7 +55,10 @@ class AnalyticsGuest:
                 self.qmp.do("stop")
 
     def until(self, at: str, after: int, seconds: float) -> list[GuestMessage]:
-        """All it has said, as soon as this is said after so many lines."""
+        """Waits for a message `at` behind the first `after` ones; returns all messages so far.
+
+        Raises VasError when a job failed, QEMU ended, or so many seconds have passed.
+        """
 
         def look() -> list[GuestMessage]:
             said = self.said()
@@ -71,7 +74,7 @@ class AnalyticsGuest:
         return poll(look, heard, seconds, f"the guest to say {at!r}")
 
     def said(self) -> list[GuestMessage]:
-        """All it has said."""
+        """Returns all messages of the guest so far."""
         file = self.machine.said
         return parse(file.read_text()) if file.exists() else []
 
@@ -82,7 +85,7 @@ class AnalyticsGuest:
 
 @contextmanager
 def booted(machine: Machine, groups: Groups) -> Iterator[AnalyticsGuest]:
-    """A guest that has its data and is paused, for the body; then it and its files are gone.
+    """Boots a guest, has it make its data and pauses it; ends it and removes its files after.
 
     Raises VasError with the console's end where it does not come up.
     """

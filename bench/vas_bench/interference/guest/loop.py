@@ -21,7 +21,10 @@ _EXCERPT_LINES = 20
 
 
 def run(argv: list[str], port: IO[str]) -> float:
-    """The seconds of a job, which has said when its maps ran. Raises SystemExit if it fails."""
+    """Runs a job, reports when its maps run, and returns its seconds.
+
+    Raises SystemExit with the end of its output if it fails.
+    """
     started, lines, runs = time.monotonic(), list[str](), False
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as job:
         assert job.stdout is not None

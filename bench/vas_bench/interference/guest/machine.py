@@ -62,32 +62,32 @@ class Machine:
 
     @property
     def overlay(self) -> Path:
-        """The disk, with all that the guest writes."""
+        """The file of the disk's overlay, with everything that the guest writes."""
         return self.work / "disk.qcow2"
 
     @property
     def seed(self) -> Path:
-        """The CD with its seed."""
+        """The file of the CD with the guest's seed."""
         return self.work / "seed.iso"
 
     @property
     def console(self) -> Path:
-        """All that it prints."""
+        """The file of everything that the guest prints on its console."""
         return self.work / "console"
 
     @property
     def said(self) -> Path:
-        """The file of the messages of its loop."""
+        """The file of the messages of `loop.py`."""
         return self.work / "said"
 
     @property
     def log(self) -> Path:
-        """The file with the output of its QEMU."""
+        """The file of QEMU's own output."""
         return self.work / "qemu.log"
 
     @property
     def memory_mib(self) -> int:
-        """With QEMU's own it is what the guest's group may use."""
+        """The guest's memory: the limit of its cgroup without what QEMU itself needs."""
         translated = 0 if self.kvm else _TRANSLATIONS_MIB
         return self.sizes.guest_bytes // _MIB - translated - _QEMU_MIB
 
@@ -123,14 +123,17 @@ def qemu_argv(guest: Machine) -> list[str]:
 
 
 def overlay_argv(guest: Machine) -> list[str]:
-    """Makes its disk, over the image's, which is not written to."""
+    """Returns the command line that makes the overlay; the image's disk is not written to."""
     base = ("-b", str((guest.directory / DISK).resolve()), "-F", "qcow2")
     made = (str(guest.overlay), str(guest.disk_bytes))
     return ["qemu-img", "create", "-q", "-f", "qcow2", *base, *made]
 
 
 def seed(guest: Machine) -> dict[str, str]:
-    """NoCloud's files: the loop and its jobs; no map, so nothing of VAS's starts."""
+    """Returns the files of the NoCloud seed: the loop and its jobs.
+
+    It has no cluster.yaml, so no service of VAS starts.
+    """
     files = {
         "/run/vas-loop.py": _LOOP.read_text(),
         JOBS: json.dumps(jobs(guest)),
@@ -150,7 +153,10 @@ def seed(guest: Machine) -> dict[str, str]:
 
 
 def jobs(guest: Machine) -> dict[str, Sequence[str]]:
-    """Command lines, and where the output goes: one reducer, as many maps at once as CPUs."""
+    """Returns the jobs' command lines, and the output's directory as `output`.
+
+    A job has one reducer and runs as many maps at once as there are CPUs.
+    """
     heap = min(_MAX_HEAP_MIB, int(guest.memory_mib * _HEAP_SHARE))
     java = (_JAVA, f"-Xmx{heap}m", *_JVM, _LOG, *_MAIN)
     data, output = f"{_STATE}/input", f"{_STATE}/output"

@@ -20,7 +20,7 @@ class GuestMessage(BaseModel):
 
 
 def parse(text: str) -> list[GuestMessage]:
-    """All whole lines. Raises BadInput for others than the loop's."""
+    """Returns the messages of all whole lines. Raises BadInput for a line of something else."""
     whole = text[: text.rfind("\n") + 1].splitlines()
     hint = "look at the guest's console"
     return [

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent.Status;
 import org.apache.hadoop.mapred.TaskStatus;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.vas.filesystem.ErrnoException;
 import org.vas.shuffle.SharedFileSystem;
 
 /** Errors and hangs of the file system: a map is blamed only when its output alone cannot be read. */
+@Tag("long")
 @Timeout(120)
 class FileSystemFaultsTest extends ThreeMaps {
   @ParameterizedTest

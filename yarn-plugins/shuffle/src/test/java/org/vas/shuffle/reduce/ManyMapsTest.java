@@ -6,11 +6,13 @@ import java.nio.file.Path;
 import java.util.List;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.TaskCounter;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A reducer of a job with 5,000 maps of one record each, all with files of their own. */
+@Tag("long")
 @Timeout(300)
 class ManyMapsTest {
   private static final int MAPS = 5_000;
