@@ -27,14 +27,14 @@ class CsvRow:
     cells: Mapping[str, str]
 
     def text(self, column: str) -> str:
-        """A cell's text. Raises BadInput if it is empty."""
+        """Returns a cell's text. Raises BadInput if it is empty."""
         text = self.cells[column]
         if not text:
             raise BadInput(f"{column} is empty", where=self.where, hint="give it or drop the line")
         return text
 
     def number(self, column: str, *, above_zero: bool = True) -> float:
-        """A cell's number. Raises BadInput if it is none, not finite, or too small."""
+        """Returns a cell's number. Raises BadInput if it is not a finite number or too small."""
         text = self.text(column)
         try:
             value = float(text)
@@ -59,7 +59,7 @@ class CsvTable:
 
 
 def read_table(file: Path) -> CsvTable:
-    """Reads a CSV file with a line of column names; `-` is stdin. Lines beginning with # are not.
+    """Reads a CSV file with a line of column names; `-` is stdin. Lines with # are comments.
 
     Raises BadInput without any rows, or one has more or fewer cells than there are columns.
     """
@@ -73,7 +73,7 @@ def read_table(file: Path) -> CsvTable:
 
 
 def parse_table(lines: Iterable[str], name: str) -> CsvTable:
-    """The table in the lines of a file of that name. Raises BadInput as `read_table`."""
+    """Parses the lines of a file of that name. Raises BadInput as `read_table`."""
     numbered = [(number, line) for number, line in enumerate(lines, 1) if _is_data(line)]
     cells = _cells([line for _, line in numbered], name)
     if len(cells) < 2:

@@ -1,4 +1,4 @@
-"""Two or more ways to do one thing, measured in rounds in one run."""
+"""Measures two or more ways to do one thing, in alternating rounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vas_bench.statistics.summary import Summary, summary
 
 @dataclass(frozen=True)
 class Rate:
-    """How often per second one way did its thing, over `n` rounds."""
+    """The rate of one way: repetitions per second, over `n` rounds."""
 
     name: str
     n: int
@@ -21,7 +21,7 @@ class Rate:
 
     @property
     def spread(self) -> float:
-        """(highest - lowest) / median: 0 is perfectly steady."""
+        """The spread, (highest - lowest) / median: 0 is perfectly steady."""
         return (self.highest - self.lowest) / self.median
 
 

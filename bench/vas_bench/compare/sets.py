@@ -31,7 +31,7 @@ class ResultChange:
 
     @property
     def worse(self) -> bool:
-        """Whether it became significantly worse, and by at least the threshold's share."""
+        """Returns whether it became significantly worse, by at least the threshold's share."""
         ratio = self.difference.ratio.value
         loss = ratio - 1 if self.difference.pair.better is BetterDirection.LOWER else 1 / ratio - 1
         return self.difference.improved is False and loss >= self.threshold
@@ -54,7 +54,7 @@ class Missing:
 
     @property
     def words(self) -> str:
-        """The reason in words: `in A alone, not compared`, or that the other set's runs are INVALID."""
+        """Why it is not compared: it is in one set alone, or the other set's runs are INVALID."""
         if not self.invalid:
             return f"in {self.side} alone, not compared"
         return f"all its runs in {'B' if self.side == 'A' else 'A'} are INVALID"

@@ -81,7 +81,7 @@ class ArmResult:
         )
 
     def as_json(self) -> dict[str, object]:
-        """The arm as `vas demo --json` prints it."""
+        """Returns the arm as `vas demo --json` prints it."""
         return asdict(self)
 
 
@@ -97,7 +97,7 @@ GENERATE = "TeraGen"
 
 
 def steps() -> list[Step]:
-    """The steps of the demo, with the seconds they took on two busy cores."""
+    """Returns the demo's steps, with the seconds they took on two busy cores."""
     arms = [step for arm in ARMS for step in (Step(_sort(arm), 40), Step(_validate(arm), 15))]
     return [Step(START, 25), Step(GENERATE, 20), *arms]
 

@@ -18,7 +18,7 @@ _ARM_COLUMNS = (
 
 
 def print_arms(results: Iterable[ArmResult]) -> None:
-    """The demo's table, what its rows are, and what its columns say and do not say."""
+    """Prints the demo's table, and explains its rows and columns."""
     print_table(_ARM_COLUMNS, (_arm_row(result) for result in results))
     click.echo()
     for arm in ARMS:

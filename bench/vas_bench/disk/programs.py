@@ -43,7 +43,7 @@ class Iozone:
     _ROW = re.compile(r"^\s*\d+\s+\d+\s+(\d+)\s+\d+\s+(\d+)\s+\d+\s*$", re.MULTILINE)
 
     def commands(self, file: str, size_bytes: int) -> list[list[str]]:
-        """Returns one command: sequential passes past the page cache, each until the disk has it."""
+        """Returns one command of sequential passes (O_DIRECT), each until the disk has it."""
         sizes = ["-s", f"{size_bytes >> 10}k", "-r", f"{_RECORD_KIB}k"]
         return [[self.name, "-i", "0", "-i", "1", *sizes, "-e", "-I", "-f", file]]
 

@@ -44,7 +44,7 @@ def version(root: Root) -> int:
 
 
 def plan(version: int, sizes: HostSizes, name: str = _NAME) -> CgroupPlan:
-    """Plans the limits: memory of the host, memory and CPUs of the guest; the server has the rest."""
+    """Plans memory for the host, and memory and CPUs for the guest; the server has the rest."""
     return _plan_2(sizes, name) if version == 2 else _plan_1(sizes, name)
 
 

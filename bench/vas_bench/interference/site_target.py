@@ -107,7 +107,7 @@ class SiteTarget:
         return {"site": told | {"page_caches_emptied": self.options.drops}}
 
     def steps(self) -> Sequence[Step]:
-        """Returns the step before the first round, with a lab's seconds until one was timed here."""
+        """Returns the step before the first round; its seconds are a lab's, until timed here."""
         return [Step(_PREPARE, 15 + 25 * self.request.size / (1 << 30))]
 
     def check(self) -> None:

@@ -1,1 +1,1 @@
-"""How many layouts a second either way of reading them gives."""
+"""Measures how many layouts a second each way of reading them gives."""

@@ -1,4 +1,4 @@
-"""Layouts read per second: by the extended attribute, and by one `lfs` process per file."""
+"""Measures layouts read per second: by the attribute, and by one `lfs` process per file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def measure(
 
 
 def files_of(directory: Path, count: int) -> list[Path]:
-    """The first files below a directory. Raises BadInput if there are none."""
+    """Returns the first files below a directory. Raises BadInput if there are none."""
     found = list(islice(files_below(directory), count))
     if not found:
         raise BadInput("holds no files", where=str(directory))

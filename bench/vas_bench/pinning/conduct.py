@@ -1,4 +1,4 @@
-"""One run of an arm: its settings, its value, and what else the machine did meanwhile."""
+"""Runs an arm once, and notes its value and what else the machine did meanwhile."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PinningResult:
 
     @property
     def values(self) -> dict[str, list[float]]:
-        """Runs' values by arm, in order of the arms."""
+        """Returns the runs' values by arm, in order of the arms."""
         names = [arm.name for arm in arms(tuning=True)]
         found = {
             name: [r.measures["work_rate"] for r in self.runs if r.system == name] for name in names
@@ -89,7 +89,7 @@ class PinningResult:
 
     @property
     def others_cpus(self) -> float:
-        """CPUs that other processes used, mean of all runs."""
+        """The mean number of CPUs that other processes used during the runs."""
         return sum(run.measures["others_cpus"] for run in self.runs) / len(self.runs)
 
     def as_json(self, alpha: float) -> dict[str, Any]:

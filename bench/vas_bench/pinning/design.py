@@ -8,7 +8,7 @@ from vas_bench.pinning.statistics import Arms, PinningAnswer, contrast, correcte
 from vas_bench.results.systems import Pinning
 
 FEWEST_RUNS = 3
-"""Of an arm: two are always equally far from their median, which says nothing of the spread."""
+"""Fewest runs of an arm: two are equally far from their median, which hides the spread."""
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from vas_bench.statistics.holm import holm
 
 Arms = Mapping[str, Sequence[float]]
 _ROUNDING = 1e-12
-"""Of values by their mean."""
+"""Largest rounding error, as a share of the values' mean."""
 
 
 @dataclass(frozen=True)
 class PinningSummary:
-    """An arm. `relative_sd` is the standard deviation by the mean (CV)."""
+    """The summary of an arm. `relative_sd` is the standard deviation by the mean (CV)."""
 
     n: int
     mean: float
@@ -50,7 +50,7 @@ class PinningAnswer:
 
 
 def summarize(values: Sequence[float]) -> PinningSummary:
-    """Mean and spread of an arm of two runs or more."""
+    """Computes mean and spread of an arm of two runs or more."""
     mean, sd = float(np.mean(values)), float(np.std(values, ddof=1))
     return PinningSummary(
         len(values), mean, sd, sd / mean if mean else math.nan, min(values), max(values)
@@ -58,7 +58,7 @@ def summarize(values: Sequence[float]) -> PinningSummary:
 
 
 def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: float) -> PinningAnswer:
-    """A weighted sum of means against 0, the variances not taken for equal.
+    """Tests a weighted sum of means against 0; the variances may differ (Welch).
 
     Welch's test where the weights are 1 and -1: its degrees of freedom are Satterthwaite's. The
     effect is in per cent of `base`.
@@ -80,7 +80,7 @@ def contrast(question: str, arms: Arms, weights: Mapping[str, float], base: floa
 
 
 def spread(question: str, before: Sequence[float], after: Sequence[float]) -> PinningAnswer:
-    """Brown and Forsythe's test: whether runs of an arm differ more among themselves.
+    """Tests by Brown and Forsythe whether runs of one arm differ more among themselves.
 
     Of values by their arm's mean, as a faster arm differs more in absolute numbers. The effect is
     the ratio of the relative standard deviations, after by before. Where the deviations from each
@@ -98,6 +98,6 @@ def spread(question: str, before: Sequence[float], after: Sequence[float]) -> Pi
 
 
 def corrected(tests: Sequence[PinningAnswer]) -> list[PinningAnswer]:
-    """With Holm's correction: the chance of one false finding among all stays below alpha."""
+    """Corrects tests by Holm: the chance of one false finding among all stays below alpha."""
     fixed = holm([test.p for test in tests])
     return [replace(test, p_holm=p) for test, p in zip(tests, fixed, strict=True)]

@@ -21,7 +21,7 @@ NAME = "CPU wake-up latency 0 us (/dev/cpu_dma_latency): idle CPUs poll"
 
 
 def why_not(root: Root) -> str | None:
-    """Why the setting is not to be had here; None when it is."""
+    """Returns why the setting cannot be made here; None if it can."""
     try:
         with tuned(root):
             return None
@@ -31,7 +31,7 @@ def why_not(root: Root) -> str | None:
 
 @contextmanager
 def tuned(root: Root) -> Iterator[None]:
-    """Holds the setting. Raises NotHere when it reads back as another."""
+    """Holds the setting during the body. Raises NotHere when it reads back as another."""
     descriptor = os.open(root.path(_FILE), os.O_RDWR | os.O_CLOEXEC)
     try:
         os.write(descriptor, struct.pack("=i", 0))
@@ -44,7 +44,7 @@ def tuned(root: Root) -> Iterator[None]:
 
 
 def latency_microseconds(root: Root) -> int:
-    """Returns the latency that holds now, by whoever asked for least."""
+    """Returns the wake-up latency in force: the least that any process asked for."""
     with root.path(_FILE).open("rb") as stream:
         (value,) = struct.unpack("=i", stream.read(4))
     return int(value)

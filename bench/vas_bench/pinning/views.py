@@ -10,7 +10,7 @@ from vas_core.cli import note, print_table
 
 
 def print_result(result: PinningResult, alpha: float) -> None:
-    """Arms, tests, and what may be said."""
+    """Prints the arms, the tests, and the conclusions that they allow."""
     print_table(
         ("arm", "n", f"mean {result.metric}", "sd", "sd/mean", "least", "most"),
         (_arm_row(name, one) for name, one in result.summaries().items()),

@@ -25,10 +25,10 @@ class PinningWorkload(Protocol):
 
     @property
     def metric(self) -> str:
-        """The unit of what a run gives, more of which is better."""
+        """The unit of a run's value; more is better."""
 
     def describe(self) -> str:
-        """One line: what runs, and what "pinned" is."""
+        """Returns one line: the program, and the meaning of "pinned"."""
 
     def run(self, arm: PinningArm) -> float:
         """Runs it once and returns its metric."""
@@ -59,7 +59,7 @@ class Pipeline:
         )
 
     def places(self) -> list[int]:
-        """Stages by CPU: neighbours together, as many on each CPU as on the others."""
+        """Returns the CPU of each stage: neighbours together, equally many on each CPU."""
         share = self.stages / len(self.cpus)
         return [self.cpus[int(stage / share)] for stage in range(self.stages)]
 
@@ -101,7 +101,7 @@ def check_command(argv: Sequence[str]) -> None:
 
 
 def last_number(argv: Sequence[str], stdout: str) -> float:
-    """The number in the last line. Raises VasError when it is none."""
+    """Returns the number in the last line. Raises VasError when it is not a number."""
     lines = stdout.strip().splitlines()
     try:
         metric = float(lines[-1])
@@ -115,7 +115,7 @@ def last_number(argv: Sequence[str], stdout: str) -> float:
 
 
 def compile_pipeline(directory: Path) -> Path:
-    """Compiles the pipeline there. Raises NotHere without a C compiler."""
+    """Compiles the pipeline into a directory. Raises NotHere without a C compiler."""
     hint = "give a COMMAND of your own, or install gcc"
     compiler = c_compiler(where="affinity experiment", hint=hint)
     program = directory / "pipeline"
@@ -126,7 +126,7 @@ def compile_pipeline(directory: Path) -> Path:
 
 @contextmanager
 def kept_on(cpus: Sequence[int] | None) -> Iterator[None]:
-    """Keeps all that is started meanwhile on these CPUs: it inherits them from us."""
+    """Keeps programs that the body starts on these CPUs: they inherit ours."""
     before = os.sched_getaffinity(0)
     if cpus:
         os.sched_setaffinity(0, cpus)

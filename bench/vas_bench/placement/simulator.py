@@ -33,7 +33,7 @@ class SimulatedJob:
 
 @dataclass(frozen=True)
 class SimulatedPlacement:
-    """Where the containers went; a decision is a container placed, `seconds` real time.
+    """The placement of the containers; a decision places one, `seconds` are of real time.
 
     `simulated_seconds` is the job's time, until its last task ends.
     """

@@ -22,7 +22,7 @@ _HASH_CHARS = 8
 
 @dataclass(frozen=True)
 class ReportArm:
-    """One experiment of a comparison, and how its job time differs from the base's; None for it."""
+    """An experiment of a comparison; `difference` is its job time over the base's, None for it."""
 
     label: str
     group: RunGroup
@@ -36,7 +36,7 @@ class ReportArm:
 
     @property
     def phases(self) -> dict[str, float]:
-        """Mean seconds by phase of the runs that have them: means add up to the mean job."""
+        """The mean seconds of each phase; the means add up to the mean job."""
         listed = [run.phases for run in self.group.runs if run.phases]
         names = list(dict.fromkeys(name for phases in listed for name in phases))
         order = sorted(names, key=lambda name: name == "unaccounted")
@@ -44,7 +44,7 @@ class ReportArm:
 
     @property
     def hosts(self) -> dict[str, HostLocality]:
-        """Locality by host, summed over the runs."""
+        """The locality of each host, summed over the runs."""
         names = dict.fromkeys(host for run in self.group.runs for host in run.hosts)
         runs = self.group.runs
         return {name: _sum([r.hosts[name] for r in runs if name in r.hosts]) for name in names}
@@ -107,12 +107,12 @@ class ReportFacts:
 
     @cached_property
     def scalings(self) -> list[Scaling]:
-        """Experiments that ran on several numbers of hosts."""
+        """The experiments that ran on several numbers of hosts."""
         return scalings(self.groups)
 
     @property
     def compared(self) -> list[Comparison]:
-        """The comparisons worth a section: not of one arm that is a point of a scaling."""
+        """The comparisons with a section of their own: a single arm in a scaling has none."""
         scaled = {run.id for scaling in self.scalings for run in scaling.runs}
         return [
             each
@@ -122,12 +122,12 @@ class ReportFacts:
 
     @property
     def invalid(self) -> list[BenchRun]:
-        """Runs that must not be counted."""
+        """The INVALID runs, which count nowhere."""
         return [run for run in self.runs if run.invalid is not None]
 
     @property
     def warm_ups(self) -> int:
-        """Runs that were made to be thrown away."""
+        """The number of warm-up runs, which count nowhere."""
         return sum(run.warm_up and run.invalid is None for run in self.runs)
 
     @property
@@ -143,7 +143,7 @@ def better_of(measure: str) -> BetterDirection:
 
 
 def facts_of(runs: Sequence[BenchRun], base: ComparedSystem | None = None) -> ReportFacts:
-    """Puts runs together. `base` is what others are held against, where it ran."""
+    """Computes a report's facts from runs. `base` is the system that others are compared with."""
     by_case: dict[BenchCase, list[RunGroup]] = {}
     for group in grouped(runs):
         by_case.setdefault(group.case, []).append(group)
@@ -154,7 +154,7 @@ def facts_of(runs: Sequence[BenchRun], base: ComparedSystem | None = None) -> Re
 def compare_arms(
     case: BenchCase, groups: Sequence[RunGroup], base: ComparedSystem | None
 ) -> Comparison:
-    """The experiments of a case against the base; the first system that ran, if it is not there."""
+    """Compares the experiments of a case with the base, or with the first system without one."""
     labels = _labels(groups)
     measure = primary_of(case.workload)
     times = {name: g.values(measure) for name, g in zip(labels, groups, strict=True)}

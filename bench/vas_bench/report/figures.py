@@ -34,7 +34,7 @@ class Figure:
 
 
 def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
-    """A comparison's figures, of what its runs measured. `number` sets their names apart."""
+    """Yields the figures of a comparison. `number` sets their names apart from others'."""
     stem = f"{number:02d}-{comparison.case.workload}"
     if any(arm.difference for arm in comparison.arms):
         yield _ratios(comparison, f"{stem}-ratio")

@@ -13,7 +13,7 @@ from vas_bench.usl.law import DERIVED
 
 
 def as_json(facts: ReportFacts) -> dict[str, Any]:
-    """Findings, every experiment's measures, differences to the base, and what was left out."""
+    """Returns findings, every experiment's measures, differences to the base, runs left out."""
     return {
         "findings": [asdict(finding) for finding in all_findings(facts)],
         "comparisons": [_comparison(each) for each in facts.comparisons],

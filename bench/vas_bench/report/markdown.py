@@ -12,7 +12,7 @@ _COLUMNS = ("system", "job time, median (95 % interval)", "against the base")
 
 
 def markdown(facts: ReportFacts) -> str:
-    """A table for each comparison, and the findings as a list."""
+    """Returns a table for each comparison, and the findings as a list."""
     parts = ["\n".join(_comparison(each)) for each in facts.comparisons]
     told = [f"- {_escaped(finding.text)}" for finding in all_findings(facts)]
     return "\n\n".join([*parts, "\n".join(told)]) + "\n"

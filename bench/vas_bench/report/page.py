@@ -1,4 +1,4 @@
-"""The report as one page: what stands on it, and the file that it becomes."""
+"""Makes a report's page from its facts, and the HTML file of the page."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """All that the template is given. `commands` made the runs."""
+    """Everything that the template gets. `commands` are the command lines that made the runs."""
 
     title: str
     about: str
@@ -59,13 +59,13 @@ class Page:
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """All figures, in order."""
+        """Yields the figures of all sections, in order."""
         for section in self.sections:
             yield from section.figures
 
 
 def page_of(facts: ReportFacts, title: str, notes: Sequence[str] = ()) -> Page:
-    """The page of some facts; `notes` stand below its summary."""
+    """Returns the page of a report's facts; `notes` stand below its summary."""
     sections = [_comparison(each, n) for n, each in enumerate(facts.compared, 1)]
     sections += [_scaling(each, n) for n, each in enumerate(facts.scalings, 1)]
     if facts.invalid:
@@ -191,7 +191,7 @@ def _style(name: str) -> Markup:
 
 
 def html(page: Page) -> str:
-    """The page's file: it refers to nothing outside itself."""
+    """Returns the page as HTML that refers to nothing outside itself."""
     return (
         _templates()
         .get_template("page.html.j2")
@@ -206,7 +206,7 @@ def html(page: Page) -> str:
 
 
 def svg(chart: Chart, name: str) -> str:
-    """A chart as a file of its own."""
+    """Returns a chart as the text of an SVG file of its own."""
     module = _templates().get_template("chart.svg.j2").module
     title = fitted(chart.title, chart.width)
     return str(module.drawn(chart, name, style=_style("chart.css"), heading=title)) + "\n"  # type: ignore[attr-defined]

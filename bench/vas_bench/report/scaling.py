@@ -23,7 +23,7 @@ _HOUR_SECONDS = 3600
 
 @dataclass(frozen=True)
 class Scaling:
-    """One experiment on different numbers of hosts; `case` is without them."""
+    """An experiment on different numbers of hosts; `case` leaves the number out."""
 
     case: BenchCase
     system: ComparedSystem
@@ -37,13 +37,13 @@ class Scaling:
 
     @cached_property
     def points(self) -> list[ScalingPoint]:
-        """Each run's hosts, throughput and, where all count them, failed reduces."""
+        """The runs' hosts, throughput and, where all runs count them, failed reduces."""
         counted = all(_FAILURES in run.measures for run in self.runs)
         return [self._point(run, counted) for run in self.runs]
 
     @cached_property
     def fits(self) -> list[Fit | LeftOut]:
-        """The law's three fits, or why one cannot be."""
+        """The law's three fits, or the reason why a fit is left out."""
         return fit_all(self.points)
 
     @cached_property
@@ -59,7 +59,7 @@ class Scaling:
 
 
 def scalings(groups: Sequence[RunGroup]) -> list[Scaling]:
-    """The experiments that ran on three numbers of hosts or more."""
+    """Returns the experiments that ran on three numbers of hosts or more."""
     found: dict[str, list[RunGroup]] = {}
     for group in groups:
         if _hosts(group) is not None:

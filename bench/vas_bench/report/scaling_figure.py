@@ -20,21 +20,21 @@ _ROWS = ("sigma", "kappa", "gamma", *DERIVED)
 
 
 def scaling_words(scaling: Scaling) -> str:
-    """`terasort (size 1 GiB), vas, 1 to 16 hosts`."""
+    """Returns a scaling in words, like `terasort (size 1 GiB), vas, 1 to 16 hosts`."""
     hosts = [point.p for point in scaling.points]
     reach = f"{min(hosts):g} to {max(hosts):g} hosts"
     return f"{case_words(scaling.case)}, {scaling.system}, {reach}"
 
 
 def scaling_finding(scaling: Scaling) -> ReportFinding:
-    """The diagnosis, its evidence, and what must be said of the figures."""
+    """Returns the diagnosis as a finding, with its evidence and the warnings about the figures."""
     found = scaling.diagnosis
     text = f"{scaling_words(scaling)}: {found.verdict}."
     return ReportFinding(text, (*found.evidence, *found.warnings))
 
 
 def scaling_figure(scaling: Scaling, number: int) -> Figure:
-    """Throughput of every run by hosts, the law through it, and its band."""
+    """Returns the figure of throughput by hosts: a point per run, the fitted law and its band."""
     title = f"Scaling: {scaling_words(scaling)}"
     fit = next((each for each in scaling.fits if isinstance(each, Fit)), None)
     drawn = through(scaling.points, fit, "hosts", scaling.unit, SERIES[scaling.system])
@@ -62,7 +62,7 @@ def _caption(fit: Fit | None) -> str:
 
 
 def fits_table(scaling: Scaling) -> ReportTable:
-    """Coefficients and what follows from them, of every fit that was possible."""
+    """Returns a table of coefficients and derived figures of every fit that was possible."""
     fits = [each for each in scaling.fits if isinstance(each, Fit)]
     rows = ((name.replace("_", " "), *(_cell(fit, name) for fit in fits)) for name in _ROWS)
     kept = tuple(row for row in rows if any(cell != "-" for cell in row[1:]))

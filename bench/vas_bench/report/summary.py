@@ -12,14 +12,14 @@ from vas_bench.statistics.compare import ArmDifference, SamplePair, judge
 
 @dataclass(frozen=True)
 class ReportFinding:
-    """A sentence, and those that bear it out."""
+    """A finding of a report: a sentence, and the sentences that are its evidence."""
 
     text: str
     evidence: tuple[str, ...] = ()
 
 
 def findings(facts: ReportFacts) -> list[ReportFinding]:
-    """One for each comparison."""
+    """Returns a finding for each comparison."""
     return [_comparison(each) for each in facts.compared]
 
 

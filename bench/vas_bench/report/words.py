@@ -13,20 +13,20 @@ _BYTES = "_bytes"
 
 
 def case_words(case: BenchCase) -> str:
-    """`terasort (hosts 4, size 1 GiB)`."""
+    """Returns a case in words, like `terasort (hosts 4, size 1 GiB)`."""
     pairs = ", ".join(parameter_words(name, value) for name, value in case.parameters)
     return f"{case.workload} ({pairs})" if pairs else case.workload
 
 
 def parameter_words(name: str, value: Parameter) -> str:
-    """A parameter; one in bytes with a unit."""
+    """Returns the value of a parameter in words; one in bytes has a unit."""
     if name.endswith(_BYTES) and isinstance(value, int):
         return f"{name.removesuffix(_BYTES)} {format_size(value)}"
     return f"{name} {value}"
 
 
 def value_words(measure: str, value: float) -> str:
-    """A measure's value with its unit."""
+    """Returns a measure's value with its unit."""
     found = measure_of(measure)
     unit = found.unit if found else ""
     if unit in ("B", "B/s"):
@@ -35,12 +35,12 @@ def value_words(measure: str, value: float) -> str:
 
 
 def runs_words(n: int) -> str:
-    """`1 run`, `2 runs`."""
+    """Returns a number of runs in words: `1 run`, `2 runs`."""
     return "1 run" if n == 1 else f"{n} runs"
 
 
 def summary_words(measure: str, found: Summary) -> str:
-    """`21.5 s (20.1 to 22.3 s, n=5)`; without an interval for one run."""
+    """Returns a summary like `21.5 s (20.1 to 22.3 s, n=5)`; without an interval for one run."""
     value = value_words(measure, found.median)
     if found.median_interval is None:
         return f"{value} (n={found.n})"
@@ -48,7 +48,7 @@ def summary_words(measure: str, found: Summary) -> str:
 
 
 def interval_words(measure: str, interval: tuple[float, float]) -> str:
-    """`20.1 to 22.3 s`; what never varied is said so."""
+    """Returns an interval like `20.1 to 22.3 s`, or that the value never varied."""
     low, high = (value_words(measure, end) for end in interval)
     if low == high:
         return "the same in all"

@@ -22,13 +22,13 @@ _ESCAPES = str.maketrans(
 
 
 def embed(runs: Sequence[BenchRun]) -> str:
-    """The element, with all fields of every run."""
+    """Returns the element with all fields of every run."""
     lines = ",\n".join(run.model_dump_json() for run in runs)
     return f"{OPENING}[\n{lines.translate(_ESCAPES)}\n]{_CLOSING}"
 
 
 def embedded_lines(data: bytes) -> bytes:
-    """A report's runs as lines of a file of results; anything else as it is."""
+    """Returns a report's runs as lines of a file of results; any other file unchanged."""
     start = data.find(OPENING.encode())
     if start < 0:
         return data

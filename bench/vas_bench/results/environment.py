@@ -22,7 +22,7 @@ _MEMORY_GRAIN_BYTES = 64 << 20
 
 
 def environment(root: Root) -> dict[str, JsonValue]:
-    """The machine without its name: kernel, processor, how many, memory."""
+    """Returns facts about the machine, without its name: kernel, processors, memory."""
     processors = root.read("proc/cpuinfo") or ""
     memory = _MEMORY.search(root.read("proc/meminfo") or "")
     model = _MODEL.search(processors)
@@ -45,7 +45,7 @@ def lab_versions(hadoop_lib: Path, java_home: Path) -> dict[str, str]:
 
 
 def build_of(*jars: Path) -> str:
-    """Tells one build of jars from another."""
+    """Returns a hash that tells one build of jars from another."""
     digests = [hashlib.sha256(jar.read_bytes()).digest() for jar in jars]
     return hashlib.sha256(b"".join(digests)).hexdigest()[:_BUILD_CHARS]
 

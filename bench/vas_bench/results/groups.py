@@ -1,4 +1,4 @@
-"""Runs that are one experiment: the only ones whose measures are ever put together."""
+"""Groups runs of one experiment: only their measures are ever put together."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from vas_core.errors import VasError
 
 @dataclass(frozen=True)
 class BenchCase:
-    """A workload and its parameters, on whatever system."""
+    """A workload and its parameters, without the system."""
 
     workload: str
     parameters: tuple[tuple[str, Parameter], ...] = ()
 
     @classmethod
     def of(cls, run: BenchRun) -> BenchCase:
-        """The case of a run."""
+        """Returns the case of a run."""
         return cls(run.workload, tuple(sorted(run.parameters.items())))
 
     @property
@@ -65,12 +65,12 @@ class RunGroup:
         return self.runs[0].environment_fingerprint
 
     def values(self, measure: str) -> list[float]:
-        """The measure of each run that has it, in their order."""
+        """Returns the measure of each run that has it, in the order of runs."""
         return [run.measures[measure] for run in self.runs if measure in run.measures]
 
 
 def grouped(runs: Iterable[BenchRun]) -> list[RunGroup]:
-    """Runs that count, by experiment; in order of cases and systems. Others are left out."""
+    """Returns the runs that count, by experiment, in order of cases and systems."""
     found: dict[tuple[str, str], list[BenchRun]] = {}
     for run in runs:
         if run.counts:

@@ -78,5 +78,5 @@ def noun_of(measure: str) -> str:
 
 
 def measure_of(name: str) -> Measure | None:
-    """The measure of a name, whatever part it is of; None for an unknown one."""
+    """Returns the measure of a name, with or without a /PART; None for an unknown one."""
     return MEASURES.get(name.partition("/")[0])

@@ -17,5 +17,5 @@ results_path = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 def read_runs(path: Path, skip_damaged: bool) -> tuple[BenchRun, ...]:
-    """The runs of a file, for a command: what is left out is said on stderr."""
+    """Returns the runs of a file; prints on stderr what it leaves out."""
     return read_results(path, say=note, skip_damaged=skip_damaged)

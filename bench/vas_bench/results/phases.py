@@ -9,7 +9,7 @@ _ROUNDING_SECONDS = 0.01
 
 
 def close(phases: Mapping[str, float], job_seconds: float) -> dict[str, float]:
-    """The phases in order, and last `unaccounted`: the job's seconds that are in none of them.
+    """Returns the phases and, last, `unaccounted`: the job's seconds that are in no phase.
 
     Raises ValueError for a negative phase, for phases that are longer than the job, and for an
     `unaccounted` that does not close the sum.

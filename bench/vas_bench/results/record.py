@@ -1,4 +1,4 @@
-"""One run, as its line in a file of results says it."""
+"""The model of a run: a line in a file of results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ Count = Annotated[int, Field(ge=0)]
 
 
 def canonical_hash(value: Any) -> str:
-    """SHA-256 of a value as JSON with sorted keys and no blanks. ValueError for NaN."""
+    """Returns the SHA-256 of a value as JSON with sorted keys and no blanks.
+
+    Raises ValueError for NaN.
+    """
     text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     )
@@ -46,7 +49,7 @@ class _Model(BaseModel):
 
 
 class HostLocality(_Model):
-    """Where the map tasks of one host had their input from."""
+    """The map tasks of one host by where their input was, and the bytes of that input."""
 
     data_local_maps: Count = 0
     rack_local_maps: Count = 0
@@ -56,7 +59,7 @@ class HostLocality(_Model):
 
 
 class Validation(_Model):
-    """Whether the output was right, by which check, and the checksum that runs have in common."""
+    """The check of an output: its result, its name, and the checksum that runs share."""
 
     ok: bool
     check: str = ""
@@ -133,12 +136,12 @@ _HASHED = {"workload", "system", "parameters", "configuration", "versions"}
 
 
 def hash_of_configuration(fields: Mapping[str, Any]) -> str:
-    """A run's `configuration_hash`, of those of its fields that say what was to be done."""
+    """Computes a run's `configuration_hash` from the fields that say what was to be done."""
     return canonical_hash({name: fields.get(name, {}) for name in sorted(_HASHED)})
 
 
 def make_run(**fields: Any) -> BenchRun:
-    """A run with its two hashes computed. Raises pydantic's ValidationError."""
+    """Makes a run and computes its two hashes. Raises pydantic's ValidationError."""
     environment = fields.get("environment", {})
     hashes = {
         "configuration_hash": hash_of_configuration(fields),

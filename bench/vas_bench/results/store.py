@@ -142,7 +142,7 @@ class RunStore:
 
     @property
     def runs(self) -> tuple[BenchRun, ...]:
-        """All runs: those the file held, and those appended since."""
+        """The runs that the file held, and those appended since."""
         return (*self._content.runs, *self._made)
 
     @classmethod

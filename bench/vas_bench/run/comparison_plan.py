@@ -1,4 +1,4 @@
-"""The plans that come along: jobs on systems, for `vas bench arms` and `vas bench shuffle`."""
+"""The plans that VAS brings for `vas bench arms` and `vas bench shuffle`: jobs on systems."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def conduct(
 
 
 def without_settings(experiments: Iterable[Experiment]) -> list[RunIdentity[Experiment]]:
-    """Returns identities that are good enough for a dry run: nothing has to be built for them."""
+    """Returns identities for a dry run, without settings: nothing has to be built for them."""
     return [RunIdentity(each, {}, {}) for each in experiments]
 
 

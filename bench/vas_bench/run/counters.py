@@ -33,7 +33,7 @@ class Counters:
 
 
 def device_counters(text: str) -> dict[str, int]:
-    """A block device's, from its `stat` in sysfs."""
+    """Returns a block device's counters, from its `stat` in sysfs."""
     fields = [int(word) for word in text.split()]
     return {
         "device_read_bytes": fields[2] * _SECTOR_BYTES,
@@ -43,7 +43,7 @@ def device_counters(text: str) -> dict[str, int]:
 
 
 def network_counters(paths: Iterable[PathCounters]) -> dict[str, int]:
-    """The guests' interfaces, those of one name together."""
+    """Returns the counters of the guests' interfaces, summed over those of one name."""
     total: Counter[str] = Counter()
     for path in paths:
         total[f"network_received_bytes/{path.device}"] += path.rx_bytes
@@ -59,7 +59,7 @@ def read_device(root: Root, directory: Path) -> dict[str, int]:
 
 
 def cached_bytes(meminfo: str) -> int | None:
-    """All files' pages in memory, as /proc/meminfo has them."""
+    """Returns the bytes of all files' pages in memory, from /proc/meminfo; None without them."""
     match = _CACHED.search(meminfo)
     return int(match[1]) * 1024 if match else None
 

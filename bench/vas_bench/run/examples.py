@@ -1,4 +1,4 @@
-"""Hadoop's examples as workloads: how their input is made, run, and their output checked."""
+"""Runs Hadoop's examples as workloads: makes input, runs a job, checks output."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _TEXT_OUTPUT = f"{_LIBRARY}.output.TextOutputFormat"
 
 
 class Data(Protocol):
-    """A job and its input. All raise VasError when they fail."""
+    """A job and its input. All methods raise VasError when they fail."""
 
     def generate(self) -> None:
         """Makes the input, in place of what was there."""
 
     def run(self, arm: Arm) -> JobResult:
-        """Runs the job in one way."""
+        """Runs the job as one arm."""
 
     def validate(self, arm: Arm) -> str:
         """Returns the checksum of the output, which is removed. Raises VasError if it is wrong."""
 
 
 class Example:
-    """One of Hadoop's examples, whose output is right if it is, byte for byte, what stock's is."""
+    """One of Hadoop's examples; its output must be stock's, byte for byte."""
 
     def __init__(
         self,
@@ -53,19 +53,19 @@ class Example:
         self._make(f"{self._directory}/input")
 
     def copy_from(self, made: Example) -> None:
-        """Has the same input, in HDFS."""
+        """Copies the input of another example into HDFS, as this one's."""
         source, target = f"{made._directory}/input", f"{self._directory}/input"
         copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
 
     def run(self, arm: Arm) -> JobResult:
-        """Runs it in one way. Raises VasError when the lab is broken or the job fails."""
+        """Runs the job as one arm. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         remove_tree(self._lab, self._output)
         argv = [*self._argv, f"{self._directory}/input", self._output]
         return self._lab.run_job(argv, self._properties | dict(arm.properties), jars=arm.jars)
 
     def validate(self, _: Arm) -> str:
-        """The SHA-256 of all output files' own, in order; the output is removed.
+        """Returns one SHA-256 over those of all output files, in order; removes the output.
 
         Raises VasError unless every reducer left one and there is something in them.
         """
@@ -86,7 +86,7 @@ _DIGEST = 'cd "$1"; ls part-* | wc -l; cat part-* | wc -c; sha256sum part-* | sh
 
 
 def sort(lab: Place, sizes: Sizes, directory: str) -> Example:
-    """Sort of random texts, into text: a sequence file has a random mark."""
+    """Returns a sort of random texts, into text: a sequence file has a random sync mark."""
     formats = ("-inFormat", f"{_LIBRARY}.input.SequenceFileInputFormat", "-outFormat", _TEXT_OUTPUT)
     argv = ("sort", "-r", str(sizes.reducers), *formats, *TEXTS)
     return Example(lab, directory, argv, sizes, random_text(lab, sizes))
@@ -95,13 +95,13 @@ def sort(lab: Place, sizes: Sizes, directory: str) -> Example:
 def wordcount(
     lab: Place, sizes: Sizes, directory: str, program: Sequence[str] = ("wordcount",)
 ) -> Example:
-    """WordCount, or a `program` like it, of random text."""
+    """Returns WordCount, or a `program` like it, of random text."""
     make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT)
     return Example(lab, directory, program, sizes, make)
 
 
 def random_text(lab: Place, sizes: Sizes, *options: str) -> Callable[[str], None]:
-    """Makes a file for each map."""
+    """Returns a function that writes random texts into a directory, a file for each map."""
     amount = {
         "mapreduce.randomtextwriter.totalbytes": str(sizes.size_bytes),
         "mapreduce.randomtextwriter.bytespermap": str(sizes.size_bytes // sizes.maps),
@@ -115,7 +115,7 @@ def random_text(lab: Place, sizes: Sizes, *options: str) -> Callable[[str], None
 
 
 def secondary_sort(lab: Place, sizes: Sizes, directory: str) -> Example:
-    """SecondarySort of random pairs, a file for each map."""
+    """Returns SecondarySort of random pairs, a file for each map."""
 
     def make(inputs: str) -> None:
         there = inside(lab, inputs)

@@ -46,7 +46,7 @@ class Experiment:
 
     @property
     def in_hdfs(self) -> bool:
-        """Whether its input and output are there, and not on Lustre."""
+        """Whether the input and output are in HDFS, and not on Lustre."""
         return self.system == "yarn-hdfs"
 
     @property
@@ -81,7 +81,7 @@ _USUAL = {"codec": "none", "jvm": "lab", "flock": Flock.FLOCK.value}
 
 
 def experiments(plan: BenchPlan) -> list[Experiment]:
-    """All combinations, those of one system side by side in the order of systems."""
+    """Returns all combinations; those of one system stand together, in the order of systems."""
     lists = plan.parameters
     combined = itertools.product(
         plan.workloads,

@@ -21,7 +21,7 @@ from vas_yarn.rest import request_json
 
 @dataclass(frozen=True)
 class HdfsBlock:
-    """A block of a file: bytes, and the hosts that have a copy."""
+    """A block of a file: its bytes, and the hosts that have a copy."""
 
     offset: int
     length: int
@@ -29,7 +29,7 @@ class HdfsBlock:
 
 
 def parse_blocks(answer: Mapping[str, Any]) -> list[HdfsBlock]:
-    """The blocks of a file, of WebHDFS's answer to GETFILEBLOCKLOCATIONS."""
+    """Returns the blocks of a file from WebHDFS's answer to GETFILEBLOCKLOCATIONS."""
     found = answer["BlockLocations"]["BlockLocation"]
     return [HdfsBlock(b["offset"], b["length"], frozenset(b["hosts"])) for b in found]
 
@@ -37,7 +37,7 @@ def parse_blocks(answer: Mapping[str, Any]) -> list[HdfsBlock]:
 def judge(
     node: str, split: Split | None, blocks: Sequence[HdfsBlock], cluster: Cluster
 ) -> dict[str, object]:
-    """A map's row: it is local to the block that holds its split's start, or not."""
+    """Returns a map's row: local, if its node has a copy of the block with its split's start."""
     if split is None:
         return {"ran_on": node, "where": "unknown", "length": None, "local_bytes": 0}
     begin, end = split.offset, split.offset + split.length
@@ -63,7 +63,7 @@ def _where(node: str, holders: frozenset[str] | None, cluster: Cluster) -> str:
 
 
 def look(history: History, job: str, cluster: Cluster) -> list[dict[str, object]]:
-    """The rows of a job that ended. Raises VasError when a server is silent."""
+    """Returns the rows of a job that ended. Raises VasError when a server does not answer."""
     splits = history.splits(history.maps(job))
     paths = {split.path for split in splits.values() if split}
     blocks = {path: parse_blocks(request_json(_url(path, cluster))) for path in paths}

@@ -1,4 +1,4 @@
-"""Experiments at a place: their inputs, their runs, and what outputs have to be."""
+"""Makes inputs, runs jobs and checks outputs of experiments at a place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_SPLITS = ("data_local_maps", "local_map_share", "local_input_bytes", "local_
 
 @dataclass
 class Jobs:
-    """All jobs of a plan at one place, below a `directory` of its file systems.
+    """The jobs of a plan at one place, below a `directory` of its file systems.
 
     `hdfs` is what HDFS's paths begin with, and `history` the options that name the
     JobHistoryServer to the programs that ask it, where it is not at its usual address.
@@ -42,7 +42,7 @@ class Jobs:
     _expected: dict[object, str] = field(default_factory=dict)
 
     def prepare(self, experiment: Experiment) -> None:
-        """Makes the input, and where that is what others are held against, stock's output."""
+        """Makes the input and, where outputs must equal stock's, the checksum of stock's."""
         content = experiment.data
         if content not in self._data:
             self.say(f"making the input of {experiment.workload}")
@@ -67,7 +67,7 @@ class Jobs:
         return WORKLOADS[experiment.workload].data(self.place, sizes_of(experiment), directory)
 
     def run(self, experiment: Experiment, arm: Arm) -> JobResult:
-        """Runs its job in one way, on the data where its system has them."""
+        """Runs an experiment's job as one arm, on Lustre or HDFS as its system has the data."""
         return self._of(experiment).run(arm)
 
     def validate(self, experiment: Experiment, arm: Arm) -> OutputCheck:
@@ -82,7 +82,7 @@ class Jobs:
         return OutputCheck(made, "" if made.ok else f"it is {checksum}, stock's {expected}")
 
     def details(self, experiment: Experiment, job: JobResult) -> Details:
-        """Phases and locality of a job that is in MapReduce's history.
+        """Returns phases and locality of a job in MapReduce's history.
 
         What cannot be read is said and left out: the run is none the worse for it.
         """
@@ -110,7 +110,7 @@ class Jobs:
 
 
 def meant(experiment: Experiment, found: Mapping[str, float]) -> dict[str, float]:
-    """Measures without those that say nothing of such a run."""
+    """Returns the measures without those that have no meaning for such a run."""
     workload = WORKLOADS[experiment.workload]
     left_out = set(_OF_LUSTRE if experiment.in_hdfs else ())
     left_out |= set(() if workload.has_splits else _OF_SPLITS)
@@ -124,7 +124,7 @@ _NEAR = {"local": "data_local_maps", "partner": "rack_local_maps"}
 
 
 def localities(rows: Iterable[Mapping[str, object]]) -> dict[str, HostLocality]:
-    """Host -> where its maps' stripes lay, from the rows of `vas job locality`.
+    """Returns host -> locality of its maps, from the rows of `vas job locality`.
 
     A pair of servers is a rack. Maps whose split is not known are left out.
     """

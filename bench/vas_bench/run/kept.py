@@ -39,7 +39,7 @@ def refuse_invalid(runs: Sequence[BenchRun]) -> None:
 
 
 def note_left(left: Sequence[object]) -> None:
-    """Says how many rounds the budget left; nothing where none."""
+    """Prints how many rounds the budget left; prints nothing if it left none."""
     if left:
         runs = "1 run" if len(left) == 1 else f"{len(left)} runs"
         note(f"the budget ended with {runs} left: go on by --resume")

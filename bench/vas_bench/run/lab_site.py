@@ -48,7 +48,7 @@ _OLD_LAB_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Up:
-    """A lab that is up: whose it is, its jobs, and where they run."""
+    """A running lab: the site that it was made for, its jobs, and the place where they run."""
 
     lab: Lab
     site: object
@@ -58,7 +58,7 @@ class Up:
 
 
 class LabSite:
-    """A site (`session.Site`) that is a lab in a directory."""
+    """A `session.RunSite` that is a lab in a directory."""
 
     def __init__(self, plan: BenchPlan, directory: Path, say: Callable[[str], None]) -> None:
         self._plan, self._directory, self._say = plan, directory, say
@@ -72,12 +72,12 @@ class LabSite:
 
     @property
     def plan(self) -> BenchPlan:
-        """The plan: a lab is what it asks for."""
+        """The plan, unchanged: a lab is made as the plan asks."""
         return self._plan
 
     @property
     def learned(self) -> Path:
-        """Where it is kept how long runs take in labs."""
+        """The file that keeps how long runs take in labs."""
         return self._directory / "run-seconds.json"
 
     def check(self, experiments: Sequence[Experiment]) -> None:
@@ -96,7 +96,7 @@ class LabSite:
             self._jars = fetch_tez(self._say)
 
     def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
-        """An experiment with its configuration and versions. Raises NotHere before a build."""
+        """Returns an experiment with configuration and versions. Raises NotHere before a build."""
         if not self._versions:
             build = build_of(find_plugins(), workloads_jar())
             self._versions = lab_versions(find_hadoop(), find_java()) | {"plugins": build}
@@ -107,11 +107,11 @@ class LabSite:
         return RunIdentity(experiment, told, self._versions | tez)
 
     def environment(self) -> Mapping[str, JsonValue]:
-        """The machine as it is now."""
+        """Returns facts about the machine as it is now."""
         return environment(self._root)
 
     def up(self, experiment: Experiment) -> None:
-        """A lab with these hosts and this JVM profile, and nothing of another plan in it."""
+        """Starts a lab with the hosts and JVM profile of an experiment, unless that one is up."""
         if self._up and self._up.site == experiment.site:
             return
         self.down()
@@ -137,7 +137,7 @@ class LabSite:
         remove_tree(lab, DIRECTORY)
 
     def prepare(self, experiment: Experiment) -> None:
-        """Makes the input, and where that is what others are held against, stock's output."""
+        """Makes the input and, where outputs must equal stock's, the checksum of stock's."""
         self._there.jobs.prepare(experiment)
 
     def drop_caches(self) -> None:
@@ -148,7 +148,7 @@ class LabSite:
             os.sync()
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
-        """Runs the job; what it, the device and the interfaces counted."""
+        """Runs the job and returns what it, the block device and the interfaces counted."""
         up, arm = self._there, self._arm(experiment)
         before = self._counted(up.lab)
         self._last = None
@@ -166,7 +166,7 @@ class LabSite:
         return self._there.jobs.validate(experiment, self._arm(experiment))
 
     def details(self, experiment: Experiment) -> Details:
-        """Phases and locality of the last run."""
+        """Returns phases and locality of the last run."""
         up, job = self._there, self._last
         if job is None:
             return Details()

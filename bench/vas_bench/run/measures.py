@@ -73,7 +73,7 @@ COUNTED: Mapping[str, Callable[[JobResult], float]] = {
 
 
 def job_measures(job: JobResult) -> dict[str, float]:
-    """All that the job says of itself; its times alone where it has no counters, as on Tez."""
+    """Returns the measures of a job; its times alone where it has no counters, as on Tez."""
     if not job.counters:
         return {name: float(COMPARED[name](job)) for name in _TIMES}
     found = {name: float(of(job)) for name, of in (COMPARED | dict(COUNTED)).items()}

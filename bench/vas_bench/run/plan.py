@@ -99,7 +99,7 @@ class _Model(BaseModel):
 
 
 class PlanParameters(_Model):
-    """Each a value or a list of values; runs are made of all combinations."""
+    """The parameters, each a value or a list of values; runs are made of all combinations."""
 
     size: Many[Size] = Field(default=(256 << 20,), description="bytes of the input")
     split: Many[Split] = Field(default=(32 << 20,), description="bytes of a stripe, and of a map")
@@ -136,12 +136,12 @@ class BenchPlan(_Model):
 
     @property
     def limit_seconds(self) -> int:
-        """After which a job is killed that has not ended: never later than the budget's end."""
+        """The seconds after which a job is killed: never more than the budget."""
         return min(self.run_limit, self.budget or self.run_limit)
 
     @property
     def with_hdfs(self) -> bool:
-        """Whether its labs have HDFS too, whichever system runs."""
+        """Whether the plan's labs have HDFS too, whichever system runs."""
         return "yarn-hdfs" in self.systems
 
 
@@ -151,7 +151,7 @@ def read_plan(file: Path) -> BenchPlan:
 
 
 def made_plan(**fields: Any) -> BenchPlan:
-    """A plan of options instead of a file. Raises BadInput that names the option."""
+    """Makes a plan from options instead of a file. Raises BadInput that names the option."""
     try:
         return BenchPlan.model_validate(fields)
     except ValidationError as wrong:
@@ -160,5 +160,5 @@ def made_plan(**fields: Any) -> BenchPlan:
 
 
 def in_order(systems: tuple[System, ...]) -> list[System]:
-    """The systems as reports show them."""
+    """Returns systems in the order in which reports show them."""
     return sorted(systems, key=list(SYSTEMS).index)

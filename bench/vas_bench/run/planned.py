@@ -13,7 +13,7 @@ from vas_bench.run.session import RunSite
 
 
 class PlannedSite(RunSite, Protocol):
-    """A `Site` that knows its plan."""
+    """A `RunSite` on which all experiments of one plan run."""
 
     @property
     def plan(self) -> BenchPlan:
@@ -21,10 +21,10 @@ class PlannedSite(RunSite, Protocol):
 
     @property
     def learned(self) -> Path:
-        """Where it is kept how long runs take here."""
+        """The file that keeps how long runs take here."""
 
     def check(self, experiments: Sequence[Experiment]) -> None:
         """Raises VasError for what cannot run here."""
 
     def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
-        """An experiment with its configuration and versions."""
+        """Returns an experiment with its configuration and versions."""

@@ -25,7 +25,7 @@ class Details:
 
 @dataclass(frozen=True)
 class OutputCheck:
-    """Whether an output was right, and if it was not, why."""
+    """The result of checking an output: right or not, and why not."""
 
     validation: Validation
     wrong: str = ""
@@ -35,19 +35,19 @@ class RunSite(Protocol):
     """A site where experiments run. All but `environment` raise VasError when they fail."""
 
     def environment(self) -> Environment:
-        """The machine as it is now."""
+        """Returns facts about the machine as it is now."""
 
     def up(self, experiment: Experiment) -> None:
-        """Makes the site that an experiment wants; nothing if it is there."""
+        """Makes the site that an experiment needs, unless it is there."""
 
     def prepare(self, experiment: Experiment) -> None:
-        """Makes its input; nothing if it is there."""
+        """Makes the input of an experiment, unless it is there."""
 
     def drop_caches(self) -> None:
         """Empties the page cache, if that is wanted and allowed."""
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
-        """Runs it; the measures of the run."""
+        """Runs the job and returns the measures of the run."""
 
     def validate(self, experiment: Experiment) -> OutputCheck:
         """Judges the output, and removes it."""
@@ -56,7 +56,7 @@ class RunSite(Protocol):
         """Returns what the site's history says of the run; empty where it says nothing."""
 
     def down(self) -> None:
-        """Ends what `up` made."""
+        """Ends the site that `up` made."""
 
 
 @dataclass(frozen=True)

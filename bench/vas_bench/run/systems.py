@@ -20,12 +20,12 @@ from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 Properties = Mapping[str, str]
 STOCK = ARM_OF["yarn-lustre-hosts"]
-"""Makes the inputs, and the outputs that others are held against."""
+"""The arm that makes the inputs, and the outputs that others are compared with."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Heaps, containers and compiler: what the lab is told at its start, and every job."""
+    """The heaps, containers and compiler, as properties of a lab and of every job."""
 
     lab: Properties = field(default_factory=dict)
     job: Properties = field(default_factory=dict)
@@ -72,7 +72,7 @@ def sizes_of(experiment: Experiment) -> Sizes:
 def arm_of(
     experiment: Experiment, properties: Properties, tez: Arm | None = None, hdfs: str = ""
 ) -> Arm:
-    """The experiment as it runs: `tez` is the place's arm of that name, `hdfs` a site's HDFS."""
+    """Returns the arm that an experiment runs as; `tez` is the place's, `hdfs` a site's root."""
     arm = tez if experiment.system == "tez" else _usual(experiment, hdfs)
     assert arm is not None, "tez needs its arm"
     return replace(arm, properties={**arm.properties, **_chosen(experiment, properties)})
@@ -93,7 +93,7 @@ def _lab_cluster() -> Cluster:
 def configuration(
     experiment: Experiment, properties: Properties, page_cache: str, *, with_hdfs: bool = False
 ) -> dict[str, Any]:
-    """All that an experiment is told, as its run's line has it; no paths of this machine.
+    """Returns all properties of an experiment for its run's line, without this machine's paths.
 
     `with_hdfs`: its lab has HDFS's daemons, whether it uses them or not.
     """

@@ -1,4 +1,4 @@
-"""Apache Tez, to be measured against: its jars, and the arm that runs a MapReduce job on it."""
+"""Apache Tez, for comparison: its jars, and the arm that runs a MapReduce job on it."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from vas_yarn.jobs.systems import Arm
 _PLUGINS = REPOSITORY / "yarn-plugins"
 _TARGET = _PLUGINS / "tez/target"
 HISTORY = "/tez-history"
-"""Where in a lab its application masters say what they did."""
+"""The directory of a lab in which Tez's application masters write their history."""
 _VERSION = re.compile(r"<tez\.version>([^<]+)</")
 NAME = "Tez"
 
 
 def tez_version() -> str:
-    """The version that is pinned with all others, in the plugins' POM."""
+    """Returns Tez's version, which the plugins' POM pins."""
     found = _VERSION.search((_PLUGINS / "pom.xml").read_text())
     assert found, "yarn-plugins/pom.xml: no property tez.version"
     return found[1]
 
 
 def tez_jars() -> tuple[Path, ...]:
-    """Tez's jars and those it needs besides Hadoop's; none before they are fetched."""
+    """Returns Tez's jars and those that it needs besides Hadoop's; none before they are fetched."""
     lib = _TARGET / "lib"
     is_there = (lib / f"tez-dag-{tez_version()}.jar").is_file()
     return tuple(sorted(lib.glob("*.jar"))) if is_there else ()
@@ -63,12 +63,12 @@ def job_properties(history: str) -> dict[str, str]:
 
 
 def arm_on(properties: Mapping[str, str], jars: tuple[Path, ...]) -> Arm:
-    """Jobs on Tez, with these properties and these jars for their clients."""
+    """Returns the arm of jobs on Tez, with these properties, and these jars for their clients."""
     return Arm(NAME, f"Apache Tez {tez_version()}, containers used again", properties, jars)
 
 
 def tez_arm(lab: Lab, jars: tuple[Path, ...]) -> Arm:
-    """The lab's jobs on Tez: the same JVM flags, heaps, sort buffer and container sizes."""
+    """Returns the lab's arm on Tez: the same JVM flags, heaps, sort buffer and container sizes."""
     arguments = lab.spec.conf / "tez-child.args"
     write_atomically(arguments, child_arguments(lab.spec, jars))
     every_jvm = f"@{arguments}"

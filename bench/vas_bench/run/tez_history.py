@@ -40,7 +40,7 @@ class TezAttempt:
         return self.id.split("_")[4] == _FIRST_VERTEX
 
     def count(self, name: str) -> int:
-        """A counter by its name."""
+        """Returns a counter by its name."""
         return sum(group.get(name, 0) for group in self.counters.values())
 
 
@@ -55,7 +55,7 @@ class TezHistory:
     attempts: tuple[TezAttempt, ...]
 
     def job(self, of: JobResult) -> JobResult:
-        """The job with its seconds and its counters, by the names that MapReduce gives them."""
+        """Returns the job with its seconds and counters, by the names that MapReduce gives them."""
         maps = [each for each in self.attempts if each.is_map]
         reduces = [each for each in self.attempts if not each.is_map]
         of_maps = _renamed(add_counters(each.counters for each in maps), is_map=True)
@@ -76,7 +76,7 @@ class TezHistory:
         return of.model_copy(update=found)
 
     def times(self) -> JobTimes:
-        """The job's times, for its phases."""
+        """Returns the job's times, from which its phases follow."""
         done = [each for each in self.attempts if each.status == "SUCCEEDED"]
         return JobTimes(
             submit_ms=self.submit_ms,

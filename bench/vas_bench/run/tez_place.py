@@ -1,4 +1,4 @@
-"""A place whose Tez jobs have counters and times as MapReduce's have."""
+"""Runs jobs at a place, and gives those on Tez the counters and times that MapReduce's have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HISTORY_SECONDS = 30.0
 
 
 class WithTez:
-    """A `jobs.place.Place` around another. `last` is the history of the last job, if Tez's.
+    """A `JobPlace` around another one. `last` is the history of the last job, if it ran on Tez.
 
     `history` is the directory where Tez is told to write it.
     """
@@ -53,7 +53,7 @@ class WithTez:
         jars: Sequence[Path] = (),
         on_event: OnEvent = lambda _: None,
     ) -> JobResult:
-        """Runs a job at the other place; a job of Tez's gets its counters from Tez's history."""
+        """Runs a job at the other place; a job on Tez gets its counters from Tez's history."""
         self.last = None
         done = self._place.run_job(argv, conf, jars=jars, on_event=on_event)
         if done.counters or not done.application_id:

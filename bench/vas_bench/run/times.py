@@ -14,7 +14,7 @@ from vas_yarn.history import History, MapAttempt, ReduceAttempt
 
 
 class JobTimes(BaseModel):
-    """When a job was submitted and ended, and its tasks' successful attempts; Unix milliseconds."""
+    """The times of a job and of its tasks' successful attempts, in Unix milliseconds."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,7 +38,7 @@ class _Cursor:
 
 
 def phases_of(times: JobTimes) -> dict[str, float]:
-    """Name -> seconds, one phase after another, as the slowest task ends each.
+    """Returns name -> seconds of phases in a row; the slowest task ends each phase.
 
     `start` is up to the first map, `shuffle` what of it the maps do not hide. What is in none (a
     wait for the first reducer, the job's end) is left out: `results.phases.close` adds it up.
@@ -70,7 +70,7 @@ def look(history: History, job: str) -> JobTimes:
 
 
 def asked() -> tuple[History, str]:
-    """The JobHistoryServer and the job that this program's arguments name: [--history URL] JOB."""
+    """Returns the JobHistoryServer and job of this program's arguments: [--history URL] JOB."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--history")
     parser.add_argument("job")

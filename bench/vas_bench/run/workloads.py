@@ -1,4 +1,4 @@
-"""The workloads: how an input is made, what runs on it, and how the output is checked."""
+"""The workloads by name: each makes an input, runs a job on it and checks the output."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OnBoth(Data, Protocol):
     """A job and its input, on Lustre or in HDFS."""
 
     def copy_from(self, made: Self) -> None:
-        """Has the same input as one on Lustre, in HDFS."""
+        """Copies the input of the same job on Lustre into HDFS, as this one's."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,10 @@ class Sorted(Example):
         super().__init__(lab, directory, argv, sizes, random_text(lab, sizes))
 
     def validate(self, _: Arm) -> str:
-        """The SHA-256 of the output as text; it is removed. Raises VasError if it is wrong."""
+        """Returns the SHA-256 of the output as text; removes the output.
+
+        Raises VasError if it is wrong.
+        """
         source, output = f"{self._directory}/input", self._output
         argv = ["sortvalidator", "-sortInput", source, "-sortOutput", output]
         self._lab.run_job(argv, self._properties)
@@ -88,7 +91,7 @@ class Sorted(Example):
 
 
 class TeraGen:
-    """TeraGen alone: the rows are right if their sum is that of stock's."""
+    """TeraGen alone: the rows' checksum must be that of stock's."""
 
     def __init__(self, lab: Place, sizes: Sizes, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
@@ -101,18 +104,18 @@ class TeraGen:
         self._expected = self._generate({}).counter("CHECKSUM")
 
     def copy_from(self, made: TeraGen) -> None:
-        """Expects the same rows."""
+        """Takes the checksum that the rows must have from another one."""
         self._expected = made._expected
 
     def run(self, arm: Arm) -> JobResult:
-        """Makes them in one way. Raises VasError when the lab is broken or the job fails."""
+        """Makes the rows as one arm. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         made = self._generate(arm.properties, arm.jars)
         self._checksum = made.counter("CHECKSUM")
         return made
 
     def validate(self, _: Arm) -> str:
-        """Their checksum; they are removed. Raises VasError for other or fewer bytes."""
+        """Returns the checksum of the rows; removes them. Raises VasError for other or fewer."""
         size_bytes = bytes_in(self._lab, self._output)
         remove_tree(self._lab, self._output)
         if self._checksum != self._expected:
@@ -151,13 +154,13 @@ class Dfsio:
             self._play("write", {})
 
     def copy_from(self, made: Dfsio) -> None:
-        """Has the same files to read, or to append to, in HDFS."""
+        """Copies the files to read, or to append to, into HDFS."""
         if self._mode != "write":
             source, target = made._files_in, self._files_in
             copy_to_hdfs(self._lab, source, target, self._sizes.split_bytes)
 
     def run(self, arm: Arm) -> JobResult:
-        """Plays its mode. Raises VasError when the lab is broken or the job fails."""
+        """Writes, reads or appends. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         if self._is_longer:
             # By a run that failed: nothing has looked at what it left.

@@ -1,4 +1,4 @@
-"""Problems to measure and test the search with."""
+"""Makes problems to measure and test the search with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vas_affinity.search.score.problem import PlacementProblem
 
 
 def machine(*, packages: int, nodes: int, caches: int, cores: int, threads: int) -> MachineTopology:
-    """A regular machine: `nodes` a package, `caches` (L3) a node, `cores` a cache."""
+    """Makes a regular machine: `nodes` a package, `caches` (L3) a node, `cores` a cache."""
     each = (nodes * caches * cores * threads, caches * cores * threads, cores * threads, threads)
     cpus = [
         Cpu(
@@ -43,7 +43,7 @@ def machine(*, packages: int, nodes: int, caches: int, cores: int, threads: int)
 def instance(
     topology: MachineTopology, threads: int, random: np.random.Generator
 ) -> PlacementProblem:
-    """Pipelines of threads and some links across, with I/O threads near interrupt CPUs."""
+    """Makes a problem: pipelines of threads, some links across, I/O threads near interrupts."""
     distances = ratio_distances(topology)
     count = len(distances.cpus)
     fires = random.choice(count, size=max(1, count // 32), replace=False)

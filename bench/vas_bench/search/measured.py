@@ -55,7 +55,7 @@ class BigPlan:
 
 @dataclass(frozen=True)
 class Gap:
-    """How far local search alone ended above the optimum, on small instances: 0.01 is 1 %."""
+    """The distance of local search alone above the optimum, on small problems: 0.01 is 1 %."""
 
     instances: int
     proved: int
@@ -64,13 +64,13 @@ class Gap:
 
 
 def big_problem(seed: int) -> PlacementProblem:
-    """A host of 2 packages, 8 nodes, 16 caches and 256 CPUs, with 500 threads."""
+    """Makes a host of 2 packages, 8 nodes, 16 caches and 256 CPUs, with 500 threads."""
     topology = machine(packages=2, nodes=4, caches=2, cores=8, threads=2)
     return instance(topology, BIG_THREADS, np.random.default_rng(seed))
 
 
 def speed(problem: PlacementProblem, seed: int, seconds: float) -> Speed:
-    """Searches some times for so long, from threads that stand anywhere.
+    """Searches several times for so many seconds, from a random placement.
 
     All that a search evaluates counts, and the moves that it makes take their time too. The best
     of the runs is given: others' use of the CPUs only ever slows one down.
@@ -94,7 +94,7 @@ def _run(problem: PlacementProblem, seed: int, seconds: float) -> Speed:
 
 
 def big_plan(seed: int, effort: Effort) -> BigPlan:
-    """Poses and plans the large host, from threads that stand anywhere."""
+    """Makes and solves the large host's problem, from a random placement."""
     started, cpu = time.perf_counter(), time.process_time()
     problem = big_problem(seed)
     found = find(problem, _anywhere(problem, seed), effort)
@@ -126,7 +126,7 @@ def _anywhere(problem: PlacementProblem, seed: int) -> np.ndarray[Any, np.dtype[
 
 
 def as_json(seed: int, speed: Speed, plan: BigPlan, gap: Gap) -> dict[str, Any]:
-    """The whole, keys first that the project promises."""
+    """Returns the result as JSON; the keys that the project promises come first."""
     return {
         "what_ifs_per_second": round(speed.what_ifs_per_second),
         "optimality_gap": gap.worst,

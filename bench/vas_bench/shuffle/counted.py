@@ -1,4 +1,4 @@
-"""Files that a job's map output takes, counted: the product's collector in Hadoop's MapTask.
+"""Counts the files of a job's map output: the product's collector in Hadoop's MapTask.
 
 1,000 map tasks in a lab would take an hour, nearly all of it JVMs starting. Here one JVM runs
 them one after another: the same collector, the same file system class, real files, on a directory
@@ -37,7 +37,7 @@ LAYOUTS = {"packed": Layout(2, 0.02), "per-reducer": Layout(None, 0.1)}
 
 @dataclass(frozen=True)
 class FileCount:
-    """Files of so many map attempts: those on the disk, and those their counters name."""
+    """The files of some map attempts: those on the disk, and those that counters report."""
 
     maps: int
     files: int

@@ -1,4 +1,4 @@
-"""The goals that the shuffle has to reach, and what runs say of them. Pure but for `read_goals`."""
+"""The goals of the shuffle, estimated from runs. Pure but for `read_goals`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VAS: System = "vas"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, its interval, how many runs of a system it is from; p where two are compared."""
+    """A value, its interval, and its number of runs; p where two systems are compared."""
 
     value: float
     low: float
@@ -30,7 +30,7 @@ class Estimate:
 
 
 class Goal(BaseModel):
-    """A row: which measure of VAS's runs, and the largest value that is good enough, if any.
+    """A row of the table: a measure of VAS's runs, and the largest value allowed, if any.
 
     `over`: the ratio of medians, over another system's. `of`: the share of another measure of the
     same run. With neither it is the largest value of any run.
@@ -73,5 +73,5 @@ class _Goals(RootModel[dict[str, tuple[Goal, ...]]]):
 
 
 def read_goals() -> Mapping[str, tuple[Goal, ...]]:
-    """Reads the goals that come along, by the key of their job."""
+    """Reads the goals that VAS brings, by the key of their job."""
     return read_yaml(Path(__file__).with_name("goals.yaml"), _Goals).root

@@ -1,4 +1,4 @@
-"""From runs to rows: the arithmetic, the goals, and which rows cannot be trusted. Pure."""
+"""Makes the rows of the table from runs and goals; marks rows that are INVALID. Pure."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _HINT = "name another place by --directory, or remove it yourself"
 
 
 class Mark(BaseModel):
-    """Whose it is: a process of a user on a machine."""
+    """The owner of a directory: a process of a user on a machine."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,7 +52,7 @@ def is_left_over(directory: Path) -> bool:
 
 
 def make(directory: Path) -> None:
-    """Makes it this process'. Raises OSError if it is there."""
+    """Makes the directory, owned by this process. Raises OSError if it exists."""
     make_directories(directory.parent)
     directory.mkdir(0o700)
     directory.chmod(0o755)  # whatever the umask: containers may run as yarn

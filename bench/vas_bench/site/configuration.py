@@ -30,7 +30,7 @@ class SiteConfiguration:
 
     @classmethod
     def read(cls, directory: Path) -> SiteConfiguration:
-        """Raises BadInput where there is none, and for one whose file system is not VAS's."""
+        """Reads a directory. Raises BadInput without one, and if its file system is not VAS's."""
         properties = site_properties(directory)
         if not properties:
             hint = "name the one that the site's `hadoop` uses: --hadoop-conf DIR"
@@ -46,16 +46,16 @@ class SiteConfiguration:
         return found
 
     def get(self, key: str, default: str = "") -> str:
-        """A value with its references resolved."""
+        """Returns a value with its references resolved."""
         return as_mapping(self.properties).get(key, default)
 
     def resource_manager(self, cluster: Cluster) -> tuple[str, int]:
-        """Host and port of its web interface."""
+        """Returns host and port of the ResourceManager's web interface."""
         host = self.get("yarn.resourcemanager.hostname") or cluster.resourcemanager_address
         return _host_and_port(self.get("yarn.resourcemanager.webapp.address"), host, 8088)
 
     def history(self, cluster: Cluster) -> str:
-        """The URL of the JobHistoryServer."""
+        """Returns the URL of the JobHistoryServer."""
         master = cluster.yarn.resourcemanager.name
         address = self.get("mapreduce.jobhistory.webapp.address")
         host, port = _host_and_port(address, master, 19888)
@@ -70,7 +70,7 @@ class SiteConfiguration:
 
     @contextmanager
     def changed(self, properties: Mapping[str, str], temporary: Path) -> Iterator[Path]:
-        """A copy in which these properties have the last word, for as long as the body.
+        """Yields a copy of the directory in which these properties have the last word.
 
         In every file, because each is read at another moment; and not as -D, which only programs
         that use Hadoop's Tool understand.

@@ -15,7 +15,7 @@ _PLUGINS = re.compile(r"vas-yarn-plugins-.*\.jar")
 
 
 def versions() -> dict[str, str]:
-    """Hadoop, Java, VAS, and the build of its plugins."""
+    """Returns the versions of Hadoop, Java and VAS, and the build of its plugins."""
     jars = class_path()
     core = next((jar.parent for jar in jars if jar.name.startswith("hadoop-common-")), Path())
     plugins = [jar for jar in jars if _PLUGINS.fullmatch(jar.name)]

@@ -42,7 +42,7 @@ class NodeCounts:
 
     @property
     def machine(self) -> str:
-        """Which kernel it is: nodes in namespaces of one machine have one."""
+        """The kernel's boot id, which nodes in namespaces of one machine share."""
         return self.files.get(_BOOT, "").strip()
 
 
@@ -109,13 +109,13 @@ class Nodes:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The files in what `tail -v` prints."""
+    """Returns file -> text from the output of `tail -v`."""
     parts = _HEADER.split(text)
     return dict(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))
 
 
 def counted(seen: Sequence[NodeCounts], devices: Iterable[str]) -> Counters:
-    """The sums: CPU once for each machine, network and metadata requests for each node."""
+    """Returns sums: CPU of each machine once, network and metadata requests of each node."""
     total: Counter[str] = Counter()
     for node in seen:
         for device, counts in parse_counters(node.files.get(_NETWORK, "")).items():
@@ -132,7 +132,7 @@ def counted(seen: Sequence[NodeCounts], devices: Iterable[str]) -> Counters:
 
 
 def cached(seen: Iterable[NodeCounts]) -> dict[str, float]:
-    """The page caches of all machines together; nothing where none says it."""
+    """Returns the bytes of all machines' page caches; nothing where no machine reports them."""
     found = [cached_bytes(machine.files.get(_MEMORY, "")) for machine in _machines(seen)]
     known = [each for each in found if each is not None]
     return {"page_cache_bytes": float(sum(known))} if known else {}

@@ -39,7 +39,7 @@ class SiteFacts:
 
 
 class SitePlace:
-    """A `vas_yarn.jobs.place.Place`. Lustre is mounted on this machine too, where the map says.
+    """A `vas_yarn.jobs.place.JobPlace`. Lustre is mounted on this machine too, where the map says.
 
     A job that has not ended after `limit_seconds` is killed; so is one whose `wish`, a descriptor,
     has ended.
@@ -68,7 +68,7 @@ class SitePlace:
         }
 
     def nodes(self) -> tuple[list[str], list[str]]:
-        """The map's guests that YARN cannot use now, and what it uses besides the map's."""
+        """Returns the map's guests that YARN cannot use now, and YARN's other nodes."""
         found = {name for name, state in self._yarn.nodes().items() if state == _RUNNING}
         running = {self.spec.cluster.name_of(name) for name in found}
         guests = {guest.name for guest in self.spec.cluster.guests()}
@@ -87,7 +87,7 @@ class SitePlace:
     def call(
         self, argv: Sequence[str], *, node: str | None = None, check: bool = True
     ) -> Completed:
-        """Runs a program to its end, here: wherever it runs it sees the same files."""
+        """Runs a program to its end on this machine: everywhere it would see the same files."""
         return run(argv, check=check, env=self._env)
 
     def run_job(
@@ -120,21 +120,21 @@ class SitePlace:
 
 
 def hadoop() -> str:
-    """The `hadoop` of this machine. Raises NotHere without one."""
+    """Returns the path of this machine's `hadoop`. Raises NotHere without one."""
     if found := shutil.which("hadoop"):
         return found
     raise NotHere("no program 'hadoop' on PATH", hint="put Hadoop's bin directory there")
 
 
 def class_path() -> list[Path]:
-    """All jars that `hadoop classpath` names, those of its wildcards included."""
+    """Returns the jars that `hadoop classpath` names, those of its wildcards included."""
     words = run([hadoop(), "classpath"]).stdout.strip().split(":")
     found = (glob.glob(f"{word}.jar") if word.endswith("*") else [word] for word in words)  # noqa: PTH207
     return sorted({Path(path) for paths in found for path in paths if path.endswith(".jar")})
 
 
 def program_jars() -> list[Path]:
-    """The jars of Hadoop's examples and of TestDFSIO. Raises NotHere where they are not."""
+    """Returns the jars of Hadoop's examples and of TestDFSIO. Raises NotHere without them."""
     beside = {path.parents[1] / "mapreduce" for path in class_path()}
     homes = [Path(home) / _SHARED for home in (os.environ.get("HADOOP_HOME"),) if home]
     directories = [*{path.parent for path in class_path()}, *beside, *homes]

@@ -1,4 +1,4 @@
-"""Experiments on a real site: its own daemons, the plan's job properties."""
+"""Runs experiments on a real site: its own daemons, the plan's job properties."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MICROSECONDS = 1_000_000
 
 
 class ClusterSite:
-    """A site (`session.Site`) that is there already. What it makes, it removes at the end."""
+    """A `session.RunSite` that is there already. Everything made on it is removed at the end."""
 
     def __init__(self, plan: BenchPlan, options: SiteOptions, say: Callable[[str], None]) -> None:
         self._options, self._say, self._root = options, say, Root()
@@ -72,7 +72,7 @@ class ClusterSite:
 
     @property
     def learned(self) -> Path:
-        """Where it is kept how long runs take on this site."""
+        """The file that keeps how long runs take on this site."""
         return state_directory(f"bench-run-{self._cluster.site}") / "run-seconds.json"
 
     @property
@@ -81,12 +81,12 @@ class ClusterSite:
         return self._conf.properties
 
     def arm(self, experiment: Experiment) -> Arm:
-        """The experiment as jobs are told."""
+        """Returns the arm that an experiment runs as."""
         tez = staged_arm(self._tez_jars, self.directory) if self._tez_jars else None
         return arm_of(experiment, self._plan.properties, tez, self._conf.hdfs)
 
     def check(self, experiments: Sequence[Experiment]) -> None:
-        """Raises BadInput for what this site is not, VasError where it is broken.
+        """Raises BadInput for experiments that do not fit this site, VasError where it is broken.
 
         Fetches Tez if it is wanted.
         """
@@ -102,7 +102,7 @@ class ClusterSite:
             self._tez_jars = fetch_tez(self._say)
 
     def identify(self, experiment: Experiment) -> RunIdentity[Experiment]:
-        """An experiment with its configuration and versions."""
+        """Returns an experiment with its configuration and versions."""
         told = site_configuration(
             experiment, self._plan.properties, self._page_cache, hdfs=self._conf.hdfs
         )
@@ -115,13 +115,13 @@ class ClusterSite:
         return RunIdentity(experiment, told | ours, versions() | tez)
 
     def environment(self) -> Mapping[str, JsonValue]:
-        """The machine that submits, and in what YARN's nodes are not the map's guests now."""
+        """Returns facts about this machine, and how YARN's nodes differ from the map's."""
         lost, others = self.place.nodes()
         names: dict[str, JsonValue] = {"lost_nodes": [*lost], "other_nodes": [*others]}
         return {**environment(self._root), **names}
 
     def up(self, experiment: Experiment) -> None:
-        """Nothing is started; what an interrupted session of this user left is removed.
+        """Starts nothing; removes what an interrupted session of this user left.
 
         Raises BadInput if its directory is somebody else's.
         """
@@ -137,7 +137,7 @@ class ClusterSite:
             stage(there, (*self._tez_jars, *jars_of(class_path())))
 
     def prepare(self, experiment: Experiment) -> None:
-        """Makes the input, and stock's output where others are held against that."""
+        """Makes the input and, where outputs must equal stock's, the checksum of stock's."""
         self._there.prepare(experiment)
 
     def drop_caches(self) -> None:
@@ -147,7 +147,7 @@ class ClusterSite:
             self._nodes.drop_caches(servers=self._options.drops == "all")
 
     def run(self, experiment: Experiment) -> Mapping[str, float]:
-        """Runs the job; what it counted, and its nodes."""
+        """Runs the job and returns what it and its nodes counted."""
         arm = self.arm(experiment)
         before, _ = self._nodes.look()
         self._last = None
@@ -166,7 +166,7 @@ class ClusterSite:
         return self._there.validate(experiment, self.arm(experiment))
 
     def details(self, experiment: Experiment) -> Details:
-        """Phases and locality of the last run."""
+        """Returns phases and locality of the last run."""
         if self._last is None:
             return Details()
         if experiment.system == "tez":
@@ -186,7 +186,7 @@ class ClusterSite:
 
     @property
     def directory(self) -> str:
-        """Where its data go: below what was named, and removed with all that is in it."""
+        """The directory of the data, below the one the user named; it is removed at the end."""
         return str(PurePosixPath("/", self._options.directory, f"vas-bench-{self._plan.name}"))
 
     @property

@@ -19,7 +19,7 @@ Interval = tuple[float, float]
 def interval(
     samples: Sequence[Sequence[float]], statistic: Callable[..., Any], *, paired: bool = False
 ) -> Interval:
-    """The 95 % interval of a statistic of samples, each of two values or more.
+    """Returns the 95 % interval of a statistic of samples, each of two values or more.
 
     `statistic` takes them as arrays and an `axis`. Percentile, so that it never leaves what was
     seen; how often it holds the truth is in docs/bench-stats.md.

@@ -1,4 +1,4 @@
-"""Whether two arms differ by chance, and how many runs it takes to know."""
+"""Tests whether two arms differ by chance, and tells how many runs that needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PERMUTATIONS = stats.PermutationMethod(n_resamples=comb(2 * _EXACT_RUNS, _EXACT
 
 
 def rank_test(samples: Sequence[float], base: Sequence[float], *, paired: bool = False) -> float:
-    """p of the two-sided Mann-Whitney U test; of Wilcoxon's signed-rank test where paired.
+    """Returns p of the two-sided Mann-Whitney U test; of Wilcoxon's signed-rank test if paired.
 
     Exact for few runs also with ties: the approximation calls three against three equal runs
     significant, which three runs can never be.
@@ -47,7 +47,7 @@ def _wilcoxon(samples: Sequence[float], base: Sequence[float]) -> float:
 def mean_test(
     samples: Sequence[float], base: Sequence[float], *, paired: bool = False
 ) -> float | None:
-    """p of Welch's t test, or of the paired t test; None where no variance can be had."""
+    """Returns p of Welch's t test, or of the paired t test; None without a variance."""
     spreads = [np.subtract(samples, base)] if paired else [samples, base]
     if min(map(len, spreads)) < 2 or not any(np.ptp(values) for values in spreads):
         return None
@@ -57,17 +57,17 @@ def mean_test(
 
 
 def smallest_p(n: int, m: int, *, paired: bool = False) -> float:
-    """The smallest p that the rank test can give with so many runs, whatever they are."""
+    """Returns the smallest p that the rank test can give with so many runs."""
     return min(1.0, 2 / (2**n if paired else comb(n + m, n)))
 
 
 def runs_needed(comparisons: int = 1, *, paired: bool = False) -> int:
-    """The fewest runs of each arm with which all of so many comparisons can be significant."""
+    """Returns the fewest runs of each arm with which so many comparisons can be significant."""
     return next(n for n in count(2) if comparisons * smallest_p(n, n, paired=paired) < ALPHA)
 
 
 def smallest_adjusted(smallest: Sequence[float]) -> list[float]:
-    """The smallest p after Holm's that each comparison can reach, from those before.
+    """Returns the smallest p that each comparison can reach after Holm's correction.
 
     All that cannot reach less than it count against it: one of them is the first to be judged.
     """

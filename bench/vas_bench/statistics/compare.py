@@ -1,4 +1,4 @@
-"""Arms against a base, and what to say of each."""
+"""Compares arms with a base, and puts each comparison in words."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ArmDifference:
 
     @property
     def verdict(self) -> str:
-        """`better: 29.0 % less time than BASE (...), ... (n=5, p=0.008)`, or why nothing is won."""
+        """The verdict, like `better: 29.0 % less time than BASE (...), ... (n=5, p=0.008)`."""
         if self.improved is not None:
             return f"{'better' if self.improved else 'worse'}: {self._change} ({self._evidence})"
         if self.smallest_p >= ALPHA:
@@ -121,14 +121,17 @@ def compare(
     what: str | None = None,
     paired: bool = False,
 ) -> list[ArmDifference]:
-    """Every other arm against the base, in the order given. Raises BadInput for what cannot be."""
+    """Compares every other arm with the base, in the order given.
+
+    Raises BadInput for samples that cannot be compared.
+    """
     named = what or _TIMED[better]
     others = [name for name in arms if name != base]
     return judge([SamplePair(n, base, arms[n], arms[base], better, named, paired) for n in others])
 
 
 def judge(pairs: Sequence[SamplePair]) -> list[ArmDifference]:
-    """All that is claimed together, with Holm's correction for that. Raises BadInput as `ratio`."""
+    """Judges pairs together, corrected for their number (Holm). Raises BadInput as `ratio`."""
     ratios = [ratio(it.samples, it.base_samples, paired=it.paired) for it in pairs]
     least = smallest_adjusted(
         [smallest_p(len(it.samples), len(it.base_samples), paired=it.paired) for it in pairs]

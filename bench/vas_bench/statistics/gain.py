@@ -1,4 +1,4 @@
-"""Words for a ratio, always with its base: 29 % less time is 41 % more throughput."""
+"""Puts a ratio in words, always with its base: 29 % less time is 41 % more throughput."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vas_core.errors import BadInput
 
 
 class BetterDirection(StrEnum):
-    """Which values are good: of times and costs the lower, of rates the higher."""
+    """The direction in which values are better: times and costs lower, rates higher."""
 
     LOWER = "lower"
     HIGHER = "higher"
@@ -35,7 +35,7 @@ class Gain:
 
     @property
     def in_words(self) -> str:
-        """`29.0 % less time than BASE (25.1 to 33.0), which is 40.8 % more throughput`.
+        """The gain: `29.0 % less time than BASE (25.1 to 33.0), which is 40.8 % more throughput`.
 
         What was measured comes first.
         """
@@ -70,7 +70,7 @@ def gain(ratio: MedianRatio, base: str, better: BetterDirection) -> Gain:
 
 
 def changed(share: float, interval: Interval, what: str, base: str) -> str:
-    """`29.0 % less WHAT than BASE (25.1 to 33.0)`: a ratio minus 1, and its interval if any."""
+    """Returns a ratio minus 1 in words, like `29.0 % less WHAT than BASE (25.1 to 33.0)`."""
     sign = 1 if share >= 0 else -1
     low, high = sorted(100 * sign * end for end in interval)
     said = f"{_moved(share)} {what} than {base}"

@@ -1,4 +1,4 @@
-"""One arm over another."""
+"""Computes the ratio of two arms' medians, with its interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vas_core.errors import BadInput
 
 @dataclass(frozen=True)
 class MedianRatio:
-    """The medians of one arm over another's: value, 95 % interval, and whether it is chance.
+    """The ratio of two arms' medians: value, 95 % interval, and p.
 
     Where paired, the median of the rounds' ratios. The interval is a percentile bootstrap's; `p`
     is the rank test's (`chance.rank_test`); `n` the runs of the arm that has fewer.
@@ -35,18 +35,18 @@ class MedianRatio:
 
     @property
     def ends(self) -> str:
-        """`0.580 to 0.660`; `-` for one run, which has no interval."""
+        """The interval in words, like `0.580 to 0.660`; `-` for one run, which has none."""
         return f"{self.low:.3f} to {self.high:.3f}" if self.interval else "-"
 
     @property
     def in_words(self) -> str:
-        """`0.62 (0.58 to 0.66, n=5, p=0.008)`, or the same and `not significant`."""
+        """The ratio in words, like `0.62 (0.58 to 0.66, n=5, p=0.008)`, or `not significant`."""
         text = f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f}, n={self.n}, p={self.p:.3f})"
         return text if self.p < ALPHA else f"{text}: not significant"
 
 
 def ratio(samples: Sequence[float], base: Sequence[float], *, paired: bool = False) -> MedianRatio:
-    """How the medians of two arms compare; each needs a sample, the base a median above zero.
+    """Compares the medians of two arms; each needs a sample, the base a median above zero.
 
     `paired` takes the n-th of each as one round. Raises BadInput for what has no ratio.
     """

@@ -17,7 +17,7 @@ _FENCE_IQRS = 3.0
 
 @dataclass(frozen=True)
 class Summary:
-    """One arm's samples, in their unit. An interval is None where one value is all there is.
+    """The summary of an arm, in its samples' unit. An interval of one value is None.
 
     `median_interval` is a percentile bootstrap's, `mean_interval` Student's t; `outliers` are
     values more than 3 interquartile ranges outside the quartiles: flagged, never removed.

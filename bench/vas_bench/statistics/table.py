@@ -11,7 +11,7 @@ _ARM, _VALUE, _ROUND = "arm", "value", "round"
 
 
 def samples_of(table: CsvTable, *, paired: bool = False) -> dict[str, list[float]]:
-    """Each arm's values, arms in the order they come, values in that of rounds if paired.
+    """Reads each arm's values: arms in the table's order, values in that of rounds if paired.
 
     With a column for each arm a line is a round, and a cell may be empty, but not if paired.
     Raises BadInput with the line.

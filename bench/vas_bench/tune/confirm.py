@@ -1,4 +1,4 @@
-"""The verdict that the last stage's runs allow. Pure."""
+"""Judges the runs of the last stage. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vas_bench.tune.space import BASELINE
 
 @dataclass(frozen=True)
 class TuneVerdict:
-    """Every finalist against the baseline, with Holm's correction for all of them."""
+    """The comparisons of every finalist with the baseline, with Holm's correction."""
 
     differences: tuple[ArmDifference, ...]
 
@@ -36,7 +36,7 @@ class TuneVerdict:
 
 
 def judged(samples: Mapping[str, Sequence[float]]) -> TuneVerdict:
-    """Times by finalist, and the baseline's; the n-th of each are of one round.
+    """Judges times by finalist, and the baseline's; the n-th of each are of one round.
 
     Raises BadInput where the baseline has no run. Without finalists nothing is recommended.
     """

@@ -17,7 +17,7 @@ Candidate = TypeVar("Candidate", bound=Hashable)
 
 @dataclass(frozen=True)
 class Rung(Generic[Candidate]):
-    """So many new runs of each of these, which had `before` of them. Rungs count from 1."""
+    """A rung of the search: new runs of each candidate, which had `before` runs. Counts from 1."""
 
     number: int
     runs: int
@@ -43,7 +43,7 @@ Measure = Callable[[Rung[Candidate]], Mapping[Candidate, Sequence[float]]]
 
 
 def sizes(candidates: int, *, runs: int, keep_one_in: int, finalists: int) -> list[tuple[int, int]]:
-    """The contenders and the new runs of each rung, if nothing fails."""
+    """Returns the number of candidates and of new runs of each rung, if nothing fails."""
     found = []
     while candidates > finalists:
         found.append((candidates, runs))
@@ -59,9 +59,9 @@ def halve(
     keep_one_in: int,
     finalists: int,
 ) -> Iterator[RungOutcome[Candidate]]:
-    """Rung after rung until no more than `finalists` are left: those that the last one kept.
+    """Plays rungs until no more than `finalists` candidates are left, and yields each outcome.
 
-    None where there are no more than that from the beginning.
+    Yields nothing where there are no more than that from the beginning.
     """
     samples: dict[Candidate, list[float]] = {each: [] for each in candidates}
     contenders, number, before = tuple(candidates), 1, 0

@@ -33,7 +33,7 @@ def profile_properties(plan: TunePlan, point: TunePoint) -> dict[str, str]:
 
 
 def profile_xml(plan: TunePlan, found: TuneResult, point: TunePoint) -> str:
-    """The file, with what was measured and how in comments."""
+    """Returns the file's text; comments say what was measured and how."""
     root = ElementTree.Element("configuration")
     told = profile_properties(plan, point)
     for text in _head(plan, found, point, told):

@@ -30,7 +30,7 @@ class TuneResult:
 
     @property
     def recommended(self) -> TunePoint | None:
-        """The point to use; None for none."""
+        """The recommended point; None if none is."""
         best = self.verdict.recommended
         names = {self.space.name(point): point for point in self.finalists}
         return names[best.pair.arm] if best else None
@@ -50,7 +50,7 @@ class Finder:
     say: Say = field(default=lambda _: None)
 
     def find(self) -> TuneResult:
-        """Halves the candidates, then holds the finalists against the baseline.
+        """Halves the candidates, then compares the finalists with the baseline.
 
         Raises VasError where the baseline fails, or no candidate runs; OutOfTime.
         """
@@ -110,7 +110,7 @@ def rounds_of(
     *,
     search: bool,
 ) -> list[Round[Experiment]]:
-    """So many rounds of these, behind `before` of them, each in an order drawn by lot."""
+    """Draws rounds that follow `before` earlier ones, each in an order drawn by lot."""
     drawn = draw_rounds(
         identities,
         rounds=0 if search else rounds,

@@ -39,18 +39,18 @@ class TunePoint:
 
     @property
     def job(self) -> dict[str, str]:
-        """Properties of its job, besides those that cut the data."""
+        """The properties of the point's job, besides those that cut the data."""
         buffer = {} if self.sort_buffer is None else {SORT_BUFFER: str(self.sort_buffer // _MIB)}
         return {**PROFILES[self.jvm].job, **buffer, **dict(self.properties)}
 
     @property
     def all(self) -> dict[str, str]:
-        """Properties of its job, and those that cut the data."""
+        """The properties of the point's job, with those that cut the data."""
         return {SPLIT: str(self.split), REDUCERS: str(self.reducers), **self.job}
 
     @property
     def choices(self) -> dict[str, str]:
-        """The choices in the words of people."""
+        """The choices as words for people."""
         buffer = "Hadoop's" if self.sort_buffer is None else format_size(self.sort_buffer)
         own = {"split": format_size(self.split), "reducers": str(self.reducers)}
         return {**own, "sort buffer": buffer, "jvm": self.jvm, **dict(self.properties)}
@@ -67,7 +67,7 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True)
 class Space:
-    """The baseline, the candidates, and what cannot be, with the reason."""
+    """The baseline, the candidates, and the combinations left out, with the reason."""
 
     baseline: TunePoint
     candidates: tuple[TunePoint, ...]
@@ -75,12 +75,12 @@ class Space:
     undrawn: int
 
     def name(self, point: TunePoint) -> str:
-        """A point in words."""
+        """Returns a point in words."""
         return point.named(self.baseline)
 
 
 def experiment(plan: TunePlan, point: TunePoint) -> Experiment:
-    """The point as something that runs."""
+    """Returns the experiment that measures a point."""
     return Experiment(
         workload=plan.workload,
         system=plan.system,
@@ -93,7 +93,7 @@ def experiment(plan: TunePlan, point: TunePoint) -> Experiment:
 
 
 def space(plan: TunePlan, told: Mapping[str, str] = LAB_TASKS) -> Space:
-    """All combinations but the baseline's own, without those that `vas lint` says cannot be.
+    """Returns all combinations except the baseline's and those that `vas lint` refuses.
 
     `told` is what jobs have where nobody says anything, a lab's or a site's. Where more are left
     than the plan wants, as many are drawn by lot, by the plan's seed.

@@ -1,4 +1,4 @@
-"""A search and what came of it, for people and as JSON."""
+"""Formats the result of a search for people and as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vas_bench.tune.space import Space, TunePoint
 
 
 def rows(found: TuneResult) -> Iterator[tuple[object, ...]]:
-    """Every candidate of every rung: rung, runs of it so far, median seconds, what became of it."""
+    """Yields every candidate of every rung: rung, runs so far, median seconds, outcome."""
     for outcome in found.outcomes:
         rung = outcome.rung
         for point, seconds in outcome.ranking:
@@ -24,7 +24,7 @@ def rows(found: TuneResult) -> Iterator[tuple[object, ...]]:
 
 
 def finals(found: TuneResult) -> Iterator[tuple[object, ...]]:
-    """The baseline and each finalist: runs, median seconds, spread, and the verdict.
+    """Yields the baseline and each finalist: runs, median seconds, spread, and the verdict.
 
     The spread says how small a gain these runs can tell from noise.
     """
@@ -35,7 +35,7 @@ def finals(found: TuneResult) -> Iterator[tuple[object, ...]]:
 
 
 def as_json(found: TuneResult) -> dict[str, Any]:
-    """The space, the rungs, and the comparisons that decided."""
+    """Returns the space, the rungs, and the comparisons that decided."""
     verdict = found.verdict
     return {
         **space_as_json(found.space),

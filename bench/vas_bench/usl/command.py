@@ -153,7 +153,7 @@ def _print(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> None:
 
 
 def as_json_document(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> dict[str, Any]:
-    """As `vas bench usl --json` prints it."""
+    """Returns what `vas bench usl --json` prints."""
     return {
         "fits": [_fit(fit) for fit in fits if isinstance(fit, Fit)],
         "left_out": [{"name": it.way, "why": it.why} for it in fits if isinstance(it, LeftOut)],

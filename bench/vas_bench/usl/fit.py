@@ -21,7 +21,7 @@ _LEAST_SHARE = 0.8
 
 
 class Way(StrEnum):
-    """How many coefficients are free, and which runs are used."""
+    """The kinds of fit: which coefficients are free, and which runs are used."""
 
     TWO = "two-parameter"
     THREE = "three-parameter"
@@ -30,7 +30,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit; `resampled` are the laws of the bootstrap, empty without residuals.
+    """A fit; `resampled` are the laws of the bootstrap, empty without residuals.
 
     `rmse` is in the unit of throughput; `largest` and `smallest` are the p's that were measured.
     """
@@ -44,7 +44,7 @@ class Fit:
     resampled: tuple[Law, ...] = ()
 
     def interval(self, name: str) -> Interval | None:
-        """The 95 % interval of a coefficient or a derived figure; an end may be infinite."""
+        """Returns the 95 % interval of a coefficient or derived figure; an end may be infinite."""
         if not self.resampled or getattr(self.law, name) is None:
             return None
         values = [or_never(getattr(law, name)) for law in self.resampled]
@@ -52,7 +52,7 @@ class Fit:
         return float(ends[0]), float(ends[1])
 
     def band(self, p: Sequence[float]) -> list[tuple[float, float, float]]:
-        """Throughput at each p, and the 95 % interval of the curve there."""
+        """Returns the throughput at each p, and the 95 % interval of the curve there."""
         at = np.asarray(p, dtype=float)
         middle = self.law.throughput(at)
         curves = np.array([law.throughput(at) for law in self.resampled or (self.law,)])
@@ -61,7 +61,7 @@ class Fit:
         return [(float(m), float(lo), float(hi)) for m, lo, hi in rows]
 
     def unseen(self) -> list[str]:
-        """The derived figures that lie beyond what was measured: extrapolated, not seen."""
+        """Returns the derived figures beyond the measured range: extrapolated, not seen."""
         places = {"peak": self.law.peak, "max_speedup": self.law.peak}
         places |= {"crossover": self.law.crossover}
         beyond = [name for name, p in places.items() if p is not None and p > self.largest]
@@ -81,7 +81,7 @@ class LeftOut:
 
 
 def fit_all(points: Sequence[ScalingPoint], *, resamples: int = RESAMPLES) -> list[Fit | LeftOut]:
-    """The three fits, in the order of `Way`; each needs as many node counts as free parameters."""
+    """Makes the three fits of `Way`; each needs as many node counts as free parameters."""
     return [_fit(way, points, resamples) for way in Way]
 
 

@@ -26,16 +26,16 @@ class Law:
     gamma: float = 1.0
 
     def speedup(self, p: Nodes) -> Nodes:
-        """S(p) = X(p) / gamma."""
+        """Returns the speedup S(p) = X(p) / gamma."""
         return p / (1 + self.sigma * (p - 1) + self.kappa * p * (p - 1))
 
     def throughput(self, p: Nodes) -> Nodes:
-        """X(p), in the unit of gamma."""
+        """Returns the throughput X(p), in the unit of gamma."""
         return self.gamma * self.speedup(p)
 
     @property
     def pole(self) -> float | None:
-        """Where, from one node on, the law has no value; None if it has one everywhere.
+        """The first p from 1 on at which the law has no value; None if it has one everywhere.
 
         The denominator's least root of 1 or more. For sigma < kappa there is none if and only if
         (kappa - sigma)^2 < 4 kappa (1 - sigma).
@@ -52,7 +52,7 @@ class Law:
 
     @property
     def peak(self) -> float | None:
-        """p* = sqrt((1 - sigma) / kappa), where throughput is largest; None if it only grows.
+        """The p of largest throughput, p* = sqrt((1 - sigma) / kappa); None if it only grows.
 
         Below 1 it falls from the first node on.
         """
@@ -61,33 +61,33 @@ class Law:
 
     @property
     def max_speedup(self) -> float | None:
-        """S(p*); None without a peak."""
+        """The largest speedup, S(p*); None without a peak."""
         return None if self.peak is None else self.speedup(self.peak)
 
     @property
     def crossover(self) -> float | None:
-        """p_x = -sigma / kappa, where superlinear ends: S(p_x) = p_x; None if it is not above 1."""
+        """The p at which superlinear speedup ends, p_x = -sigma / kappa; None if not above 1."""
         superlinear = self.sigma < 0 < self.kappa and -self.sigma > self.kappa
         return -self.sigma / self.kappa if superlinear and self.pole is None else None
 
     @property
     def payback(self) -> float | None:
-        """p*^2 = (1 - sigma) / kappa, where speedup is down at 1 again; None without a peak."""
+        """The p at which speedup is 1 again, p*^2 = (1 - sigma) / kappa; None without a peak."""
         return None if self.peak is None else self.peak**2
 
     @property
     def ceiling(self) -> float | None:
-        """1 / sigma, which speedup never passes if kappa is 0; None otherwise."""
+        """The limit of speedup if kappa is 0, 1 / sigma; None otherwise."""
         return 1 / self.sigma if self.kappa == 0 and self.sigma > 0 else None
 
     @property
     def most_efficient(self) -> float:
-        """Where S(p) / p is largest: (1 + p_x) / 2 if superlinear, otherwise one node."""
+        """The p of largest S(p) / p: (1 + p_x) / 2 if superlinear, otherwise one node."""
         return 1.0 if self.crossover is None else (1 + self.crossover) / 2
 
     @property
     def best_efficiency(self) -> float:
-        """S(p) / p there."""
+        """The largest efficiency S(p) / p, at `most_efficient` nodes."""
         return self.speedup(self.most_efficient) / self.most_efficient
 
 
@@ -95,5 +95,5 @@ DERIVED = ("peak", "max_speedup", "crossover", "ceiling")
 
 
 def or_never(value: float | None) -> float:
-    """A place that is not there is further than any."""
+    """Returns the value, or infinity for None: a place that is not there is further than any."""
     return inf if value is None else value

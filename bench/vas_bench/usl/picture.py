@@ -1,4 +1,4 @@
-"""The law drawn through the runs, as far as they were measured and no further."""
+"""Draws the law through the runs, over the measured range only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEPS = 80
 
 
 def shown_fit(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> Fit | None:
-    """The fit to draw: where the baseline is stretched, the one without it; None if there is none.
+    """Returns the fit to draw, without a stretched baseline; None if there is none.
 
     One node then lies below the curve, which is what is wrong with it.
     """
@@ -29,7 +29,7 @@ def shown_fit(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> Fit | None:
 def picture(
     points: Sequence[ScalingPoint], fit: Fit, found: UslDiagnosis, unit: str, width: float
 ) -> Chart:
-    """The chart: runs, curve with its 95 % band, and the straight line of gamma for each node."""
+    """Draws runs, the curve with its 95 % band, and the straight line of gamma for each node."""
     law = fit.law
     told = (
         f"{found.verdict}. The {fit.way} fit: sigma {law.sigma:.3g}, kappa {law.kappa:.3g}, "
@@ -41,7 +41,7 @@ def picture(
 def through(
     points: Sequence[ScalingPoint], fit: Fit | None, x_words: str, y_words: str, series: int = 0
 ) -> Curve:
-    """Runs and, if there is a fit, its curve; `series` is the number of their colour."""
+    """Draws runs and, if there is a fit, its curve; `series` is the number of their colour."""
     runs = [(it.p, it.throughput) for it in points]
     if fit is None:
         return Curve(runs, [], x_words, y_words, series=series)

@@ -24,8 +24,9 @@ class ScalingPoint:
 
 
 def points_of(table: CsvTable) -> list[ScalingPoint]:
-    """The runs in a table: columns p, throughput (or seconds, of the same work), failed_reduces
-    and retries if there. Raises BadInput with the line."""
+    """Reads runs from a table: columns p, throughput (or seconds of the same work), and, where
+    they were counted, failed_reduces and retries. Raises BadInput with the line.
+    """
     nodes = next((name for name in _NODES if name in table.columns), None)
     rate = next((name for name in (_THROUGHPUT, _SECONDS) if name in table.columns), None)
     if nodes is None or rate is None:
@@ -43,6 +44,6 @@ def _point(row: CsvRow, nodes: str, rate: str, columns: Sequence[str]) -> Scalin
 
 
 def single_node(points: Sequence[ScalingPoint]) -> float | None:
-    """The mean throughput of one node; None if it was not measured."""
+    """Returns the mean throughput of one node; None if it was not measured."""
     alone = [it.throughput for it in points if it.p == 1]
     return fmean(alone) if alone else None

@@ -1,4 +1,4 @@
-"""Least squares for the law's coefficients: no bound on sigma, kappa of zero or more."""
+"""Fits the law's coefficients by least squares: sigma without a bound, kappa at least zero."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOTHING = 1e-9
 
 
 def solve(p: Array, x: Array, gamma: float | None = None) -> Law:
-    """The law nearest to throughputs `x` at nodes `p`; its gamma is free if none is given.
+    """Returns the law nearest to throughputs `x` at nodes `p`; gamma is free if not given.
 
     A kappa below zero would let speedup grow past any bound: if that fits best, kappa is 0. To
     bound sigma too (the R package `usl` does) would hide superlinear data in a wrong gamma.

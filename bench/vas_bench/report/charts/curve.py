@@ -27,7 +27,7 @@ class Curve:
 
 
 def curve(title: str, description: str, drawn: Curve, width: float) -> Chart:
-    """The chart; both axes begin at zero."""
+    """Draws the chart; both axes begin at zero."""
     highest = max([y for _, y in drawn.points] + [high for *_, high in drawn.model])
     y_scale = from_zero(highest, _TOP_PX + _PLOT_PX, _TOP_PX)
     widest = max(text_width(number_text(tick)) for tick in y_scale.ticks(6))

@@ -42,7 +42,7 @@ class Axis:
 def intervals(
     title: str, description: str, rows: Sequence[IntervalRow], axis: Axis, width: float
 ) -> Chart:
-    """The chart. The axis begins at zero, so that lengths are right."""
+    """Draws the chart. The axis begins at zero, so that lengths are right."""
     row_px = _ROW_PX + (18 if any(not _beside(row, width) for row in rows) else 0)
     top = _TOP_PX if axis.reference is not None else 4.0
     bottom = top + row_px * len(rows)

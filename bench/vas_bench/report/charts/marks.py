@@ -24,7 +24,7 @@ class Text:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """Left, top, right, bottom; a little more than any usual sans-serif font takes."""
+        """The text's box: left, top, right, bottom, with room for any usual sans-serif font."""
         width = text_width(self.text)
         left = self.x - {"start": 0.0, "middle": width / 2, "end": width}[self.anchor]
         return left, self.y - FONT_PX, left + width, self.y + 0.25 * FONT_PX

@@ -12,14 +12,14 @@ _LINE_PX = 18
 
 
 def tenths(value: float) -> str:
-    """A number of a column: one decimal, more where that would hide it."""
+    """Formats a number of a column with one decimal, or with more where that would show 0."""
     return f"{value:.1f}" if value >= 0.1 or value == 0 else number_text(value)
 
 
 def x_axis(
     scale: LinearScale, top: float, bottom: float, unit: str, *, width: float
 ) -> Iterator[Mark]:
-    """Grid lines with their values below, as many as fit side by side, and the unit."""
+    """Yields grid lines with their values below, as many as fit side by side, and the unit."""
     for tick in _fitting(scale):
         x, half = scale(tick), text_width(number_text(tick)) / 2
         yield ChartLine(x, top, x, bottom, "grid")

@@ -14,7 +14,7 @@ _GAP_PX = 10
 
 @dataclass(frozen=True)
 class ShareBar:
-    """One bar: what it is of, the share from 0 to 1, and the same in words."""
+    """A bar: its label, the share from 0 to 1, and the share in words."""
 
     name: str
     share: float
@@ -31,7 +31,7 @@ class ShareBlock:
 
 
 def shares(title: str, description: str, blocks: Sequence[ShareBlock], width: float) -> Chart:
-    """The chart: blocks one below the other."""
+    """Draws the chart: blocks one below the other."""
     bars = [share for block in blocks for share in block.shares]
     left = min(max(text_width(bar.name) for bar in bars), 0.35 * width) + _GAP_PX
     right = width - max(text_width(bar.words) for bar in bars) - _GAP_PX

@@ -1,4 +1,4 @@
-"""A job's time, phase after phase: each begins where the one before it ended."""
+"""Draws jobs' times by phase: each phase begins where the one before it ended."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WaterfallJob:
 
 
 def waterfall(title: str, description: str, jobs: Sequence[WaterfallJob], width: float) -> Chart:
-    """The chart: jobs one below the other on one axis of seconds."""
+    """Draws the chart: jobs one below the other on one axis of seconds."""
     names = {name for job in jobs for name in job.phases}
     left = min(max(map(text_width, names)), 0.36 * width) + _GAP_PX
     values = [tenths(seconds) for job in jobs for seconds in job.phases.values()]
