@@ -1,4 +1,4 @@
-"""The block that MapReduce asks for a split by, as the file system answered for the job."""
+"""Finds the block by which MapReduce asks for a split, as the job's file system answered."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Blocks:
         self._smallest = parse_size(properties.get(*_SMALLEST))
 
     def of(self, split: Split) -> tuple[list[OwnedSpan], OwnedSpan | None]:
-        """The owners of a split's bytes, and that of the block that holds its start.
+        """Returns the owners of a split's bytes, and the owner of the block with its start.
 
         Raises VasError for a file that is gone or whose layout cannot be read.
         """

@@ -1,4 +1,4 @@
-"""The JobHistoryServer's REST interface, as far as VAS reads it."""
+"""Reads jobs, tasks and logs from the JobHistoryServer's REST interface."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ReduceAttempt:
 
 
 def job_id(application_id: str) -> str:
-    """`application_1_2` or `job_1_2` -> `job_1_2`. Raises BadInput for anything else."""
+    """Returns the job's id for a job's or an application's. Raises BadInput for anything else."""
     match = _APPLICATION.fullmatch(application_id)
     if not match:
         raise BadInput(
@@ -82,17 +82,17 @@ class History:
         )
 
     def job(self, job: str) -> dict[str, Any]:
-        """The job's summary, as the server words it."""
+        """Returns the job's summary, with the server's keys."""
         return self._get(f"mapreduce/jobs/{job}", "job")
 
     def properties(self, job: str) -> dict[str, str]:
-        """The job's configuration: property -> value."""
+        """Returns the job's configuration: property -> value."""
         found = self._get(f"mapreduce/jobs/{job}/conf", "conf")
         # The server makes a JSON number of every value that looks like one.
         return {each["name"]: str(each["value"]) for each in _list(found, "property")}
 
     def counters(self, job: str, of: str = "total") -> Counters:
-        """The job's counters: group -> counter -> value. MapReduce leaves zeros out.
+        """Returns the job's counters: group -> counter -> value. MapReduce leaves zeros out.
 
         `of` is `total`, or `map` or `reduce` for those tasks' alone.
         """
@@ -105,7 +105,7 @@ class History:
         }
 
     def maps(self, job: str) -> list[MapAttempt]:
-        """The successful attempt of each map task."""
+        """Returns the successful attempt of each map task."""
         return [
             MapAttempt(
                 task_id=task,
@@ -119,7 +119,7 @@ class History:
         ]
 
     def reduces(self, job: str) -> list[ReduceAttempt]:
-        """The successful attempt of each reduce task."""
+        """Returns the successful attempt of each reduce task."""
         return [
             ReduceAttempt(
                 task_id=task,
@@ -144,7 +144,7 @@ class History:
             return list(pool.map(look, done))
 
     def splits(self, attempts: Sequence[MapAttempt]) -> dict[MapAttempt, Split | None]:
-        """Each attempt's split, from its log; None without a log, or without a file split in it."""
+        """Returns each attempt's split, from its log; None without a log or a file split in it."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return dict(zip(attempts, pool.map(self._split, attempts), strict=True))
 

@@ -1,4 +1,4 @@
-"""The jars that `vas build` makes and fetches: what labs, images and playbooks run."""
+"""Finds the jars that `vas build` makes and fetches, for labs, images and playbooks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _HINT = "run `vas build`"
 
 
 def find_hadoop() -> Path:
-    """Where Hadoop's jars are. Raises NotHere before a build."""
+    """Returns the directory of Hadoop's jars. Raises NotHere before a build."""
     if not any(_HADOOP.glob("hadoop-common-*.jar")):
         raise NotHere("Hadoop's jars are not there", where=str(_HADOOP), hint=_HINT)
     return _HADOOP
 
 
 def find_plugins() -> Path:
-    """The plugins' jar. Raises NotHere before a build."""
+    """Returns the path of the plugins' jar. Raises NotHere before a build."""
     found = sorted(_PLUGINS.glob("vas-yarn-plugins-*.jar"))
     if not found:
         raise NotHere("the plugins are not built", where=str(_PLUGINS), hint=_HINT)

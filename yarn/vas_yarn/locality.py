@@ -1,4 +1,4 @@
-"""Where each map of a job ran, where its stripe lay, and why the two differ if they do. Pure."""
+"""Judges where each map of a job ran, where its stripe lay, and why they differ. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vas_yarn.placement_log import PlacementDecision
 
 
 class Where(StrEnum):
-    """How near to its data a map ran."""
+    """The place of a map, by its nearness to its data."""
 
     LOCAL = "local"
     PARTNER = "partner"
@@ -23,7 +23,7 @@ class Where(StrEnum):
 
 @dataclass(frozen=True)
 class MapLocality:
-    """One map: its split, the VM that it was asked for, and where it ran."""
+    """The locality of a map: its split, the VM that it was asked for, and where it ran."""
 
     task: str
     path: str | None
@@ -50,7 +50,7 @@ def judge(
     cluster: Cluster,
     decisions: Iterable[PlacementDecision],
 ) -> MapLocality:
-    """Joins what is known of one map. `owned_spans` are the owners of its split, in order.
+    """Joins the facts about one map. `owned_spans` are the owners of its split, in order.
 
     MapReduce asks for the host of the `block` that holds the split's start, however many blocks
     the split has; so the block's VM is the one judged by. `local_bytes` counts the whole split.

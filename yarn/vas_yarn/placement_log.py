@@ -1,4 +1,4 @@
-"""The placement plugin's log: one line per decision, `key=value` after the logger's name.
+"""Reads the placement plugin's log: a line per decision, `key=value` after the logger's name.
 
 The writer is org.vas.scheduler (docs/placement.md has the format).
 """
@@ -22,7 +22,7 @@ _FIELD = re.compile(r"(\w+)=(\S*)")
 
 @dataclass(frozen=True)
 class PlacementDecision:
-    """One line. `host` is the guest waited for, `waited_ms` how long, `cause` why it ended.
+    """A line of the log: `host` is the guest waited for, `cause` the reason why a wait ended.
 
     A grant has a `container` and a `locality`; other events have none. `key` tells asks of one
     application apart: after a failure MapReduce asks for a map again, with another priority.
@@ -40,7 +40,7 @@ class PlacementDecision:
 
 
 def parse(lines: Iterable[str]) -> Iterator[PlacementDecision]:
-    """The decisions in a log; lines of other loggers are passed over."""
+    """Returns the decisions in a log; skips lines of other loggers."""
     for line in lines:
         match = _LINE.search(line)
         if match:
@@ -60,7 +60,7 @@ def parse(lines: Iterable[str]) -> Iterator[PlacementDecision]:
 
 
 def read(files: Iterable[Path]) -> list[PlacementDecision]:
-    """The decisions of several log files, in their order.
+    """Returns the decisions of several log files, in the order of files.
 
     Raises BadInput for a missing one and for a device. A line may be longer than any of ours: it is
     read in parts, which are passed over.

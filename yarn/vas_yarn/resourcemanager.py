@@ -1,4 +1,4 @@
-"""The ResourceManager's REST interface, as far as VAS uses it."""
+"""Asks the ResourceManager's REST interface for nodes and applications."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _POLL_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class ApplicationLife:
-    """Whether an application is over.
+    """The state of an application: whether it is over, and since when.
 
     `over_since_ms` is when it ended (Unix ms); None while it is not over, and for an application
     whose owner lets nobody else see its times (`mapreduce.job.acl-view-job`).
@@ -32,7 +32,7 @@ class ApplicationLife:
 
 @dataclass(frozen=True)
 class Doubt:
-    """The ResourceManager works, but what it answers about one application makes no sense."""
+    """The ResourceManager answers, but its answer about one application makes no sense."""
 
     why: str
 
@@ -50,17 +50,20 @@ class ResourceManagerClient:
     def at(
         cls, address: str, port: int = _PORT, *, hint: str = "", ca: Path | None = None
     ) -> ResourceManagerClient:
-        """The one at a host's name or address, over HTTP. `hint` is for one that is silent."""
+        """Returns the client of a host's name or address, over HTTP.
+
+        `hint` is the advice in the error when it does not answer.
+        """
         host = f"[{address}]" if ":" in address else address
         return cls.of(f"http://{host}:{port}", hint=hint, ca=ca)
 
     @classmethod
     def of(cls, url: str, *, hint: str = "", ca: Path | None = None) -> ResourceManagerClient:
-        """The one at a URL, HTTP or HTTPS. Raises BadInput for another kind of URL."""
+        """Returns the client of a URL, HTTP or HTTPS. Raises BadInput for another kind of URL."""
         return cls(WebServer(_NAME, url, hint, hint, ca, _POLL_SECONDS))
 
     def nodes(self) -> dict[str, str]:
-        """Node name -> state (NEW, RUNNING, UNHEALTHY, LOST, ...)."""
+        """Returns node name -> state (NEW, RUNNING, UNHEALTHY, LOST, ...)."""
         found = self._field("nodes", "nodes")
         nodes = found.get("node", []) if isinstance(found, dict) else []
         # Hadoop writes a list of one as that one.
@@ -98,7 +101,7 @@ class ActiveResourceManager(ResourceManagerClient):
 
     @classmethod
     def find(cls, urls: Sequence[str], ca: Path | None = None) -> ActiveResourceManager:
-        """The first that says it is active. Raises VasError when none does."""
+        """Returns the first that reports to be active. Raises VasError when none does."""
         problems: list[str] = []
         for url in urls:
             server = WebServer(

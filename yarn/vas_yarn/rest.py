@@ -1,4 +1,4 @@
-"""Reads and writes at the web interfaces of Hadoop: HTTP, HTTPS, and SPNEGO (Kerberos)."""
+"""Talks to the web interfaces of Hadoop: HTTP, HTTPS, and SPNEGO (Kerberos)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class NotKnown(VasError):
 
 @dataclass(frozen=True)
 class WebServer:
-    """A web interface: its name for people, its URL, and the hints for two kinds of failure.
+    """A web interface: its name for people, its URL, and hints for two kinds of failure.
 
     `refused_hint` is for an error status, `silent_hint` for a server that does not answer.
     `ca` is a file of certificates (PEM) that an HTTPS server's certificate must lead to; None is
@@ -91,18 +91,18 @@ class WebServer:
         self._session.auth = _Negotiate()
 
     def read(self, path: str) -> WebAnswer:
-        """GET. Raises NotKnown for 404, VasError for every other failure.
+        """Reads a path by GET. Raises NotKnown for 404, VasError for every other failure.
 
         Among these: an answer of more than 512 MiB, and one that takes longer than 45 seconds.
         """
         return self._ask("GET", path)
 
     def read_json(self, path: str) -> JsonAnswer:
-        """GET of a JSON object. Raises as `read` does, and VasError for anything else."""
+        """Reads a JSON object by GET. Raises as `read` does, and VasError for anything else."""
         return self._json(path, self.read(path))
 
     def put_json(self, path: str, document: Mapping[str, Any]) -> JsonAnswer:
-        """PUT of a JSON object, answered with one. Raises as `read_json` does."""
+        """Sends a JSON object by PUT and returns the answer. Raises as `read_json` does."""
         return self._json(path, self._ask("PUT", path, document))
 
     def _ask(self, method: str, path: str, document: Mapping[str, Any] | None = None) -> WebAnswer:
@@ -178,7 +178,7 @@ class WebServer:
 
 
 def request_json(url: str, name: str = "the web server", hint: str = "") -> dict[str, Any]:
-    """GET of the JSON object at a whole URL, without patience: 5 seconds of silence are enough.
+    """Reads the JSON object at a whole URL; gives up after 5 seconds of silence.
 
     Raises VasError, with the hint, when there is none.
     """

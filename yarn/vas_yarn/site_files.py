@@ -1,4 +1,4 @@
-"""Hadoop's configuration as Hadoop reads it: a machine's site files, a job's XML, and `-D`.
+"""Reads configuration as Hadoop does: a machine's site files, a job's XML, and `-D`.
 
 Old names of keys are replaced by the present ones, and references to other keys are resolved.
 """
@@ -54,14 +54,14 @@ class JobConfiguration:
         self._found = {_OLD_NAMES.get(p.key, p.key): p for p in properties}
 
     def find(self, key: str) -> Property | None:
-        """The key as it was written, with the references in its value resolved."""
+        """Returns the key as it was written, with the references in its value resolved."""
         found = self._found.get(key)
         if found is None:
             return None
         return Property(found.key, self._resolved(found.value.strip()), found.chosen)
 
     def get(self, key: str, default: str = "") -> str:
-        """The value, or the default if the key is not set or empty."""
+        """Returns the value, or the default if the key is not set or empty."""
         found = self.find(key)
         return found.value if found and found.value else default
 
@@ -81,7 +81,7 @@ class JobConfiguration:
 
 
 def read_xml(file: Path) -> list[Property]:
-    """The properties of a `job.xml`, a site file or a profile, in their order. Raises BadInput."""
+    """Reads the properties of a `job.xml`, site file or profile, in order. Raises BadInput."""
     return list(_properties(file, ()))
 
 
@@ -117,7 +117,7 @@ def _property(entry: ElementTree.Element, file: Path) -> Property:
 
 
 def from_options(options: Iterable[str]) -> list[Property]:
-    """The properties of `-D key=value` options. Raises BadInput."""
+    """Returns the properties of `-D key=value` options. Raises BadInput for other options."""
     pairs = [(option, *option.partition("=")) for option in options]
     for option, key, equals, _ in pairs:
         if not key or not equals:
@@ -126,16 +126,16 @@ def from_options(options: Iterable[str]) -> list[Property]:
 
 
 def as_mapping(properties: Mapping[str, str]) -> JobConfiguration:
-    """A configuration of plain pairs."""
+    """Makes a configuration from plain key and value pairs."""
     return JobConfiguration(Property(key, value) for key, value in properties.items())
 
 
 def configuration_directory() -> Path:
-    """The directory of this machine's site files: `$HADOOP_CONF_DIR`, else /etc/hadoop/conf."""
+    """Returns the directory of the site files: `$HADOOP_CONF_DIR`, else /etc/hadoop/conf."""
     return Path(os.environ.get("HADOOP_CONF_DIR") or _DEFAULT_DIRECTORY)
 
 
 def site_properties(directory: Path) -> dict[str, str]:
-    """Key -> value of all site files in a directory; a later file wins. Raises BadInput."""
+    """Reads key -> value of all site files in a directory; a later file wins. Raises BadInput."""
     files = [directory / name for name in SITE_FILES]
     return {p.key: p.value for file in files if file.exists() for p in read_xml(file)}

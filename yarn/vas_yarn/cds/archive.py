@@ -1,4 +1,4 @@
-"""The archive of a node: what it is made of, whether it still fits, making it.
+"""Makes a node's class archive, and tells whether it still fits its JVM and jars.
 
 The JVM checks its own version and the jars' sizes and times itself, and goes on without an archive
 that does not fit. It does not check the archive's bytes: the digest beside it does.
@@ -36,7 +36,7 @@ _QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
 
 class ArchiveState(Enum):
-    """How an archive stands to the jars and the JVM of this node."""
+    """The state of an archive for the jars and the JVM of this node."""
 
     FITS = "fits"
     MISSING = "missing"
@@ -203,7 +203,7 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def jvm_flags(archive: Path) -> tuple[str, ...]:
-    """Flags that make a JVM map the archive, and go on without it where it does not fit.
+    """Returns flags by which a JVM maps the archive, and goes on without one that does not fit.
 
     By default JDK 17.0.15 maps an archive at a random address and rewrites every pointer in it, a
     tenth of a JVM's start here, and the pages are then each JVM's own. In mode 0 it is mapped at
@@ -214,7 +214,7 @@ def jvm_flags(archive: Path) -> tuple[str, ...]:
 
 
 def class_path_argument(jars: str, directories: Sequence[Path | str]) -> str:
-    """The line of an argument file with a task's class path: jars by name, then directories.
+    """Returns the class path line of an argument file: jars by name, then directories.
 
     The JVM maps an archive only if the class path starts with the jars it was made of, and
     YARN's own starts with the container's directory.

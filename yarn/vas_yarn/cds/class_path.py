@@ -1,4 +1,4 @@
-"""A class path as the JVM needs it for an archive: jars by name, directories behind."""
+"""Turns a class path into what an archive needs: jars by name, then directories."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def hadoop_class_path() -> str:
 
 
 def java_home() -> Path:
-    """$JAVA_HOME, or the home of the `java` on PATH. Raises NotHere without one."""
+    """Returns $JAVA_HOME, or the home of the `java` on PATH. Raises NotHere without one."""
     if home := os.environ.get("JAVA_HOME"):
         return Path(home)
     java = shutil.which("java")

@@ -1,4 +1,4 @@
-"""One run of a Hadoop program: its client, the applications it submits, and what became of them.
+"""Runs a Hadoop program: starts its client, follows its applications, reports their results.
 
 It works in the same way in a lab and on a site: the command and its environment say where it runs.
 """
@@ -34,12 +34,12 @@ _HISTORY_TIMEOUT_SECONDS = 30.0
 
 
 class Cancelled(VasError):
-    """Whoever wanted the job is gone."""
+    """The process that wanted the job has ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobProgram:
-    """A command that submits jobs: `name` for people, where its output goes, how long it may take.
+    """A command that submits jobs, its `name` for people, its output, and its time limit.
 
     `env` is all of its environment; None is this process'.
     """
@@ -52,7 +52,7 @@ class JobProgram:
 
 
 class JobClient:
-    """One run of one program."""
+    """The run of one program, from its start to its result."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class JobClient:
 def lines_while_wanted(
     output: int, wish: int | None, limit_seconds: float | None = None
 ) -> Iterator[bytes]:
-    """The lines of one descriptor as they come; Cancelled as soon as the other one ends.
+    """Yields the lines of one descriptor; raises Cancelled as soon as the other one ends.
 
     Raises VasError where the first has not ended within the limit.
     """

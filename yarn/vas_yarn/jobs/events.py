@@ -1,4 +1,4 @@
-"""Events of a job, and of a lab that starts: JSON lines on a program's stdout."""
+"""Reads and writes events of a job, or of a lab's start: JSON lines on stdout."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 
 class Event(BaseModel):
-    """`progress` and `output` any number of times, then `ready` (it is done) or `failed`.
+    """An event: `progress` and `output` any number of times, then `ready` or `failed`.
 
     `output` is a line that a job printed. The text of a job's `ready` is its result as JSON.
     """
@@ -24,5 +24,5 @@ def emit(event: Event) -> None:
 
 
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """The events that arrive, until the other side closes."""
+    """Yields the events that arrive, until the other side closes."""
     return (Event.model_validate_json(line) for line in lines)

@@ -1,4 +1,4 @@
-"""A job: the programs of Hadoop that can be run, and the result of a run."""
+"""Names the programs of Hadoop that can be run, and holds the result of a run."""
 
 from __future__ import annotations
 
@@ -58,31 +58,31 @@ class JobResult(BaseModel):
     map_counters: Counters
 
     def counter(self, name: str) -> int:
-        """A counter by its name; 0 when it is not there (MapReduce leaves zeros out)."""
+        """Returns a counter by its name; 0 when it is missing (MapReduce leaves zeros out)."""
         return sum(group.get(name, 0) for group in self.counters.values())
 
     def map_counter(self, name: str) -> int:
-        """A counter of the map tasks alone; 0 when it is not there."""
+        """Returns a counter of the map tasks alone; 0 when it is missing."""
         return sum(group.get(name, 0) for group in self.map_counters.values())
 
     @property
     def data_local_maps(self) -> int:
-        """Maps that ran on a node YARN was told holds their split."""
+        """The maps that ran on a node of which YARN was told that it holds their split."""
         return self._of_job("DATA_LOCAL_MAPS")
 
     @property
     def rack_local_maps(self) -> int:
-        """Maps that ran on another node of such a node's rack."""
+        """The maps that ran on another node of such a node's rack."""
         return self._of_job("RACK_LOCAL_MAPS")
 
     @property
     def other_maps(self) -> int:
-        """Maps that ran anywhere else, those without a preference included."""
+        """The maps that ran anywhere else, those without a preference included."""
         return self.total_maps - self.data_local_maps - self.rack_local_maps
 
     @property
     def total_maps(self) -> int:
-        """Map attempts that were launched."""
+        """The number of map attempts that were launched."""
         return self._of_job("TOTAL_LAUNCHED_MAPS")
 
     def _of_job(self, name: str) -> int:
@@ -90,7 +90,7 @@ class JobResult(BaseModel):
 
 
 def program(argv: tuple[str, ...], logs: Path) -> tuple[str, ...]:
-    """The main class and arguments of `terasort IN OUT`, `dfsio ...` or `FILE.jar ...`.
+    """Returns main class and arguments of `terasort IN OUT`, `dfsio ...` or `FILE.jar ...`.
 
     What a program reports besides goes into `logs`. Raises BadInput for anything else.
     """
@@ -112,7 +112,7 @@ def program(argv: tuple[str, ...], logs: Path) -> tuple[str, ...]:
 
 
 def add_counters(all_counters: Iterable[Counters]) -> Counters:
-    """The sums, counter by counter."""
+    """Returns the sums of two sets of counters, counter by counter."""
     total: Counters = {}
     for counters in all_counters:
         for group, values in counters.items():

@@ -1,4 +1,4 @@
-"""Where jobs run: a lab, or something else that a benchmark can use like one."""
+"""The interface of a place where jobs run: a lab or a real site."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class PlaceFacts(Protocol):
 
     @property
     def temporary(self) -> Path:
-        """Where programs in the place may write."""
+        """The directory in which programs in the place may write."""
 
 
 class JobPlace(Protocol):
-    """A running cluster of YARN on Lustre. All raise VasError when they fail."""
+    """A running YARN on Lustre. All methods raise VasError when they fail."""
 
     @property
     def spec(self) -> PlaceFacts:

@@ -15,7 +15,7 @@ from vas_yarn.profiles import SHUFFLE
 
 @dataclass(frozen=True)
 class Arm:
-    """One way of running the job. `properties` is all that sets it apart.
+    """One way of running the job: arms differ in `properties` and `jars` only.
 
     Another framework than MapReduce has its `jars` on the class path besides, behind Hadoop's.
     """
@@ -42,12 +42,12 @@ BASE = "real hosts"
 
 
 def hdfs_arm(root: str, block_bytes: int) -> Arm:
-    """YARN's own scheduler and shuffle on the HDFS whose paths begin so."""
+    """Returns the arm of stock YARN on the HDFS whose paths begin with `root`."""
     return Arm("YARN-HDFS", "on HDFS", _PLACEMENT_OFF | hdfs_job_properties(root, block_bytes))
 
 
 def hdfs_job_properties(root: str, block_bytes: int) -> dict[str, str]:
-    """Properties that put a job on HDFS: its staging and all paths without a scheme.
+    """Returns properties that put a job on HDFS: its staging and all paths without a scheme.
 
     `root` is what HDFS' paths begin with, `block_bytes` the size of its blocks.
 

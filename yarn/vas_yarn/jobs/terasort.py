@@ -22,7 +22,7 @@ _CHECKSUM_BITS = 64
 
 @dataclass(frozen=True)
 class TeraSortSizes:
-    """How the data is cut: rows of 100 bytes, splits that are stripes, one reducer per host."""
+    """The sizes of the data: rows of 100 bytes, splits that are stripes, a reducer per host."""
 
     rows: int
     split_bytes: int
@@ -41,7 +41,7 @@ class TeraSortSizes:
 
     @classmethod
     def of(cls, size_bytes: int, hosts: int) -> TeraSortSizes:
-        """16 MiB splits; larger ones where that would make more than 48 maps.
+        """Returns sizes with splits of 16 MiB, or larger ones if that made more than 48 maps.
 
         Raises BadInput for less than a split a host: locality would not show.
         """
@@ -76,12 +76,12 @@ class TeraSort:
         self._generated = self._lab.run_job(argv, job_properties(self._sizes) | plain)
 
     def copy_from(self, made: TeraSort) -> None:
-        """Has the same data, in HDFS."""
+        """Copies the data of another one into HDFS, as this one's."""
         copy_to_hdfs(self._lab, made._input, self._input, self._sizes.split_bytes)
         self._generated = made._generated
 
     def run(self, arm: Arm, *, on_event: OnEvent = lambda _: None) -> JobResult:
-        """Sorts it in one way. Raises VasError when the lab is broken or the job fails."""
+        """Sorts the data as one arm. Raises VasError when the lab is broken or the job fails."""
         self._lab.refuse_broken()
         argv = ["terasort", self._input, self._output(arm)]
         properties = job_properties(self._sizes) | dict(arm.properties)
@@ -92,7 +92,7 @@ class TeraSort:
         remove_tree(self._lab, self._output(arm))
 
     def validate(self, arm: Arm) -> str:
-        """The checksum of what `run` wrote, which is removed. Raises VasError if it is wrong.
+        """Returns the output's checksum; removes the output. Raises VasError if it is wrong.
 
         The validator is a job too: the same one, stock's, whatever the arm.
         """
@@ -110,7 +110,7 @@ class TeraSort:
 
 
 def job_properties(sizes: TeraSortSizes) -> dict[str, str]:
-    """Properties of every job on data of these sizes, in all arms."""
+    """Returns the properties of every job on data of these sizes, in all arms."""
     return {
         "vas.lustre.block-size": str(sizes.split_bytes),
         "mapreduce.job.maps": str(sizes.generators),
@@ -126,7 +126,7 @@ def job_properties(sizes: TeraSortSizes) -> dict[str, str]:
 
 
 def checked_rows(lab: JobPlace, report: str, made: JobResult) -> str:
-    """The checksum in TeraValidate's report, which has one only for rows in order.
+    """Returns the checksum in TeraValidate's report, which has one only for rows in order.
 
     Raises VasError for rows that are not, and for others than those that `made` generated: TeraGen
     counted the same sum, of which a counter keeps the lowest 64 bits.

@@ -1,4 +1,4 @@
-"""Files of jobs: below the lab's mount, or in its HDFS by the whole URI."""
+"""Handles files of jobs: below the lab's mount, or in its HDFS by the whole URI."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CUT = 'truncate -s "$2" "$1"/*'
 
 
 def inside(lab: JobPlace, path: str) -> Path:
-    """Where a path, as jobs write it, is for programs in the lab."""
+    """Returns where programs in the lab find a path that jobs write."""
     return Path(lab.spec.cluster.lustre.mount) / path.lstrip("/")
 
 
@@ -41,7 +41,7 @@ def cut_files(lab: JobPlace, path: str, size_bytes: int) -> None:
 
 @contextmanager
 def readable(lab: JobPlace, path: str) -> Iterator[Path]:
-    """A directory for programs in the lab to read; of one in HDFS, a copy for as long."""
+    """Yields a directory that programs in the lab can read: a temporary copy of one in HDFS."""
     if not in_hdfs(path):
         yield inside(lab, path)
         return
@@ -64,7 +64,7 @@ def copy_to_hdfs(lab: JobPlace, source: str, target: str, block_bytes: int) -> N
 
 
 def shares(files: Sequence[str], guests: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Who writes which files: dealt out, one after another; who has none is left out."""
+    """Deals files out to guests one after another; leaves out guests without any."""
     for number, guest in enumerate(guests):
         if share := files[number :: len(guests)]:
             yield guest, share

@@ -17,12 +17,12 @@ class Contradiction:
     fix: str
 
     def as_json(self) -> dict[str, str]:
-        """The row as `vas lint --json` prints it."""
+        """Returns the row as `vas lint --json` prints it."""
         return asdict(self)
 
 
 def number(conf: JobConfiguration, key: str, default: float) -> float:
-    """The number that a value starts with; the default if there is none.
+    """Returns the number that a value starts with; the default if there is none.
 
     Hadoop refuses a value with a unit; `numbers` says so, and other rules go on with what was
     meant.

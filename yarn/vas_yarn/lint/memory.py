@@ -44,7 +44,7 @@ class TaskMemory:
 
 
 def task(conf: JobConfiguration, kind: str) -> TaskMemory:
-    """The sizes that Hadoop gives this kind of task; the last of several -Xmx counts."""
+    """Returns the sizes that Hadoop gives this kind of task; the last of several -Xmx counts."""
     opts = conf.get(f"mapreduce.{kind}.java.opts") or conf.get(_BOTH_OPTS)
     flags = {name: int(size) * _UNITS[unit.lower()] for name, size, unit in _FLAG.findall(opts)}
     megabytes = number(conf, f"mapreduce.{kind}.memory.mb", -1)
@@ -60,7 +60,7 @@ def task(conf: JobConfiguration, kind: str) -> TaskMemory:
 
 
 def unreadable_sizes(conf: JobConfiguration) -> Iterator[Contradiction]:
-    """A JVM does not start with a size that it cannot read."""
+    """Finds sizes that a JVM cannot read: it would not start."""
     for key in (*(f"mapreduce.{kind}.java.opts" for kind in ("map", "reduce")), _BOTH_OPTS):
         opts = conf.get(key)
         for flag in opts.split():
@@ -70,7 +70,7 @@ def unreadable_sizes(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def sort_buffer(conf: JobConfiguration) -> Iterator[Contradiction]:
-    """The sort buffer lies in the heap of a map."""
+    """Finds a sort buffer that does not fit the heap of a map."""
     maps = task(conf, "map")
     megabytes = int(number(conf, "mapreduce.task.io.sort.mb", 100))
     room = maps.heap - maps.young if maps.young else int(maps.heap * _SORT_SHARE)
@@ -92,7 +92,7 @@ def sort_buffer(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def heap_in_container(conf: JobConfiguration) -> Iterator[Contradiction]:
-    """A JVM that grows beyond its container is killed."""
+    """Finds a heap that does not fit its container: YARN kills a JVM that outgrows it."""
     for kind in ("map", "reduce"):
         each = task(conf, kind)
         found = conf.find(each.memory_key)
@@ -107,7 +107,7 @@ def heap_in_container(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def container_in_scheduler(conf: JobConfiguration) -> Iterator[Contradiction]:
-    """The ResourceManager refuses an ask beyond its limit."""
+    """Finds a container above the ResourceManager's limit, which it refuses."""
     limit = int(number(conf, "yarn.scheduler.maximum-allocation-mb", 0))
     for kind in ("map", "reduce"):
         each = task(conf, kind)
@@ -121,7 +121,7 @@ def container_in_scheduler(conf: JobConfiguration) -> Iterator[Contradiction]:
 
 
 def containers_in_guests(conf: JobConfiguration, cluster: Cluster) -> Iterator[Contradiction]:
-    """Containers run in the site's guests, and in no more memory than those have."""
+    """Finds containers that do not fit the memory of the site's guests."""
     guests = sorted(cluster.guests(), key=lambda guest: guest.memory_bytes)
     if not guests:
         return
@@ -147,7 +147,7 @@ def containers_in_guests(conf: JobConfiguration, cluster: Cluster) -> Iterator[C
 
 
 def reducers_before_maps(conf: JobConfiguration, cluster: Cluster) -> Iterator[Contradiction]:
-    """Reducers that wait for maps must leave them room."""
+    """Finds reducers that take the memory of the maps they wait for."""
     key = "mapreduce.job.reduce.slowstart.completedmaps"
     reducers = int(number(conf, "mapreduce.job.reduces", 1))
     memory = sum(guest.memory_bytes for guest in cluster.guests())

@@ -35,7 +35,7 @@ _ON_LUSTRE = {"dfs.blocksize": "vas.lustre.block-size", "dfs.block.size": "vas.l
 
 
 def contradictions(conf: JobConfiguration, cluster: Cluster | None) -> list[Contradiction]:
-    """All that is found; rules about guests need the site's map."""
+    """Returns all contradictions; rules about guests need the site's map."""
     alone: tuple[Callable[[JobConfiguration], Iterator[Contradiction]], ...] = (
         _numbers,
         _fractions,

@@ -1,4 +1,4 @@
-"""Properties of jobs, as Hadoop's `-conf` takes them: one XML file beside this one each."""
+"""The profiles of jobs: a file next to this one each, in the XML of Hadoop's `-conf`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PROFILES = ("default", "short", "long", "off")
 
 
 def profile_file(name: str) -> Path:
-    """The file of a profile: one of these, or any whose name ends so that it is one."""
+    """Returns the file of a profile, given its name or the path of an XML file."""
     return Path(name) if is_file_name(name) else Path(__file__).with_name(f"{name}.xml")
 
 

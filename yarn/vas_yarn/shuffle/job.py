@@ -38,14 +38,14 @@ class ShuffleAttempt:
 
     @property
     def state(self) -> str:
-        """`published`, `damaged` or `unpublished`."""
+        """The attempt's state: `published`, `damaged` or `unpublished`."""
         if self.damage:
             return "damaged"
         return "published" if self.manifest else "unpublished"
 
 
 def find(job: str, staging: Path) -> Path:
-    """The `shuffle` directory of a job, given its directory or its id.
+    """Returns the `shuffle` directory of a job, given its directory or its id.
 
     Raises BadInput if there is none, and where several users have one of this id: anybody may name
     a directory so.
@@ -71,7 +71,7 @@ def find(job: str, staging: Path) -> Path:
 
 
 def attempts(shuffle: Path) -> Iterator[ShuffleAttempt]:
-    """Every map attempt's directory, in the order of their names.
+    """Returns the directory of every map attempt, in the order of names.
 
     Raises VasError where the file system fails, which is not damage.
     """
@@ -110,7 +110,7 @@ def _all(stream: BinaryIO) -> bytes:
 
 
 def open_regular(path: Path) -> int:
-    """A descriptor of a regular file, never through a link, never waiting for a pipe's writer.
+    """Opens a regular file: never through a link, never waiting for a pipe's writer.
 
     Raises FileNotFoundError, Damaged for anything that is not a regular file, VasError else.
     """

@@ -38,7 +38,7 @@ class ManifestSegment:
 
     @property
     def end(self) -> int:
-        """The first byte after it."""
+        """The offset of the first byte after the segment."""
         return self.offset + self.stored_bytes
 
 
@@ -57,7 +57,7 @@ class OutputManifest:
 
     @property
     def stored_bytes(self) -> int:
-        """Bytes of all segments in their files."""
+        """The bytes of all segments in their files."""
         return sum(segment.stored_bytes for segment in self.segments)
 
     @property

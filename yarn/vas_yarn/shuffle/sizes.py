@@ -1,4 +1,4 @@
-"""How a job's map output is spread over its reducers. Pure."""
+"""Computes how a job's map output is spread over its reducers. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ReducerInput:
 
 
 def reducer_inputs(manifests: Iterable[OutputManifest]) -> list[ReducerInput]:
-    """A row for each reducer, empty ones too. Counts every attempt given."""
+    """Returns a row for each reducer, empty ones too. Counts every attempt given."""
     known = list(manifests)
     partitions = max((manifest.partitions for manifest in known), default=0)
     sums = [[0, 0, 0, 0, 0] for _ in range(partitions)]

@@ -1,4 +1,4 @@
-"""Whether map output is what was published: every file's length, every block's checksum."""
+"""Compares map output with what was published: file lengths and block checksums."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vas_yarn.shuffle.wire import Damaged
 
 @dataclass(frozen=True)
 class OutputDamage:
-    """One thing that is not what was published. `offset` in bytes, where one is known."""
+    """A difference from what was published. `offset` in bytes, where one is known."""
 
     attempt: str
     file: str
@@ -31,7 +31,7 @@ class OutputDamage:
 
 
 def verify(attempt: ShuffleAttempt) -> Iterator[OutputDamage]:
-    """The damage of one attempt; nothing for one that has not published.
+    """Yields the damage of one attempt; nothing for one that has not published.
 
     Raises VasError where the file system fails, which is not damage.
     """

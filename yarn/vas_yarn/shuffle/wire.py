@@ -22,7 +22,7 @@ class Reader:
 
     @property
     def left(self) -> int:
-        """Bytes not yet read."""
+        """The number of bytes not yet read."""
         return self._end - self._at
 
     def take(self, count: int) -> bytes:
@@ -37,11 +37,11 @@ class Reader:
         return self.take(1)[0]
 
     def u32s(self, count: int) -> tuple[int, ...]:
-        """`count` unsigned 32-bit numbers."""
+        """Returns `count` unsigned 32-bit numbers."""
         return struct.unpack(f">{count}I", self.take(4 * count))
 
     def vlong(self) -> int:
-        """A number as `WritableUtils.writeVLong` writes it."""
+        """Returns a number as `WritableUtils.writeVLong` writes it."""
         first = struct.unpack("b", self.take(1))[0]
         if first >= -112:
             return int(first)

@@ -54,7 +54,7 @@ def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
 
 
 def main_class(manifest: str) -> str | None:
-    """The Main-Class of a manifest's main section; None without one.
+    """Returns the Main-Class of a manifest's main section; None without one.
 
     A line that begins with a space continues the one before (JAR file specification).
     """

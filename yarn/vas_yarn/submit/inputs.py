@@ -18,7 +18,7 @@ _ONE_SPLIT = {".gz", ".deflate", ".lz4", ".snappy", ".zst"}
 def find_input(
     words: Sequence[str], mount: Path, block_bytes: int, *, home: str = ""
 ) -> Input | None:
-    """The size of all that arguments name and that is there: a job's output never is.
+    """Returns the size of existing files that arguments name: a job's output does not exist.
 
     `mount` is where Lustre is on this machine; names without a leading slash are below `home`, the
     user's directory in it (none without one); wildcards are the shell's, as Hadoop's mostly are.

@@ -45,14 +45,14 @@ class SubmissionPlan:
 
     @property
     def configuration(self) -> JobConfiguration:
-        """The properties as Hadoop reads them."""
+        """Returns the properties as Hadoop reads them."""
         return as_mapping(self.properties)
 
 
 def plan(
     job: SubmittedJob, profile: str, site: Mapping[str, str], conf: Mapping[str, str]
 ) -> SubmissionPlan:
-    """The profile over the site's files, the user's file over it, `-D` over all.
+    """Plans a submission: `-D` wins over the user's file, the profile and the site's files.
 
     Tags are added up: those of the profile, and those that somebody else set. A heap is not the
     profile's where its container is the user's.

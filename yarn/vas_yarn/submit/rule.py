@@ -1,4 +1,4 @@
-"""Which profile a job gets where nobody chose one. Pure."""
+"""Chooses a job's profile where the user has not. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_SHORT_MAPS = 2000
 
 @dataclass(frozen=True)
 class Input:
-    """The input of a job. Sizes in bytes."""
+    """The input of a job, with sizes in bytes."""
 
     total: int
     largest_split: int
@@ -24,14 +24,14 @@ class Input:
 
 @dataclass(frozen=True)
 class Choice:
-    """A profile, and why."""
+    """A chosen profile, and the reason."""
 
     profile: str
     why: str
 
 
 def choose(found: Input | None, reducers: int) -> Choice:
-    """By the bytes of the largest task: a map has a split, a reducer its share of the input."""
+    """Chooses by the bytes of the largest task: a map's split, a reducer's share of the input."""
     if found is None:
         return Choice("default", "the size of its input is not known")
     reducer = found.total // max(1, reducers)

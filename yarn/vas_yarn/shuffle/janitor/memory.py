@@ -54,7 +54,7 @@ class JanitorMemory:
             os.rename(new, memory, src_dir_fd=own, dst_dir_fd=own)
 
     def strangers(self) -> Iterator[tuple[str, str]]:
-        """Every name that a memory could have and that is not the janitor's, and why."""
+        """Yields names in the staging root that look like the memory and are not the janitor's."""
         for name in self._names():
             if why := self._not_own(name):
                 yield name, why

@@ -27,7 +27,7 @@ class Whose:
     device: int
 
     def strange(self, status: os.stat_result) -> str | None:
-        """Why this is not of them, in words; None if it is."""
+        """Returns why a file does not belong to this user and file system; None if it does."""
         if status.st_uid != self.uid:
             return f"belongs to uid {status.st_uid}, its staging directory to {self.uid}"
         if status.st_dev != self.device:

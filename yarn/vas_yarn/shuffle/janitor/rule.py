@@ -1,4 +1,4 @@
-"""Which job directories go, and why the others stay. Pure: no file, no clock, no network."""
+"""Decides which job directories go, and why others stay. Pure: no file, clock or network."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Clock:
 
 
 def over_since(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[str, int]:
-    """Job -> when it ended (Unix ms), of the jobs that are known to be over.
+    """Returns job -> when it ended (Unix ms), of the jobs that are known to be over.
 
     An application that is over stays over, so what the ResourceManager said once holds when it has
     forgotten the application. What it says now goes first. One that is over since a time it hides
@@ -77,7 +77,7 @@ def learned(lives: Lives, remembered: Mapping[str, int], now_ms: int) -> dict[st
 def judge(
     lives: Lives, remembered: Mapping[str, int], clock: Clock, changed: Mapping[str, int]
 ) -> list[Judged]:
-    """A verdict on each job below the staging root.
+    """Yields a verdict on each job below the staging root.
 
     `changed` is when anything in a job's directory changed last (Unix ms).
     """
@@ -120,7 +120,7 @@ def _judge_unknown(job: str, clock: Clock, changed_ms: int | None) -> Judged:
 def judge_quarantined(
     entries: Iterable[tuple[str, int]], now_ms: int, grace_ms: int
 ) -> list[Judged]:
-    """A verdict on each (name, moved there at Unix ms) in the quarantine.
+    """Yields a verdict on each (name, moved there at Unix ms) in the quarantine.
 
     QUARANTINE: its time there has to begin again, since it was moved at a time that has not come
     yet: the clock had jumped forward then, and it would stay until that time comes.

@@ -67,7 +67,7 @@ class Quarantined:
 
 @dataclass(frozen=True)
 class RefusedEntry:
-    """Something that is not as a job leaves it. It stays."""
+    """An entry that is not as a job leaves it. The janitor does not touch it."""
 
     where: str
     why: str
@@ -102,16 +102,16 @@ class StagingStore:
         self._memory = JanitorMemory(root, self._root)
 
     def close(self) -> None:
-        """Lets the root go."""
+        """Closes the descriptor of the root."""
         os.close(self._root)
 
     def entries(self) -> Iterator[Entry]:
-        """Every job directory that holds map output, and what is in quarantine."""
+        """Yields every job directory that holds map output, and the content of the quarantine."""
         for user in self.users():
             yield from user.entries
 
     def users(self) -> Iterator[OfUser]:
-        """User by user what `entries` has; first what has the name of the janitor's memory."""
+        """Yields the entries user by user; first those with the name of the janitor's memory."""
         yield OfUser([RefusedEntry(name, why) for name, why in self._memory.strangers()])
         for user in names_in(self._root):
             if user.startswith("."):
@@ -146,7 +146,7 @@ class StagingStore:
 
     @contextmanager
     def _staging(self, user: str) -> Iterator[tuple[int, Whose]]:
-        """Opens a user's staging directory. Raises OSError, Strange.
+        """Opens a user's staging directory. Raises OSError, and Strange if it is not the user's.
 
         One that others may write into can have been moved here by them, with whatever its owner
         has in it. Hadoop makes it 0700.
@@ -161,7 +161,7 @@ class StagingStore:
             yield staging, whose
 
     def changed_ms(self, found: JobDirectory) -> int:
-        """When it, its shuffle directory, or anything directly in that changed last (Unix ms).
+        """Returns the last change (Unix ms) of a job's directory, its shuffle one or attempts.
 
         Raises Strange where that is too much to look at, OSError.
         """
