@@ -20,6 +20,7 @@ from vas_tests.checks import REPOSITORY
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
     pytest.mark.skipif(shutil.which("nft") is None, reason="no nftables here"),
 ]

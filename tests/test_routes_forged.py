@@ -19,7 +19,7 @@ from vas_routing.links import PathState
 from vas_tests.breaking import vf_carrier
 from vas_tests.routes import RoutedNet, wait
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)]
 FORGER = Path(__file__).parent / "vas_tests/forger.py"
 VIRTIO = ("169.254.213.1", "169.254.213.2", "virtio0")
 SRIOV_LEG = ("10.77.0.11", "10.77.0.21", "vf0")

@@ -27,6 +27,7 @@ def _problem(number: int) -> PlacementProblem:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_within_a_percent_of_the_optimum_of_100_instances() -> None:
     gaps = {}

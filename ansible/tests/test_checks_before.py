@@ -99,4 +99,4 @@ def test_a_kernel_that_follows_planted_links_is_named(setting: str, value: int |
     (found,) = examine_machine(SITE, OSS, host(link_protection=both), {})
     assert found.check == "links" and not found.warns
     assert found.what.startswith(f"{setting} is {'not readable' if value is None else '0'}, ")
-    assert found.fix == f"write `{setting} = 1` to /etc/sysctl.d/60-vas-links.conf; sysctl --system"
+    assert found.fix == f"add `{setting} = 1` to /etc/sysctl.d/99-vas-links.conf; sysctl --system"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,10 @@ from enum import IntEnum
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
-MAVEN = ("mvn", "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
+# The local repository that ./vas compared with the record, if it did.
+_COMPARED = os.environ.get("VAS_MAVEN_REPOSITORY")
+_LOCAL = (f"-Dmaven.repo.local={_COMPARED}",) if _COMPARED else ()
+MAVEN = ("mvn", *_LOCAL, "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
 class Extent(IntEnum):

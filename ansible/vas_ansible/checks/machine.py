@@ -102,7 +102,7 @@ def _links(node: str, facts: MachineFacts) -> Iterator[CheckFinding]:
             what = (
                 f"{setting} is {'not readable' if value is None else value}, so a user may {harm}"
             )
-            fix = f"write `{setting} = 1` to /etc/sysctl.d/60-vas-links.conf; sysctl --system"
+            fix = f"add `{setting} = 1` to /etc/sysctl.d/99-vas-links.conf; sysctl --system"
             yield CheckFinding(node, "links", what, fix)
 
 

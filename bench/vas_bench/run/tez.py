@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -43,6 +44,9 @@ def fetch_tez(say: Callable[[str], None]) -> tuple[Path, ...]:
         say(f"fetching Apache Tez {tez_version()} from Maven Central, to measure against (7 MB)")
         shutil.rmtree(_TARGET, ignore_errors=True)
         argv = ["mvn", "-q", "-B", "-f", str(_PLUGINS / "pom.xml"), "-P", "tez", "-pl", "tez"]
+        # The repository that ./vas compared with the record, if it did.
+        if compared := os.environ.get("VAS_MAVEN_REPOSITORY"):
+            argv.append(f"-Dmaven.repo.local={compared}")
         run([*argv, "package"])
     if not tez_jars():
         raise VasError("Maven brought no Tez", where=str(_TARGET))

@@ -20,6 +20,7 @@ class Keyring:
         self.file, self._metrics = file, metrics
         self.keys = Keys()
         self._said: str | None = None
+        self._held_off: str | None = None
 
     def read(self) -> Keys:
         """Reads the key file again; returns the keys in force from now on."""
@@ -34,11 +35,18 @@ class Keyring:
         self._say(wrong)
         return self.keys
 
-    def hold_off(self, wrong: Exception) -> None:
-        """Reports that the keys that were read are not in force, as no node could use them."""
+    def hold_off(self, wrong: Exception, before: Keys) -> None:
+        """Reports that the keys that were read are not in force, as no node could use them.
+
+        `before` are the keys that still are. A reason is logged once, until it changes.
+        """
         what = str(wrong) if isinstance(wrong, VasError) else f"{type(wrong).__name__}: {wrong}"
+        self._metrics.signed.set(bool(before))
         self._metrics.key_refused.set(True)
-        log.error("the key of before holds", extra={"what": f"{self.file}: not in force: {what}"})
+        if what != self._held_off:
+            self._held_off = what
+            not_in_force = f"{self.file}: not in force: {what}"
+            log.error("the key of before holds", extra={"what": not_in_force})
 
     def _say(self, wrong: str | None) -> None:
         if wrong is None and not self.keys:

@@ -179,7 +179,7 @@ class RouteDaemon:
             try:
                 self._start(self._inputs, before.saved_state())
             except Exception as wrong:  # whatever it is, as above
-                self._keyring.hold_off(wrong)
+                self._keyring.hold_off(wrong, before.keys)
             else:
                 return
         self._live = before
