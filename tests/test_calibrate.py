@@ -18,6 +18,7 @@ from vas_tests.leftovers import mentioning, mount_table
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.timeout(900),
     pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3"),
 ]
@@ -71,7 +72,6 @@ def test_each_destination_gets_the_faster_path_and_the_policy_reads_it(tmp_path:
     assert "[1/2] round 1, sriov" in done.stderr
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("nothing_left")
 def test_a_switcher_that_takes_the_slower_path_is_found(tmp_path: Path) -> None:
     wrong = tmp_path / "choices.json"
