@@ -22,7 +22,7 @@ _DISK_BYTES = 6 << 30
 
 
 def check(root: Root) -> Iterator[DoctorFinding]:
-    """Findings for a lab of four hosts."""
+    """Yields the findings of `vas doctor` for a lab of four hosts."""
     wished = labs_directory()
     directory = next(path for path in (wished, *wished.parents) if path.exists())
     yield _namespaces()

@@ -15,20 +15,20 @@ from vas_yarn.jobs.job import PROGRAMS
 
 
 def lab_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """Labs, whether they are up or not."""
+    """Completes names of labs, whether they are up or not."""
     return _starting(labs(), incomplete)
 
 
 def programs(
     _ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[str] | list[CompletionItem]:
-    """Hadoop's programs; a jar's path otherwise."""
+    """Completes names of Hadoop's programs, or the path of a jar."""
     found = _starting(PROGRAMS, incomplete)
     return found or [CompletionItem(incomplete, type="file")]
 
 
 def nodes(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The nodes of the lab that --name says, if it is up; only the first word is one."""
+    """Completes names of the nodes of the lab of --name, if it is up; the first word only."""
     if ctx.params.get("words"):
         return []
     try:
@@ -38,7 +38,7 @@ def nodes(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[
 
 
 def logs(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The logs of the lab that --name says."""
+    """Completes names of the logs of the lab of --name."""
     try:
         return _starting(known_logs(default_directory(_name(ctx))), incomplete)
     except VasError:

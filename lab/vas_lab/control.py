@@ -20,7 +20,7 @@ _MAX_BYTES = 1 << 20
 
 
 class ControlRequest(BaseModel):
-    """`status`, or a daemon to signal, to start again, or an OST to be served from a NID."""
+    """A request to the supervisor: status, a daemon to signal or start, an OST to serve."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -42,7 +42,7 @@ class DaemonStatus(BaseModel):
 
 
 class ControlAnswer(BaseModel):
-    """`error` is set when the request was refused; `cpu_seconds` counts since the start.
+    """The supervisor's answer: `error` is set if it refused; `cpu_seconds` counts from the start.
 
     `lost_nodes` are those whose namespaces are held no more, with how their holder ended.
     """
@@ -74,7 +74,7 @@ def ask(state_dir: Path, request: ControlRequest) -> ControlAnswer:
 
 
 def listen(state_dir: Path) -> socket.socket:
-    """The supervisor's end, not inherited by children."""
+    """Opens the supervisor's socket, which its children do not inherit."""
     (state_dir / SOCKET).unlink(missing_ok=True)
     with socket_path(state_dir) as path:
         listener = socket.socket(socket.AF_UNIX)
@@ -84,7 +84,7 @@ def listen(state_dir: Path) -> socket.socket:
 
 
 def receive(connection: socket.socket) -> ControlRequest:
-    """One request. Raises BadInput for anything else."""
+    """Receives a request. Raises BadInput for anything else."""
     connection.settimeout(_TIMEOUT_SECONDS)
     data = b""
     while not data.endswith(b"\n") and len(data) < _MAX_BYTES:
@@ -100,7 +100,7 @@ def receive(connection: socket.socket) -> ControlRequest:
 
 @contextmanager
 def socket_path(directory: Path, name: str = SOCKET) -> Iterator[str]:
-    """A short path of a socket: it may have 107 bytes, and a state directory's may have more."""
+    """Yields a short path of a socket: Linux allows 107 bytes, a state directory may have more."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{descriptor}/{name}"

@@ -54,7 +54,7 @@ def check_disk(free: int, *, size: int = 0, copies: int = 0) -> None:
 
 
 def disk_error(wrong: OSError, where: Path) -> VasError:
-    """The operating system's refusal as ours, with the fix where there is one."""
+    """Turns an OSError into our error, with the fix where one is known."""
     path = os.fsdecode(wrong.filename) if wrong.filename else str(where)
     what = wrong.strerror or str(wrong)
     return VasError(what, where=path, hint=_HINTS.get(wrong.errno or 0))

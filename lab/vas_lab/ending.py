@@ -54,7 +54,7 @@ def kill(pid: int) -> None:
 
 
 def supervisors(root: Root, state_dir: Path) -> list[int]:
-    """The supervisor of the lab in a directory, by its command line; none when there is none.
+    """Finds the supervisor of the lab in a directory by its command line; empty without one.
 
     The `unshare` that waits for it has the same one at its end. It is the last to go and says
     so by its lock, so it is named only while it has no child yet.

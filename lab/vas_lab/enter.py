@@ -1,4 +1,4 @@
-"""How a lab gets its namespaces, and a program into them and onto a node: command lines. Pure."""
+"""Builds command lines that make a lab's namespaces, or enter them or a node. Pure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from pathlib import Path
 
 
 def in_new_namespaces(user_namespace: bool, argv: Sequence[str]) -> list[str]:
-    """A program as PID 1 of namespaces of its own, which end with it or with this command."""
+    """Returns a command line that runs a program as PID 1 of new namespaces, which end with it."""
     user = ["--user", "--map-root-user"] if user_namespace else []
     own = ["--mount", "--pid", "--net", "--uts", "--fork", "--mount-proc", "--kill-child"]
     return ["unshare", *user, *own, "--", *argv]
 
 
 def into_lab(supervisor: int, user_namespace: bool) -> list[str]:
-    """From outside, into the namespaces of the supervisor: the lab's master node."""
+    """Returns the words that lead from outside into the lab's master node."""
     user = ["--user", "--preserve-credentials"] if user_namespace else []
     return ["nsenter", f"--target={supervisor}", *user, "--mount", "--uts", "--net", "--pid", "--"]
 
 
 def into_node(holder: int | None) -> list[str]:
-    """From the master node onto another one, held by a process; None is the master itself."""
+    """Returns the words that lead from the master node to another; none for the master itself.
+
+    `holder` is the process that holds the node's namespaces, None for the master.
+    """
     if holder is None:
         return []
     return ["nsenter", f"--target={holder}", "--mount", "--uts", "--net", "--"]
@@ -29,6 +32,6 @@ def into_node(holder: int | None) -> list[str]:
 def with_environment(
     variables: Mapping[str, str], directory: Path, argv: Sequence[str]
 ) -> list[str]:
-    """The command in a directory and with variables that hold inside a lab only."""
+    """Returns a command line with a directory and variables that hold inside a lab only."""
     settings = [f"{key}={value}" for key, value in variables.items()]
     return ["env", "-C", str(directory), *settings, *argv]

@@ -28,7 +28,7 @@ class LabProblem:
 
 
 def find_problems(answer: ControlAnswer, state_dir: Path) -> list[LabProblem]:
-    """Daemons that are dead, nodes one cannot enter, nodes not RUNNING though theirs is alive."""
+    """Finds dead daemons, nodes that cannot be entered, and NodeManagers that are not RUNNING."""
     dead = {daemon.name for daemon in answer.daemons if daemon.ended is not None}
     option = name_option(state_dir)
     found = [*_dead_daemons(answer, option), *_nodes_not_held(answer, option)]

@@ -76,7 +76,7 @@ class Lab:
 
     @classmethod
     def attach(cls, state_dir: Path) -> Lab:
-        """The lab that runs in a directory. Raises VasError when none does."""
+        """Returns the lab that runs in a directory. Raises VasError when none does."""
         option = name_option(state_dir)
         if not is_running(state_dir):
             raise VasError("no lab is up", where=str(state_dir), hint=f"run `vas lab up{option}`")
@@ -112,7 +112,7 @@ class Lab:
         self.stop()
 
     def enter(self, argv: Sequence[str], *, node: str | None = None) -> list[str]:
-        """The command line that runs a program on a node (default: the ResourceManager's).
+        """Returns the command line that runs a program on a node (default: the ResourceManager's).
 
         Raises BadInput for a node that the lab does not have.
         """
@@ -129,7 +129,7 @@ class Lab:
         return [*lab, *into_node(holders.get(node or master)), *inner]
 
     def nodes(self) -> tuple[str, ...]:
-        """The names of the lab's nodes: hosts, guests and the ResourceManager's."""
+        """Returns the names of the lab's nodes: hosts, guests and the ResourceManager's."""
         return plan_topology(self.spec.cluster).nodes
 
     def call(
@@ -150,7 +150,7 @@ class Lab:
         return int(self._mds("asked")["asked"])
 
     def object_requests(self, *, counting: bool | None = None) -> dict[str, int]:
-        """Requests that all processes of the lab made to OSTs, one for each object of a file.
+        """Counts requests that all processes of the lab made to OSTs, one per object of a file.
 
         `glimpses` (stat), `syncs` (fsync), `destroys`, `punches` (truncate), since counting was
         last started. `counting` starts it again or stops it afterwards. A client that keeps locks
@@ -223,7 +223,7 @@ class Lab:
 def wanted(
     argv: Sequence[str], line: bytes, timeout_seconds: float
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A program that is given a line and then works until its stdin ends, with the body.
+    """Starts a program, sends it a line, and ends its stdin, and so the program, after the body.
 
     Raises VasError if it lives `timeout_seconds` longer than that; it is killed then.
     """

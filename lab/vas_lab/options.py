@@ -69,7 +69,7 @@ def prepare(options: LabOptions) -> LabSpec:
 
 
 def read_site(options: LabOptions) -> str:
-    """The cluster map as text."""
+    """Returns the cluster map as text."""
     if options.cluster_file is None:
         return lab_site_yaml(options.hosts)
     load_cluster(options.cluster_file)

@@ -23,7 +23,7 @@ class LabProcess:
 
 
 def processes(root: Root) -> Iterator[LabProcess]:
-    """Every process. One that ends meanwhile is left out."""
+    """Yields every process, without those that end meanwhile."""
     for path in root.glob("proc/[0-9]*/stat"):
         try:
             yield parse_stat(path.read_text(errors="replace"))
@@ -32,12 +32,12 @@ def processes(root: Root) -> Iterator[LabProcess]:
 
 
 def children(root: Root, parent: int) -> list[int]:
-    """The process ids of a process' children."""
+    """Returns the process ids of a process' children."""
     return [process.pid for process in processes(root) if process.parent == parent]
 
 
 def parse_stat(text: str) -> LabProcess:
-    """A process from its /proc/PID/stat (proc(5))."""
+    """Parses a process' /proc/PID/stat (proc(5))."""
     # The name stands in parentheses and may hold anything, parentheses included.
     head, _, tail = text.rpartition(")")
     fields = tail.split()
@@ -46,7 +46,7 @@ def parse_stat(text: str) -> LabProcess:
 
 
 def cpu_seconds(root: Root) -> float:
-    """CPU seconds used so far by all processes of a PID namespace, ended ones included.
+    """Returns the CPU seconds of all processes of a PID namespace, ended ones included.
 
     Whoever ends is waited for by a process inside (PID 1 at the latest), which then
     counts its time, so the sum over the live ones misses nothing. Only processes that

@@ -24,7 +24,7 @@ NOT_REAL = {
 
 
 def describe(lab: Lab) -> dict[str, Any]:
-    """A lab that is up, as `vas lab status --json` prints it."""
+    """Returns the description of a running lab that `vas lab status --json` prints."""
     answer = lab.ask(ControlRequest(ask="status"))
     spec = lab.spec
     problems = find_problems(answer, spec.state_dir)

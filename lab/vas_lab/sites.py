@@ -24,7 +24,7 @@ _GUEST_BYTES = _GUEST_MIB << 20
 
 
 def lab_site(hosts: int) -> dict[str, Any]:
-    """The map of `hosts` storage servers with a guest and an OST each, as in cluster.yaml.
+    """Makes the map of `hosts` storage servers with a guest and an OST each.
 
     Raises BadInput unless there are 1 to 64.
     """
@@ -47,14 +47,14 @@ def lab_site_yaml(hosts: int) -> str:
 
 
 def net_site() -> dict[str, Any]:
-    """The map of a small network: three hosts with a guest each, and a second on the first."""
+    """Makes the map of a small network: three hosts, two guests on the first, one on others."""
     site = lab_site(3)
     site["hosts"][0]["guests"].append(_guest(4, 3))
     return site
 
 
 def memory_needed(guests: int, *, hdfs: bool = False) -> int:
-    """Bytes that a lab with `guests` guests may use when all of them are busy."""
+    """Returns the bytes that a lab with `guests` guests may use when all are busy."""
     once, each = _memory(hdfs)
     return once + guests * each
 

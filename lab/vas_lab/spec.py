@@ -80,12 +80,12 @@ class LabSpec(BaseModel):
 
     @property
     def holders_file(self) -> Path:
-        """Node -> the process (its id inside the lab) that holds its namespaces, as JSON."""
+        """The file (JSON) of node -> the id, in the lab, of the process with its namespaces."""
         return self.state_dir / "holders.json"
 
     @property
     def logs(self) -> Path:
-        """One log per daemon."""
+        """The directory of the logs, one for each daemon."""
         return self.state_dir / "logs"
 
     @property
@@ -100,7 +100,7 @@ class LabSpec(BaseModel):
 
     @property
     def jars(self) -> str:
-        """All jars of Hadoop and the plugins, a class path without the configuration."""
+        """The class path of all jars of Hadoop and the plugins, without the configuration."""
         return ":".join(map(str, self._jars))
 
     @property
@@ -110,12 +110,12 @@ class LabSpec(BaseModel):
         return (*sorted(self.hadoop_lib.glob("*.jar")), *plugins)
 
     def node_dir(self, node: str) -> Path:
-        """A node's local disk: YARN's local and log directories."""
+        """Returns the directory of a node's local disk: YARN's local and log directories."""
         return self.state_dir / "nodes" / node
 
 
 def find_java() -> Path:
-    """$JAVA_HOME, or the home of the `java` on PATH. Raises NotHere without one."""
+    """Returns $JAVA_HOME, or the home of the `java` on PATH. Raises NotHere without one."""
     if home := os.environ.get("JAVA_HOME"):
         if not (Path(home) / "bin/java").is_file():
             raise VasError("no bin/java in it", where=f"JAVA_HOME={home}", hint="unset or fix it")

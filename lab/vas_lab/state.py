@@ -36,12 +36,12 @@ class Running(BaseModel):
 
 
 def running_file(state_dir: Path) -> Path:
-    """Where the last start of a lab is noted."""
+    """Returns the file that keeps facts about the last start of a lab."""
     return state_dir / "running.json"
 
 
 def last_up_seconds(state_dir: Path) -> float | None:
-    """How long the last start of that lab took, if it is known."""
+    """Returns the seconds of a lab's last start; None if not known."""
     try:
         return Running.model_validate_json(running_file(state_dir).read_bytes()).up_seconds
     except (OSError, ValidationError):
@@ -49,17 +49,17 @@ def last_up_seconds(state_dir: Path) -> float | None:
 
 
 def labs() -> list[str]:
-    """The names of all labs there, whether they are up or not."""
+    """Returns the names of all labs, whether they are up or not."""
     return sorted(path.parent.name for path in labs_directory().glob(f"*/{_LOCK}"))
 
 
 def labs_up() -> list[str]:
-    """The names of those that are up."""
+    """Returns the names of the labs that are up."""
     return [name for name in labs() if is_running(default_directory(name))]
 
 
 def default_directory(name: str) -> Path:
-    """The directory of the lab of that name. Raises BadInput for a wrong name."""
+    """Returns the directory of the lab of that name. Raises BadInput for a wrong name."""
     if not _NAME.fullmatch(name):
         raise BadInput(
             "not a lab's name",
@@ -76,7 +76,7 @@ def name_option(state_dir: Path) -> str:
 
 @contextmanager
 def hold(state_dir: Path) -> Iterator[int]:
-    """The lock of a lab that is about to start, to be handed to its processes.
+    """Takes the lock of a lab that is about to start, and yields it for its processes.
 
     It is theirs as long as one of them lives. Raises VasError when a lab holds it.
     """

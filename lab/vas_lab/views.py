@@ -17,7 +17,7 @@ _PATH_COLUMNS = ("GUEST", "LEG", "DEVICE", "TO", "SENT", "PACKETS", "RECEIVED", 
 
 
 def print_network(topology: LabTopology) -> None:
-    """The `ip` commands that make a lab's network."""
+    """Prints the `ip` commands that make a lab's network."""
     for command in creation(topology):
         click.echo(f"ip {command}")
     for node in topology.nodes:
@@ -26,7 +26,7 @@ def print_network(topology: LabTopology) -> None:
 
 
 def note_job(program: str, result: JobResult) -> None:
-    """A job that ended, in one line."""
+    """Prints a job that ended in one line."""
     note(
         f"{program}: {result.state} after {result.seconds:.1f} s, {result.cpu_seconds:.0f} CPU s; "
         f"maps: {result.data_local_maps} data-local, {result.rack_local_maps} rack-local, "
@@ -35,7 +35,7 @@ def note_job(program: str, result: JobResult) -> None:
 
 
 def print_status(found: dict[str, Any]) -> None:
-    """A lab that is up, of `report.describe`: its daemons and legs, what is broken or real."""
+    """Prints a running lab: its daemons and legs, what is broken, and what is real."""
     how = "rootless, in a user namespace" if found["rootless"] else "as root"
     state = "BROKEN" if found["problems"] else "up"
     click.echo(f"lab {found['name']} is {state} ({how}), its state in {found['state_dir']}")

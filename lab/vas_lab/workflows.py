@@ -30,7 +30,7 @@ class Workflow:
 
 
 def workflow(program: str, size_bytes: int) -> Workflow | None:
-    """The workflow of a program on about `size_bytes`; None for a program without one."""
+    """Returns the workflow of a program on about `size_bytes`; None for one without."""
     make = _WORKFLOWS.get(program)
     return make(f"/lab-run/{program}", size_bytes) if make else None
 

@@ -35,7 +35,7 @@ Properties = dict[str, str]
 
 
 def configuration(spec: LabSpec) -> dict[str, Properties]:
-    """File name -> the properties in it; the lab's own `properties` have the last word."""
+    """Returns file name -> properties; the lab's own `properties` have the last word."""
     from_map = hadoop_properties(spec.cluster, spec.cluster_file)
     if spec.plugin_jar is None:
         from_map = _without_plugins(from_map)
@@ -158,7 +158,7 @@ def _mapreduce(spec: LabSpec) -> Properties:
 
 
 def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
-    """The argument file of every container's JVM: the flags, and the class path by name.
+    """Returns the argument file of every container's JVM: flags, and class path by name.
 
     `jars` come behind Hadoop's, so that the archive of Hadoop's classes still fits.
     """
@@ -167,7 +167,7 @@ def child_arguments(spec: LabSpec, jars: Sequence[Path] = ()) -> str:
 
 
 def hadoop_program(spec: LabSpec) -> str:
-    """The lab's `hadoop`, `yarn` and `mapred`: the words below, or a class."""
+    """Returns the script of the lab's `hadoop`, `yarn` and `mapred`: some words, or a class."""
     flags = shlex.join(
         (*jvm_flags(spec), f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties")
     )
@@ -189,7 +189,7 @@ def hadoop_program(spec: LabSpec) -> str:
 
 
 def jvm_flags(spec: LabSpec) -> tuple[str, ...]:
-    """The flags of every JVM in the lab, daemon, client or task."""
+    """Returns the flags of every JVM in the lab: daemon, client or task."""
     return (
         *JVM,
         *cds_flags(spec.archive.file),
@@ -199,7 +199,7 @@ def jvm_flags(spec: LabSpec) -> tuple[str, ...]:
 
 
 def log4j() -> str:
-    """log4j.properties: everything to stderr, which the supervisor keeps per daemon."""
+    """Returns log4j.properties: everything goes to stderr, which the supervisor keeps."""
     return (
         "log4j.rootLogger=${hadoop.root.logger}\n"
         "hadoop.root.logger=INFO,console\n"

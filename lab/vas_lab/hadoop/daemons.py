@@ -32,12 +32,12 @@ class LabDaemon:
 
 
 def node_manager(guest: str) -> str:
-    """The name of a guest's NodeManager."""
+    """Returns the name of a guest's NodeManager."""
     return f"nodemanager-{guest}"
 
 
 def yarn_daemons(spec: LabSpec) -> list[LabDaemon]:
-    """The ResourceManager, the JobHistoryServer and one NodeManager in each guest."""
+    """Returns the ResourceManager, the JobHistoryServer and a NodeManager for each guest."""
     master = spec.cluster.yarn.resourcemanager.name
     history = "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer"
     managers = [
@@ -55,7 +55,7 @@ def yarn_daemons(spec: LabSpec) -> list[LabDaemon]:
 
 
 def hdfs_daemons(spec: LabSpec) -> list[LabDaemon]:
-    """A NameNode, whose names are made where there are none, and a DataNode in each guest."""
+    """Returns a NameNode, which is formatted if it is new, and a DataNode for each guest."""
     names = java(spec, ["-Xmx160m", f"{_HDFS}.namenode.NameNode", "-D", _FLAT])
     formatted = ("sh", "-euc", _FORMATTED, "sh", str(names_directory(spec)), *names)
     blocks = java(spec, ["-Xmx160m", f"{_HDFS}.datanode.DataNode"])
@@ -70,7 +70,7 @@ def hdfs_daemons(spec: LabSpec) -> list[LabDaemon]:
 def java(
     spec: LabSpec, arguments: Sequence[str], conf: Path | None = None, jars: Sequence[Path] = ()
 ) -> tuple[str, ...]:
-    """A JVM with `jars`, Hadoop and a configuration (the lab's, or `conf`) on its class path."""
+    """Returns the command line of a JVM with `jars`, Hadoop and a configuration."""
     classpath = ":".join((*map(str, jars), spec.jars, str(conf or spec.conf)))
     # Named, because a jar of Hadoop's tests has a log4j.properties too, earlier on the path.
     log4j = f"-Dlog4j.configuration=file:{spec.conf}/log4j.properties"

@@ -24,7 +24,7 @@ STATE_PATH = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
 
 
 def data_node(guest: str) -> str:
-    """The name of a guest's DataNode."""
+    """Returns the name of a guest's DataNode."""
     return f"datanode-{guest}"
 
 
@@ -34,24 +34,24 @@ def hdfs_root(cluster: Cluster) -> str:
 
 
 def name_node_web(cluster: Cluster) -> str:
-    """The address of the NameNode's web interface."""
+    """Returns the address of the NameNode's web interface."""
     return f"http://{cluster.yarn.resourcemanager.name}:{_WEB_PORT}"
 
 
 def live_data_nodes(state: Mapping[str, Any]) -> int:
-    """How many DataNodes a NameNode knows, of its answer at STATE_PATH; 0 while it is not up."""
+    """Returns the number of DataNodes in a NameNode's answer at STATE_PATH; 0 before it is up."""
     beans = state.get("beans") or [{}]
     found = beans[0]
     return int(found.get("NumLiveDataNodes", 0)) if found.get("FSState") == "Operational" else 0
 
 
 def names_directory(spec: LabSpec) -> Path:
-    """Where the NameNode keeps its names."""
+    """Returns the directory in which the NameNode keeps its names."""
     return spec.node_dir(spec.cluster.yarn.resourcemanager.name) / "hdfs-names"
 
 
 def hdfs_properties(spec: LabSpec) -> dict[str, str]:
-    """Properties of HDFS' daemons: one copy of each block, below the lab's own directory."""
+    """Returns the properties of HDFS' daemons: one copy of each block, in the lab's directory."""
     master = spec.cluster.yarn.resourcemanager.name
     # ${env.VAS_NODE}: one configuration directory serves every node.
     node = spec.node_dir("${env.VAS_NODE}")

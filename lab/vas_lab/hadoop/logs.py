@@ -6,6 +6,6 @@ from pathlib import Path
 
 
 def known_logs(state_dir: Path) -> dict[str, Path]:
-    """Name -> file: one per daemon and job client, and the supervisor's own."""
+    """Returns log name -> file: one for each daemon and job client, and the supervisor's."""
     files = [*sorted((state_dir / "logs").glob("*.log")), state_dir / "supervisor.log"]
     return {path.stem: path for path in files if path.is_file()}

@@ -95,11 +95,11 @@ class Children:
                 self.lost_nodes[node] = _ending(status)
 
     def status(self) -> list[DaemonStatus]:
-        """Every daemon, in the order of their first start."""
+        """Returns the status of every daemon, in the order of first starts."""
         return [_status(child) for child in self._by_name.values()]
 
     def excerpt(self, name: str) -> str:
-        """The last lines of a daemon's log."""
+        """Returns the last lines of a daemon's log."""
         text = (self.logs / f"{name}.log").read_text(errors="replace")
         return "\n".join(text.splitlines()[-_LOG_EXCERPT_LINES:])
 

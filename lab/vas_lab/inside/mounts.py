@@ -16,7 +16,7 @@ RUN_ROUTE = RUN_VAS / "route"
 
 
 def mount_run() -> None:
-    """Mounts a /run with nothing but the directories that a lab puts something in."""
+    """Mounts a new /run that has only the directories that a lab uses."""
     run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"])
     for directory in (RUN_VAS, Path("/run/netns")):
         directory.mkdir(parents=True)

@@ -35,7 +35,7 @@ _HOLD = "echo ready; exec sleep infinity >/dev/null"
 
 
 def set_up_nodes(nodes: Iterable[str], master: str, sysfs: Path | None) -> dict[str, Holder]:
-    """Gives every node its name, its /sys and its RUN_ROUTE; returns who holds each but the master.
+    """Gives every node its name, /sys and RUN_ROUTE; returns the holders, except the master's.
 
     `sysfs`, if any, stands for their /sys/fs/lustre. Their network namespaces are there
     (`ip netns`).

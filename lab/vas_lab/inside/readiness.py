@@ -13,7 +13,7 @@ from vas_yarn.rest import request_json
 
 @dataclass(frozen=True)
 class ReadyState:
-    """How far the lab is."""
+    """The state of a lab that starts: which parts of it are up."""
 
     ready: bool
     text: str
@@ -30,7 +30,7 @@ class Readiness:
         self._history = f"http://{spec.cluster.yarn.resourcemanager.name}:19888/ws/v1/history/info"
 
     def nodes(self) -> dict[str, str]:
-        """Guest -> its NodeManager's state at the ResourceManager; empty while that is not up."""
+        """Returns guest -> state of its NodeManager; empty before the ResourceManager is up."""
         try:
             found = self._yarn.nodes()
         except VasError:
@@ -38,7 +38,7 @@ class Readiness:
         return {name: found.get(name, "unknown") for name in self._wanted}
 
     def check(self) -> ReadyState:
-        """One look, without waiting."""
+        """Returns the present state, without waiting."""
         nodes = self.nodes()
         if not nodes:
             return ReadyState(False, "waiting for the ResourceManager")

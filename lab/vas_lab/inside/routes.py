@@ -26,7 +26,7 @@ _CARRIER_SECONDS = 20.0
 
 
 def route_nodes(cluster_file: Path) -> None:
-    """Gives every host and guest what `vas route apply` would. The network is built.
+    """Gives every host and guest the routes of `vas route apply`, in a network that is built.
 
     Raises VasError where the kernel refuses.
     """
@@ -34,7 +34,7 @@ def route_nodes(cluster_file: Path) -> None:
 
 
 def route_node(cluster: Cluster, node: str) -> None:
-    """Gives one node its routes, in whose network namespace this process is.
+    """Gives one node its routes; this process must be in its network namespace.
 
     Raises VasError where its links do not come up, or the kernel refuses.
     """
@@ -59,7 +59,7 @@ def _enter(node: str) -> None:
 
 
 def main() -> None:
-    """Routes all nodes of the map that is the only argument."""
+    """Routes all nodes of the map that the only argument names."""
     cluster = load_cluster(Path(sys.argv[1]))
     for host in cluster.hosts:
         for node in (host.name, *(guest.name for guest in host.guests)):

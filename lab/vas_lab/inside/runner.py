@@ -50,7 +50,7 @@ def run_program(spec: LabSpec, request: JobRequest) -> JobResult:
 
 @contextmanager
 def client_configuration(spec: LabSpec, properties: Mapping[str, str]) -> Iterator[Path]:
-    """A copy of the lab's configuration in which `properties` have the last word.
+    """Yields a copy of the lab's configuration in which `properties` have the last word.
 
     In every file, because each is read at another moment; and not as -D, which only
     programs that use Hadoop's Tool understand.

@@ -43,7 +43,7 @@ class Inside:
         )
 
     def build(self, say: Callable[[str], None]) -> None:
-        """Everything but the daemons."""
+        """Builds everything of a lab except the daemons."""
         spec = self._spec
         say("writing Hadoop's configuration")
         write_files(spec, self.topology.hosts_file())
@@ -64,12 +64,12 @@ class Inside:
         )
 
     def mds(self) -> LabDaemon:
-        """The daemon that allocates the stand-in's objects; it sees the files as they are."""
+        """Returns the daemon that allocates the stand-in's objects, without its library."""
         argv = tuple(self.lustre.mds_argv())
         return LabDaemon(name=MDS, node=self.topology.master, argv=argv, preload=False)
 
     def command(self, daemon: LabDaemon) -> tuple[list[str], Mapping[str, str]]:
-        """A daemon's command line and environment, seen from the supervisor."""
+        """Returns a daemon's command line and environment, seen from the supervisor."""
         env = self.environment(preload=daemon.preload) | {"VAS_NODE": daemon.node}
         return [*into_node(self._pids().get(daemon.node)), *daemon.argv], env
 
@@ -83,7 +83,7 @@ class Inside:
         return {node: holder.pid for node, holder in self.holders.items()}
 
     def environment(self, *, preload: bool) -> dict[str, str]:
-        """The variables of every program in the lab."""
+        """Returns the variables of every program in the lab."""
         spec = self._spec
         env = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         # Last, so that in the lab's shell there is a `vas` and the system's own python3.
@@ -97,7 +97,7 @@ class Inside:
 
 
 def write_files(spec: LabSpec, hosts_file: str) -> None:
-    """Hadoop's configuration and empty node directories: no job of an earlier run lives on."""
+    """Writes Hadoop's configuration and empties node directories: no earlier job lives on."""
     shutil.rmtree(spec.state_dir / "nodes", ignore_errors=True)
     shutil.rmtree(spec.logs, ignore_errors=True)
     made = (spec.conf, spec.bin, spec.logs, spec.temporary, spec.lustre_state, spec.node_dir("rm"))

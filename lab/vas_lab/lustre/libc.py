@@ -12,7 +12,7 @@ _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
 def sources() -> list[Path]:
-    """The C files and headers. Raises VasError when only the wheel is installed."""
+    """Returns the C files and headers. Raises VasError when only the wheel is installed."""
     directory = Path(__file__).resolve().parents[2] / "libc"
     found = sorted(directory.glob("*.[ch]"))
     if not found:
@@ -21,7 +21,7 @@ def sources() -> list[Path]:
 
 
 def library_path(state_dir: Path) -> Path:
-    """Where `build` puts the library."""
+    """Returns the path at which `build` puts the library."""
     return state_dir / "liblustre_preload.so"
 
 

@@ -74,7 +74,7 @@ class LabLustre:
             self.serve(index, (nids or {}).get(index, "0@lo"))
 
     def mds_argv(self) -> list[str]:
-        """The command of the MDS daemon. It may be killed and started again at any time."""
+        """Returns the MDS daemon's command. It may be killed and started again at any time."""
         return [
             sys.executable,
             "-m",
@@ -89,7 +89,7 @@ class LabLustre:
         client.wait_ready(self.socket, timeout_seconds)
 
     def environment(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
-        """`base` (default: this process') plus what makes a child see the mount as a Lustre."""
+        """Returns `base` (default: this process') with variables that make the mount a Lustre."""
         env = dict(os.environ if base is None else base)
         others = [item for item in env.get("LD_PRELOAD", "").split(":") if item]
         library = str(libc.library_path(self.state_dir))
@@ -100,7 +100,7 @@ class LabLustre:
         return env
 
     def serve(self, ost: int, nid: str) -> None:
-        """Has OST `ost` served from `nid`, as clients see it: at start and to play a failover."""
+        """Makes clients see OST `ost` served from `nid`: at the start, and to play a failover."""
         directory = self.sysfs / "osc" / f"{self.fsname}-OST{ost:04x}-osc-{INSTANCE}"
         directory.mkdir(parents=True, exist_ok=True)
         write_atomically(directory / "ost_conn_uuid", f"{nid}\n", mode=0o444)

@@ -1,4 +1,4 @@
-"""A network, from outside.
+"""Starts and ends a site's network, from outside its namespaces.
 
 with NetLab.start(cluster) as net:
     run(net.enter("vm1", ["ip", "route"]))
@@ -30,7 +30,7 @@ _END_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class NetLab:
-    """A network that is there. Get one by `start`.
+    """A running network of a site. Get one by `start`.
 
     `holders`: node -> the process (its id inside) that holds its namespaces; the master has none.
     """
@@ -64,11 +64,11 @@ class NetLab:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The names of the nodes: hosts, guests, the ResourceManager's, and the switch."""
+        """Returns the names of the nodes: hosts, guests, the ResourceManager's, and the switch."""
         return plan_topology(self.cluster).nodes
 
     def enter(self, node: str | None, argv: Sequence[str]) -> list[str]:
-        """The command line that runs a program on a node; None is the ResourceManager's.
+        """Returns the command line that runs a program on a node; None is the ResourceManager's.
 
         There `ip netns exec NODE` works for every node, and $VAS_CLUSTER names the map.
         Raises BadInput for an unknown node.

@@ -21,7 +21,7 @@ def build_network(topology: LabTopology) -> None:
 
 
 def creation(topology: LabTopology) -> Iterator[str]:
-    """The `ip` commands that make the namespaces (but the master's) and the cables."""
+    """Returns the `ip` commands that make the namespaces (except the master's) and cables."""
     for node in topology.nodes:
         if node != topology.master:
             yield f"netns add {node}"
@@ -30,7 +30,7 @@ def creation(topology: LabTopology) -> Iterator[str]:
 
 
 def configuration(topology: LabTopology, node: str) -> Iterator[str]:
-    """The `ip` commands of one node: loopback, switches, then its ends of the cables."""
+    """Returns the `ip` commands of one node: loopback, switches, its ends of the cables."""
     yield "link set lo up"
     for bridge in topology.bridges:
         if bridge.node == node:

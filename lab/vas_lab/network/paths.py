@@ -29,7 +29,7 @@ class PathCounters(BaseModel):
 def read_paths(
     root: Root, cluster: Cluster, processes: Mapping[str, int | str]
 ) -> list[PathCounters]:
-    """Both legs of every guest. `processes`: node -> one in its network namespace, or "self".
+    """Reads both legs of every guest. `processes`: node -> a process in its network, or "self".
 
     A guest without one is left out.
     """

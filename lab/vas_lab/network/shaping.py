@@ -1,4 +1,4 @@
-"""Links a tenth as fast as the paper's: what `tc` is told on each node.
+"""Shapes links by `tc` to a tenth of the paper's speeds.
 
 Every device of a leg has a class for each kind of peer, and filters that sort packets into them
 by source and destination. A packet that passes several devices has to be slowed down by one only:
@@ -52,7 +52,7 @@ def shaping(cluster: Cluster, topology: LabTopology) -> Iterator[tuple[str, str]
 
 
 def rate_mbps(kind: NodeRelation, leg: Leg) -> int:
-    """How fast packets of a kind are by a leg, in Mbit/s."""
+    """Returns the speed of packets of a kind by a leg, in Mbit/s."""
     return round(TABLE_4_1_GBPS[kind, leg] * 1000 / SCALE)
 
 

@@ -1,4 +1,4 @@
-"""Which network namespaces a site becomes, and how they are wired. Pure: a plan, no kernel.
+"""Plans a site's network namespaces and their cables. Pure: a plan, no kernel.
 
 Every host's PF and every guest's VF is a port of one switch, the data fabric. A guest and
 its host are also joined by the host-only virtio bridge, whose addresses are the route switcher's.
@@ -60,7 +60,7 @@ class LabTopology:
     addresses: tuple[tuple[str, str], ...]
 
     def hosts_file(self) -> str:
-        """/etc/hosts of every node: all names, each with its data-fabric address."""
+        """Returns every node's /etc/hosts: all names, each with its data-fabric address."""
         lines = ["127.0.0.1 localhost", "::1 localhost"]
         return (
             "\n".join([*lines, *(f"{address} {name}" for name, address in self.addresses)]) + "\n"
@@ -68,7 +68,7 @@ class LabTopology:
 
 
 def plan_topology(cluster: Cluster) -> LabTopology:
-    """The topology of a site. Raises BadInput when its addresses cannot share one network."""
+    """Plans the topology of a site. Raises BadInput when its addresses cannot share a network."""
     addresses = tuple(_addresses(cluster))
     prefix = fabric_prefix([address for _, address in addresses])
     bridges = [PlannedBridge(node=FABRIC, name=FABRIC_BRIDGE), *_virtio_bridges(cluster)]
@@ -81,7 +81,7 @@ def plan_topology(cluster: Cluster) -> LabTopology:
 
 
 def fabric_prefix(addresses: Sequence[str]) -> int:
-    """The length of the smallest prefix that holds all addresses, at most /24 (IPv6: /64).
+    """Returns the length of the smallest prefix of all addresses, at most /24 (IPv6: /64).
 
     Raises BadInput where IPv4 and IPv6 are mixed.
     """

@@ -40,7 +40,7 @@ class LfsClient:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> LfsClient:
-        """From the variables LabLustre.environment() sets."""
+        """Makes the client from the variables that LabLustre.environment() sets."""
         mount = environment.get("VAS_LAB_MOUNT")
         return cls(Path(mount) if mount else None, Path(environment.get("VAS_LAB_MDS", "")))
 
@@ -54,11 +54,11 @@ class LfsClient:
         return False
 
     def ask(self, operation: str, **arguments: Any) -> Any:
-        """A request without a file. Raises OSError."""
+        """Sends a request without a file. Raises OSError."""
         return call(self.mds, operation, **arguments)
 
     def on_file(self, operation: str, path: str | int, **arguments: Any) -> Any:
-        """A request about a file, given by its path or as a descriptor. Raises OSError.
+        """Sends a request about a file, given by its path or as a descriptor. Raises OSError.
 
         Elsewhere than on the file system ENOTTY, as Lustre's ioctl gives.
         """
@@ -78,5 +78,5 @@ class LfsClient:
 
 
 def client_uuid(fsname: str) -> str:
-    """The client's UUID: made up, but always the same for one file system."""
+    """Returns the client's UUID: made up, but always the same for one file system."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, fsname))

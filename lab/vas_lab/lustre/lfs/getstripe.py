@@ -116,7 +116,7 @@ def _request(client: LfsClient, parsed: Parsed) -> _Request:
 
 
 def ost_index(name: str) -> int:
-    """The index in `fs-OST0001_UUID` or `fs-OST0001`, or a plain number."""
+    """Returns the index in `fs-OST0001_UUID`, in `fs-OST0001`, or of a plain number."""
     _, found, rest = name.partition("-OST")
     return int(rest[:4], 16) if found else int(name, 0)
 

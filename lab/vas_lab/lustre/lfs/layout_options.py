@@ -84,7 +84,7 @@ class _Mirror:
 
 
 def request_of(parsed: Parsed, path: str) -> Layout | None:
-    """The layout asked for; None when no option asks for any. `path` is for messages only.
+    """Returns the requested layout; None without such options. `path` is for messages only.
 
     Raises RefusedLayout for what Lustre refuses, too.
     """

@@ -44,7 +44,7 @@ def _fid(client: LfsClient, path: str) -> str:
 
 
 def fid2path(client: LfsClient, words: list[str]) -> int:
-    """`lfs fid2path MOUNT FID...`: the first name found in a walk over the mount."""
+    """Runs `lfs fid2path MOUNT FID...`: prints the first name found in a walk over the mount."""
     root, *fids = words
     status = 0
     for fid in fids:
@@ -58,7 +58,7 @@ def fid2path(client: LfsClient, words: list[str]) -> int:
 
 
 def getdirstripe(client: LfsClient, words: list[str]) -> int:
-    """The lab has one MDT: no directory is striped."""
+    """Runs `lfs getdirstripe`: the lab has one MDT, so no directory is striped."""
     parsed = _parsed(words, _DIRECTORY_OPTIONS)
     if parsed is None:
         return 4
@@ -98,7 +98,7 @@ def _may_stripe(client: LfsClient) -> bool:
 
 
 def pool_list(client: LfsClient, words: list[str]) -> int:
-    """`pool_list FSNAME|MOUNT` names the pools, `pool_list FSNAME.POOL` its OSTs."""
+    """Runs `lfs pool_list`: FSNAME or MOUNT lists the pools, FSNAME.POOL its OSTs."""
     if len(words) != 1:
         err("lfs pool_list: one file system or pool must be named")
         return 4

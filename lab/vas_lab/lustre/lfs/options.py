@@ -12,7 +12,7 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class Option:
-    """`argument`: "no", "required", or "optional" (attached or after `=` only)."""
+    """An option of lfs; `argument` is "no", "required", or "optional" (attached or after `=`)."""
 
     name: str
     short: str = ""
@@ -31,12 +31,12 @@ class Parsed:
         return any(given == name for given, _ in self.options)
 
     def value(self, name: str) -> str | None:
-        """The last value given, or None."""
+        """Returns the last value of an option, or None."""
         return next((value for given, value in reversed(self.options) if given == name), None)
 
 
 def parse(words: Sequence[str], known: Sequence[Option]) -> Parsed:
-    """Options and operands, mixed. Raises UsageError."""
+    """Parses options and operands in any order. Raises UsageError."""
     parsed, rest = Parsed(), list(words)
     while rest:
         word = rest.pop(0)

@@ -64,7 +64,7 @@ def _foreign(out: TextLines, layout: Layout, view: View) -> None:
 
 
 def pattern_text(names: list[str]) -> str:
-    """`raid0,overstriped` of the codec's names."""
+    """Returns a pattern as lfs writes it, like `raid0,overstriped`."""
     return ",".join(PATTERN_WORDS.get(name, name) for name in names)
 
 
@@ -177,7 +177,7 @@ def _composite(out: TextLines, layout: Layout, fid: str, view: View, body: Any) 
 
 
 def shown_component(layout: Layout, *, is_directory: bool) -> Layout:
-    """The component single attributes are of: the last one that is instantiated."""
+    """Returns the component of which lfs prints single attributes: the last instantiated one."""
     components: list[Layout] = layout["components"]
     ready = [item for item in components if is_directory or "init" in item["flags"]]
     return (ready or components)[-1]

@@ -29,7 +29,7 @@ class StorageTarget:
 
     @property
     def kind(self) -> str:
-        """The kind of target, `MDT` or `OST`."""
+        """The kind of target: `MDT` or `OST`."""
         return "MDT" if "-MDT" in self.name else "OST"
 
 
@@ -145,7 +145,7 @@ def mdts(client: LfsClient, words: list[str]) -> int:
 
 
 def check(client: LfsClient, words: list[str]) -> int:
-    """`lfs check osts|mds|servers|all`: every target of the lab is active while its MDS is."""
+    """Runs `lfs check osts|mds|servers|all`: targets are active while the lab's MDS is."""
     info = client.info()
     if words[:1] != ["mds"]:
         for index in info["osts"]:

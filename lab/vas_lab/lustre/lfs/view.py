@@ -7,7 +7,7 @@ from enum import Flag, auto
 
 
 class Show(Flag):
-    """One attribute each; lfs prints a lone one without its name."""
+    """The attributes that can be shown; lfs prints a single one without its name."""
 
     COUNT = auto()
     SIZE = auto()
@@ -38,7 +38,7 @@ VERBOSE = DEFAULT | Show.DETAIL | Show.FID
 
 @dataclass(frozen=True)
 class View:
-    """`header`: print the path first. `ost`: only what lies on this OST."""
+    """The choices of a listing. `header`: print the path first. `ost`: only files on this OST."""
 
     show: Show = DEFAULT
     yaml: bool = False
@@ -48,12 +48,12 @@ class View:
     ost: int | None = None
 
     def index(self, number: int) -> str:
-        """An OST or MDT index: -1 stays decimal, as `%#x` of lfs never sees it."""
+        """Formats an OST or MDT index; -1 stays decimal, as lfs never prints it by `%#x`."""
         return f"{number:#x}" if self.hex_index and number > 0 else str(number)
 
     @property
     def lone(self) -> bool:
-        """Only one attribute is shown, hence without its name."""
+        """Whether a single attribute is shown, which lfs prints without its name."""
         return len(list(self.show)) == 1
 
 
@@ -68,5 +68,5 @@ class TextLines:
         self.parts.append(f"{text}\n")
 
     def text(self) -> str:
-        """All lines so far."""
+        """Returns the lines so far as one text."""
         return "".join(self.parts)

@@ -36,7 +36,7 @@ class Allocator:
         avoid: Collection[int] = (),
         away: Collection[int] = (),
     ) -> list[int]:
-        """`count` OSTs, an OST twice only when `count` exceeds the usable ones.
+        """Returns `count` OSTs, one of them twice only when `count` exceeds the usable ones.
 
         `avoid`, the OSTs of other mirrors, is heeded while enough others are left. Of OSTs that
         are `away` none is chosen: a start there gives those after it (lod_alloc_specific).

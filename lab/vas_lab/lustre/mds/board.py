@@ -1,4 +1,4 @@
-"""Which OSTs are away, and how much the OSTs were asked: one page that all processes of a lab map.
+"""Tells which OSTs are away and counts requests to OSTs, in a page that a lab's processes map.
 
 The preloaded library (lab/libc/osts.c) reads and counts in the same page, `struct board`.
 """
@@ -18,7 +18,7 @@ _KINDS = ("glimpses", "syncs", "destroys", "punches")
 
 
 def board_path(state_dir: Path) -> Path:
-    """Where the page is: beside the MDS' socket, by which the library finds it."""
+    """Returns the page's path: next to the MDS' socket, where the library finds it."""
     return state_dir / "board"
 
 
@@ -34,7 +34,7 @@ class Board:
             os.close(descriptor)
 
     def set_away(self, ost: int, error: int) -> None:
-        """Has whatever needs an OST fail with `error`, an errno; 0 brings the OST back.
+        """Makes calls that need an OST fail with `error`, an errno; 0 brings the OST back.
 
         Raises ValueError for an index above 4055 or an errno above 255.
         """
@@ -44,7 +44,7 @@ class Board:
         self._watch(counting=self._counting)
 
     def away(self) -> set[int]:
-        """The indices of the OSTs that are away."""
+        """Returns the indices of the OSTs that are away."""
         return {at for at, error in enumerate(self._page[_AWAY_AT:]) if error}
 
     def count(self, *, on: bool) -> None:
@@ -54,7 +54,7 @@ class Board:
         self._watch(counting=on)
 
     def requests(self) -> dict[str, int]:
-        """Requests to OSTs while counting, by kind; one for each object of a file."""
+        """Returns the counted requests to OSTs by kind, one for each object of a file."""
         return dict(zip(_KINDS, _COUNTS.unpack_from(self._page, _FLAGS.size), strict=True))
 
     @property

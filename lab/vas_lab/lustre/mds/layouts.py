@@ -54,7 +54,7 @@ class Maker:
     osts: Sequence[int]
 
     def instantiate(self, request: Layout, owner: Fid) -> Layout:
-        """The layout a new file `owner` gets for `request`: what Lustre makes at creation."""
+        """Returns the layout that a new file `owner` gets for `request`, as Lustre makes it."""
         check(request, self.osts)
         if isinstance(request, Foreign):
             return request
@@ -64,7 +64,7 @@ class Maker:
         return self._composite(request)
 
     def grow(self, layout: Layout, size: int) -> Layout:
-        """The layout after a write of bytes [0, size): components begun get objects.
+        """Returns the layout after a write of bytes [0, size): components begun get objects.
 
         Of mirrors only the first stays in sync, as after a write through a client.
         """
@@ -130,7 +130,7 @@ class Maker:
 
 
 def wish_of(layout: Plain) -> Plain:
-    """A layout read from one file and set on another (`cp -a`): its objects are not the wish."""
+    """Returns the request in a layout that `cp -a` read from another file: without objects."""
     if layout.magic is Magic.SPECIFIC or not layout.objects:
         return layout
     return replace(layout, objects=(), stripe_offset=None, layout_gen=0)
@@ -143,7 +143,7 @@ def is_nothing(wish: Plain) -> bool:
 
 
 def resolved(wish: Plain, size: int) -> Plain:
-    """The wish with defaults filled in."""
+    """Returns a request with defaults filled in."""
     if wish.pattern == MDT:
         # The MDT's index takes the place of the generation; the lab has MDT 0 only.
         return replace(wish, stripe_size=wish.stripe_size or size, stripe_count=0)
@@ -157,7 +157,7 @@ def resolved(wish: Plain, size: int) -> Plain:
 
 
 def default_size(extent_end: int | None) -> int:
-    """The stripe size of a component that names none: its end must be a multiple of it."""
+    """Returns the stripe size of a component without one: its end must be a multiple of it."""
     if extent_end is None:
         return DEFAULT_STRIPE_SIZE
     return min(DEFAULT_STRIPE_SIZE, extent_end & -extent_end)

@@ -40,7 +40,7 @@ class MdsSite:
 
 
 class Service:
-    """The operations, by name: `create`, `refresh`, `set`, `get`, `df`, pools, identifiers.
+    """The MDS' operations, by name: `create`, `refresh`, `set`, `get`, `df`, pools, identifiers.
 
     `asked` says how many there were on files and directories since the start.
     """
@@ -75,7 +75,7 @@ class Service:
         }
 
     def answer(self, request: dict[str, Any], descriptor: int | None) -> Answer:
-        """Does what was asked. Raises OSError with the errno for the client."""
+        """Executes a request and returns the answer. Raises OSError with the client's errno."""
         name = request.get("op", "")
         if name in self._plain:
             return self._plain[name](request)

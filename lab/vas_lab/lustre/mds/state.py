@@ -45,11 +45,11 @@ class MdsState:
         write_atomically(self._path, json.dumps(content, indent=2) + "\n")
 
     def new_file(self) -> Fid:
-        """An unused FID for a file or directory."""
+        """Returns an unused FID for a file or directory."""
         return Fid(_FILE_SEQUENCE, self._take(_FILES))
 
     def new_object(self, ost: int) -> Fid:
-        """An unused FID for an object on `ost`."""
+        """Returns an unused FID for an object on `ost`."""
         return Fid(_FIRST_OBJECT_SEQUENCE + ost * _SEQUENCES_PER_OST, self._take(str(ost)))
 
     def _take(self, counter: str) -> int:

@@ -1,4 +1,4 @@
-"""How full each OST is: the bytes its objects hold by the layouts and sizes of all files.
+"""Computes how full each OST is, from the layouts and sizes of all files.
 
 A file's bytes are counted by its size, holes included. `ballast` in an OST's state directory,
 a number of bytes, makes it fuller: to play an unbalanced file system.
@@ -28,7 +28,7 @@ _REST_PER_WORK = 20
 
 
 def bytes_by_ost(layout: Layout, size: int) -> Counter[int]:
-    """OST index -> bytes of a file of `size` bytes."""
+    """Returns OST index -> bytes of a file of `size` bytes."""
     total: Counter[int] = Counter()
     if isinstance(layout, Plain):
         _add(total, layout, 0, size)
@@ -56,7 +56,7 @@ def _add(total: Counter[int], layout: Plain, start: int, end: int) -> None:
 
 @lru_cache(maxsize=8192)
 def decoded(raw: bytes) -> Layout | None:
-    """The layout, or None for bytes that hold none."""
+    """Returns the layout in some bytes, or None for bytes without one."""
     try:
         return decode(raw)
     except LayoutError:
@@ -82,7 +82,7 @@ class Usage:
             directory.mkdir(parents=True, exist_ok=True)
 
     def available(self) -> dict[int, int]:
-        """OST index -> bytes left, as last counted; starts a new count when that is old."""
+        """Returns OST index -> bytes left at the last count; starts a new count if that is old."""
         if self._scan is None and time.monotonic() >= self._next_scan:
             self._scan = self._walk()
             self._worked = 0.0
@@ -92,7 +92,7 @@ class Usage:
         return {ost: self.ost_bytes - self.used_on(ost) for ost in self._directories}
 
     def used_on(self, ost: int) -> int:
-        """Bytes used on one OST, ballast included, at most its capacity."""
+        """Returns the bytes used on one OST, ballast included, at most its capacity."""
         return min(self.used[ost] + self._ballast.get(ost, 0), self.ost_bytes)
 
     @property
