@@ -25,7 +25,7 @@ _KNOWN |= {16509: "libvirtd", 16514: "libvirtd"}
 
 
 def needed_ports(host: Host, settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ports of a storage server that its guests need, each as PORT/PROTOCOL.
+    """Returns the ports of a storage server that its guests need, each as PORT/PROTOCOL.
 
     `settings`: the inventory's variables, of which `vas_route_switcher_settings` counts.
     """
@@ -36,7 +36,7 @@ def needed_ports(host: Host, settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def nodes_of(cluster: Cluster) -> list[str]:
-    """Addresses of all the map's machines, in its order."""
+    """Returns the addresses of all the map's machines, in its order."""
     found = [host.address for host in cluster.hosts]
     found += [guest.address for guest in cluster.guests()]
     manager = cluster.resourcemanager_address
@@ -46,7 +46,7 @@ def nodes_of(cluster: Cluster) -> list[str]:
 def server_firewall(
     host: Host, facts: MachineFacts, needed: Sequence[str]
 ) -> Iterator[CheckFinding]:
-    """Ports of `needed_ports` that a leg does not let in, by zones of firewalld or by chains."""
+    """Finds ports of `needed_ports` that a leg's firewall, firewalld or nft, does not let in."""
     bridge = host.nics.bridge
     here = [leg for leg in (host.nics.pf, bridge) if leg in facts.interfaces or leg == bridge]
     for leg in here:
@@ -70,7 +70,7 @@ def server_firewall(
 def node_firewall(
     node: str, facts: MachineFacts, legs: Sequence[str], nodes: Sequence[str]
 ) -> Iterator[CheckFinding]:
-    """Legs of a guest or the ResourceManager that keep out what comes from the map's `nodes`."""
+    """Finds legs of a guest or the ResourceManager that block packets of the map's `nodes`."""
     fix = f"let in the map's nodes: `vas provision firewall --node {node}` prints the rules"
     here = [leg for leg in legs if leg in facts.interfaces]
     for leg in here:
@@ -88,7 +88,7 @@ def node_firewall(
 
 
 def exposed(host: Host, facts: MachineFacts, needed: Sequence[str]) -> Iterator[CheckFinding]:
-    """A warning of ports that guests, where users' code runs, reach for nothing."""
+    """Warns of open ports that guests, where users' code runs, reach without need."""
     open_ports = [port for port in facts.exposed if f"{port}/tcp" not in needed]
     if facts.firewall.guest_rules or not host.guests:
         return

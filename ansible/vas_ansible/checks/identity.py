@@ -1,4 +1,4 @@
-"""Whether a site that runs containers as their users knows who its users are."""
+"""Checks whether a site that runs containers as their users authenticates its users."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EFFECT = "whoever reaches the ResourceManager runs programs as any user, on the
 def examine_identity(
     cluster: Cluster, node: str, variables: Mapping[str, object]
 ) -> Iterator[CheckFinding]:
-    """Containers as their users without Kerberos, which the map does not accept in writing.
+    """Finds containers run as their users without Kerberos, unless the map accepts that.
 
     Without Kerberos Hadoop believes the name that a client gives (HADOOP_USER_NAME): real user
     numbers then let everybody be everybody on Lustre.

@@ -43,7 +43,7 @@ def examine_inventory(
     removed: Mapping[str, str],
     exists: Callable[[str], bool] = os.path.exists,
 ) -> list[CheckFinding]:
-    """Every problem of the variables that a site set.
+    """Finds every problem of the variables that a site set.
 
     `options`: every option of a role, with its specification and its "role"; `known`: what else
     may be set; `removed`: options that once were, with what to do instead; `exists`: whether a

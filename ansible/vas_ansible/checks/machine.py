@@ -47,7 +47,7 @@ _EMULATED = "qemu"
 def examine_machine(
     cluster: Cluster, node: str, facts: MachineFacts, settings: Mapping[str, Any]
 ) -> list[CheckFinding]:
-    """Everything that is wrong with a machine of the map, but for what the site accepts.
+    """Finds everything wrong with a machine of the map, except what the site accepts.
 
     `settings`: the inventory's variables; `now`, the controller's clock in seconds since 1970;
     `image_bytes`, what the guests' image takes; `mtus`, as `fabric_mtus` has them.

@@ -20,7 +20,7 @@ _PARAMETER = "enable_remote_dir_gid"
 
 
 def guests_root(cluster: Cluster, node: str, server: LustreServer) -> Iterator[CheckFinding]:
-    """Guests whose root is root on the file system, by the nodemaps of this server."""
+    """Finds guests whose root is root on the file system, by the nodemaps of this server."""
     if not server.nodemaps:
         return
     see = "docs/security.md has the commands for a nodemap that squashes root"
@@ -44,7 +44,7 @@ def guests_root(cluster: Cluster, node: str, server: LustreServer) -> Iterator[C
 def striped_directories(
     cluster: Cluster, node: str, server: LustreServer, settings: Mapping[str, Any]
 ) -> Iterator[CheckFinding]:
-    """MDTs on which users may not make the striped directories that the site asks for.
+    """Finds MDTs on which users may not make the striped directories that the site asks for.
 
     One warning, at the ResourceManager, where no MDT of the site can be looked at from here.
     """

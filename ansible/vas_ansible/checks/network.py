@@ -1,4 +1,4 @@
-"""Packets' lengths on the legs, and ports that somebody else has."""
+"""Checks the legs' MTU, and ports that another program listens on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NODE_PORTS = (8040, 8041, 8042, 13562)
 
 
 def fabric_mtus(cluster: Cluster, known: Mapping[str, MachineFacts]) -> dict[str, int]:
-    """Storage servers and guests -> the MTU, in bytes, of the leg that has the map's address."""
+    """Returns storage servers and guests -> MTU, in bytes, of the leg with the map's address."""
     nodes = {host.name: host.address for host in cluster.hosts}
     nodes |= {guest.name: guest.address for guest in cluster.guests()}
     legs = (
@@ -30,7 +30,7 @@ def fabric_mtus(cluster: Cluster, known: Mapping[str, MachineFacts]) -> dict[str
 
 
 def fabric(cluster: Cluster, node: str, mtus: Mapping[str, int]) -> Iterator[CheckFinding]:
-    """All are on one network, where nobody tells a sender that its packets are too long.
+    """Finds legs with another MTU: on one network no router reports packets that are too long.
 
     A guest's is held to its server's, a server's to what most servers have.
     """
@@ -52,7 +52,7 @@ def _usual(mtus: Mapping[str, int]) -> str:
 def ports(
     node: str, facts: MachineFacts, unit: str, wanted: Sequence[int]
 ) -> Iterator[CheckFinding]:
-    """Ports that somebody else has; once VAS's unit is there, they are its own."""
+    """Finds needed ports that another program listens on; not once VAS's unit is installed."""
     if unit in facts.units:
         return
     taken = [str(port) for port in wanted if port in facts.listening]

@@ -1,4 +1,4 @@
-"""Whether what VAS brings finds room: guests' disks, the ResourceManager's heaps."""
+"""Checks the room for guests' disks and for the ResourceManager's heaps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAXIMUM = re.compile(r"-Xmx(\d+[kmgKMG]?)")
 
 
 def disks(host: Host, facts: MachineFacts, image_bytes: int) -> Iterator[CheckFinding]:
-    """Disks grow to their size: what is not there yet has to find it, and the image beside it."""
+    """Finds new disks that, grown to their size and next to the image, do not fit."""
     wanted: dict[int, int] = defaultdict(int)
     free: dict[int, int] = {}
     found = {disk.path: parse_size(disk.size) for guest in host.guests for disk in guest.disks}
@@ -44,7 +44,7 @@ def disks(host: Host, facts: MachineFacts, image_bytes: int) -> Iterator[CheckFi
 
 
 def heaps(node: str, facts: MachineFacts, given: Mapping[str, str]) -> Iterator[CheckFinding]:
-    """The ResourceManager and the history have to fit. `given`: options of their JVMs."""
+    """Finds heaps that do not fit the ResourceManager's machine. `given`: JVM options."""
     asked = sum(_heap_bytes(given.get(daemon, "")) + _JVM_BYTES for daemon in _DAEMONS)
     if asked > facts.memory_bytes:
         what = f"ResourceManager and history need {format_size(asked)} of "

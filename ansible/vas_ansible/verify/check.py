@@ -62,14 +62,14 @@ class CommandResult:
 
     @property
     def verdict(self) -> CheckStatus:
-        """Status of a check by the exit status alone: 77 means that the node lacks a program."""
+        """Returns a check's status by the exit status: 77 means that the node lacks a program."""
         if self.is_ok:
             return CheckStatus.OK
         return CheckStatus.NOT_RUN if self.status == _NOT_HERE else CheckStatus.FAILED
 
     @property
     def reason(self) -> str:
-        """Last line of stderr, or else of stdout, cut to 400 characters."""
+        """Returns the last line of stderr, or else of stdout, cut to 400 characters."""
         lines = (self.stderr.strip() or self.stdout.strip()).splitlines()
         text = lines[-1].strip().removeprefix("vas: ") if lines else f"status {self.status}"
         return text[:_MOST_CHARS]
