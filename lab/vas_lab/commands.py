@@ -45,7 +45,7 @@ _name = click.option(
     "--name",
     default="lab",
     show_default=True,
-    help="Which lab, if several are up.",
+    help="Name of the lab, if several are up.",
     shell_complete=completion.lab_names,
 )
 _hosts = click.option(
@@ -53,7 +53,7 @@ _hosts = click.option(
     type=click.IntRange(1, MAX_HOSTS),
     default=4,
     show_default=True,
-    help="How many storage servers.",
+    help="Number of storage servers.",
 )
 
 

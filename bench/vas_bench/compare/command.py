@@ -16,7 +16,7 @@ from vas_core.errors import FoundDifferent
 @click.command()
 @click.argument("a", type=results_path)
 @click.argument("b", type=results_path)
-@click.option("--measure", default=JOB_SECONDS, show_default=True, help="What is compared.")
+@click.option("--measure", default=JOB_SECONDS, show_default=True, help="Compared measure.")
 @click.option(
     "--threshold",
     type=click.FloatRange(0),

@@ -43,7 +43,7 @@ def _typed(size: int, hosts: int) -> str:
     type=click.IntRange(1, MAX_HOSTS),
     default=4,
     show_default=True,
-    help="How many storage servers.",
+    help="Number of storage servers.",
 )
 @click.option("--keep", is_flag=True, help="Leave the lab up, to look around in (--name demo).")
 @click.option("--yes", is_flag=True, help="Install missing packages without asking (see ./vas).")

@@ -101,7 +101,7 @@ class PinningOptions:
     type=click.Choice(["pipe", "futex"]),
     default="pipe",
     show_default=True,
-    help="How messages are handed on.",
+    help="Means by which messages are handed on.",
 )
 @click.option(
     "--messages",

@@ -39,7 +39,7 @@ _METHODS = {
     help="Values are times (lower) or throughputs (higher).",
 )
 @click.option("--measure", help="Measure of a file of results [default: job_seconds, mostly].")
-@click.option("--what", help="What values are, if neither: say, `bytes written`.")
+@click.option("--what", help="Name of the values, like `bytes written`.")
 @click.option("--paired", is_flag=True, help="Compare within rounds: a line, or a column `round`.")
 @json_option
 def stats(

@@ -46,7 +46,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @click.argument("plan_file", metavar="PLAN.yaml", type=click.Path(path_type=Path, exists=True))
 @click.option("--out", type=_file, help="The file of results [default: the plan's name.jsonl].")
-@click.option("--profile", type=_file, help="Where to write it [default: the plan's name.xml].")
+@click.option("--profile", type=_file, help="File of the profile [default: the plan's name.xml].")
 @click.option("--resume", is_flag=True, help="Go on from the runs that are in the file.")
 @click.option("--budget", type=DurationType(), help="Begin no run that would end later: 20m, 2h.")
 @site_options

@@ -21,7 +21,7 @@ from vas_lab.views import print_network
     "--cluster",
     "cluster_file",
     type=click.Path(path_type=Path),
-    help="Its map.  [default: three hosts, one of them with two guests]",
+    help="Map of the site. [default: three hosts, one of them with two guests]",
 )
 @click.option("--shaped", is_flag=True, help="Links a tenth as fast as those of Table 4.1.")
 @click.option("--dry-run", is_flag=True, help="Print the ip and tc commands; start nothing.")

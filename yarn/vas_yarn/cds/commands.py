@@ -23,7 +23,7 @@ _directory = click.option(
     type=click.Path(path_type=Path),
     default=DEFAULT_DIRECTORY,
     show_default=True,
-    help="Where the archive is; only its owner may write it.",
+    help="Directory of the archive; only its owner may write it.",
 )
 _class_path = click.option(
     "--classpath",

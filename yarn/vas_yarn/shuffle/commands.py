@@ -125,10 +125,12 @@ def verify(job: str, staging: Path | None, as_json: bool) -> None:
     "--resourcemanager",
     "managers",
     multiple=True,
-    help="Its web address; several for HA. [default: http://RESOURCEMANAGER:8088 of the map]",
+    help="Web address of a ResourceManager; several for HA. [default: the map's, port 8088]",
 )
 @ca_option
-@click.option("--grace", type=_AGE, default="24h", show_default=True, help="How long jobs stay.")
+@click.option(
+    "--grace", type=_AGE, default="24h", show_default=True, help="Age at which ended jobs go."
+)
 @click.option(
     "--assume-over",
     type=_AGE,
