@@ -1,1 +1,1 @@
-"""Two files of results, experiment by experiment."""
+"""Compares two files of results, experiment by experiment."""

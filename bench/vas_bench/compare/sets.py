@@ -62,7 +62,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Result:
-    """All changes found; `without_ratio` are experiments that are zero in A: not judged."""
+    """The changes found; `without_ratio` are experiments that are zero in A and not judged."""
 
     measure: str
     changes: tuple[ResultChange, ...]

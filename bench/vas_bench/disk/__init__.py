@@ -1,1 +1,1 @@
-"""How fast a machine's own disk is, measured in one bounded file."""
+"""Measures how fast a machine's own disk is, in one bounded file."""

@@ -1,4 +1,4 @@
-"""How long rounds will take: a guess, until runs of the same subject are measured here. Pure."""
+"""Estimates how long rounds take: a guess, until the same subject has run here. Pure."""
 
 from __future__ import annotations
 

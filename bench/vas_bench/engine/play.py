@@ -19,7 +19,7 @@ _MOST_FAILURES_IN_A_ROW = 3
 
 @dataclass(frozen=True)
 class Played(Generic[S]):
-    """How a session ended: the runs it made, and the rounds that the budget left no time for."""
+    """The end of a session: the runs made, and the rounds that the budget left no time for."""
 
     made: tuple[BenchRun, ...]
     left: tuple[Round[S], ...]
@@ -27,7 +27,7 @@ class Played(Generic[S]):
 
 @dataclass
 class Budget:
-    """Time from now on: `seconds`, or without end where that is None."""
+    """The time for a session, from now on: `seconds`, or without a limit if that is None."""
 
     seconds: float | None = None
     clock: Callable[[], float] = time.monotonic

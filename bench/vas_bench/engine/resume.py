@@ -1,4 +1,4 @@
-"""Whether a session may go on from the runs of a file, and what is left to do. Pure."""
+"""Decides whether a session may go on from a file's runs, and what is left to do. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two cgroups in one: a host of limited memory, and in it the storage server and the guest.
+"""Makes a cgroup as a host of limited memory, and in it the storage server and the guest.
 
 Version 1 and 2 of cgroups; what is written where is planned first (`plan`), then done.
 """

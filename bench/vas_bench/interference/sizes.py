@@ -1,4 +1,4 @@
-"""How large host, guest and the clients' files are: a storage server in small. Pure."""
+"""Computes the sizes of host, guest and clients' files: a small storage server. Pure."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _sum(localities: Sequence[HostLocality]) -> HostLocality:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All experiments of one case, in the order of the systems."""
+    """The experiments of one case, in the order of the systems."""
 
     case: BenchCase
     arms: tuple[ReportArm, ...]

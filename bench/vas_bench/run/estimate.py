@@ -1,4 +1,4 @@
-"""How long rounds of a plan will take, from what runs took elsewhere. Pure."""
+"""Estimates how long rounds of a plan take, from runs elsewhere. Pure."""
 
 from __future__ import annotations
 

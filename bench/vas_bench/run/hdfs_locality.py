@@ -1,4 +1,4 @@
-"""Where the maps of a job on HDFS ran, and where their blocks lay.
+"""Finds where the maps of a job on HDFS ran, and where their blocks lay.
 
 `python -m vas_bench.run.hdfs_locality JOB`, run in a lab, prints rows as `vas job locality --json`
 does, of the keys that `lab_site.localities` reads.

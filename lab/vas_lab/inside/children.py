@@ -27,7 +27,7 @@ class _Child:
 
 @dataclass
 class Children:
-    """All daemons that were started. `command` gives argv and environment on a node.
+    """The daemons that were started. `command` returns a daemon's argv and environment.
 
     `lost_nodes`: node -> how the process ended that held its namespaces.
     """

@@ -1,4 +1,4 @@
-"""Whether a lab is up: every NodeManager RUNNING at the ResourceManager, and a job history."""
+"""Tells whether a lab is up: every NodeManager is RUNNING, and the job history answers."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class NetworkWanted(BaseModel):
 
 
 class NetworkMade(BaseModel):
-    """`holders`: node -> the process (its id inside) that holds its namespaces. Or an `error`."""
+    """The network made: node -> process (its id inside) with its namespaces. Or an `error`."""
 
     holders: dict[str, int] = {}
     error: str | None = None

@@ -1,4 +1,4 @@
-"""Every rule, and those about the shuffle and Lustre. Pure."""
+"""Lists every rule, and has those about the shuffle and Lustre. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a request or a default to a layout with objects. Raises OSError, as the MDS refuses."""
+"""Turns a request or a default into a layout with objects. Raises OSError as an MDS does."""
 
 from __future__ import annotations
 
