@@ -71,11 +71,14 @@ def put(readable: Path, case: str, *, restricted: bool) -> subprocess.CompletedP
     make = ["-mkdir", "lustre:///shared/new"]
     words = ["-put", "-d", f"file://{directory}/file", "lustre:///shared/new/file"]
 
+    # Read before: the clone may be closed to the user that the process becomes.
+    nobody, umask = pwd.getpwnam("nobody"), int(unit()["UMask"], 8)
+
     def become() -> None:
         os.setgroups([GROUP])
-        os.setgid(pwd.getpwnam("nobody").pw_gid)
-        os.setuid(pwd.getpwnam("nobody").pw_uid)
-        os.umask(int(unit()["UMask"], 8))
+        os.setgid(nobody.pw_gid)
+        os.setuid(nobody.pw_uid)
+        os.umask(umask)
         if restricted:
             restrict()
 
