@@ -55,9 +55,10 @@ mkdir -p /var/lib/yarn /var/log/yarn {MOUNT}
 chmod 1777 /var/lib/yarn /var/log/yarn
 mount -t tmpfs -o mode=0755 tmpfs {MOUNT}
 ln -s "$3" /usr/lib/vas/java
-ln -s "$4" /usr/lib/vas/hadoop
-mkdir /usr/lib/vas/plugins
-ln -s "$5" /usr/lib/vas/plugins/
+# By mounts, not links: the clone may be closed to these users.
+mkdir /usr/lib/vas/hadoop /usr/lib/vas/plugins
+mount --bind "$4" /usr/lib/vas/hadoop
+cp "$5" /usr/lib/vas/plugins/
 echo ready
 exec sleep infinity >/dev/null
 """

@@ -245,11 +245,17 @@ def test_command_refuses_a_wrong_id(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'wordcount' is not an application id" in capsys.readouterr().err
 
 
-def test_command_without_a_map_points_to_the_lab(
+def test_command_without_a_map_names_the_lab_only_where_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("VAS_CLUSTER", str(tmp_path / "none.yaml"))
+    monkeypatch.setenv("VAS_LABS", str(tmp_path))
     assert run_command(["job", "locality", "application_17_0001"]) == 2
     said = capsys.readouterr().err
-    assert "`vas lab shell -- vas job locality application_17_0001`" in said
+    assert "name it by --cluster\n" in said
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo/control.sock").touch()
+    assert run_command(["job", "locality", "application_17_0001"]) == 2
+    said = capsys.readouterr().err
+    assert "`vas lab shell --name demo -- vas job locality application_17_0001`" in said
     assert said.count("\n") == 1

@@ -13,6 +13,7 @@ import click
 from vas_cluster import Cluster, load_cluster, load_site
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.errors import VasError
+from vas_core.repository import labs_directory
 from vas_core.sizes import format_size
 from vas_layout.store import LayoutReader
 from vas_yarn import placement_log
@@ -58,8 +59,6 @@ def locality(
 ) -> None:
     """Show where each map ran, where its stripe is, and why.
 
-    A lab's jobs are known in the lab only: `vas lab shell -- vas job locality ...`.
-
     \b
     Example: vas job locality application_1700000000000_0001
              vas job locality job_1700000000000_0001 --log /var/log/hadoop/rm.log --json
@@ -79,9 +78,16 @@ def locality(
 def _site(cluster_file: Path | None, application_id: str) -> Cluster:
     if cluster_file:
         return load_cluster(cluster_file)
-    return load_site(
-        "name it by --cluster; a lab's job is asked for in the lab: "
-        f"`vas lab shell -- vas job locality {application_id}`"
+    return load_site(f"name it by --cluster{_in_a_lab(application_id)}")
+
+
+def _in_a_lab(application_id: str) -> str:
+    """A hint for whoever has a lab: its jobs are known inside of it alone."""
+    labs = sorted(socket.parent.name for socket in labs_directory().glob("*/control.sock"))
+    return "".join(
+        f"; a job of the lab {name}: "
+        f"`vas lab shell --name {name} -- vas job locality {application_id}`"
+        for name in labs[:1]
     )
 
 
