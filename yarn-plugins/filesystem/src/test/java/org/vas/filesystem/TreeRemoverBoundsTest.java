@@ -2,12 +2,16 @@ package org.vas.filesystem;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.jna.LastErrorException;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -107,6 +111,43 @@ class TreeRemoverBoundsTest {
     assertFalse(remover.stranger().isPresent());
     try (var left = Files.list(own)) {
       assertEquals(0, left.count());
+    }
+  }
+
+  @Test
+  void S5_whatAnotherClientRemovesMeanwhileIsGone() throws Exception {
+    Path own = shuffle();
+    for (String name : new String[] {"attempt_m_0", "directory-estale", "directory-enoent", "unlisted"}) {
+      Files.createDirectory(own.resolve(name));
+    }
+    for (String name : new String[] {"packed.mof", "file-estale", "file-enoent"}) {
+      Files.createFile(own.resolve("attempt_m_0").resolve(name));
+    }
+    try (Forked process = Forked.start(InAProcess.class,
+        Map.of("LD_PRELOAD", Forked.library("gone").toString()), root.toString(), "16")) {
+      assertEquals("1", process.line());
+      assertEquals("nothing", process.line());
+    }
+    try (var left = Files.list(own)) {
+      assertEquals(0, left.count());
+    }
+  }
+
+  /** Nothing has the name when it is to be removed, and another writer's file has it right after. */
+  @Test
+  void S5_aFileThatTakesTheNameOfOneThatIsGoneStays() throws Exception {
+    Path file = Files.createFile(shuffle().resolve("made meanwhile"));
+    Path directory = Files.createDirectory(shuffle().resolve("directory"));
+    Descriptors gone = new Descriptors((Libc.Calls) Proxy.newProxyInstance(
+        Libc.Calls.class.getClassLoader(), new Class<?>[] {Libc.Calls.class},
+        (proxy, method, arguments) -> {
+          throw new LastErrorException(Errno.ENOENT.number());
+        }));
+    for (Path each : new Path[] {file, directory}) {
+      assertThrows(NoSuchFileException.class, () -> Directories.remove(gone, each));
+      assertTrue(Files.exists(each));
+      Directories.remove(each);
+      assertThrows(NoSuchFileException.class, () -> Directories.remove(each));
     }
   }
 
