@@ -203,7 +203,7 @@ final class Libc implements ClientCalls {
     run(file, "statx", calls -> calls.statx(AT_CWD, bytes(file), follow ? 0 : NO_FOLLOW,
         TYPE_MODE_LINKS_OWNER_CTIME_INODE, answer));
     ByteBuffer stat = ByteBuffer.wrap(answer).order(ByteOrder.nativeOrder());
-    long device = (long) stat.getInt(136) << 32 | Integer.toUnsignedLong(stat.getInt(140));
+    long device = FileId.device(stat.getInt(136), stat.getInt(140));
     return new FileId(
         device, stat.getLong(32), stat.getInt(16), Short.toUnsignedInt(stat.getShort(28)),
         stat.getInt(20), TimeUnit.SECONDS.toNanos(stat.getLong(96)) + stat.getInt(104));
