@@ -163,10 +163,10 @@ public class TreeRemover {
     }
   }
 
-  // To remove entries while a directory is read may hide others from the reader: where it was not read whole before the
-  // first removal it is read again.
   /** Returns whether nothing stays: whether all that was read of the directory is removed. */
   private boolean removeEntries(Descriptor directory, Path shown, int depth) throws IOException {
+    // To remove entries while a directory is read may hide others from the reader: where it was not read whole before
+    // the first removal, it is read again.
     for (int pass = 1; ; pass++) {
       long before = files + directories;
       Listing listing = new Listing();
@@ -195,17 +195,27 @@ public class TreeRemover {
         stream.close();  // each level below would hold its descriptors
       }
       while (!batch.isEmpty()) {
-        held += batch.size();
-        for (Path name : batch) {
-          listing.somethingStays |= !removeEntry(directory, name, below(shown, name), depth);
-        }
-        held -= batch.size();
+        listing.somethingStays |= !removeBatch(directory, batch, shown, depth);
         batch = listing.wasReadAtOnce ? List.of() : batch(entries);
       }
     } catch (DirectoryIteratorException e) {
       throw named(e.getCause(), shown);
     } finally {
       stream.close();
+    }
+  }
+
+  private boolean removeBatch(Descriptor directory, List<Path> names, Path shown, int depth)
+      throws IOException {
+    boolean allGone = true;
+    held += names.size();
+    try {
+      for (Path name : names) {
+        allGone &= removeEntry(directory, name, below(shown, name), depth);
+      }
+      return allGone;
+    } finally {
+      held -= names.size();
     }
   }
 
@@ -231,10 +241,10 @@ public class TreeRemover {
     return shown.toString().length() < LONGEST_SHOWN ? shown.resolve(name) : shown;
   }
 
-  // What has the name may be exchanged between any two calls: then it is looked at again.
   /** Returns whether nothing has the name now: false when it stays. */
   private boolean removeEntry(Descriptor parent, Path name, Path shown, int depth)
       throws IOException {
+    // What has the name may be exchanged between any two calls: then it is looked at again.
     for (int attempt = 1; ; attempt++) {
       try {
         return removeOnce(parent, name, shown, depth);
