@@ -5,9 +5,9 @@ import static java.util.Objects.requireNonNull;
 import com.sun.jna.LastErrorException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Locale;
 
 /** Makes {@link Descriptor}s that open nothing (O_PATH), and follows no link unless a method says so. */
@@ -71,7 +71,7 @@ final class Descriptors {
   Descriptor entry(Descriptor directory, Path name, Path shown) throws IOException {
     try {
       return new Descriptor(shown, calls.openat(
-          directory.number(), terminated(RawNames.bytes(name)), O_PATH | Libc.O_CLOEXEC | O_NOFOLLOW));
+          directory.number(), Libc.bytes(name), O_PATH | Libc.O_CLOEXEC | O_NOFOLLOW));
     } catch (LastErrorException e) {
       throw error(shown, e);
     }
@@ -98,6 +98,35 @@ final class Descriptors {
     }
   }
 
+  /**
+   * Removes an entry of a directory by the bytes of its name. Only the MDT is asked.
+   *
+   * @param isDirectory whether to remove an empty directory, or a name that is not a directory's
+   * @param shown where it is, for errors
+   * @throws ErrnoException {@code ENOTDIR} or {@code EISDIR} when it is the other kind
+   * @throws DirectoryNotEmptyException when the directory has entries
+   */
+  void remove(Descriptor directory, Path name, boolean isDirectory, Path shown) throws IOException {
+    remove(directory.number(), name, isDirectory, shown);
+  }
+
+  /** As {@link #remove(Descriptor, Path, boolean, Path)}, of what has a path. */
+  void remove(Path file, boolean isDirectory) throws IOException {
+    remove(Libc.AT_CWD, file, isDirectory, file);
+  }
+
+  private void remove(int directory, Path name, boolean isDirectory, Path shown) throws IOException {
+    try {
+      calls.unlinkat(directory, Libc.bytes(name), isDirectory ? Libc.AT_REMOVEDIR : 0);
+    } catch (LastErrorException e) {
+      int errno = e.getErrorCode();
+      if (isDirectory && (errno == Errno.ENOTEMPTY.number() || errno == Errno.EEXIST.number())) {
+        throw new DirectoryNotEmptyException(Descriptor.shown(shown).toString());
+      }
+      throw error(shown, isDirectory ? "rmdir" : "unlink", e);
+    }
+  }
+
   /** Returns the text that a symbolic link holds. */
   String target(Descriptor link, Path shown) throws IOException {
     byte[] target = new byte[LONGEST_LINK];
@@ -111,7 +140,11 @@ final class Descriptors {
   }
 
   private static IOException error(Path opened, LastErrorException error) {
-    Path file = Descriptor.shown(opened);
+    return error(opened, "open", error);
+  }
+
+  private static IOException error(Path named, String call, LastErrorException error) {
+    Path file = Descriptor.shown(named);
     int errno = error.getErrorCode();
     if (errno == Errno.ENOENT.number()) {
       return new NoSuchFileException(file.toString());
@@ -119,10 +152,6 @@ final class Descriptors {
     if (errno == Errno.EACCES.number()) {
       return new AccessDeniedException(file.toString());
     }
-    return new ErrnoException(file, "open", errno);
-  }
-
-  private static byte[] terminated(byte[] name) {
-    return Arrays.copyOf(name, name.length + 1);
+    return new ErrnoException(file, call, errno);
   }
 }

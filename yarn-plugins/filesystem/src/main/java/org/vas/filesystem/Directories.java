@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -97,22 +96,33 @@ final class Directories {
   }
 
   /**
-   * Removes a name; a directory must be empty. The JDK would ask for the file's size first, which the OSTs answer: so the
-   * MDT is asked to remove the name, and the JDK only removes directories and finds the type of an error.
+   * Removes a name; a directory must be empty. The JDK would ask for the file's size first, which the OSTs answer: so
+   * only the MDT is asked.
+   *
+   * @throws NoSuchFileException when nothing has the name; what takes it afterwards is another writer's
    */
   static void remove(Path file) throws IOException {
+    remove(new Descriptors(), file);
+  }
+
+  static void remove(Descriptors calls, Path file) throws IOException {
     try {
-      Libc.unlink(file);
+      calls.remove(file, false);
     } catch (ErrnoException refused) {
-      removeOrExplain(file, refused);
+      if (!refused.is(Errno.EISDIR) && !refused.is(Errno.EPERM)) {
+        throw refused;
+      }
+      removeDirectory(calls, file, refused);
     }
   }
 
-  private static void removeOrExplain(Path file, ErrnoException refused) throws IOException {
+  // POSIX has EPERM for a directory, and for what may not be removed too.
+  private static void removeDirectory(Descriptors calls, Path file, ErrnoException refused)
+      throws IOException {
     try {
-      Files.delete(file);
-    } catch (FileSystemException e) {
-      throw OstFaults.isOfServer(e) ? refused : e;
+      calls.remove(file, true);
+    } catch (ErrnoException e) {
+      throw e.is(Errno.ENOTDIR) ? refused : e;
     }
   }
 }

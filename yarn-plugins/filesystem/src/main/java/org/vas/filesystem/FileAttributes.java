@@ -63,8 +63,8 @@ final class FileAttributes {
 
   /** Returns which file it is. */
   FileId id() {
-    return new FileId((Long) values.get("dev"), (Long) values.get("ino"), (Integer) values.get("nlink"), mode(),
-        (Integer) values.get("uid"), ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS));
+    return new FileId(FileId.device((Long) values.get("dev")), (Long) values.get("ino"),
+        (Integer) values.get("nlink"), mode(), (Integer) values.get("uid"), ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS));
   }
 
   FsPermission permission() {

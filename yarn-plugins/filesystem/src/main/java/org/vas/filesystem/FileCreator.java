@@ -97,7 +97,9 @@ final class FileCreator {
       return open;
     } catch (IOException e) {
       try (open) {
-        Files.deleteIfExists(fresh);  // Its random name is nobody else's.
+        Directories.remove(fresh);  // Its random name is nobody else's.
+      } catch (IOException left) {
+        e.addSuppressed(left);
       }
       throw e;
     }

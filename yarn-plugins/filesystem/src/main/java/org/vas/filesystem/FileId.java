@@ -72,9 +72,22 @@ final class FileId {
     LinkOption[] options =
         follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS};
     Map<String, Object> values = Files.readAttributes(file, "unix:dev,ino,nlink,mode,uid,ctime", options);
-    return new FileId((Long) values.get("dev"), (Long) values.get("ino"),
+    return new FileId(device((Long) values.get("dev")), (Long) values.get("ino"),
         (Integer) values.get("nlink"), (Integer) values.get("mode"), (Integer) values.get("uid"),
         ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS));
+  }
+
+  /** Returns a device from its two numbers, as statx gives them. */
+  static long device(int major, int minor) {
+    return ((long) major << 32) | Integer.toUnsignedLong(minor);
+  }
+
+  /** Returns a device as {@link #device(int, int)} does, from the dev_t of glibc that stat gives. */
+  static long device(long combined) {
+    // gnu_dev_major and gnu_dev_minor of sys/sysmacros.h
+    long major = ((combined >>> 8) & 0xfff) | ((combined >>> 32) & 0xfffff000L);
+    long minor = (combined & 0xff) | ((combined >>> 12) & 0xffffff00L);
+    return device((int) major, (int) minor);
   }
 
   /** Whether both are one file, by whatever names. */

@@ -100,8 +100,10 @@ final class LayoutCache {
   }
 
   /**
-   * A file in one state: whatever writes it, replaces it or migrates it changes its key. Its path
-   * is only where to read: of one file there are many, links and descriptors among them.
+   * A file in one state, by inode and ctime. To replace it or to change its attributes changes its key. A write need
+   * not: without a question for the size the ctime is the MDT's, so a progressive file that grows into its next
+   * component keeps its key, and its old layout for as long as one is good for. The path is only where to read: of one
+   * file there are many, links and descriptors among them.
    */
   private static final class Key {
     private final Path file;

@@ -23,7 +23,10 @@ final class Libc implements ClientCalls {
   // A layout of 2000 stripes takes 48 KB; composite ones may be larger.
   private static final int[] VALUE_SIZES = {4 << 10, 64 << 10, 1 << 20};
   private static final int REGULAR_FILE = 0100000;
-  private static final int AT_CWD = -100;
+  /** For the calls ending in "at": names are taken from the working directory. */
+  static final int AT_CWD = -100;
+  /** For unlinkat: removes an empty directory, and nothing else. */
+  static final int AT_REMOVEDIR = 0x200;
   private static final int NO_REPLACE = 1;
   private static final int NO_FOLLOW = 0x100;
   private static final int TYPE_MODE_LINKS_OWNER_CTIME_INODE = 0x18f;
@@ -54,6 +57,8 @@ final class Libc implements ClientCalls {
     int symlink(byte[] target, byte[] link) throws LastErrorException;
 
     int unlink(byte[] file) throws LastErrorException;
+
+    int unlinkat(int directory, byte[] name, int flags) throws LastErrorException;
 
     int rename(byte[] from, byte[] to) throws LastErrorException;
 
@@ -189,7 +194,7 @@ final class Libc implements ClientCalls {
    */
   static void renameDirectory(Path from, Path to) throws ErrnoException {
     run(to, "rename from " + Descriptor.shown(from),
-        calls -> calls.rename(bytes(from + "/"), bytes(to)));
+        calls -> calls.rename(terminated(RawNames.bytes(from), "/"), bytes(to)));
   }
 
   /** Returns which file a name leads to; {@code ENOSYS} where kernel or C library are older than statx. */
@@ -198,7 +203,7 @@ final class Libc implements ClientCalls {
     run(file, "statx", calls -> calls.statx(AT_CWD, bytes(file), follow ? 0 : NO_FOLLOW,
         TYPE_MODE_LINKS_OWNER_CTIME_INODE, answer));
     ByteBuffer stat = ByteBuffer.wrap(answer).order(ByteOrder.nativeOrder());
-    long device = (long) stat.getInt(136) << 32 | Integer.toUnsignedLong(stat.getInt(140));
+    long device = FileId.device(stat.getInt(136), stat.getInt(140));
     return new FileId(
         device, stat.getLong(32), stat.getInt(16), Short.toUnsignedInt(stat.getShort(28)),
         stat.getInt(20), TimeUnit.SECONDS.toNanos(stat.getLong(96)) + stat.getInt(104));
@@ -242,14 +247,20 @@ final class Libc implements ClientCalls {
     }
   }
 
-  /** Returns a file name as C takes it, with a zero at its end. */
+  /** Returns the bytes of a file name, which need not be text, as C takes them: with a zero at the end. */
   static byte[] bytes(Path file) {
-    return bytes(file.toString());
+    return terminated(RawNames.bytes(file), "");
   }
 
-  /** Returns a name, which may end with a slash, as C takes it, with a zero at its end. */
-  static byte[] bytes(String file) {
-    byte[] name = file.getBytes(NAMES);
-    return Arrays.copyOf(name, name.length + 1);
+  private static byte[] bytes(String text) {
+    return terminated(text.getBytes(NAMES), "");
+  }
+
+  private static byte[] terminated(byte[] name, String end) {
+    byte[] terminated = Arrays.copyOf(name, name.length + end.length() + 1);
+    for (int i = 0; i < end.length(); i++) {
+      terminated[name.length + i] = (byte) end.charAt(i);
+    }
+    return terminated;
   }
 }

@@ -83,8 +83,9 @@ public interface LustreConf {
       "Layouts of files to remember in one process.");
 
   ConfKey<Duration> LAYOUT_TTL = ConfKey.duration("vas.layout.cache-ttl", "1m", "0s", "1d",
-      "How long to remember a layout. A change of the file is noticed at once, by its ctime; this"
-          + " bounds what leaves the ctime alone, as the release of an archived file does.");
+      "How long to remember a layout. Replacing a file and most changes are noticed at once, by inode and"
+          + " ctime; this bounds what leaves the MDT's ctime as it was: the release of an archived file, and"
+          + " writes by which a file of several components grows. Only locations are stale meanwhile.");
 
   ConfKey<String> LOCATIONS = ConfKey.text("vas.locations", "vm",
       "What a block's location is: vm (the VM of the storage server that serves its OST) or none"

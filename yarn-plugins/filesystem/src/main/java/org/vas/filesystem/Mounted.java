@@ -220,14 +220,18 @@ final class Mounted {
     }
     try (GuardedEntry from = links.entry(source, LinkGuard.Use.CHANGE);
         GuardedEntry to = links.entry(destination, LinkGuard.Use.CHANGE)) {
-      try (Descriptor directory = into ? directory(destination) : null) {
+      if (!into) {
+        return call.run(from.path(), to.path());
+      }
+      try (Descriptor directory = directory(destination)) {
         return directory == null ? run(call, from.path(), to.path(), false)
             : run(call, from.path(), directory.path(), true);
       }
     }
   }
 
-  // Below itself nothing is moved either. It is told by the components of the paths without links: two handles of one
+  // Below itself nothing is moved either: given the paths as text, the rename sees so, and answers without a call that
+  // changes a name. It is told by the components of the paths without links: two handles of one
   // directory have two paths, and a link above the destination another text.
   private static <T> T run(Rename<T> call, Path source, Path target, boolean into)
       throws IOException {

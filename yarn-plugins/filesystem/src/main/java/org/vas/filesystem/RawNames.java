@@ -32,7 +32,7 @@ final class RawNames {
     }
   }
 
-  /** The bytes of a name, as the kernel has them. */
+  /** Returns the bytes of a name or a path, as the kernel has them. */
   static byte[] bytes(Path name) {
     if (isText(name)) {
       return name.toString().getBytes(NAMES);
@@ -41,7 +41,7 @@ final class RawNames {
     String path = Path.of("/").resolve(name).toUri().getRawPath();
     int end = path.length() > 1 && path.endsWith("/") ? path.length() - 1 : path.length();
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    for (int i = 1; i < end; i++) {
+    for (int i = name.isAbsolute() ? 0 : 1; i < end; i++) {
       char next = path.charAt(i);
       bytes.write(next == '%' ? Integer.parseInt(path.substring(i + 1, i + 3), 16) : next);
       i += next == '%' ? 2 : 0;

@@ -10,10 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Removes directories with all they hold by handles, each opened from the one above without
@@ -23,8 +22,12 @@ import java.util.Set;
 public class TreeRemover {
   /** How often a directory is emptied into which somebody still writes. */
   private static final int ATTEMPTS = 5;
-  /** Names held at once; a directory of any size takes no more memory. */
-  private static final int BATCH = 10_000;
+  /** Names of one directory held at once; a directory of any size takes no more memory. */
+  private static final int BATCH = 1_000;
+  /** Names held at once of all the levels; a level below them holds one at a time. */
+  private static final int NAMES_HELD = 10_000;
+  /** Characters of a path from which on no names are added to it: the kernel takes no longer ones from people. */
+  private static final int LONGEST_SHOWN = 4096;
   /** Of the names to empty, the place of the one whose owner's entries are removed. */
   private static final int OF_OWNER = 1;
   private static final int NAMES_SHOWN = 8;
@@ -32,10 +35,10 @@ public class TreeRemover {
   private final Descriptors calls = new Descriptors();
   private final int deepest;
   private final boolean countsBytes;
-  private final Set<Path> stayed = new HashSet<>();
   private Whose whose;
   private Path top;
   private String stranger;
+  private int held;
   private long files;
   private long bytes;
   private long directories;
@@ -85,6 +88,10 @@ public class TreeRemover {
       descend(opened, root, names, 0, opened.id());
     } catch (NoSuchFileException e) {
       return; // removed by its owner, or by another NodeManager
+    } catch (ErrnoException e) {
+      if (!isGone(e)) {
+        throw e;
+      }
     }
   }
 
@@ -156,64 +163,118 @@ public class TreeRemover {
     }
   }
 
-  /** Returns whether the directory is empty now: what is a stranger's stays. */
+  /** Returns whether nothing stays: whether all that was read of the directory is removed. */
   private boolean removeEntries(Descriptor directory, Path shown, int depth) throws IOException {
-    int before = stayed.size();
-    List<Path> batch;
-    do {
-      batch = entries(directory, shown);
-      for (Path entry : batch) {
-        Path name = entry.getFileName();
-        removeEntry(directory, name, shown.resolve(name), depth);
+    // To remove entries while a directory is read may hide others from the reader: where it was not read whole before
+    // the first removal, it is read again.
+    for (int pass = 1; ; pass++) {
+      long before = files + directories;
+      Listing listing = new Listing();
+      removeListed(directory, shown, depth, listing);
+      if (listing.wasReadAtOnce || files + directories == before || pass == ATTEMPTS) {
+        return !listing.somethingStays;
       }
-    } while (batch.size() == BATCH && stayed.size() < BATCH);
-    return stayed.size() == before;
-  }
-
-  // Of this very directory: not even a FIFO that takes its name is opened.
-  private List<Path> entries(Descriptor directory, Path shown) throws IOException {
-    List<Path> found = new ArrayList<>();
-    try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory.path())) {
-      for (Path entry : stream) {
-        if (stayed.contains(shown.resolve(entry.getFileName()))) {
-          continue;
-        }
-        found.add(entry);
-        if (found.size() == BATCH) {
-          break;
-        }
-      }
-      return found;
-    } catch (DirectoryIteratorException e) {
-      throw e.getCause();
-    } catch (FileSystemException e) {
-      throw shownAs(e, shown);
     }
   }
 
-  // What has the name may be exchanged between any two calls: then it is looked at again.
-  private void removeEntry(Descriptor parent, Path name, Path shown, int depth)
+  /** What one reading of a directory found. */
+  private static final class Listing {
+    private boolean wasReadAtOnce;
+    private boolean somethingStays;
+  }
+
+  // Of this very directory: not even a FIFO that takes its name is opened.
+  private void removeListed(Descriptor directory, Path shown, int depth, Listing listing)
       throws IOException {
+    DirectoryStream<Path> stream = opened(directory, shown);
+    try {
+      Iterator<Path> entries = stream.iterator();
+      List<Path> batch = batch(entries);
+      listing.wasReadAtOnce = !entries.hasNext();
+      if (listing.wasReadAtOnce) {
+        stream.close();  // each level below would hold its descriptors
+      }
+      while (!batch.isEmpty()) {
+        listing.somethingStays |= !removeBatch(directory, batch, shown, depth);
+        batch = listing.wasReadAtOnce ? List.of() : batch(entries);
+      }
+    } catch (DirectoryIteratorException e) {
+      throw named(e.getCause(), shown);
+    } finally {
+      stream.close();
+    }
+  }
+
+  private boolean removeBatch(Descriptor directory, List<Path> names, Path shown, int depth)
+      throws IOException {
+    boolean allGone = true;
+    held += names.size();
+    try {
+      for (Path name : names) {
+        allGone &= removeEntry(directory, name, below(shown, name), depth);
+      }
+      return allGone;
+    } finally {
+      held -= names.size();
+    }
+  }
+
+  @SuppressWarnings("StreamResourceLeak")  // the caller closes it, early where it can
+  private static DirectoryStream<Path> opened(Descriptor directory, Path shown) throws IOException {
+    try {
+      return Files.newDirectoryStream(directory.path());
+    } catch (FileSystemException e) {
+      throw named(e, shown);
+    }
+  }
+
+  private List<Path> batch(Iterator<Path> entries) {
+    int most = Math.max(1, Math.min(BATCH, NAMES_HELD - held));
+    List<Path> names = new ArrayList<>();
+    while (names.size() < most && entries.hasNext()) {
+      names.add(entries.next().getFileName());
+    }
+    return names;
+  }
+
+  private static Path below(Path shown, Path name) {
+    return shown.toString().length() < LONGEST_SHOWN ? shown.resolve(name) : shown;
+  }
+
+  /** Returns whether nothing has the name now: false when it stays. */
+  private boolean removeEntry(Descriptor parent, Path name, Path shown, int depth)
+      throws IOException {
+    // What has the name may be exchanged between any two calls: then it is looked at again.
     for (int attempt = 1; ; attempt++) {
       try {
-        removeOnce(parent, name, shown, depth);
-        return;
+        return removeOnce(parent, name, shown, depth);
       } catch (NoSuchFileException e) {
-        return; // removed by somebody else
+        return true; // removed by somebody else
       } catch (DirectoryNotEmptyException e) {
         if (attempt == ATTEMPTS) {
           throw new IOException(
               shown + " was emptied " + attempt + " times, and somebody still writes into it", e);
         }
-      } catch (FileSystemException e) {
-        if (attempt == ATTEMPTS || !wasExchanged(e)) {
-          throw shownAs(e, shown);
+      } catch (ErrnoException e) {
+        if (isGone(e)) {
+          return true;
+        }
+        if (!wasExchanged(e)) {
+          throw e;
+        }
+        if (attempt == ATTEMPTS) {
+          throw new IOException(e.getMessage(), e); // not tried again for each directory above
         }
       }
     }
   }
 
-  private void removeOnce(Descriptor parent, Path name, Path shown, int depth)
+  // Another client of Lustre removed it: the handle leads to nothing any more.
+  private static boolean isGone(ErrnoException error) {
+    return error.is(Errno.ENOENT) || error.is(Errno.ESTALE);
+  }
+
+  private boolean removeOnce(Descriptor parent, Path name, Path shown, int depth)
       throws IOException {
     FileId found;
     long size;
@@ -225,7 +286,7 @@ public class TreeRemover {
       }
       if (why != null) {
         stays(shown, why);
-        return;
+        return false;
       }
       size = countsBytes && found.isRegularFile() ? size(entry) : 0;
       if (found.isDirectory()) {
@@ -234,23 +295,23 @@ public class TreeRemover {
               + " directories deep; remove what is in it first");
         }
         if (!removeEntries(entry, shown, depth + 1)) {
-          stayed.add(shown);
-          return;
+          return false;
         }
         emptied(shown);
       }
     }
-    Directories.remove(parent.path().resolve(name));
+    calls.remove(parent, name, found.isDirectory(), shown);
     if (found.isDirectory()) {
       directories++;
     } else {
       files++;
       bytes += size;
     }
+    return true;
   }
 
+  // Only the first is kept: a user can make any number.
   private void stays(Path shown, String why) {
-    stayed.add(shown);
     if (stranger == null) {
       Path way = top.relativize(shown);
       stranger = RawNames.escaped(way.subpath(0, Math.min(NAMES_SHOWN, way.getNameCount()))) + " " + why;
@@ -266,15 +327,24 @@ public class TreeRemover {
     }
   }
 
-  private static boolean wasExchanged(FileSystemException error) {
-    return Errno.in(error.getReason())
-        .filter(errno -> errno == Errno.ENOTDIR || errno == Errno.EISDIR).isPresent();
+  private static boolean wasExchanged(ErrnoException error) {
+    return error.is(Errno.ENOTDIR) || error.is(Errno.EISDIR);
   }
 
-  private static FileSystemException shownAs(FileSystemException error, Path shown) {
-    FileSystemException named = error instanceof AccessDeniedException
-        ? new AccessDeniedException(shown.toString(), null, error.getReason())
-        : new FileSystemException(shown.toString(), null, error.getReason());
+  // The JDK names a path of this process, which means nothing to people.
+  private static IOException named(IOException error, Path shown) {
+    if (error instanceof NoSuchFileException) {
+      return error;
+    }
+    if (error instanceof AccessDeniedException) {
+      FileSystemException denied = new AccessDeniedException(
+          shown.toString(), null, ((AccessDeniedException) error).getReason());
+      denied.initCause(error);
+      return denied;
+    }
+    Optional<Errno> errno = IoErrors.errno(error);
+    IOException named = errno.isPresent() ? new ErrnoException(shown, "list", errno.get())
+        : new IOException(shown + ": list: " + error.getMessage());
     named.initCause(error);
     return named;
   }

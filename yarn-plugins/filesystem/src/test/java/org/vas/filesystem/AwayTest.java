@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,7 +38,11 @@ class AwayTest {
   }
 
   private int change(String attribute) throws Exception {
-    return new ProcessBuilder("chattr", attribute, mount.resolve("tree").toString())
+    return change(attribute, mount.resolve("tree"));
+  }
+
+  private static int change(String attribute, Path file) throws Exception {
+    return new ProcessBuilder("chattr", attribute, file.toString())
         .inheritIO().start().waitFor();
   }
 
@@ -68,6 +74,24 @@ class AwayTest {
       }
     }
     assertFalse(Files.exists(mount.resolve("moved-onaway")));
+  }
+
+  @Test
+  void R4_aFileThatCannotBeReplacedKeepsItsErrorAndLeavesNoNewFileBehind() throws Exception {
+    Path directory = Files.createDirectory(mount.resolve("onaway-directory"));
+    Path kept = Files.writeString(directory.resolve("tree"), "x");
+    assertEquals(0, change("+i", kept), "chattr, as root on a file system that has it");
+    try (Forked process = Forked.start(OnAway.CannotReplace.class,
+        Map.of("LD_PRELOAD", Forked.library("away").toString()), mount.toString())) {
+      String told = process.line();
+      assertTrue(told.contains("EPERM"), told);
+      assertFalse(told.contains("ESHUTDOWN"), told);
+    } finally {
+      change("-i", kept);
+    }
+    try (var left = Files.list(directory)) {
+      assertEquals(List.of(kept), left.collect(Collectors.toList()));
+    }
   }
 
   @Test

@@ -95,6 +95,14 @@ class LibcTest {
   }
 
   @Test
+  void bothWaysToLookAtAFileGiveOneDevice() throws IOException {
+    Path file = Files.createFile(directory.resolve("f"));
+    assertTrue(FileAttributes.of(file).id().isSame(FileId.of(file)));
+    // gnu_dev_makedev(0x12345, 0xabcde), as stat has it
+    assertEquals(FileId.device(0x12345, 0xabcde), FileId.device(0x12000abc345deL));
+  }
+
+  @Test
   void renamesOverNothing() throws IOException {
     Path from = Files.createFile(directory.resolve("from"));
     Path to = directory.resolve("to");

@@ -67,6 +67,22 @@ final class OnAway {
     }
   }
 
+  /** A file that cannot be replaced, and the new one is on an OST that is away. */
+  static final class CannotReplace {
+    private CannotReplace() {}
+
+    /** MOUNT; prints the error. */
+    public static void main(String[] args) throws Exception {
+      Configuration conf = new Configuration();
+      conf.set("vas.lustre.mount", args[0]);
+      conf.setBoolean("vas.layout.required", false);
+      try (LustreFileSystem files = new LustreFileSystem()) {
+        files.initialize(TestMount.ROOT_URI, conf);
+        tell(() -> files.create(new Path("/onaway-directory/tree"), true).close());
+      }
+    }
+  }
+
   /** A call that may fail. */
   @FunctionalInterface
   private interface Call {

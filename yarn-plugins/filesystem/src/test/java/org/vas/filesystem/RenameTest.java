@@ -152,6 +152,21 @@ class RenameTest {
 
   /** What comes between the look at the name and the rename: only an empty directory gives way. */
   @Test
+  void S5_aRenameBelowItselfIsRefusedByTheHandlesToo() throws Exception {
+    Files.createDirectories(local("a/b"));
+    Mounted mounted = Mounted.configured(conf, Map.of(), TestMount.MDS);
+    for (String below : List.of("a/new", "a/b/new", "a/b")) {
+      assertTrue(mounted.<Boolean>rename(local("a"), local(below), false,
+          (from, to) -> from.startsWith(Descriptor.ALL) && to.startsWith(Descriptor.ALL)), below);
+    }
+    for (Options.Rename option : Options.Rename.values()) {
+      assertThrows(IOException.class, () -> TestMount.fileContext(conf)
+          .rename(new Path("/a"), new Path("/a/b/new"), option));
+    }
+    assertTrue(Files.isDirectory(local("a/b")));
+  }
+
+  @Test
   void R1_anEmptyDirectoryIsAllThatADirectoryReplaces() throws Exception {
     Files.createDirectories(local("a/b"));
     Files.createDirectory(local("empty"));

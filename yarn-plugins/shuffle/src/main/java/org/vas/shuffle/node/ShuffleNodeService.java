@@ -119,17 +119,23 @@ public class ShuffleNodeService extends AuxiliaryService {
   }
 
   private void clean(ApplicationId application, String user) {
-    if (!applications.isOver(application, getConfig())) {
-      metrics.undecided();
-      return;
+    try {
+      if (applications.isOver(application, getConfig())) {
+        remove(application, user);
+      } else {
+        metrics.undecided();
+      }
+    } catch (Throwable e) {  // an Error that leaves this thread halts the NodeManager
+      metrics.failed();
+      report(application, e);
     }
+  }
+
+  private void remove(ApplicationId application, String user) throws IOException {
     TreeRemover remover = new TreeRemover(DEEPEST);
     try {
       remover.empty(stagingRoot, StagingRoot.shuffleOf(application, user));
       remover.stranger().ifPresent(stranger -> strange(application, user, stranger));
-    } catch (IOException | RuntimeException e) {
-      metrics.failed();
-      report(application, e);
     } finally {
       metrics.removed(remover);
     }
@@ -142,7 +148,7 @@ public class ShuffleNodeService extends AuxiliaryService {
         String.join("/", StagingRoot.shuffleOf(application, user)), stagingRoot, stranger);
   }
 
-  private void report(ApplicationId application, Exception error) {
+  private void report(ApplicationId application, Throwable error) {
     if (!(error instanceof AccessDeniedException)) {
       LOG.warn("{}: its map output below {} is left to the janitor: {}",
           application, stagingRoot, error.toString());

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import javax.management.ObjectName;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
@@ -54,7 +55,7 @@ class ShuffleNodeServiceTest {
   private ShuffleNodeService service;
 
   /** Asks the ResourceManager of this JVM. */
-  private static final class InProcess extends Applications {
+  private static class InProcess extends Applications {
     private final MockRM rm;
 
     InProcess(MockRM rm) {
@@ -216,6 +217,47 @@ class ShuffleNodeServiceTest {
     assertTrue(said.contains("deeper than 256") && said.length() < 500, said);
   }
 
+  /** The NodeManager halts on an Error that leaves a thread, and the thread of this service would end. */
+  @Test
+  void S5_anErrorIsLoggedAndTheNextApplicationIsCleaned() throws Exception {
+    ApplicationId first = over();
+    ApplicationId second = over();
+    Path job = mapOutput(second, "alice");
+    ShuffleNodeService fails = new ShuffleNodeService(new InProcess(rm) {
+      private boolean failedBefore;
+
+      @Override
+      boolean isOver(ApplicationId application, Configuration conf) {
+        if (!failedBefore) {
+          failedBefore = true;
+          throw new OutOfMemoryError("planted");
+        }
+        return super.isOver(application, conf);
+      }
+    });
+    List<Throwable> left = new CopyOnWriteArrayList<>();
+    Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+    Thread.setDefaultUncaughtExceptionHandler((thread, error) -> left.add(error));
+    service.stop();
+    Configuration conf = service.getConfig();
+    service = fails;
+    service.init(conf);
+    service.start();
+    String said;
+    try {
+      said = said(() -> {
+        stopped(first, "alice");
+        ended(second, "alice");
+      });
+    } finally {
+      Thread.setDefaultUncaughtExceptionHandler(before);
+    }
+    assertEquals(List.of(), left);
+    assertTrue(said.contains(first + ": its map output") && said.contains("OutOfMemoryError: planted"), said);
+    assertTrue(isEmpty(job.resolve("shuffle")));
+    assertEquals(1L, metric("Failures"));
+  }
+
   /** A task that was killed too late still writes: it is cleared again, but not for ever. */
   @ParameterizedTest
   @CsvSource({"4, true", "5, false"})
@@ -358,11 +400,15 @@ class ShuffleNodeServiceTest {
 
   /** What a NodeManager tells its services, and the end of their work. */
   private void ended(ApplicationId application, String user) {
+    stopped(application, user);
+    service.stop();
+  }
+
+  private void stopped(ApplicationId application, String user) {
     ContainerId container =
         ContainerId.newContainerId(ApplicationAttemptId.newInstance(application, 1), 2);
     service.initializeContainer(new ContainerInitializationContext(user, container, null));
     service.stopApplication(new ApplicationTerminationContext(application));
-    service.stop();
   }
 
   private ApplicationId over() throws Exception {
