@@ -180,11 +180,11 @@ def test_H5_an_agent_that_hangs_takes_no_sync_and_no_shutdown_from_the_others(
     monkeypatch.setenv("POLLS", "4")
     for name in ("vm1", "vm1.hung", "vm2", "vm3"):
         (guests / name).touch()
-    made = named(tmp_path, "vm1", "vm2", "vm3", call_seconds=1.0)
+    made = named(tmp_path, "vm1", "vm2", "vm3", call_seconds=5.0)
     done, failed = power.act(made, "sync", 5)
     assert done == ["vm2", "vm3"]
     assert "no answer to virsh qemu-agent-command within" in failed.pop("vm1") and not failed
-    made = named(tmp_path, "vm1", "vm2", "vm3", call_seconds=1.0)
+    made = named(tmp_path, "vm1", "vm2", "vm3", call_seconds=30.0)
     done, failed = power.act(made, "shutdown", 2)
     assert done == ["vm2", "vm3"]
     assert failed == {"vm1": "does not shut down within 2 s"}
@@ -194,10 +194,10 @@ def test_H5_an_agent_that_hangs_takes_no_sync_and_no_shutdown_from_the_others(
 def test_H5_a_guest_that_libvirt_cannot_tell_keeps_nobody_up(guests: Path, tmp_path: Path) -> None:
     for name in ("vm1", "vm1.stuck", "vm2", "vm3"):
         (guests / name).touch()
-    made = named(tmp_path, "vm1", "vm2", "vm3", call_seconds=1.0)
+    made = named(tmp_path, "vm1", "vm2", "vm3", call_seconds=5.0)
     done, failed = power.act(made, "shutdown", 5)
     assert done == ["vm2", "vm3"]
-    assert failed == {"vm1": "no answer to virsh shutdown within 1 s"}
+    assert failed == {"vm1": "no answer to virsh shutdown within 5 s"}
 
 
 @pytest.mark.parametrize(
