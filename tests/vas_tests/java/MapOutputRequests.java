@@ -79,7 +79,7 @@ public final class MapOutputRequests {
     try (FSDataInputStream manifest = files.openOwn(new Path(attempt, "manifest"), 3, 4096)) {
       manifest.read(0, new byte[4096], 0, 4096);
     }
-    FileStatus output = files.getFileStatus(new Path(attempt, "packed.mof"));
+    FileStatus output = new FileStatus(1000, false, 1, 1, 0, new Path(attempt, "packed.mof"));
     files.getFileBlockLocations(output, 0, 1);
     try (FSDataInputStream segments = files.openOwn(output.getPath(), 3, 4096)) {
       segments.readFully(0, new byte[1000]);

@@ -19,7 +19,7 @@ import org.vas.shuffle.mof.ShuffleDirs;
 
 /**
  * Looks at one map attempt's output for one reducer: whether its manifest is whole, and its MOFs
- * are there, as long as they were, and right at both ends of each segment.
+ * are there and right at both ends of each segment.
  */
 final class Validator {
   // A segment with no more bytes is read whole by looking at its ends.

@@ -1,7 +1,6 @@
 package org.vas.shuffle.reduce;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,7 +42,8 @@ class ReduceMetadataTest {
       assertEquals(made, harness.counter(each.name()), each::name);
     }
     assertEquals(12 + harness.counter("MOFS_OPENED"), harness.counter("OPENS"));
-    assertTrue(harness.counter("STATS") >= 12);
+    // Map outputs need none; a later attempt looks for the directory of the one before.
+    assertEquals(attempt, harness.counter("STATS"));
   }
 
   private static List<Rec> records(int count) {

@@ -68,7 +68,7 @@ class ValidatorTest {
     }
     Segment segment = finding.output().segments().get(0).segment();
     long blocks = verifyBytes == 0 ? 2 : Segment.checksumsOf(segment.storedBytes());
-    assertEquals(3 + blocks, watches, "status, location, open, and each read");
+    assertEquals(2 + blocks, watches, "location, open, and each read");
   }
 
   @Test
