@@ -22,7 +22,7 @@ from vas_tests.shuffle_cases import (
     properties,
 )
 from vas_tests.shuffle_counters import assert_counted_alike, assert_large_records_counted
-from vas_tests.shuffle_runs import ALIKE, at_once, digests, files, left_behind, run
+from vas_tests.shuffle_runs import ALIKE, assert_nothing_left, at_once, digests, files, run
 from vas_tests.words import make_words
 from vas_yarn.jobs.job import JobResult
 
@@ -85,7 +85,7 @@ def compare(lab: Lab, row: Row) -> None:
         assert_large_records_counted(stock, ours)
     else:
         assert_counted_alike(stock, ours, same_format=row["codec"] == "none")
-    assert left_behind(lab, ours) == []
+    assert_nothing_left(lab, ours)
 
 
 @pytest.mark.long
@@ -109,7 +109,7 @@ def test_an_example_of_hadoops(lab: Lab, inputs: JobResult, program: str) -> Non
         assert digests(lab, f"ours-{row['codec']}") == expected, case_name(row)
         same_format = row["codec"] == "none" and row["encryption"] == "plain"
         assert_counted_alike(stock, ours, same_format=same_format)
-        assert left_behind(lab, ours) == []
+        assert_nothing_left(lab, ours)
     if program == "terasort":
         tera_validate(lab, "ours-gzip", inputs.counter("CHECKSUM"))
 
