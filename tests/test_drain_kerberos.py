@@ -90,6 +90,7 @@ public class Submit {
 """
 # $1: an empty directory; $2: what is to be in the copies; $3 to $5: Java, Hadoop, the plugins.
 SET_UP = """
+umask 022
 ip link set lo up
 hostname rm
 mount -t tmpfs tmpfs "$1"
@@ -97,6 +98,7 @@ for top in etc usr var; do
     mkdir "$1/$top" "$1/$top-work"
     mount -t overlay overlay -o "lowerdir=/$top,upperdir=$1/$top,workdir=$1/$top-work" "/$top"
 done
+chmod -R go=rX "$2"
 cp -r "$2"/. /
 echo 'yarn:x:870:870::/var/lib/yarn:/bin/sh' >>/etc/passwd
 echo 'yarn:x:870:' >>/etc/group
@@ -106,9 +108,11 @@ for user in ann:7001 bob:7002; do
 done
 mkdir -p /var/lib/yarn /var/log/yarn
 ln -s "$3" /usr/lib/vas/java
-ln -s "$4" /usr/lib/vas/hadoop
+# Copies, not links: the clone may be closed to these users, and so may each of its files.
 mkdir /usr/lib/vas/plugins
-ln -s "$5" /usr/lib/vas/plugins/
+cp -rL "$4" /usr/lib/vas/hadoop
+cp "$5" /usr/lib/vas/plugins/
+chmod -R go=rX /usr/lib/vas
 kdb5_util create -s -r SITE.TEST -P a-test >/dev/null
 kadmin.local -q 'addprinc -randkey rm/rm' >/dev/null
 kadmin.local -q 'ktadd -k /etc/vas/hadoop/rm.keytab rm/rm' >/dev/null

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from vas_cluster.hadoop import configuration_xml
+from vas_core.process import run
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import find_java
 from vas_tests.checks import REPOSITORY
@@ -40,13 +41,20 @@ def unit() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def readable() -> Iterator[Path]:
-    """A directory with the jars that every user can read; the clone may be its owner's alone."""
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        directory.chmod(0o755)
-        shutil.copytree(find_hadoop(), directory / "hadoop")
-        shutil.copy(find_plugins(), directory / "plugins.jar")
-        yield directory
+    """A directory with the jars that every user can read, and so is what is made in it.
+
+    The clone, and each of its files, may be its owner's alone.
+    """
+    before = os.umask(0o022)
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            directory = Path(name)
+            shutil.copytree(find_hadoop(), directory / "hadoop")
+            shutil.copy(find_plugins(), directory / "plugins.jar")
+            run(["chmod", "-R", "go=rX", directory])
+            yield directory
+    finally:
+        os.umask(before)
 
 
 def put(readable: Path, case: str, *, restricted: bool) -> subprocess.CompletedProcess[str]:

@@ -18,6 +18,7 @@ from vas_cluster import load_cluster
 from vas_cluster.model import Disk
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
+from vas_core.polling import poll
 from vas_core.process import run
 from vas_core.xmltree import parse_xml
 from vas_guest.desired import DesiredGuest
@@ -160,13 +161,23 @@ def test_a_guest_that_runs_goes_on_and_is_not_forgotten(
 
 
 def test_a_guest_that_does_not_boot_is_shown_by_its_console(
-    daemon: libvirt.Libvirt, site: Path, capsys: pytest.CaptureFixture[str]
+    daemon: libvirt.Libvirt,
+    site: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     unlimited(site)
+    console, wait = site / "vm1-console.log", GuestHost.await_agent
+
+    def wait_when_it_spoke(host: GuestHost, desired: DesiredGuest, seconds: float) -> None:
+        poll(lambda: console.exists() and WORD in console.read_bytes(), bool, 60.0, "a word")
+        wait(host, desired, seconds)
+
+    monkeypatch.setattr(GuestHost, "await_agent", wait_when_it_spoke)
     assert vas(daemon, site, "apply", "--start", "--wait", "2") == 1
     said = capsys.readouterr().err
     assert "waited 2 s for the agent of vm1" in said
-    assert f"{site}/vm1-console.log ends with:" in said and WORD.decode() in said
+    assert f"{console} ends with:" in said and WORD.decode() in said
 
 
 def test_another_guest_of_that_name_is_left_alone(

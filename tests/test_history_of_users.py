@@ -40,6 +40,7 @@ MOUNT = "/var/scratch"
 USERS = ("ann", "bob")
 # $1: an empty directory; $2: what is to be in the copies; $3 to $5: Java, Hadoop, the plugins.
 SET_UP = f"""
+umask 022
 ip link set lo up
 hostname rm
 mount -t tmpfs tmpfs "$1"
@@ -47,6 +48,7 @@ for top in etc usr var; do
     mkdir "$1/$top" "$1/$top-work"
     mount -t overlay overlay -o "lowerdir=/$top,upperdir=$1/$top,workdir=$1/$top-work" "/$top"
 done
+chmod -R go=rX "$2"
 cp -r "$2"/. /
 printf '%s\\n' yarn:x:860:862::/var/lib/yarn:/bin/sh mapred:x:861:862::/tmp:/bin/sh \\
     ann:x:7001:7001::/tmp:/bin/sh bob:x:7002:7002::/tmp:/bin/sh >>/etc/passwd
@@ -55,10 +57,11 @@ mkdir -p /var/lib/yarn /var/log/yarn {MOUNT}
 chmod 1777 /var/lib/yarn /var/log/yarn
 mount -t tmpfs -o mode=0755 tmpfs {MOUNT}
 ln -s "$3" /usr/lib/vas/java
-# By mounts, not links: the clone may be closed to these users.
-mkdir /usr/lib/vas/hadoop /usr/lib/vas/plugins
-mount --bind "$4" /usr/lib/vas/hadoop
+# Copies, not links: the clone may be closed to these users, and so may each of its files.
+mkdir /usr/lib/vas/plugins
+cp -rL "$4" /usr/lib/vas/hadoop
 cp "$5" /usr/lib/vas/plugins/
+chmod -R go=rX /usr/lib/vas
 echo ready
 exec sleep infinity >/dev/null
 """

@@ -30,9 +30,18 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stored(lab: Lab, source: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """The same, put into the lab with stripes of 1 MiB over all OSTs."""
     target = inside(lab, f"{request.node.name}.data")
+    lab.call(["rm", "-f", str(target)])
     vas(lab, "layout", "put", "--split", "1M", str(source), str(target))
     yield target
     lab.call(["rm", "-f", str(target)])
+
+
+def empty(lab: Lab, name: str) -> Path:
+    """A directory of the lab's Lustre; a lab keeps what a run left that was interrupted."""
+    directory = inside(lab, name)
+    lab.call(["rm", "-rf", str(directory)])
+    lab.call(["mkdir", str(directory)])
+    return directory
 
 
 def test_put_gives_one_split_per_stripe_and_the_same_bytes(
@@ -70,9 +79,8 @@ def test_a_failed_over_ost_is_found_at_its_partner(lab: Lab, stored: Path) -> No
 
 
 def test_fix_migrates_what_breaks_its_splits(lab: Lab, source: Path) -> None:
-    directory = inside(lab, "to-fix")
+    directory = empty(lab, "to-fix")
     target = directory / "small stripes"
-    lab.call(["mkdir", str(directory)])
     lab.call(["lfs", "setstripe", "-S", "64k", "-c", "4", str(target)])
     lab.call(["dd", f"if={source}", f"of={target}", "conv=notrunc", "status=none"])
     try:
@@ -88,8 +96,7 @@ def test_fix_migrates_what_breaks_its_splits(lab: Lab, source: Path) -> None:
 def test_R2_fix_keeps_mirrors_and_pools_and_is_content_with_the_pool(
     lab: Lab, source: Path
 ) -> None:
-    directory = inside(lab, "to-keep")
-    lab.call(["mkdir", str(directory)])
+    directory = empty(lab, "to-keep")
     script = (
         "lctl pool_new lab.few; lctl pool_add lab.few OST[0-1]; cd $0"
         " && lfs setstripe -N2 -S 64k -c 2 mirrored && lfs setstripe -p few -S 64k -c 2 pooled"
@@ -113,8 +120,7 @@ def test_R2_fix_keeps_mirrors_and_pools_and_is_content_with_the_pool(
 
 
 def test_H6_fix_leaves_a_file_in_use_alone(lab: Lab, source: Path) -> None:
-    directory = inside(lab, "in-use")
-    lab.call(["mkdir", str(directory)])
+    directory = empty(lab, "in-use")
     script = "lfs setstripe -S 64k -c 4 $0/f && dd if=$1 of=$0/f conv=notrunc status=none"
     lab.call(["bash", "-c", script, str(directory), str(source)])
     fix = f"{sys.executable} -m vas_core layout fix --split 1M --apply --json {directory}"

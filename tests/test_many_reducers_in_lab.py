@@ -9,7 +9,7 @@ import pytest
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside
 from vas_tests.shuffle_cases import OURS, PROGRAMS
-from vas_tests.shuffle_runs import files, left_behind, run
+from vas_tests.shuffle_runs import assert_nothing_left, files, run
 from vas_tests.words import make_words, word_counts
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(1800)]
@@ -33,7 +33,7 @@ def test_five_hundred_reducers(lab: Lab) -> None:
     joined = lab.call(["sh", "-c", 'tail -n +1 "$@"', "sh", *files(lab, "many")]).stdout
     assert by_file(joined) == word_counts(lab, text, _REDUCERS)
     assert ours.counter("SHUFFLED_MAPS") == ours.total_maps * _REDUCERS
-    assert left_behind(lab, ours) == []
+    assert_nothing_left(lab, ours)
 
 
 def by_file(joined: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -64,16 +64,12 @@ def _make_certificates(directory: Path) -> None:
     _openssl("pkcs12", "-export", *store, cwd=directory)
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-def _configure(directory: Path, port: int) -> None:
+def _configure(directory: Path) -> None:
+    """The kernel chooses its ports: one that was looked for before may be another's by then."""
     yarn = {
         "yarn.http.policy": "HTTPS_ONLY",
         "yarn.resourcemanager.hostname": "127.0.0.1",
-        "yarn.resourcemanager.webapp.https.address": f"127.0.0.1:{port}",
+        "yarn.resourcemanager.webapp.https.address": "127.0.0.1:0",
         **{f"yarn.resourcemanager.{name}": "127.0.0.1:0" for name in _PORTS},
     }
     ssl = {
@@ -96,9 +92,7 @@ def _configure(directory: Path, port: int) -> None:
 def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Manager]:
     directory = tmp_path_factory.mktemp("https")
     _make_certificates(directory)
-    port = _free_port()
-    _configure(directory, port)
-    found = Manager(f"https://127.0.0.1:{port}", directory / "ca.pem", directory / "other.pem")
+    _configure(directory)
     jars = ":".join(str(jar) for jar in sorted(find_hadoop().glob("*.jar")))
     java = [find_java() / "bin/java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp"]
     log = directory / "rm.log"
@@ -113,6 +107,9 @@ def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Manager]:
         ) as process,
     ):
         try:
+            port = poll(lambda: _port(log, process), bool, _UP_SECONDS, "the port of its pages")
+            url = f"https://127.0.0.1:{port}"
+            found = Manager(url, directory / "ca.pem", directory / "other.pem")
             poll(lambda: _is_up(found, process), bool, _UP_SECONDS, "the ResourceManager")
             yield found
         except VasError as late:
@@ -123,6 +120,13 @@ def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Manager]:
             killer.start()
             process.wait()
             killer.cancel()
+
+
+def _port(log: Path, process: subprocess.Popen[bytes]) -> int:
+    """The port that the ResourceManager says it serves its pages at; 0 before."""
+    assert process.poll() is None, "the ResourceManager has ended"
+    said = re.search(r"Jetty bound to port (\d+)$", log.read_text(errors="replace"), re.MULTILINE)
+    return int(said[1]) if said else 0
 
 
 def _is_up(found: Manager, process: subprocess.Popen[bytes]) -> bool:

@@ -158,7 +158,7 @@ RouteOptions.read = sometimes
 
 def test_H7_a_reading_that_fails_in_any_way_ends_no_daemon(site: RoutedNet) -> None:
     site.signal("vm1", signal.SIGKILL)
-    site.start("vm1", RAISES)
+    site.start_and_wait("vm1", RAISES)
     site.wait_until_whole()
     text = site.map.read_text()
     strange = site.map.with_suffix(".new")

@@ -8,6 +8,8 @@ import pytest
 
 from vas_lab.lab import Lab
 from vas_tests.covering import Row
+from vas_tests.faults import MANIFEST, Point, attempt, faulty_job
+from vas_tests.faults import digests as digests_of_faulty
 from vas_tests.in_lab import history, inside
 from vas_tests.shuffle_cases import (
     EXAMPLES,
@@ -22,7 +24,7 @@ from vas_tests.shuffle_cases import (
     properties,
 )
 from vas_tests.shuffle_counters import assert_counted_alike, assert_large_records_counted
-from vas_tests.shuffle_runs import ALIKE, at_once, digests, files, left_behind, run
+from vas_tests.shuffle_runs import ALIKE, assert_nothing_left, at_once, digests, files, run
 from vas_tests.words import make_words
 from vas_yarn.jobs.job import JobResult
 
@@ -85,7 +87,7 @@ def compare(lab: Lab, row: Row) -> None:
         assert_large_records_counted(stock, ours)
     else:
         assert_counted_alike(stock, ours, same_format=row["codec"] == "none")
-    assert left_behind(lab, ours) == []
+    assert_nothing_left(lab, ours)
 
 
 @pytest.mark.long
@@ -109,7 +111,7 @@ def test_an_example_of_hadoops(lab: Lab, inputs: JobResult, program: str) -> Non
         assert digests(lab, f"ours-{row['codec']}") == expected, case_name(row)
         same_format = row["codec"] == "none" and row["encryption"] == "plain"
         assert_counted_alike(stock, ours, same_format=same_format)
-        assert left_behind(lab, ours) == []
+        assert_nothing_left(lab, ours)
     if program == "terasort":
         tera_validate(lab, "ours-gzip", inputs.counter("CHECKSUM"))
 
@@ -146,16 +148,25 @@ def test_sort_validator_finds_the_sorted_text_right(lab: Lab) -> None:
 
 @pytest.mark.long
 def test_reducers_that_start_after_the_first_map(lab: Lab) -> None:
+    """The last map waits until both reducers have begun to read what another one left."""
+    last = Point("last-map", attempt("m_000007_0"), "rename", MANIFEST)
+    begun = [Point(f"begun-{r}", attempt(f"r_{r:06}_0"), "open", MANIFEST) for r in range(2)]
     conf = properties({"data": "spread", "reducers": "2"}, PROBE_VALUES) | {
         "probe.maps": "8",
         "mapreduce.job.running.map.limit": "2",
         "mapreduce.job.reduce.slowstart.completedmaps": "0.05",
     }
-    stock, ours = at_once(
-        partial(run, lab, PROBE, "stock", conf),
-        partial(run, lab, PROBE, "ours", {**conf, **OURS}),
-    )
-    assert digests(lab, "ours") == digests(lab, "stock")
+
+    def run_ours() -> JobResult:
+        with faulty_job(lab, "early-reducers", last, *begun, conf=conf) as job:
+            for point in begun:
+                job.held(point.name)
+                job.release(point.name)
+            job.release(last.name)
+            return job.succeeded()
+
+    stock, ours = at_once(partial(run, lab, PROBE, "stock", conf), run_ours)
+    assert digests_of_faulty(lab, "early-reducers") == digests(lab, "stock")
     assert_counted_alike(stock, ours, same_format=True)
     tasks = history(lab, f"mapreduce/jobs/{ours.job_id}/tasks")["tasks"]["task"]
     map_ends = sorted(task["finishTime"] for task in tasks if task["type"] == "MAP")

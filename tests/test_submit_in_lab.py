@@ -21,7 +21,6 @@ REPOSITORY = Path(__file__).parents[1]
 PROBE = str(REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar")
 PROBE_CLASS = "org.vas.workloads.probe.ShuffleProbe"
 _ONE_ATTEMPT_EACH = {
-    "mapreduce.job.reduces": "4",
     "mapreduce.map.speculative": "false",
     "mapreduce.reduce.speculative": "false",
 }
@@ -58,7 +57,8 @@ def probe(lab: Lab, name: str, properties: Mapping[str, str]) -> JobResult:
     """A small job."""
     lab.call(["rm", "-rf", str(inside(lab, "submit", name))])
     main = [PROBE, PROBE_CLASS, f"/submit/{name}"]
-    return lab.run_job(main, _ONE_ATTEMPT_EACH | dict(properties))
+    conf = _ONE_ATTEMPT_EACH | {"mapreduce.job.reduces": "4"} | dict(properties)
+    return lab.run_job(main, conf)
 
 
 @pytest.mark.parametrize("profile", [pytest.param("short", marks=pytest.mark.long), "default"])
@@ -141,7 +141,9 @@ def submitted(
         f"-D{key}=JDK_JAVA_OPTIONS=-Xlog:class+load:file={logs}/{role}-%p"
         for role, key in variables.items()
     ]
-    job = [PROBE, PROBE_CLASS, *listen, "-Dmapreduce.job.reduces=2", *options]
+    # A second attempt would be killed before it has loaded its classes.
+    once = [f"-D{key}={value}" for key, value in _ONE_ATTEMPT_EACH.items()]
+    job = [PROBE, PROBE_CLASS, *listen, *once, "-Dmapreduce.job.reduces=2", *options]
     argv = ["submit", "--json", "--profile", profile, *job, f"/submit/{name}"]
     found = json.loads(vas(lab, *argv))
     # The shuffle is on: its collector and its merge are there.

@@ -65,6 +65,12 @@ class Daemon:
         new.write_text(HostPlacement(host="here", pins=(pin,)).model_dump_json())
         new.rename(self.plan)
 
+    def measure(self, value: int) -> None:
+        """Writes what the valve reads, at once: it may look at any moment."""
+        new = self.metric.with_suffix(".new")
+        new.write_text(f"{value}\n")
+        new.rename(self.metric)
+
     def start(self, *before: str, program: tuple[str, ...] = ("-m", "vas_core")) -> None:
         argv = [sys.executable, *program, "affinity", "daemon", str(self.plan)]
         argv += ["--host", "here", "--state", str(self.state), "--config", str(self.config)]
@@ -161,7 +167,7 @@ def test_a_restart_moves_nothing(daemon: Daemon, worker: int) -> None:
 
 
 def valve(daemon: Daemon, **words: Any) -> None:
-    daemon.metric.write_text("100\n")
+    daemon.measure(100)
     source = {"file": str(daemon.metric), "better": "higher", "samples": 2, **words}
     daemon.settings(check_seconds=0.2, valve=source)
 
@@ -171,7 +177,7 @@ def test_a_move_that_hurts_the_service_is_taken_back(daemon: Daemon, worker: int
     daemon.place(worker, CPUS[1])
     daemon.start()
     runs_on(worker, CPUS[1])
-    daemon.metric.write_text("50\n")
+    daemon.measure(50)
     runs_on(worker, *CPUS)
     assert daemon.wait_for("revert")["why"].startswith("the metric went from 100 to ")
     poll(
@@ -187,7 +193,7 @@ def test_a_trial_outlives_the_daemon(daemon: Daemon, worker: int) -> None:
     runs_on(worker, CPUS[1])
     daemon.wait_for("move")
     daemon.end(signal.SIGKILL)
-    daemon.metric.write_text("50\n")
+    daemon.measure(50)
     assert os.sched_getaffinity(worker) == {CPUS[1]}
     daemon.start()
     runs_on(worker, *CPUS)

@@ -12,6 +12,7 @@ from typing import Any
 _PREFIX = "org.apache.hadoop.mapreduce.jobhistory."
 _UNSUCCESSFUL = f"{_PREFIX}TaskAttemptUnsuccessfulCompletion"
 _FINISHED = (f"{_PREFIX}MapAttemptFinished", f"{_PREFIX}ReduceAttemptFinished")
+_TASK_FINISHED = f"{_PREFIX}TaskFinished"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,15 @@ def attempts(staging: Path, number: str) -> dict[str, Attempt]:
             state = event["status"] if kind == _UNSUCCESSFUL else "SUCCEEDED"
             found[name] = Attempt(name, state, event["hostname"], event.get("error", ""))
     return found
+
+
+def finished_tasks(staging: Path, number: str) -> set[str]:
+    """The tasks, like m_000001, that another application master would not run again."""
+    return {
+        event["taskid"].removeprefix(f"task_{number}_")
+        for kind, event in _events(_latest(staging, number))
+        if kind == _TASK_FINISHED
+    }
 
 
 def master_node(staging: Path, number: str) -> str:

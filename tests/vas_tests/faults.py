@@ -17,7 +17,7 @@ from vas_core.root import Root
 from vas_lab.hadoop.daemons import java
 from vas_lab.lab import Lab
 from vas_lab.procfs import processes
-from vas_tests.attempts import Attempt, attempts, master_node
+from vas_tests.attempts import Attempt, attempts, finished_tasks, master_node
 from vas_tests.in_lab import inside
 from vas_tests.leftovers import command_line, mentioning
 from vas_yarn.jobs.events import Event
@@ -262,12 +262,19 @@ def names(kind: str, attempt_number: int) -> set[str]:
 
 
 def finished(job: FaultyJob, attempts: set[str]) -> None:
-    """Waits until these have succeeded."""
+    """Waits until these have succeeded, and their tasks have: that is another event, and later."""
+    tasks = {name.rpartition("_")[0] for name in attempts}
     poll(
         lambda: states(job, attempts),
         lambda found: found == {"SUCCEEDED"},
         PATIENCE_SECONDS,
         "to succeed: " + ", ".join(sorted(attempts)),
+    )
+    poll(
+        lambda: finished_tasks(staging(job.lab), job.number),
+        lambda found: found >= tasks,
+        PATIENCE_SECONDS,
+        "to be finished: " + ", ".join(sorted(tasks)),
     )
 
 

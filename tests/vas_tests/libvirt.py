@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -142,11 +142,19 @@ def threads(uuid: str) -> dict[str, int]:
         try:
             command = (process / "cmdline").read_bytes().split(b"\0")
             if b"-uuid" in command and uuid.encode() in command:
-                tasks = (process / "task").iterdir()
-                return {(t / "comm").read_text().strip(): int(t.name) for t in tasks}
+                return _names_of(process)
         except OSError:
             continue
     raise VasError("no QEMU of this guest is there", where=uuid)
+
+
+def _names_of(process: Path) -> dict[str, int]:
+    found = {}
+    for task in (process / "task").iterdir():
+        # QEMU's workers come and go.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            found[(task / "comm").read_text().strip()] = int(task.name)
+    return found
 
 
 @contextmanager

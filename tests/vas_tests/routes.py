@@ -240,6 +240,19 @@ class RoutedNet:
         """How often a daemon switched a path."""
         return sum(line["message"] == "path" for line in self.log(node))
 
+    def starts(self, node: str) -> int:
+        """How often a daemon had its routes right for the first time: of a start, or a new map."""
+        return sum(line["message"] == "routes are right" for line in self.log(node))
+
+    def start_and_wait(self, node: str, patch: str = "") -> None:
+        """Starts a node's daemon again, and waits until it is up.
+
+        Its paths do not tell: they are those of the daemon before until then.
+        """
+        before = self.starts(node)
+        self.start(node, patch)
+        wait(lambda: self.starts(node) > before, f"{node}: the daemon is up again")
+
     def saved_state(self, node: str) -> SavedState:
         """A daemon's view of the paths."""
         return read_saved_state(self.state(node))

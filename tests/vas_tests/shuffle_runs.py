@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
+from vas_core.polling import poll
 from vas_lab.lab import Lab
+from vas_tests.faults import EXIT_SECONDS
 from vas_tests.in_lab import inside
 from vas_yarn.jobs.job import JobResult
 
@@ -49,8 +51,16 @@ def digests(lab: Lab, output: str) -> dict[str, str]:
     return {Path(path).name: digest for digest, path in map(str.split, sums.splitlines())}
 
 
-def left_behind(lab: Lab, job: JobResult) -> list[str]:
-    """What is still in the job's staging directory."""
+def assert_nothing_left(lab: Lab, job: JobResult) -> None:
+    """Nothing of the job's staging directory stays: its master may remove that after the job ended.
+
+    Raises VasError with what is left.
+    """
     staging = str(inside(lab, "yarn", "staging"))
-    found = lab.call(["find", staging, "-path", f"*/.staging/{job.job_id}*"])
-    return found.stdout.splitlines()
+
+    def left() -> list[str]:
+        # What goes while find looks at it is an error of find's; any other error stays.
+        found = lab.call(["find", staging, "-path", f"*/.staging/{job.job_id}*"], check=False)
+        return (found.stdout + found.stderr).splitlines()
+
+    poll(left, lambda paths: not paths, EXIT_SECONDS, f"the files of {job.job_id} to go")
