@@ -64,7 +64,7 @@ final class BlockLocator {
     return locations;
   }
 
-  /** The one location of bytes whose OSTs nobody knows. */
+  /** Returns a location without hosts, for bytes whose OSTs nobody knows. */
   static BlockLocation nowhere(long offset, long length) {
     return location(offset, length, Optional.empty(), Optional.empty());
   }

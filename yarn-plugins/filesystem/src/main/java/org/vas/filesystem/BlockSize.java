@@ -5,7 +5,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.vas.layout.PlainLayout;
 import org.vas.layout.StripeLayout;
 
-/** Which block size to report for a file: it decides how large the splits of a job are. */
+/** Decides which block size to report for a file, and so how large the splits of a job are. */
 final class BlockSize {
   private final long normal;
   private final long smallest;
@@ -15,19 +15,20 @@ final class BlockSize {
     this.smallest = Math.min(normal, LustreConf.MIN_BLOCK_SIZE.get(conf));
   }
 
-  /** Whether a file is so short that no layout changes its number of splits. */
+  /** Returns whether a file is so short that no layout changes its number of splits. */
   boolean isOneBlock(long length) {
     return length <= smallest;
   }
 
-  /** The block size without knowing the layout. */
+  /** Returns the block size in bytes of a file whose layout is not known. */
   long normal() {
     return normal;
   }
 
   /**
-   * The stripe size where the file is striped in units worth a task. A file on one OST can be cut
-   * anywhere. Of a composite layout the component at the end counts: it holds the bulk.
+   * Returns the block size in bytes of a file: the stripe size where the file is striped in units
+   * worth a task. A file on one OST can be cut anywhere. Of a composite layout the component at the
+   * end counts: it holds the bulk.
    */
   long of(StripeLayout layout, long length) {
     if (isOneBlock(length)) {

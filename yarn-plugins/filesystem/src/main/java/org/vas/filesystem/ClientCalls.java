@@ -9,10 +9,21 @@ import java.nio.file.Path;
  * stand-in.
  */
 interface ClientCalls {
-  /** Returns the value of an extended attribute. */
+  /**
+   * Returns the value of a file's extended attribute.
+   *
+   * @param name such as {@code lustre.lov}
+   * @throws ErrnoException {@code ENODATA} when the file does not have it, {@code EOPNOTSUPP} when
+   *     the mount does not know such attributes
+   */
   byte[] get(Path file, String name) throws ErrnoException;
 
-  /** Sets an extended attribute. */
+  /**
+   * Sets an extended attribute of a file.
+   *
+   * @param name such as {@code lustre.lov}
+   * @throws ErrnoException {@code EOPNOTSUPP} when the mount does not know such attributes
+   */
   void set(Path file, String name, byte[] value) throws ErrnoException;
 
   /**

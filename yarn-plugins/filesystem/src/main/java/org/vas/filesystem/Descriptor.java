@@ -26,7 +26,11 @@ final class Descriptor implements Closeable {
   private final int number;
   private boolean closed;
 
-  /** @param file names it in errors */
+  /**
+   * Takes over an open descriptor, and closes it with this.
+   *
+   * @param file names it in errors
+   */
   Descriptor(Path file, int number) {
     this.file = requireNonNull(file, "file");
     this.number = number;

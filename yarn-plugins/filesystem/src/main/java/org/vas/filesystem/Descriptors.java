@@ -13,7 +13,7 @@ import java.util.Locale;
 /** Makes {@link Descriptor}s that open nothing (O_PATH), and follows no link unless a method says so. */
 final class Descriptors {
   private static final int O_PATH = 010000000;
-  /** {@code O_NOFOLLOW} of this machine. */
+  /** The value of {@code O_NOFOLLOW} for the architecture of this machine. */
   static final int O_NOFOLLOW = noFollow(System.getProperty("os.arch"));
   private static final long OPENAT2 = 437;  // the same number on every architecture
   private static final long NO_MAGICLINKS = 0x02;
@@ -23,7 +23,7 @@ final class Descriptors {
 
   private final Libc.Calls calls;
 
-  /** Through this machine's C library. */
+  /** Makes descriptors by calls to this machine's C library. */
   Descriptors() {
     this(Libc.calls());
   }
@@ -39,7 +39,7 @@ final class Descriptors {
     return own ? 0100000 : 0400000;
   }
 
-  /** The user as whom this process reads and writes. */
+  /** Returns the id of the user as whom this process reads and writes. */
   int user() {
     return calls.geteuid();
   }
@@ -110,7 +110,14 @@ final class Descriptors {
     remove(directory.number(), name, isDirectory, shown);
   }
 
-  /** As {@link #remove(Descriptor, Path, boolean, Path)}, of what has a path. */
+  /**
+   * Removes the name that a path ends in, by its bytes; of a symbolic link the link is removed.
+   * Only the MDT is asked.
+   *
+   * @param isDirectory whether to remove an empty directory, or a name that is not a directory's
+   * @throws ErrnoException {@code ENOTDIR} or {@code EISDIR} when it is the other kind
+   * @throws DirectoryNotEmptyException when the directory has entries
+   */
   void remove(Path file, boolean isDirectory) throws IOException {
     remove(Libc.AT_CWD, file, isDirectory, file);
   }

@@ -66,7 +66,7 @@ final class Directories {
     return PosixFilePermissions.fromString(new FsPermission((short) (mode & 0777)).toString());
   }
 
-  /** The entries, by name. */
+  /** Returns the paths of a directory's entries, in the order of their names. */
   static List<Path> list(Path directory) throws IOException {
     List<Path> entries = new ArrayList<>();
     try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory)) {
@@ -78,7 +78,10 @@ final class Directories {
     return entries;
   }
 
-  /** Removes one entry, or with {@code recursive} all below it too; false when there is none. */
+  /**
+   * Removes one entry, or with {@code recursive} everything below it too; false when there is no
+   * such entry.
+   */
   static boolean delete(GuardedEntry entry, boolean recursive) throws IOException {
     if (FileId.ifPresent(entry.path()).isEmpty()) {
       return false;

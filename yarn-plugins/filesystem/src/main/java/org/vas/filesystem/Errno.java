@@ -71,14 +71,21 @@ public enum Errno {
     return in(message, LocalTexts.TEXTS::get);
   }
 
-  /** As {@link #in(String)}, with the C library's texts by their errors; a null text is left out. */
+  /**
+   * Returns the error whose text a message begins with; of several the one with the longest text.
+   * Empty when there is none, or the message is null.
+   *
+   * @param texts gives the C library's text of each error, and null where it has none; the English
+   *     texts are tried too
+   */
   static Optional<Errno> in(String message, Function<Errno, String> texts) {
     return longest(message, String::startsWith, texts);
   }
 
   /**
-   * The error that a text speaks of, as a phrase of its own and not as a part of some path: the last
-   * resort for exceptions of file systems that keep no number.
+   * Returns the error whose text stands in a message as a phrase of its own and not as a part of
+   * some path; empty when there is none, or the message is null. This is the last resort for
+   * exceptions of file systems that keep no number.
    */
   public static Optional<Errno> mentionedIn(String message) {
     return longest(message, Errno::hasPhrase, LocalTexts.TEXTS::get);
@@ -111,7 +118,11 @@ public enum Errno {
     return explained(List.of());
   }
 
-  /** As {@link #explained()}, with the OSTs that the file in question has its bytes on. */
+  /**
+   * Returns name, meaning and fix of the error and the OSTs that it is about, for a message.
+   *
+   * @param osts those that hold the bytes of the file in question; none adds nothing
+   */
   String explained(List<String> osts) {
     return name() + " (" + text + ")"
         + (osts.isEmpty() ? "" : "; its bytes are on " + String.join(", ", osts))

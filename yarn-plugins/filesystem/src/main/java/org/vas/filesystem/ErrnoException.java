@@ -39,17 +39,20 @@ public final class ErrnoException extends IOException {
     this.osts = List.copyOf(osts);
   }
 
-  /** The error; none for a number that has no name here. */
+  /** Returns the error; empty for a number that has no name here. */
   public Optional<Errno> errno() {
     return Errno.of(number);
   }
 
-  /** The OSTs that hold what was asked for, as {@code OST000a}; none where that is not known. */
+  /**
+   * Returns the OSTs that hold what was asked for, as {@code OST000a}; empty where they are not
+   * known.
+   */
   public List<String> osts() {
     return osts;
   }
 
-  /** The file below the mount. */
+  /** Returns the path below the mount of the file that the call was about. */
   String file() {
     return file;
   }

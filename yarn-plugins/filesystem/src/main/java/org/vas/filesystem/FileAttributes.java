@@ -61,7 +61,7 @@ final class FileAttributes {
     return ((FileTime) values.get("lastAccessTime")).toMillis();
   }
 
-  /** Returns which file it is. */
+  /** Returns the identity of the file: device, inode, type and owner. */
   FileId id() {
     return new FileId(FileId.device((Long) values.get("dev")), (Long) values.get("ino"),
         (Integer) values.get("nlink"), mode(), (Integer) values.get("uid"), ((FileTime) values.get("ctime")).to(TimeUnit.NANOSECONDS));

@@ -9,8 +9,10 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 
 /**
- * A file system for one pattern of {@code FileSystem.globStatus}; {@code FileContext}'s is told by {@link ColonPath}. Hadoop makes a path of each name that it compares with the pattern
- * and takes what stands before a colon for a scheme; this remembers in which directory.
+ * A file system that lists files for one pattern of {@code FileSystem.globStatus}; for those of
+ * {@code FileContext} see {@link ColonPath}. Hadoop makes a path of each name that it compares with
+ * the pattern, takes what stands before a colon for a scheme, and fails without naming the
+ * directory. This class remembers which directory was listed last, and names it in the error.
  */
 final class GlobView extends FilterFileSystem {
   private Path listed;
@@ -26,9 +28,11 @@ final class GlobView extends FilterFileSystem {
   }
 
   /**
-   * As {@code FileSystem.globStatus}.
+   * Returns the files that match a pattern, as {@code FileSystem.globStatus} does: null when a
+   * pattern without wildcards names a file that is not there.
    *
-   * @throws IOException also where a name with a colon is in the way: it names directory and fix
+   * @throws IOException also if a name with a colon is in the way; it names the directory and the
+   *     fix
    */
   FileStatus[] find(Path pattern, PathFilter filter) throws IOException {
     try {

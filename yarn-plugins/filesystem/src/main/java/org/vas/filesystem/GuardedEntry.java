@@ -15,6 +15,8 @@ final class GuardedEntry implements Closeable {
   private final Path shown;
 
   /**
+   * Takes over a directory that is held open, and closes it with this.
+   *
    * @param name empty for the directory itself
    * @param found what has the name, or null where that is not known
    */
@@ -27,7 +29,10 @@ final class GuardedEntry implements Closeable {
     this.shown = requireNonNull(shown, "shown");
   }
 
-  /** A path of this process that leads to it while it is open; a link as the name is not followed. */
+  /**
+   * Returns a path of this process that leads to the name while this is open; a link of that name
+   * is not followed.
+   */
   Path path() {
     return directory.path().resolve(name.isEmpty() ? "." : name);
   }
@@ -36,7 +41,7 @@ final class GuardedEntry implements Closeable {
     return directory;
   }
 
-  /** Opens what has the name, by a descriptor of its own; a symbolic link itself. */
+  /** Opens what has the name, by a descriptor of its own; of a symbolic link, the link. */
   Descriptor object() throws IOException {
     if (found != null) {
       return calls.follow(found.path());
@@ -44,7 +49,7 @@ final class GuardedEntry implements Closeable {
     return name.isEmpty() ? calls.entry(directory, ".", shown) : calls.entry(directory, name, shown);
   }
 
-  /** Removes what has the name; a link is removed itself. */
+  /** Removes what has the name, with everything in it; of a symbolic link, the link. */
   void removeTree(TreeRemover remover) throws IOException {
     remover.remove(directory, name, shown);
   }

@@ -18,13 +18,19 @@ import org.apache.hadoop.security.AccessControlException;
 final class IoErrors {
   private IoErrors() {}
 
-  /** Something that may fail as files do. */
+  /** A call on files: it returns a result, or throws an error of the operating system. */
   @FunctionalInterface
   interface Call<T> {
     T run() throws IOException;
   }
 
-  /** Runs it; an error names the path that the caller used. */
+  /**
+   * Runs a call and returns its result. An error of the operating system is thrown as the exception
+   * that Hadoop's callers expect for its errno, such as {@code FileNotFoundException} for {@code
+   * ENOENT}.
+   *
+   * @param path the path as the caller of the file system wrote it; messages begin with it
+   */
   static <T> T translating(Path path, Call<T> call) throws IOException {
     try {
       return call.run();
@@ -33,7 +39,13 @@ final class IoErrors {
     }
   }
 
-  /** As {@link #translating}; a file in the place of a directory means that nothing is there. */
+  /**
+   * Runs a call that reads, and translates its errors as {@link #translating} does, except that
+   * {@code ENOTDIR} too becomes {@code FileNotFoundException}: nothing can be there when a file
+   * stands in the place of a directory on the way.
+   *
+   * @param path the path as the caller of the file system wrote it; messages begin with it
+   */
   static <T> T reading(Path path, Call<T> call) throws IOException {
     try {
       return translating(path, call);
@@ -42,7 +54,12 @@ final class IoErrors {
     }
   }
 
-  /** Returns an error that names path, call, errno and hint; the given one where it has no errno. */
+  /**
+   * Returns an exception whose message names path, call, errno and what to do; the given exception
+   * itself when no errno can be found in it.
+   *
+   * @param call the name of the system call that failed, such as {@code read}
+   */
   static IOException explained(Path path, String call, IOException error) {
     Optional<Errno> errno = errno(error);
     return errno.isEmpty() ? error
@@ -100,7 +117,10 @@ final class IoErrors {
     }
   }
 
-  /** Which error of the operating system it was. */
+  /**
+   * Returns the errno that an exception tells by its type, its number or its text; empty when it
+   * tells none that is known.
+   */
   static Optional<Errno> errno(IOException error) {
     if (error instanceof ErrnoException) {
       return ((ErrnoException) error).errno();

@@ -130,7 +130,11 @@ final class LayoutPolicy {
     }
   }
 
-  /** The regular expression of a key. */
+  /**
+   * Returns the regular expression that a key has as its value.
+   *
+   * @throws IOException that names the key, if the value is not a regular expression
+   */
   static Pattern pattern(ConfKey<String> key, Configuration conf) throws IOException {
     String expression = key.get(conf);
     try {

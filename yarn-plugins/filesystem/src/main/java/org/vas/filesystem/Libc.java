@@ -33,7 +33,7 @@ final class Libc implements ClientCalls {
   private static final int STATX_BYTES = 256;
   static final int O_CLOEXEC = 02000000;
 
-  /** The functions, named as in C. */
+  /** The functions of the C library that this package calls, named as in C. */
   interface Calls extends Library {
     long getxattr(byte[] path, String name, byte[] value, long size) throws LastErrorException;
 

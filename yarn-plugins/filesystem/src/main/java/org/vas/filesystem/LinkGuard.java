@@ -41,7 +41,11 @@ final class LinkGuard {
   /** Names the use that a caller makes of a file: more links are followed to read than to change. */
   enum Use { READ, CHANGE }
 
-  /** @throws IllegalArgumentException with one line that names the key and the fix */
+  /**
+   * Makes the guard of a mount, by the rule that {@link LustreConf#LINKS} has as its value.
+   *
+   * @throws IllegalArgumentException with one line that names the key and the fix
+   */
   static LinkGuard configured(Path mount, Configuration conf) {
     String rule = LustreConf.LINKS.get(conf);
     if (!rule.equals(GUARDED) && !rule.equals(ALL)) {
@@ -81,7 +85,12 @@ final class LinkGuard {
     }
   }
 
-  /** A file below a directory, of that directory's owner. */
+  /**
+   * Holds a file below a directory, which must belong to that directory's owner: see {@link
+   * OwnFile}.
+   *
+   * @param shown the directory's path, for messages
+   */
   OwnFile own(Descriptor directory, Path shown, Path file) throws IOException {
     return OwnFile.below(calls, directory, shown, shown.relativize(file));
   }
@@ -91,12 +100,18 @@ final class LinkGuard {
     return calls.unfollowed(file);
   }
 
-  /** Whether this process may have made it; root's files may be another user's, squashed. */
+  /**
+   * Returns whether this process may have made a file; where root is squashed, its files belong to
+   * another user.
+   */
   boolean mayBeOwn(FileId file) {
     return followsAll || reader == 0 || file.owner() == reader;
   }
 
-  /** The name that a path ends in, in its directory; a link in the last place is not followed. */
+  /**
+   * Returns the name that a path ends in, in its directory; a link in the last place is not
+   * followed.
+   */
   GuardedEntry entry(Path file, Use use) throws IOException {
     Path parent = file.getParent();
     if (parent == null || file.equals(mount)) {
@@ -105,7 +120,10 @@ final class LinkGuard {
     return new GuardedEntry(calls, object(parent, use), String.valueOf(file.getFileName()), null, file);
   }
 
-  /** Where a path ends once a link in the last place is followed, also where nothing is there. */
+  /**
+   * Returns the name at which a path ends once a link in the last place is followed, also where
+   * nothing is there.
+   */
   GuardedEntry target(Path file, Use use) throws IOException {
     if (followsAll) {
       return entry(resolved(file), use);

@@ -31,7 +31,11 @@ final class LinkWalk implements Closeable {
   private Descriptor found;
   private int links;
 
-  /** @param reader the user id whose rights are used */
+  /**
+   * Starts at the mount.
+   *
+   * @param reader the user id whose rights are used
+   */
   LinkWalk(Descriptors calls, Path mount, int reader) throws IOException {
     this.calls = requireNonNull(calls, "calls");
     this.mount = requireNonNull(mount, "mount");

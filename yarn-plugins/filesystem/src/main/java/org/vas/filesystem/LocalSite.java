@@ -58,29 +58,29 @@ final class LocalSite {
     return mount;
   }
 
-  /** The Lustre file system's name; empty when there is no site description. */
+  /** Returns the name of the Lustre file system; empty when there is no site description. */
   String fsname() {
     return fsname;
   }
 
-  /** The VM on the host that serves the OST now; none when either is not known. */
+  /** Returns the VM on the host that serves the OST now; empty when either is not known. */
   Optional<SiteGuest> guestOf(int ostIndex) {
     return owners.flatMap(known -> known.ownerOf(ostIndex))
         .flatMap(host -> host.guestFor(ostIndex));
   }
 
-  /** Whether this machine runs on the host that serves the OST now. */
+  /** Returns whether this machine runs on the host that serves the OST now. */
   boolean isLocal(int ostIndex) {
     return localHost.isPresent()
         && owners.flatMap(known -> known.ownerOf(ostIndex)).equals(localHost);
   }
 
-  /** Whether this machine is one of the site's guests or hosts. */
+  /** Returns whether this machine is one of the site's guests or hosts. */
   boolean hasLocal() {
     return localHost.isPresent();
   }
 
-  /** The OSTs of this machine's host that it still serves. */
+  /** Returns the indexes of those OSTs of this machine's host that the host still serves. */
   List<Integer> localOsts() {
     return localHost.map(SiteHost::osts).orElse(List.of()).stream()
         .filter(this::isLocal).collect(Collectors.toUnmodifiableList());

@@ -5,13 +5,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** How far the locks of a mount hold. */
+/** The processes against which a flock(2) lock on a file of a mount holds. */
 enum LockScope {
-  /** Against every client (Lustre's {@code flock}), or there is but this machine. */
+  /**
+   * Locks hold against every client: Lustre is mounted with {@code flock}, or the mount is not
+   * Lustre.
+   */
   CLUSTER,
-  /** On this machine only: Lustre's {@code localflock}. */
+  /**
+   * Locks hold against processes of this machine only: Lustre is mounted with {@code localflock}.
+   */
   MACHINE,
-  /** Nowhere: Lustre's {@code noflock}. */
+  /**
+   * Locks hold against nobody: Lustre is mounted with {@code noflock}, or without any of the three.
+   */
   NONE;
 
   private static final Path MOUNTS = Path.of("/proc/self/mounts");
@@ -19,12 +26,24 @@ enum LockScope {
   private static final int TYPE = 2;
   private static final int OPTIONS = 3;
 
-  /** Returns what the kernel says of the mount that a directory lies on. */
+  /**
+   * Returns how far locks hold on the mount that a directory lies on, as the kernel lists it.
+   *
+   * @param directory an existing directory; symbolic links are followed
+   * @throws IOException if the directory is not there, or /proc/self/mounts cannot be read
+   */
   static LockScope of(Path directory) throws IOException {
     return of(directory.toRealPath(), Files.readAllLines(MOUNTS));
   }
 
-  /** As {@link #of(Path)}, from the lines of /proc/mounts; the last of one place is seen. */
+  /**
+   * Returns how far locks hold on the mount that a directory lies on, by a given list of mounts.
+   *
+   * @param directory an absolute path without symbolic links
+   * @param mounts the lines of /proc/mounts; of several mounts on one directory the last line
+   *     counts, because the kernel shows that mount
+   * @return {@link #CLUSTER} also when no line is about the directory
+   */
   static LockScope of(Path directory, List<String> mounts) {
     String[] nearest = {};
     int depth = -1;

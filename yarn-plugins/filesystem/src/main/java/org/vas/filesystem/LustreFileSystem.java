@@ -45,10 +45,11 @@ public class LustreFileSystem extends MountedFileSystem {
   }
 
   /**
-   * Opens a file for reading that the owner of a directory above made there: a link, a hard link,
-   * a FIFO, a device or another user's file in its place is refused, and not opened.
+   * Opens a file for reading that the owner of a directory above made there: a link, a hard link, a
+   * FIFO, a device or another user's file in its place is refused, and not opened.
    *
    * @param levels names at the end of the path, the file's own among them, that are not followed
+   * @param bufferSize bytes of the read buffer, at least
    * @throws PlantedException that names what is not a file of the directory's owner
    */
   public FSDataInputStream openOwn(Path path, int levels, int bufferSize) throws IOException {
@@ -56,7 +57,15 @@ public class LustreFileSystem extends MountedFileSystem {
         shown, file, levels, bufferSize, statistics, localStatistics())));
   }
 
-  /** As {@link #append}, of a file as {@link #openOwn} wants it. */
+  /**
+   * Opens a file to append to it, if the owner of a directory above made the file there: a link, a
+   * hard link, a FIFO, a device or another user's file in its place is refused, and not opened.
+   *
+   * @param levels names at the end of the path, the file's own among them, that are not followed
+   * @param bufferSize bytes of the write buffer, at least
+   * @throws PlantedException that names what is not a file of the directory's owner
+   * @throws IOException also if somebody else holds a lock on the file
+   */
   public FSDataOutputStream appendOwn(Path path, int levels, int bufferSize) throws IOException {
     LustreOutputStream out = operations().naming(path, (shown, file) ->
         mounted().appendOwn(shown, file, levels, bufferSize));
@@ -93,7 +102,10 @@ public class LustreFileSystem extends MountedFileSystem {
     return new GlobView(this).find(pattern, filter);
   }
 
-  /** One location for each block; see {@link BlockLocator} for its hosts. */
+  /**
+   * Returns one location for each block of a byte range; {@link BlockLocator} says with which
+   * hosts.
+   */
   @Override
   public BlockLocation[] getFileBlockLocations(FileStatus file, long start, long length)
       throws IOException {
@@ -117,7 +129,10 @@ public class LustreFileSystem extends MountedFileSystem {
         path == null ? new Path("/") : path, (shown, file) -> Mounted.space(file));
   }
 
-  /** As the kernel sees this process, which is what a later open meets. */
+  /**
+   * Fails unless the kernel lets this process do what is asked; it decides in the same way about a
+   * later open.
+   */
   @Override
   public void access(Path path, FsAction mode) throws IOException {
     operations().reading(path, (shown, file) -> {
@@ -147,7 +162,10 @@ public class LustreFileSystem extends MountedFileSystem {
         bufferSize, blockSize));
   }
 
-  /** What {@code FileContext} calls: it applied the umask, and made sure of the parent. */
+  /**
+   * Creates or appends to a file for {@code FileContext}, which has already applied the umask and
+   * made sure of the parent.
+   */
   @Override
   @SuppressWarnings("deprecation")
   protected FSDataOutputStream primitiveCreate(Path path, FsPermission permission,
@@ -185,7 +203,9 @@ public class LustreFileSystem extends MountedFileSystem {
     });
   }
 
-  /** In one step: of several callers one gets true. */
+  /**
+   * Makes an empty file in one step; false if the name is taken. Of several callers one gets true.
+   */
   @Override
   public boolean createNewFile(Path path) throws IOException {
     try {
@@ -248,9 +268,9 @@ public class LustreFileSystem extends MountedFileSystem {
   }
 
   /**
-   * Makes one directory in one step, and none above it. One that is there stays as it is.
+   * Makes one directory in one step, and none above it. A directory that is there stays as it is.
    *
-   * @param permission exactly: no umask is applied
+   * @param permission the exact permission bits: no umask is applied to them
    * @throws FileNotFoundException if the directory above is not there
    */
   public void mkdir(Path path, FsPermission permission) throws IOException {
@@ -261,9 +281,12 @@ public class LustreFileSystem extends MountedFileSystem {
   }
 
   /**
-   * As {@link #mkdir}; one that is there must belong to the owner of the directory above.
+   * Makes one directory in one step, and none above it. A directory that is there stays as it is,
+   * and must belong to the owner of the directory above it.
    *
-   * @throws PlantedException that names a link, or whatever else has the name
+   * @param permission the exact permission bits: no umask is applied to them
+   * @throws FileNotFoundException if the directory above is not there
+   * @throws PlantedException that names the link, or whatever else has the name
    */
   public void mkdirOwn(Path path, FsPermission permission) throws IOException {
     operations().naming(path, (shown, directory) -> {
@@ -279,7 +302,10 @@ public class LustreFileSystem extends MountedFileSystem {
     });
   }
 
-  /** As HDFS does: into a directory that exists, over nothing; false when it cannot be. */
+  /**
+   * Renames a file or directory as HDFS does: into the destination when that is a directory, and
+   * never over anything; false, with nothing changed, when that cannot be done.
+   */
   @Override
   public boolean rename(Path source, Path destination) throws IOException {
     return operations().naming(source, (shown, file) ->
@@ -298,7 +324,10 @@ public class LustreFileSystem extends MountedFileSystem {
         }));
   }
 
-  /** The root itself is the mount point, and stays: false. */
+  /**
+   * Removes a file or directory; false when it is not there. The root is the mount point, and
+   * stays: false.
+   */
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
     return operations().naming(path, (shown, file) -> mounted().isRoot(file)

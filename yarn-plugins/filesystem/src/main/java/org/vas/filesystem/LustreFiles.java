@@ -12,7 +12,7 @@ import org.vas.layout.LayoutException;
 import org.vas.layout.LayoutRequest;
 import org.vas.layout.StripeLayout;
 
-/** Layouts of files on a mounted Lustre, read and set without a process. */
+/** Reads and sets the layouts of files on a mounted Lustre, without starting a program. */
 public final class LustreFiles {
   private static final Logger LOG = LoggerFactory.getLogger(LustreFiles.class);
   private static final String LOV = "lustre.lov";
@@ -20,7 +20,7 @@ public final class LustreFiles {
   private final ClientCalls calls;
   private final Descriptors descriptors;
 
-  /** Through this machine's C library. */
+  /** Makes an object that calls this machine's C library. */
   public LustreFiles() {
     this(new Libc());
   }
@@ -31,7 +31,8 @@ public final class LustreFiles {
   }
 
   /**
-   * The bytes of a file's layout; none when it has no layout, or the mount has no such thing.
+   * Returns the bytes of a file's layout, its attribute {@code lustre.lov}; empty when the file has
+   * none, or the mount does not know such attributes.
    *
    * @throws IOException when the file is gone or, as Lustre wants it, may not be read
    */
@@ -62,7 +63,15 @@ public final class LustreFiles {
     create(file, mode, request, required);
   }
 
-  /** As {@link #createWithLayout}; returns which file it made. */
+  /**
+   * Makes an empty file with the layout asked for, or none at all, and returns the identity of the
+   * file made.
+   *
+   * @param mode permission bits; the owner's read bit must be among them, to read back
+   * @param required whether to fail where layouts cannot be set; else the file has Lustre's choice
+   * @throws LayoutRefusedException when the layout is refused, or is another than asked for
+   * @throws IOException for any other error, also if another writer replaced the file meanwhile
+   */
   FileId create(Path file, int mode, LayoutRequest request, boolean required)
       throws IOException {
     FileId made = createPlain(file, mode);
@@ -92,7 +101,10 @@ public final class LustreFiles {
     }
   }
 
-  /** Makes an empty file whose layout is what its directory gives it; returns which one. */
+  /**
+   * Makes an empty file whose layout is what its directory gives it; returns the identity of the
+   * file made.
+   */
   FileId createPlain(Path file, int mode) throws IOException {
     calls.mknod(file, mode);
     return FileId.ofLink(file);

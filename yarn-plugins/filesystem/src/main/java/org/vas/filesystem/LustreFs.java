@@ -11,7 +11,11 @@ import org.apache.hadoop.fs.Path;
 
 /** {@link LustreFileSystem} for {@code FileContext}, which YARN itself uses. */
 public class LustreFs extends DelegateToFileSystem {
-  /** As {@code FileContext} makes it. */
+  /**
+   * Makes the file system of a URI; {@code FileContext} calls this constructor.
+   *
+   * @throws IOException if the file system cannot be configured; the message names key and fix
+   */
   public LustreFs(URI uri, Configuration conf) throws IOException, URISyntaxException {
     this(uri, new LustreFileSystem(), conf);
   }

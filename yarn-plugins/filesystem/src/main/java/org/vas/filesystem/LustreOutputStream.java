@@ -27,6 +27,8 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
   private IOException firstError;
 
   /**
+   * Takes over an open file.
+   *
    * @param file open for writing; closed with the stream
    * @param position where the first byte goes
    * @param lazy whether {@link #close} may leave the bytes in this client's memory
@@ -39,7 +41,7 @@ final class LustreOutputStream extends OutputStream implements Syncable, StreamC
     this.lazy = lazy;
   }
 
-  /** Where the next byte goes. */
+  /** Returns the offset in the file, in bytes, at which the next byte is written. */
   synchronized long position() {
     return position + buffer.position();
   }

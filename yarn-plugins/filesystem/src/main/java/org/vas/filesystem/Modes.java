@@ -8,13 +8,15 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.apache.hadoop.fs.permission.FsAction;
 
-/** Permission bits, the sticky bit included. */
+/** Sets and checks permission bits of files, the sticky and setgid bits included. */
 final class Modes {
   private static final int SETGID = 02000;
 
   private Modes() {}
 
-  /** Sets exactly these bits. */
+  /**
+   * Sets the permission bits of a file to exactly {@code mode}, setuid, setgid and sticky included.
+   */
   static void set(Path file, int mode) throws IOException {
     Files.setAttribute(file, "unix:mode", mode);
   }
@@ -33,14 +35,25 @@ final class Modes {
     ensure(file, mode, FileId.of(file).modeBits());
   }
 
-  /** As {@link #ensure(Path, int)}, where the bits that it has now are known. */
+  /**
+   * Sets the permission bits of a new file unless it has them already; does nothing if it has. A
+   * setgid bit that a directory handed down stays.
+   *
+   * @param mode the bits that the file must have
+   * @param now the bits that the file has now
+   */
   static void ensure(Path file, int mode, int now) throws IOException {
     if ((now & ~SETGID) != mode) {
       set(file, mode | (now & SETGID));
     }
   }
 
-  /** Fails unless this process may do all of it, or the file only has to exist. */
+  /**
+   * Fails unless this process may do everything that the action names on the file. With {@code
+   * NONE} the file only has to be there.
+   *
+   * @throws IOException of java.nio: {@code AccessDeniedException} or {@code NoSuchFileException}
+   */
   static void check(Path file, FsAction action) throws IOException {
     Set<AccessMode> wanted = EnumSet.noneOf(AccessMode.class);
     if (action.implies(FsAction.READ)) {

@@ -113,7 +113,14 @@ final class Mounted {
     return policy.defaultBlockSize();
   }
 
-  /** An input stream that counts into the statistics. */
+  /**
+   * Opens a file for reading; the stream counts the bytes that its caller gets into the statistics.
+   *
+   * @param wantedBuffer bytes of the buffer, at least
+   * @param all counts every byte
+   * @param local counts the bytes from OSTs of this machine's host
+   * @throws IOException if the file is a directory, a FIFO, a device or the like
+   */
   LustreInputStream open(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer,
       Statistics all, Statistics local) throws IOException {
     FileId found = regular(shown, file);
@@ -126,9 +133,11 @@ final class Mounted {
   }
 
   /**
-   * An input stream of a file that the owner of a directory above made there; see {@link OwnFile}.
+   * Opens a file for reading as {@link OwnFile} does: only if the owner of a directory above made
+   * it.
    *
    * @param levels names at the end of the path that are not followed
+   * @throws PlantedException that names what is not a file of the directory's owner
    */
   LustreInputStream openOwn(org.apache.hadoop.fs.Path shown, Path file, int levels,
       int wantedBuffer, Statistics all, Statistics local) throws IOException {
@@ -150,7 +159,12 @@ final class Mounted {
     }
   }
 
-  /** As {@link #makeDirectory}; one that is there must be the parent's owner's, and no link. */
+  /**
+   * Makes one directory, or takes the one that is there. Either must be a directory itself, not a
+   * link to one, and belong to the owner of the directory above it.
+   *
+   * @throws PlantedException that names whatever else has the name
+   */
   void makeOwnDirectory(Path directory, int mode) throws IOException {
     try (GuardedEntry entry = links.entry(directory, LinkGuard.Use.CHANGE)) {
       makeDirectory(directory, mode);
@@ -189,7 +203,11 @@ final class Mounted {
     }
   }
 
-  /** As {@link Renamer#rename}, by handles of the two directories. */
+  /**
+   * Renames by handles of the two directories, as {@link Renamer#rename} does.
+   *
+   * @return false, with nothing changed, also when the directory of either name is not there
+   */
   boolean renamed(Path source, Path destination, Renamer renamer) throws IOException {
     try {
       return rename(source, destination, true, renamer::rename);
@@ -203,7 +221,7 @@ final class Mounted {
     }
   }
 
-  /** A rename, given both names in their directories, which are held open. */
+  /** Does a rename, given both names in their directories, which are held open. */
   @FunctionalInterface
   interface Rename<T> {
     T run(Path source, Path destination) throws IOException;
@@ -265,7 +283,12 @@ final class Mounted {
     }
   }
 
-  /** A new file with the layout that the policy wants for it. */
+  /**
+   * Makes a file with the layout that the policy wants for it, and opens it for writing.
+   *
+   * @throws FileAlreadyExistsException if the path is the root
+   * @throws IOException also if the file is there and is not to be replaced
+   */
   LustreOutputStream create(org.apache.hadoop.fs.Path shown, Path file, NewFile wanted)
       throws IOException {
     if (isRoot(file)) {
@@ -283,9 +306,12 @@ final class Mounted {
   }
 
   /**
-   * An output stream at the end of an existing file, for one writer as in HDFS. It is a lock that
-   * keeps others away: with O_APPEND Lustre would lock the file to its end on every OST, for each
-   * write.
+   * Opens a file for writing at its end, for one writer as in HDFS. A lock keeps other writers
+   * away: with O_APPEND Lustre would lock the file to its end on every OST, for each write. A file
+   * of {@link LustreConf#LAZY_PATHS} gets no lock: one task attempt alone writes it.
+   *
+   * @param wantedBuffer bytes of the buffer, at least
+   * @throws IOException if somebody else holds a lock on the file, or it is not a regular file
    */
   LustreOutputStream append(org.apache.hadoop.fs.Path shown, Path file, int wantedBuffer)
       throws IOException {
@@ -304,7 +330,13 @@ final class Mounted {
     }
   }
 
-  /** As {@link #append}, of a file as {@link #openOwn} wants it. */
+  /**
+   * Opens a file for writing at its end, only if the owner of a directory above made the file.
+   *
+   * @param levels names at the end of the path that are not followed
+   * @param wantedBuffer bytes of the buffer, at least
+   * @throws PlantedException that names what is not a file of the directory's owner
+   */
   LustreOutputStream appendOwn(org.apache.hadoop.fs.Path shown, Path file, int levels,
       int wantedBuffer) throws IOException {
     Path base = paths.above(file, levels);
@@ -314,7 +346,7 @@ final class Mounted {
     }
   }
 
-  /** Cuts a file to that many bytes, durably. */
+  /** Cuts a file to a length in bytes, and waits until that is on disk. */
   void truncate(org.apache.hadoop.fs.Path shown, Path file, long length) throws IOException {
     regular(shown, file);
     Path named = paths.local(shown);
@@ -329,14 +361,17 @@ final class Mounted {
     return lazyPaths.matcher(paths.within(file)).matches();
   }
 
-  /** How full the file system is. */
+  /** Returns how many bytes the file system of a file has, holds and still takes. */
   static FsStatus space(Path file) throws IOException {
     FileStore store = Files.getFileStore(file);
     return new FsStatus(store.getTotalSpace(),
         store.getTotalSpace() - store.getUnallocatedSpace(), store.getUsableSpace());
   }
 
-  /** The locations of a range that lies within the file of that length. */
+  /**
+   * Returns the block locations of a byte range that lies within a file of {@code fileLength}
+   * bytes.
+   */
   BlockLocation[] locate(Path file, long fileLength, long offset, long length)
       throws IOException {
     Optional<StripeLayout> layout = layouts.layoutOf(file, FileId.of(file));

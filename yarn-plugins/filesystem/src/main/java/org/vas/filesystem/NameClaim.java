@@ -32,7 +32,7 @@ final class NameClaim {
     }
   }
 
-  /** Whether a name is a claim: of a rename that is running, or of one that died. */
+  /** Returns whether a name is a claim: of a rename that is running, or of one that died. */
   static boolean isOne(Path file) throws IOException {
     return text(file).startsWith(PredictableNames.CLAIM);
   }

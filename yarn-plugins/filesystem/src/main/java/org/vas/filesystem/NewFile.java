@@ -8,6 +8,8 @@ final class NewFile {
   private final long blockSize;
 
   /**
+   * Describes the file that a caller wants.
+   *
    * @param mode the exact permission bits
    * @param overwrites whether an existing file is replaced
    * @param bufferSize bytes, at least

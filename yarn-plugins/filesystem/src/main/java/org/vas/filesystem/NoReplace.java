@@ -11,24 +11,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames to a name that nothing has. Of many callers that rename files to one name exactly one
- * succeeds; the others get {@code EEXIST}.
+ * Renames a file or a directory to a name that nothing has yet. When many callers rename files to
+ * the same name, exactly one of them succeeds, and the others get {@code EEXIST}.
  *
- * <p>Lustre refuses every flag of renameat2 (EINVAL, llite/namei.c, 2.12 to 2.17). There a file
- * gets the new name by link(2), which fails with EEXIST and is one transaction of the MDT, and
- * then loses the old one. A process that dies in between leaves one file with two names: a rename
- * that finds both names to be one file finishes the work of the first.
+ * <p>Lustre refuses every flag of renameat2 (EINVAL, llite/namei.c, 2.12 to 2.17). On Lustre this
+ * class gives a file its new name by link(2), which fails with EEXIST if the name is taken and is
+ * one transaction of the MDT, and then removes the old name. A process that dies between the two
+ * calls leaves one file with two names; a later rename that finds both names to be one file removes
+ * the old name.
  *
- * <p>Directories have no hard links. rename(2) gives a directory a name that nothing or an empty
- * directory has: of many directories with entries exactly one succeeds, the others get ENOTEMPTY,
- * and an empty directory is all that can be replaced. mkdir(2) as a claim would be worse: whoever
- * sees it renames <em>into</em> it.
+ * <p>Directories have no hard links. rename(2) gives a directory a new name if nothing or an empty
+ * directory has that name: when many callers rename directories with entries, exactly one succeeds,
+ * the others get ENOTEMPTY, and nothing but an empty directory can be replaced. To claim the name
+ * by mkdir(2) first would be worse: another process that sees the new directory renames
+ * <em>into</em> it.
  */
 final class NoReplace {
   private static final Logger LOG = LoggerFactory.getLogger(NoReplace.class);
   private static final Set<Errno> NO_FLAG =
       EnumSet.of(Errno.EINVAL, Errno.ENOSYS, Errno.EOPNOTSUPP);
-  /** By fs.protected_hardlinks, too many links, another project or MDT, a mount without links. */
+  /**
+   * Errors of link(2) though the name is free: fs.protected_hardlinks, too many links, another
+   * project or MDT, a mount without links.
+   */
   private static final Set<Errno> NO_LINK =
       EnumSet.of(Errno.EPERM, Errno.EMLINK, Errno.EXDEV, Errno.EOPNOTSUPP, Errno.ENOSYS);
 
@@ -38,7 +43,13 @@ final class NoReplace {
     this.calls = requireNonNull(calls, "calls");
   }
 
-  /** Renames; throws an {@link ErrnoException}, with nothing replaced, when it cannot be. */
+  /**
+   * Renames a file, a directory or a symbolic link itself.
+   *
+   * @throws ErrnoException if the target's name is taken ({@code EEXIST}, or {@code ENOTEMPTY} for
+   *     a directory), if the source is gone or another caller has just renamed it ({@code ENOENT}),
+   *     or if the file system refuses; nothing is replaced then
+   */
   void rename(Path source, Path target) throws IOException {
     try {
       calls.renameNoReplace(source, target);
@@ -52,9 +63,11 @@ final class NoReplace {
   }
 
   /**
-   * Finishes an earlier rename that died when both names had become one file's: removes the source.
+   * Finishes a rename whose process died after it had given a file its new name, and before it
+   * removed the old one: removes the source's name.
    *
-   * @return false, with nothing changed, when they are not two names of one regular file
+   * @return true if this call removed it; false, with nothing changed, when the two are not
+   *     separate names of one regular file, or when another process was faster
    */
   static boolean finish(Path source, Path target) throws IOException {
     Optional<FileId> from = FileId.ifPresent(source);

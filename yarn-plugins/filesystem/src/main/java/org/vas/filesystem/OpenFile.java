@@ -18,18 +18,18 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads and writes at positions of an open file, by pread(2) and pwrite(2), from any thread.
+ * An open file that any thread may read and write at any position, by pread(2) and pwrite(2).
  *
- * <p>It is made of an asynchronous channel whose work the caller does itself, because that one
- * ignores interrupts. A {@code FileChannel} closes itself for all its users when a thread in it is
- * interrupted, as the MapReduce AM does to the thread that writes the job history.
+ * <p>It is made of an asynchronous channel whose work the caller does itself, because such a
+ * channel ignores interrupts. A {@code FileChannel} closes itself for all its users when a thread
+ * in it is interrupted, as the MapReduce AM does to the thread that writes the job history.
  */
 final class OpenFile implements Closeable {
   private static final ExecutorService IN_THE_CALLER = new InTheCaller();
   // The JDK copies through a direct buffer as large as the request, and keeps it for the thread.
   private static final int LARGEST_CALL = 1 << 20;
 
-  /** Makes of an error of a call on bytes the one to throw. */
+  /** Turns an error of a call on bytes of the file into the exception to throw. */
   @FunctionalInterface
   private interface Told {
     IOException of(String call, long offset, long length, IOException error);
@@ -45,18 +45,35 @@ final class OpenFile implements Closeable {
     this.told = requireNonNull(told, "told");
   }
 
-  /** Opens an existing file, for reading or for writing. */
+  /**
+   * Opens an existing file.
+   *
+   * @param access {@code READ} or {@code WRITE}
+   * @throws IOException of java.nio, if the file is not there or may not be opened
+   */
   static OpenFile of(Path file, StandardOpenOption access) throws IOException {
     return new OpenFile(channel(file, access), Optional.empty(), OpenFile::asItIs);
   }
 
-  /** Returns this open file with errors of storage servers that name it and its OSTs. */
+  /**
+   * Returns this open file with other messages: when a storage server fails, the error names the
+   * file and the OSTs that hold the bytes in question. The two share one channel, so closing one
+   * closes both.
+   *
+   * @param file the path by which people know the file
+   */
   OpenFile telling(OstFaults faults, Path file) {
     return new OpenFile(channel, held, (call, offset, length, error) ->
         faults.of(file, call, offset, length, error));
   }
 
-  /** Returns this open file with its bytes by the calls' channel. Throws, and closes it, where there is none. */
+  /**
+   * Returns this open file with its bytes read and written through the channel that {@code calls}
+   * makes.
+   *
+   * @param file leads to the file; not used for a file that {@link #holding} opened
+   * @throws IOException if the channel cannot be made; this file is closed then
+   */
   OpenFile by(ClientCalls calls, Path file) throws IOException {
     Path leads = held.map(Descriptor::path).orElse(file);
     try {
@@ -71,7 +88,12 @@ final class OpenFile implements Closeable {
     return error;
   }
 
-  /** Opens for writing what a descriptor leads to; it is closed with this, or if that fails. */
+  /**
+   * Opens for writing the file that a descriptor leads to. Closing the file closes the descriptor
+   * too.
+   *
+   * @throws IOException if the file cannot be opened; the descriptor is closed then
+   */
   static OpenFile holding(Descriptor held) throws IOException {
     try {
       return new OpenFile(channel(held.path(), StandardOpenOption.WRITE), Optional.of(held),
@@ -88,8 +110,10 @@ final class OpenFile implements Closeable {
   }
 
   /**
-   * Fails if the file, where it was opened by a descriptor, has no name any more: what was written
-   * since somebody removed or replaced it, nobody will read.
+   * Fails if somebody has removed or replaced the file since it was opened, so that it has no name
+   * any more: nobody will read what was written. Checks only files that {@link #holding} opened.
+   *
+   * @throws IOException if the file has no name any more, or cannot be looked at
    */
   void checkKept() throws IOException {
     if (held.isPresent() && held.get().id().links() == 0) {
@@ -98,7 +122,12 @@ final class OpenFile implements Closeable {
     }
   }
 
-  /** Reads at most what the buffer has room for: the bytes read, or -1 at the end of the file. */
+  /**
+   * Reads bytes into a buffer: at most as many as it has room for, and at most 1 MiB.
+   *
+   * @param position offset in the file of the first byte to read
+   * @return the number of bytes read; -1 at the end of the file
+   */
   int read(ByteBuffer target, long position) throws IOException {
     int limit = target.limit();
     target.limit(Math.min(limit, target.position() + LARGEST_CALL));
@@ -111,7 +140,11 @@ final class OpenFile implements Closeable {
     }
   }
 
-  /** Writes all that the buffer has. */
+  /**
+   * Writes all remaining bytes of a buffer.
+   *
+   * @param position offset in the file at which the first byte is written
+   */
   void write(ByteBuffer source, long position) throws IOException {
     int limit = source.limit();
     long at = position;
@@ -135,7 +168,7 @@ final class OpenFile implements Closeable {
     }
   }
 
-  /** Cuts the file to that many bytes; one that is shorter stays as it is. */
+  /** Cuts the file to a length in bytes; a file that is shorter stays as it is. */
   void truncate(long length) throws IOException {
     try {
       channel.truncate(length);
@@ -144,7 +177,10 @@ final class OpenFile implements Closeable {
     }
   }
 
-  /** Waits until the bytes are on disk, and with {@code metadata} the times too. */
+  /**
+   * Waits until the file's bytes are on the servers' disks, and with {@code metadata} its times
+   * too.
+   */
   void force(boolean metadata) throws IOException {
     try {
       channel.force(metadata);

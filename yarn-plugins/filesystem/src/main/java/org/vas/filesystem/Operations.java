@@ -21,7 +21,7 @@ final class Operations {
   private final NameProblems names;
 
   /**
-   * For one file system.
+   * Makes the calls of one file system.
    *
    * @param qualified a path as it is shown to callers; it refuses those of other file systems
    * @param links opens what paths lead to
@@ -42,7 +42,7 @@ final class Operations {
     T apply(Path shown, java.nio.file.Path file) throws IOException;
   }
 
-  /** Something done to a file below the mount. */
+  /** Changes a file, given its path below the mount; has no result. */
   @FunctionalInterface
   interface Change {
     void apply(java.nio.file.Path file) throws IOException;
@@ -57,7 +57,9 @@ final class Operations {
     return existing(path, LinkGuard.Use.READ, operation);
   }
 
-  /** Reads below a directory that the operation opens itself. */
+  /**
+   * Reads below a directory that the operation opens itself, by the path given; counts one read.
+   */
   <T> T readingName(Path path, Operation<T> operation) throws IOException {
     statistics.incrementReadOps(1);
     return IoErrors.reading(
@@ -80,13 +82,13 @@ final class Operations {
     return existing(path, LinkGuard.Use.READ, operation);
   }
 
-  /** Changes a file that is there. */
+  /** Changes a file that must be there, and returns the operation's result; counts one write. */
   <T> T writing(Path path, Operation<T> operation) throws IOException {
     statistics.incrementWriteOps(1);
     return existing(path, LinkGuard.Use.CHANGE, operation);
   }
 
-  /** As {@link #writing}, without an answer. */
+  /** Changes a file that must be there, by an operation without a result; counts one write. */
   void change(Path path, Change change) throws IOException {
     writing(path, (shown, file) -> {
       change.apply(file);
@@ -101,7 +103,7 @@ final class Operations {
         path, () -> faults.naming(() -> operation.apply(shown(path), file(path))));
   }
 
-  /** The file below the mount. */
+  /** Returns the local path, below the mount, of a path of this file system. */
   java.nio.file.Path file(Path path) throws IOException {
     return paths.local(shown(path));
   }

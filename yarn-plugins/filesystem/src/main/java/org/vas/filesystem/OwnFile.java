@@ -20,7 +20,8 @@ public final class OwnFile implements Closeable {
   }
 
   /**
-   * Opens nothing, and holds the file.
+   * Holds a file by a handle that neither reads nor writes it, after each name of its path was
+   * checked.
    *
    * @param levels names at the end of the path, the file's own among them, that are not followed
    * @throws PlantedException that names what is not a file of the directory's owner
@@ -55,7 +56,12 @@ public final class OwnFile implements Closeable {
     return new OwnFile(at);
   }
 
-  /** Refuses what is not a directory of the owner of the one it is in. */
+  /**
+   * Checks that an entry is a directory, and of the owner of the directory that it is in.
+   *
+   * @param shown the entry's path, for messages
+   * @throws PlantedException that names the entry, if it is anything else
+   */
   static void checkDirectory(Path shown, GuardedEntry entry) throws IOException {
     try (Descriptor object = entry.object()) {
       check(shown, object.id(), entry.directory().id().owner(), false);
@@ -77,7 +83,7 @@ public final class OwnFile implements Closeable {
     }
   }
 
-  /** A path of this process that leads to this file until it is closed. */
+  /** Returns a path of this process that leads to this file until it is closed. */
   public Path path() {
     return handle.path();
   }

@@ -7,11 +7,18 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.UserPrincipalLookupService;
 import java.nio.file.attribute.UserPrincipalNotFoundException;
 
-/** The owners of files. */
+/** Changes the user and the group that files belong to. */
 final class Owners {
   private Owners() {}
 
-  /** Changes user or group, or both; null leaves one as it is. */
+  /**
+   * Changes the user or the group of a file, or both.
+   *
+   * @param user a name that this machine knows; null leaves the user as it is
+   * @param group a name that this machine knows; null leaves the group as it is
+   * @throws IllegalArgumentException if both are null
+   * @throws IOException also if this machine does not know a name
+   */
   static void set(Path file, String user, String group) throws IOException {
     if (user == null && group == null) {
       throw new IllegalArgumentException(file + ": neither a user nor a group given");

@@ -14,7 +14,7 @@ public final class PredictableNames {
   public static final String SHUFFLE = "shuffle";
   /** The publication, in the directory of a map attempt. */
   public static final String MANIFEST = "manifest";
-  /** The manifest until it is whole. */
+  /** The name under which a manifest is written, until it is whole and renamed. */
   public static final String UNPUBLISHED = "manifest.tmp";
   /** The one file of the packed layout. */
   public static final String PACKED = "packed.mof";

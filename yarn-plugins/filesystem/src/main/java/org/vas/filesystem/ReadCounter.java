@@ -19,7 +19,9 @@ final class ReadCounter {
   private final IntPredicate isLocalOst;
   private volatile Span span = new Span(0, 0, false);
 
-  /** Without a layout, or on no machine of the site, no byte is local. */
+  /**
+   * Makes a counter; without a layout, or on a machine that is not of the site, no byte is local.
+   */
   ReadCounter(Statistics all, Statistics local, Optional<StripeLayout> layout,
       IntPredicate isLocalOst) {
     this.all = requireNonNull(all, "all");
@@ -28,7 +30,10 @@ final class ReadCounter {
     this.isLocalOst = requireNonNull(isLocalOst, "isLocalOst");
   }
 
-  /** Bytes {@code [position, position + count)} of the file were read; any thread may say so. */
+  /**
+   * Counts the bytes {@code [position, position + count)} of the file, which a caller got; any
+   * thread may call.
+   */
   void add(long position, long count) {
     if (count <= 0) {
       return;

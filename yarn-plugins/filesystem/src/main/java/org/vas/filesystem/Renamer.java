@@ -16,12 +16,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames as Hadoop's two interfaces ask for it. Others see the old name, the new one, or for a
- * moment both ({@link NoReplace}), never none.
+ * Renames files and directories as Hadoop's two interfaces define it: {@code FileSystem.rename}
+ * answers false when something is in the way, and {@code FileContext.rename} throws. Other
+ * processes see the old name, the new one, or for a moment both ({@link NoReplace}), never none.
  */
 final class Renamer {
   private static final Logger LOG = LoggerFactory.getLogger(Renamer.class);
-  /** Not there, in the way, or no directory: what {@code FileSystem.rename} answers false to. */
+  /**
+   * The errors to which {@code FileSystem.rename} answers false: a name that is missing, taken, or
+   * not a directory.
+   */
   private static final Set<Errno> REFUSED =
       EnumSet.of(Errno.ENOENT, Errno.EEXIST, Errno.ENOTDIR, Errno.ENOTEMPTY, Errno.EISDIR);
 
@@ -32,9 +36,13 @@ final class Renamer {
   }
 
   /**
-   * Renames as HDFS does: into the destination when that is a directory, and never over anything.
+   * Renames a file or directory as HDFS does: moves it into the destination when that is a
+   * directory, else gives it the destination's name, and never replaces anything.
    *
-   * @return false, with nothing changed, when source, destination or its parent do not allow it
+   * @return true if it was renamed, or if both paths are the same and exist; false, with nothing
+   *     changed, when the source or the destination's parent is not there, the new name is taken,
+   *     or the new name lies below the source
+   * @throws IOException for any other error, such as a missing permission
    */
   boolean rename(Path source, Path destination) throws IOException {
     Path target = isDirectory(destination)
@@ -60,9 +68,15 @@ final class Renamer {
   }
 
   /**
-   * As {@code FileContext} does: an exception says what is in the way.
+   * Renames a file or directory to exactly the destination's name, as {@code FileContext.rename}
+   * does, and throws an exception that names what is in the way.
    *
    * @param overwrite whether to replace a file by a file, or an empty directory by a directory
+   * @throws FileAlreadyExistsException if both paths are the same, if the source is a symbolic link
+   *     to the destination, or if the destination exists and {@code overwrite} is false
+   * @throws FileNotFoundException if the destination's parent is not there
+   * @throws ParentNotDirectoryException if the destination's parent is not a directory
+   * @throws IOException for any other error, also if only one of the two is a directory
    */
   void renameOrThrow(Path source, Path destination, boolean overwrite) throws IOException {
     FileId from = FileId.ofLink(source);

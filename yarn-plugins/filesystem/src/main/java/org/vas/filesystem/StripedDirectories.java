@@ -35,6 +35,8 @@ final class StripedDirectories {
   private final AtomicBoolean refused = new AtomicBoolean();
 
   /**
+   * Makes striped directories by a program.
+   *
    * @param lfs the program's name or path
    * @param paths whole paths within the file system that are striped
    * @param mdts how many MDTs each gets; 1 stripes none
@@ -44,7 +46,11 @@ final class StripedDirectories {
     this(lfs, paths, mdts, links, LONGEST);
   }
 
-  /** @param longest how long lfs may take for one directory */
+  /**
+   * Makes striped directories by a program that may not take longer than a given time.
+   *
+   * @param longest how long lfs may take for one directory
+   */
   StripedDirectories(
       String lfs, Pattern paths, int mdts, LinkGuard links, Duration longest) {
     this.longest = requireNonNull(longest, "longest");
@@ -54,7 +60,7 @@ final class StripedDirectories {
     this.links = requireNonNull(links, "links");
   }
 
-  /** Whether a new directory of this path within the file system is to be one. */
+  /** Returns whether a new directory is to be striped, by its path within the file system. */
   boolean include(String path) {
     return mdts > 1 && paths.matcher(path).matches();
   }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileTime;
 
-/** The times of files. */
+/** Sets the times of last change and last access of files. */
 final class Times {
   private Times() {}
 

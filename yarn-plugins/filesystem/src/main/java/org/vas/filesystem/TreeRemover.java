@@ -15,9 +15,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Removes directories with all they hold by handles, each opened from the one above without
- * following a link: what a user puts in a directory's place meanwhile leads nowhere. Others may
- * remove from the same tree, or write into it. Used by one thread.
+ * Removes directories with all that is in them, while other processes may remove from the same tree
+ * or write into it. Each directory is opened by a handle from the one above it, and no link is
+ * followed: a link that a user puts in a directory's place leads the removal nowhere else. Used by
+ * one thread.
  */
 public class TreeRemover {
   /** How often a directory is emptied into which somebody still writes. */
@@ -43,12 +44,23 @@ public class TreeRemover {
   private long bytes;
   private long directories;
 
-  /** @param deepest levels below the directory that is emptied; each costs a descriptor */
+  /**
+   * Makes a remover that counts bytes.
+   *
+   * @param deepest how many levels of directories below the emptied one are entered; each open
+   *     level costs a descriptor
+   */
   public TreeRemover(int deepest) {
     this(deepest, true);
   }
 
-  /** @param countsBytes whether to ask for sizes, which is a question to each OST of each file */
+  /**
+   * Makes a remover.
+   *
+   * @param deepest how many levels of directories below the emptied one are entered
+   * @param countsBytes whether {@link #bytes} counts, for which each OST of each file is asked for
+   *     the file's size
+   */
   TreeRemover(int deepest, boolean countsBytes) {
     this.deepest = deepest;
     this.countsBytes = countsBytes;
@@ -64,7 +76,7 @@ public class TreeRemover {
       this.root = root;
     }
 
-    /** Returns why an entry is not theirs, in words; null if it is. */
+    /** Returns the reason, in words, why an entry is not removed; null if it may be removed. */
     String whyNot(FileId found) {
       if (found.owner() != directory.owner()) {
         return "belongs to the user with id " + found.owner() + ", and the staging directory to "
@@ -75,12 +87,16 @@ public class TreeRemover {
   }
 
   /**
-   * Removes what is in {@code root/names...}, if it is there, and leaves that directory. The second name is the directory
-   * of a user, which nobody else may write into: only what belongs to its owner and lies on the root's file system is
-   * entered and removed. What stays is told by {@link #stranger}.
+   * Removes everything in the directory {@code root/names...}, and leaves that directory itself.
+   * Does nothing if it is not there. The second name is that of a user's directory, which nobody
+   * else may write into: only entries that belong to its owner and lie on the root's file system
+   * are entered and removed. {@link #stranger} tells what was left.
    *
-   * @param names single names; the directories from the third on must be the same owner's
-   * @throws IOException when a name is a link, not a directory or a stranger's, or something cannot be removed
+   * @param names one name for each level below the root; the directories from the third on must
+   *     belong to the owner of the second
+   * @throws IOException when a name leads to a link, to something else than a directory or to
+   *     another user's directory, when others may write into the second, or when an entry cannot be
+   *     removed
    */
   public final void empty(Path root, List<String> names) throws IOException {
     try (Descriptor opened = calls.follow(root)) {
@@ -96,38 +112,49 @@ public class TreeRemover {
   }
 
   /**
-   * Returns the first entry that {@link #empty} left where it is, and why, in words; empty when it left nothing. The way
-   * to it has at most eight names, in ASCII.
+   * Returns the first entry that {@link #empty} left, and the reason, in words; empty when it left
+   * none. The entry is shown by at most eight names of its path below the emptied directory, in
+   * ASCII.
    */
   public final Optional<String> stranger() {
     return Optional.ofNullable(stranger);
   }
 
-  /** Files, links and the like removed so far. */
+  /** Returns how many entries other than directories have been removed so far. */
   public final long files() {
     return files;
   }
 
-  /** Bytes in the files removed so far. */
+  /**
+   * Returns how many bytes the files had that have been removed so far; a file whose OST is away
+   * counts as 0, and so does every file if bytes are not counted.
+   */
   public final long bytes() {
     return bytes;
   }
 
-  /** Whether something was removed. */
+  /**
+   * Returns whether this remover has removed anything so far, be it a directory or another entry.
+   */
   public final boolean removedAny() {
     return files + directories > 0;
   }
 
   /**
-   * Removes what has a name in a directory, a link itself, and nothing where nothing has it.
+   * Removes an entry of a directory, with everything in it if it is a directory itself. Of a
+   * symbolic link the link is removed. Does nothing if the directory has no such entry.
    *
-   * @param shown where it is, for messages
+   * @param shown the entry's path, for messages
+   * @throws IOException if the entry, or something in it, cannot be removed
    */
   final void remove(Descriptor parent, String name, Path shown) throws IOException {
     removeEntry(parent, Path.of(name), shown, 0);
   }
 
-  /** A directory was emptied and is about to be removed; here tests write into it. */
+  /**
+   * Called when a directory has been emptied and is about to be removed. Does nothing; a test
+   * overrides it to write into the directory.
+   */
   protected void emptied(Path directory) throws IOException {}
 
   private void descend(Descriptor parent, Path above, List<String> names, int at, FileId root)
@@ -163,7 +190,7 @@ public class TreeRemover {
     }
   }
 
-  /** Returns whether nothing stays: whether all that was read of the directory is removed. */
+  /** Removes the entries of a directory; returns whether all that were listed are gone. */
   private boolean removeEntries(Descriptor directory, Path shown, int depth) throws IOException {
     // To remove entries while a directory is read may hide others from the reader: where it was not read whole before
     // the first removal, it is read again.
@@ -241,7 +268,7 @@ public class TreeRemover {
     return shown.toString().length() < LONGEST_SHOWN ? shown.resolve(name) : shown;
   }
 
-  /** Returns whether nothing has the name now: false when it stays. */
+  /** Removes one entry; returns whether nothing has its name now, and false when it was left. */
   private boolean removeEntry(Descriptor parent, Path name, Path shown, int depth)
       throws IOException {
     // What has the name may be exchanged between any two calls: then it is looked at again.

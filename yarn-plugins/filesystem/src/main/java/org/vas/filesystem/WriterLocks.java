@@ -11,11 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps writers of one file apart, by flock(2) on the file itself. An append holds it alone; who
- * writes a new file, or replaces one, shares it with others that do so, and so keeps appends away.
- * Replacing a file is never refused, and told to the writer that lost it ({@link
- * OpenFile#checkKept}): flock(2) asks for no right to write, so that a lock may be a mere reader's,
- * who could keep the owner from replacing it for ever.
+ * Keeps the writers of one file apart, by flock(2) locks on the file itself. An append takes an
+ * exclusive lock. A writer that makes a file, or replaces one, takes a shared lock, which other
+ * such writers may have at the same time and which keeps appends away. Replacing a file is never
+ * refused; the writer that lost its file is told ({@link OpenFile#checkKept}). The reason is that
+ * flock(2) asks for no right to write: the lock may be a mere reader's, who could keep the owner
+ * from replacing the file for ever.
  */
 final class WriterLocks {
   private static final Logger LOG = LoggerFactory.getLogger(WriterLocks.class);
@@ -29,8 +30,10 @@ final class WriterLocks {
   private final IoErrors.Call<LockScope> scope;
 
   /**
+   * Makes the locks for the files of one mount.
+   *
    * @param oneWriter whether the site makes sure that a file has one writer
-   * @param scope how far locks hold here, asked for at each append
+   * @param scope tells how far locks hold on the mount; called at each append
    */
   WriterLocks(boolean oneWriter, IoErrors.Call<LockScope> scope) {
     this.oneWriter = oneWriter;
@@ -40,9 +43,10 @@ final class WriterLocks {
   /**
    * Opens a file to append to it, and locks it until it is closed.
    *
-   * @param file leads to it, perhaps by a handle
-   * @param named the name that must still lead to it once it is locked
-   * @throws IOException if another writer has it, or if locks do not hold here
+   * @param file leads to the file, perhaps by a handle
+   * @param named the name that must still lead to the file once it is locked
+   * @throws IOException if somebody else holds a lock on the file, or if locks of this mount do not
+   *     hold against every client and the site does not vouch for one writer
    */
   OpenFile append(Path file, Path named) throws IOException {
     if (!oneWriter) {
@@ -51,7 +55,15 @@ final class WriterLocks {
     return OpenFile.holding(alone(file, named));
   }
 
-  /** As {@link #append}, for a single change; where locks cannot be had it is not locked. */
+  /**
+   * Opens a file for a single change, such as a truncate, and locks it until it is closed. Where
+   * the mount has no locks, or locks that hold on this machine only, the file is changed all the
+   * same.
+   *
+   * @param file leads to the file, perhaps by a handle
+   * @param named the name that must still lead to the file once it is locked
+   * @throws IOException if somebody else holds a lock on the file
+   */
   OpenFile change(Path file, Path named) throws IOException {
     return OpenFile.holding(alone(file, named));
   }
@@ -81,7 +93,14 @@ final class WriterLocks {
     return Optional.empty();
   }
 
-  /** Shares a new file's lock with others that write it anew. */
+  /**
+   * Takes a shared lock on a new file, which keeps appends away and which other writers that make
+   * or replace the same file may have too.
+   *
+   * @param file the new file's name, for messages
+   * @param open the new file; the lock ends when it is closed
+   * @throws IOException if somebody else holds the file's lock alone
+   */
   void share(Path file, Descriptor open) throws IOException {
     if (!isLocked(open, false)) {
       throw busy(file);

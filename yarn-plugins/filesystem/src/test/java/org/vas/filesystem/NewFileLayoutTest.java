@@ -7,56 +7,30 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
-import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 import org.vas.layout.LayoutComponent;
 import org.vas.layout.CompositeLayout;
 import org.vas.layout.LayoutException;
 import org.vas.layout.PlainLayout;
 import org.vas.layout.StripeLayout;
 
-class NewFileLayoutTest {
+class NewFileLayoutTest extends NewFiles {
   private static final long MIB = 1 << 20;
-  private static final String REDUCE_ATTEMPT =
-      "/out/_temporary/0/_temporary/attempt_1700000000000_0001_r_000000_0/part-r-00000";
   private static final String MAP_ATTEMPT =
       "/out/_temporary/0/_temporary/attempt_1700000000000_0001_m_000000_0/part-m-00000";
-
-  private Configuration conf;
-  private FileSystem files;
-
-  @BeforeEach
-  void mount() throws IOException {
-    conf = TestMount.configuration();
-    files = TestMount.fileSystem(conf);
-  }
-
-  private java.nio.file.Path local(String path) {
-    return TestMount.mount(conf).resolve(path.substring(1));
-  }
-
-  private PlainLayout layoutOf(String path) throws IOException, LayoutException {
-    return (PlainLayout) StripeLayout.decode(TestMount.MDS.get(local(path), "lustre.lov"));
-  }
 
   private CompositeLayout compositeOf(String path) throws IOException, LayoutException {
     return (CompositeLayout) StripeLayout.decode(TestMount.MDS.get(local(path), "lustre.lov"));
@@ -66,13 +40,6 @@ class NewFileLayoutTest {
   private PlainLayout wideOf(String path) throws IOException, LayoutException {
     List<LayoutComponent> components = compositeOf(path).components();
     return (PlainLayout) components.get(components.size() - 1).layout();
-  }
-
-  /** A file system whose metadata server misbehaves as told. */
-  private FileSystem filesOn(ClientCalls calls) throws IOException {
-    LustreFileSystem made = new LustreFileSystem(calls);
-    made.initialize(URI.create("lustre:///"), conf);
-    return made;
   }
 
   @Test
@@ -173,29 +140,6 @@ class NewFileLayoutTest {
     assertEquals(1, layoutOf(REDUCE_ATTEMPT).stripeCount());
   }
 
-  /** Lustre cuts what is larger than its MDTs take, and says nothing. */
-  @Test
-  void lessOnTheMdtThanAskedForIsNoReasonToFail() throws Exception {
-    conf.set("vas.lustre.dom-paths", ".*/manifest");
-    conf.set("vas.lustre.dom-size", "128k");
-    String manifest = "/job_1_0001/shuffle/attempt_1_0001_m_000000_0/manifest";
-    LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(FileCreator.class));
-    filesOn(new Misbehaving() {
-      @Override
-      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
-        byte[] cut = value.clone();
-        if (value.length > 128) {
-          cut[32 + 18] = 1;
-          cut[80 + 10] = 1;
-        }
-        super.set(file, name, cut);
-      }
-    }).create(new Path(manifest)).close();
-    log.stopCapturing();
-    assertEquals(0, layoutOf(manifest).objects().get(0).ostIndex());
-    assertTrue(log.getOutput().contains("131072 on the MDT"), log::getOutput);
-  }
-
   @Test
   void stripesWhatAMapAttemptWrites() throws Exception {
     files.create(new Path(MAP_ATTEMPT)).close();
@@ -282,122 +226,5 @@ class NewFileLayoutTest {
       out.write(1);
     }
     assertEquals(readOnly, files.getFileStatus(new Path("/a")).getPermission());
-  }
-
-  @Test
-  void failsClosedWhenLustreAcceptsALayoutAndIgnoresIt() throws Exception {
-    FileSystem broken = filesOn(new Misbehaving() {
-      @Override
-      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
-        byte[] other = value.clone();
-        other[160 + 26] = 1;
-        super.set(file, name, other);
-      }
-    });
-    IOException error = assertThrows(IOException.class, () -> broken.create(new Path("/a")));
-    assertTrue(error.getMessage().startsWith(local("/a") + ": asked for the layout one object"),
-        error.getMessage());
-    assertEquals(List.of(), names());
-  }
-
-  @Test
-  void aFullLocalOstIsNoReasonToFailAReduceAttempt() throws Exception {
-    LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(FileCreator.class));
-    filesOn(new Misbehaving() {
-      @Override
-      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
-        if (startOf(value) == 0) {
-          throw new ErrnoException(file, "setxattr " + name, Errno.ENOSPC);
-        }
-        super.set(file, name, value);
-      }
-    }).create(new Path(REDUCE_ATTEMPT)).close();
-    log.stopCapturing();
-    assertEquals(1, layoutOf(REDUCE_ATTEMPT).stripeCount());
-    assertEquals(1, log.getOutput().lines().count(), log::getOutput);
-    assertTrue(log.getOutput().contains("ENOSPC") && log.getOutput().contains("from OST 0"),
-        log::getOutput);
-  }
-
-  @Test
-  void anOtherOstThanTheLocalOneIsTakenInThePoolOfTheSite() throws Exception {
-    conf.set("vas.lustre.pool", "fast");
-    filesOn(new Misbehaving() {
-      @Override
-      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
-        byte[] elsewhere = value.clone();
-        if (startOf(value) == 0) {
-          elsewhere[30] = 3;
-        }
-        super.set(file, name, elsewhere);
-      }
-    }).create(new Path(REDUCE_ATTEMPT)).close();
-    assertEquals(1, layoutOf(REDUCE_ATTEMPT).stripeCount());
-    assertEquals("fast", layoutOf(REDUCE_ATTEMPT).pool().orElseThrow());
-  }
-
-  @Test
-  void aPrivateFileThatNoOstTakesFailsClosed() throws Exception {
-    FileSystem full = filesOn(new Misbehaving() {
-      @Override
-      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
-        throw new ErrnoException(file, "setxattr " + name, Errno.ENOSPC);
-      }
-    });
-    assertThrows(IOException.class, () -> full.create(new Path(REDUCE_ATTEMPT)));
-    assertFalse(Files.exists(local(REDUCE_ATTEMPT)));
-  }
-
-  private static int startOf(byte[] request) {
-    return Byte.toUnsignedInt(request[30]) | Byte.toUnsignedInt(request[31]) << 8;
-  }
-
-  @Test
-  void saysHowToGoOnWhereTheMountIsNotLustre() throws Exception {
-    ClientCalls notLustre = new Misbehaving() {
-      @Override
-      public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
-        throw new ErrnoException(file, "setxattr " + name, Errno.EOPNOTSUPP);
-      }
-    };
-    FileSystem strict = filesOn(notLustre);
-    IOException error = assertThrows(IOException.class, () -> strict.create(new Path("/a")));
-    assertEquals(local("/a") + ": no layout can be set here: EOPNOTSUPP; mount Lustre there,"
-        + " or set vas.layout.required=false", error.getMessage());
-    assertEquals(List.of(), names());
-
-    conf.setBoolean("vas.layout.required", false);
-    filesOn(notLustre).create(new Path("/a")).close();
-    assertEquals(List.of("a"), names());
-  }
-
-  private void write(String path, String text) throws IOException {
-    try (FSDataOutputStream out = files.create(new Path(path), true)) {
-      out.write(text.getBytes(StandardCharsets.UTF_8));
-    }
-  }
-
-  private List<String> names() throws IOException {
-    try (Stream<java.nio.file.Path> list = Files.list(TestMount.mount(conf))) {
-      return list.map(file -> String.valueOf(file.getFileName())).sorted()
-          .collect(Collectors.toList());
-    }
-  }
-
-  private static class Misbehaving implements ClientCalls {
-    @Override
-    public byte[] get(java.nio.file.Path file, String name) throws ErrnoException {
-      return TestMount.MDS.get(file, name);
-    }
-
-    @Override
-    public void set(java.nio.file.Path file, String name, byte[] value) throws ErrnoException {
-      TestMount.MDS.set(file, name, value);
-    }
-
-    @Override
-    public void mknod(java.nio.file.Path file, int mode) throws IOException {
-      TestMount.MDS.mknod(file, mode);
-    }
   }
 }

@@ -30,7 +30,7 @@ final class RunBuilder {
     return position;
   }
 
-  /** Returns the end of the range. */
+  /** Returns the first byte after the range, counted from the start of the file. */
   long end() {
     return end;
   }

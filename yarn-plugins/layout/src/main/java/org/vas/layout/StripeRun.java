@@ -22,7 +22,7 @@ public final class StripeRun {
     return offset;
   }
 
-  /** Returns the length in bytes. */
+  /** Returns the length of the run in bytes. */
   public long length() {
     return length;
   }

@@ -21,7 +21,11 @@ import org.vas.conf.LayoutConf;
 final class ClusterFile {
   private ClusterFile() {}
 
-  /** @throws ClusterMapException with file, line and path of the first value that is refused */
+  /**
+   * Reads and checks a site description.
+   *
+   * @throws ClusterMapException with file, line and path of the first value that is refused
+   */
   static ClusterMap read(Path file) throws ClusterMapException {
     SiteValue document = new SiteValue(file, "", compose(file, text(file)));
     SiteSchema.check(document);

@@ -29,6 +29,8 @@ public final class OstServers {
   }
 
   /**
+   * Reads the client's answers below a directory that stands for {@code /}.
+   *
    * @param root the directory that stands for {@code /}
    * @param localHost this machine's name in the map: what the NID {@code 0@lo} means
    * @param ttl how long an answer of the client is good for

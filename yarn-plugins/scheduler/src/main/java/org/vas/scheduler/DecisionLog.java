@@ -24,7 +24,11 @@ final class DecisionLog {
 
   private final ThreadPoolExecutor writer;
 
-  /** @param leftOut is run for each line that is left out */
+  /**
+   * Makes a log; its thread starts with the first line.
+   *
+   * @param leftOut is run for each line that is left out
+   */
   DecisionLog(Runnable leftOut) {
     writer = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
         new ArrayBlockingQueue<>(LONGEST_QUEUE), DecisionLog::daemon,

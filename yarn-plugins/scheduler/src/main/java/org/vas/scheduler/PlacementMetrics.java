@@ -26,7 +26,7 @@ final class PlacementMetrics implements MetricsSource {
   private final MetricsRegistry registry =
       new MetricsRegistry(Interns.info(NAME, "Placement of tasks on the VM that owns their split"));
   private final MutableCounterLong asksRewritten =
-      registry.newCounter("AsksRewritten", "Rack and ANY rows sent on strict or relaxed anew", 0L);
+      registry.newCounter("AsksRewritten", "Rack and ANY rows made strict or relaxed again", 0L);
   private final MutableCounterLong failedOpen =
       registry.newCounter("ApplicationsFailedOpen", "Applications placed no more after an error", 0L);
   private final MutableCounterLong notLogged = registry.newCounter(

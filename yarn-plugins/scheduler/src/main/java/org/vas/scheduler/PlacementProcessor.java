@@ -98,7 +98,7 @@ public class PlacementProcessor implements ApplicationMasterServiceProcessor {
     next.finishApplicationMaster(attempt, request, response);
   }
 
-  /** Returns how many attempts are remembered. */
+  /** Returns for how many application attempts this processor keeps a placement. */
   int attemptsKnown() {
     return attempts.size();
   }

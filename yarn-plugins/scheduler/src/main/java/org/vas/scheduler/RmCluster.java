@@ -23,7 +23,10 @@ import org.vas.scheduler.policy.AskKey;
 import org.vas.scheduler.policy.ClusterView;
 import org.vas.scheduler.policy.RemoteCause;
 
-/** The cluster as the ResourceManager knows it, for the asks of one application attempt. */
+/**
+ * The cluster as the ResourceManager knows it: answers what the placement policy asks about nodes,
+ * racks and room, for the asks of one application attempt.
+ */
 final class RmCluster implements ClusterView {
   private final RMContext rm;
   private final RmNodes known;
@@ -34,7 +37,9 @@ final class RmCluster implements ClusterView {
   private Map<String, RMNode> nodes = Map.of();
   private Optional<Resource> headroom = Optional.empty();
 
-  /** What one container of a key is, and for which partition: its ANY row. */
+  /**
+   * The row ANY of each key: it says what one container of the key takes, and in which partition.
+   */
   private final Map<AskKey, ResourceRequest> containers = new HashMap<>();
 
   /** The partition of asks that name none; null until one is met. */
@@ -46,7 +51,14 @@ final class RmCluster implements ClusterView {
   /** An application without a host to wait for is never asked about its containers. */
   private boolean runningIsKnown;
 
-  /** {@code defaultLabel}: asked at every refresh, for an application may change its queue. */
+  /**
+   * Makes the view of one application attempt.
+   *
+   * @param known the nodes of the ResourceManager, shared by all attempts
+   * @param idle the nodes with room, shared by all attempts
+   * @param defaultLabel returns the partition of asks that name none; called again after every
+   *     {@link #refresh}, because an application may change its queue
+   */
   RmCluster(RMContext rm, RmNodes known, IdleNodes idle, SiteRacks site,
       ApplicationAttemptId attempt, Supplier<String> defaultLabel) {
     this.rm = rm;
@@ -57,7 +69,12 @@ final class RmCluster implements ClusterView {
     this.defaultLabel = defaultLabel;
   }
 
-  /** The asks as they stand: the scheduler's, and over them what the application changed. */
+  /**
+   * Replaces the asks that later questions are about, and takes the nodes that are known now.
+   *
+   * @param live the rows that the scheduler holds
+   * @param asks the rows that the application has just changed; of a row in both lists these count
+   */
   void refresh(List<ResourceRequest> live, List<ResourceRequest> asks) {
     nodes = known.byHost();
     defaultPartition = null;
@@ -83,7 +100,11 @@ final class RmCluster implements ClusterView {
     return new AskKey(key.getPriority().getPriority(), key.getAllocationRequestId());
   }
 
-  /** Takes what the queue's limits leave to the application, as of its last heartbeat. */
+  /**
+   * Takes the resources that the queue's limits leave to the application, as of its last heartbeat.
+   *
+   * @param left null if they are not known: then only the room on nodes limits containers
+   */
   void headroom(Resource left) {
     headroom = Optional.ofNullable(left);
   }
@@ -110,7 +131,10 @@ final class RmCluster implements ClusterView {
     }
   }
 
-  /** As YARN has it: a partition that is not exclusive lends its nodes to asks without a label. */
+  /**
+   * Returns whether a node may serve a key's asks by its partition, as YARN decides it: a partition
+   * that is not exclusive lends its nodes to asks without a label.
+   */
   private boolean isInPartition(AskKey key, RMNode node) {
     String asked = partitionOf(key);
     SchedulerNode scheduled = rm.getScheduler().getSchedulerNode(node.getNodeID());
@@ -171,7 +195,10 @@ final class RmCluster implements ClusterView {
     return isWithinHeadroom(container);
   }
 
-  /** Returns no candidates where the queue's limits leave no room, however idle nodes are. */
+  /**
+   * Returns the hosts that had room for one of the key's containers at most a second ago; none
+   * where the queue's limits leave no room, however idle nodes are.
+   */
   @Override
   public Collection<String> candidates(AskKey key) {
     ResourceRequest container = containers.get(key);

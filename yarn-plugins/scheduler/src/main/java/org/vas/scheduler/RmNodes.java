@@ -8,11 +8,12 @@ import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
 
 /**
- * The ResourceManager's nodes by host, lost ones too: YARN keys them by host and port, asks name
- * hosts.
+ * The ResourceManager's nodes by host, lost ones included. YARN keys nodes by host and port, but
+ * asks name hosts only.
  *
- * <p>One for all attempts, built anew when the number of nodes changed, and once a second: a node
- * tells its state itself, so only a node that takes another's place comes that late.
+ * <p>All attempts share one such object. It is built again when the number of nodes has changed,
+ * and otherwise once a second: a node object tells its own state, so only a node that takes
+ * another's place is seen that late.
  */
 final class RmNodes {
   private static final long TRUSTED_MILLIS = 1_000;
@@ -40,7 +41,7 @@ final class RmNodes {
     return byHost;
   }
 
-  /** Returns how often the nodes were gone through. */
+  /** Returns how many times the nodes have been gone through, since this object was made. */
   synchronized long builds() {
     return builds;
   }

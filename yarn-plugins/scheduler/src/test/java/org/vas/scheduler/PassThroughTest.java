@@ -207,7 +207,7 @@ class PassThroughTest {
     assertEquals(6, pendingContainers());
     RmHarness.pass(RmHarness.NODE_WAIT + RmHarness.PARTNER_WAIT);
     placed.granted();
-    assertEquals(List.of(true, true), relaxed(Recorder.SEEN.get()), "rack and ANY, sent anew");
+    assertEquals(List.of(true, true), relaxed(Recorder.SEEN.get()), "rack and ANY, sent again");
     assertEquals(6, pendingContainers());
   }
 

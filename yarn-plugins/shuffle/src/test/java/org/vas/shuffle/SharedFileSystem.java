@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URI;
 import java.util.EnumSet;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
@@ -43,7 +44,7 @@ public final class SharedFileSystem extends RawLocalFileSystem {
   public static final AtomicLong BYTES_READ = new AtomicLong();
   public static final AtomicLong WRITTEN = new AtomicLong();
 
-  private static final AtomicLong OPEN = new AtomicLong();
+  private static volatile AtomicLong open = new AtomicLong();
   private static volatile Fault fault = NONE;
   private static volatile Function<Path, String> ost = SharedFileSystem::nowhere;
 
@@ -62,12 +63,23 @@ public final class SharedFileSystem extends RawLocalFileSystem {
     ost = SharedFileSystem::nowhere;
     BYTES_READ.set(0);
     WRITTEN.set(0);
-    OPEN.set(0);
+    open = new AtomicLong(); // what is closed later counts in the old one
   }
 
-  /** Files opened for reading and not closed. */
+  /** Returns how many files were opened for reading since {@link #heal} and are not closed. */
   public static long openStreams() {
-    return OPEN.get();
+    return open.get();
+  }
+
+  /** Waits until every file that was opened for reading is closed, as threads of a pool do it. */
+  public static void awaitNoOpenStream() {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (openStreams() != 0) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError(openStreams() + " open streams");
+      }
+      Thread.onSpinWait();
+    }
   }
 
   public static void configure(Configuration conf) {
@@ -206,10 +218,11 @@ public final class SharedFileSystem extends RawLocalFileSystem {
   private static final class In extends FSInputStream {
     private final Path path;
     private final FSDataInputStream in;
+    private final AtomicLong counter = open;
     private boolean closed;
 
     In(Path path, FSDataInputStream in) {
-      OPEN.incrementAndGet();
+      counter.incrementAndGet();
       this.path = path;
       this.in = in;
     }
@@ -252,7 +265,7 @@ public final class SharedFileSystem extends RawLocalFileSystem {
 
     @Override
     public void close() throws IOException {
-      OPEN.addAndGet(closed ? 0 : -1);
+      counter.addAndGet(closed ? 0 : -1);
       closed = true;
       in.close();
     }

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path;
 import org.vas.shuffle.mof.ShuffleDirs;
 import org.vas.shuffle.mof.ShuffleFiles;
 
-/** The directory of one map attempt. */
+/** The directory of one map attempt, and the files that the attempt makes in it. */
 final class AttemptFiles {
   private static final int BUFFER_BYTES = 256 << 10;
 
@@ -21,7 +21,12 @@ final class AttemptFiles {
     this.directory = directory;
   }
 
-  /** Makes the directory; fails if there is one, or if the job's is gone. */
+  /**
+   * Makes the directory of the attempt.
+   *
+   * @throws FileAlreadyExistsException if it is there: another process uses this attempt's name
+   * @throws FileNotFoundException if the job's staging directory is gone
+   */
   void make(ShuffleDirs dirs) throws IOException {
     if (fs.exists(directory)) {
       throw new FileAlreadyExistsException(directory
@@ -42,7 +47,7 @@ final class AttemptFiles {
     return fs;
   }
 
-  /** A new file; fails if there is one of that name. */
+  /** Makes a file in the directory and opens it for writing; fails if a file has that name. */
   FSDataOutputStream create(String name) throws IOException {
     return fs.createPrivate(path(name), BUFFER_BYTES);
   }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.mapred.JobConf;
 import org.vas.shuffle.ShuffleConf;
 
-/** How a job's MOFs are laid out. */
+/** Decides how the map output files of a job are laid out, aligned and synced. */
 final class MofPolicy {
   // Declared by the file system's module, which this one does not need to be built.
   private static final String BLOCK_SIZE = "vas.lustre.block-size";
@@ -22,7 +22,11 @@ final class MofPolicy {
     this.synced = synced;
   }
 
-  /** @throws IOException if the layout is none */
+  /**
+   * Returns the policy that a job's configuration asks for.
+   *
+   * @throws IOException if the configured layout is not one of those that exist
+   */
   static MofPolicy of(JobConf job) throws IOException {
     return new MofPolicy(isPacked(job), ShuffleConf.ALIGNMENT.get(job),
         ShuffleConf.SYNC_DATA.get(job));
@@ -40,17 +44,17 @@ final class MofPolicy {
     return isTiny ? new MofPolicy(true, alignment, synced) : this;
   }
 
-  /** Whether all partitions go into one file. */
+  /** Returns whether all partitions go into one file, instead of one file for each. */
   boolean isPacked() {
     return packed;
   }
 
-  /** Returns the bytes to a multiple of which each segment begins. */
+  /** Returns the alignment in bytes: each segment begins at a multiple of it. */
   long alignment() {
     return alignment;
   }
 
-  /** Whether MOFs are fsynced. */
+  /** Returns whether the map output files are fsynced before they are published. */
   boolean isSynced() {
     return synced;
   }

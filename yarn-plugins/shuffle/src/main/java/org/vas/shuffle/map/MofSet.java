@@ -58,7 +58,7 @@ final class MofSet implements Closeable {
     }
   }
 
-  /** Removes them; they are closed. */
+  /** Deletes the files of this generation, which must be closed. */
   void delete() throws IOException {
     for (Map.Entry<String, Integer> file : indexes.entrySet()) {
       files.delete(file.getKey());

@@ -34,7 +34,11 @@ final class Publisher {
   private final AttemptFiles files;
   private boolean published;
 
-  /** @throws IOException if the staging directory is where no reducer sees it */
+  /**
+   * Makes the publisher of the map attempt that the context describes.
+   *
+   * @throws IOException if the job's staging directory is not where every reducer sees it
+   */
   Publisher(MapOutputCollector.Context context) throws IOException {
     this.job = context.getJobConf();
     this.task = context.getMapTask();
@@ -44,7 +48,11 @@ final class Publisher {
         operation -> count(operation.name(), 1)), dirs.attempt(task.getTaskID()));
   }
 
-  /** @throws IOException if the attempt's directory exists, or the job's is gone */
+  /**
+   * Makes the directory of the attempt.
+   *
+   * @throws IOException if it is there already, or the job's staging directory is gone
+   */
   void makeDirectory() throws IOException {
     files.make(dirs);
   }
@@ -87,7 +95,11 @@ final class Publisher {
     task.getSortPhase().complete();
   }
 
-  /** @throws IOException if the output is published: a record emitted now would reach nobody */
+  /**
+   * Fails if the output is published already: a record that is emitted now would reach nobody.
+   *
+   * @throws IOException that says so
+   */
   void checkOpen() throws IOException {
     if (published) {
       throw new IOException(files.path(ShuffleDirs.MANIFEST) + ": a record was emitted after the"

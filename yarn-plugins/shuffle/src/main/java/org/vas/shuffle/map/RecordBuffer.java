@@ -133,7 +133,7 @@ final class RecordBuffer extends DataOutputStream {
     }
   }
 
-  /** Gives all memory back. */
+  /** Drops all records and gives all memory of the buffer back. */
   void free() {
     dropSpares();
     memory.give(block.length);

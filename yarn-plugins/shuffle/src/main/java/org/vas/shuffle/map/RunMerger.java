@@ -35,7 +35,11 @@ final class RunMerger implements AutoCloseable {
   private final MemoryPlan memory;
   private final SegmentOpener opener;
 
-  /** @param budget bytes for reading ahead and decoding */
+  /**
+   * Makes a merger with threads that read; {@link #close} ends them.
+   *
+   * @param budget bytes of memory for reading ahead and decoding
+   */
   RunMerger(JobConf job, AttemptFiles files, MofTable table, KeyOrder order, Progressable progress,
       long budget) {
     CompressionCodec codec = SegmentWriter.codec(job);

@@ -16,7 +16,11 @@ final class RunOutput {
   private int partition;
   private boolean isOpen;
 
-  /** @param expectedBytes bytes of a segment, about */
+  /**
+   * Starts a run without segments.
+   *
+   * @param expectedBytes bytes of a segment, about
+   */
   RunOutput(SegmentWriter writer, MofSet mofs, int run, long expectedBytes) {
     this.writer = writer;
     this.mofs = mofs;

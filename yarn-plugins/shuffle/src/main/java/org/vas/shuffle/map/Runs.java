@@ -46,7 +46,11 @@ final class Runs implements Closeable {
   private int written;
   private long spilledRecords;
 
-  /** @param combine null if the job has no combiner */
+  /**
+   * Starts without runs.
+   *
+   * @param combine null if the job has no combiner
+   */
   Runs(JobConf job, AttemptFiles files, KeyOrder order, Combine<?, ?> combine, Ledger ledger,
       SegmentWriter writer, Progressable progress) throws IOException {
     this.job = job;

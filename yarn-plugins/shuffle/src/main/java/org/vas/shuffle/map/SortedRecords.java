@@ -38,12 +38,12 @@ final class SortedRecords extends RawRecords {
     return true;
   }
 
-  /** Returns whether all records were taken. */
+  /** Returns whether the combiner has taken all records of the partition. */
   boolean isEnded() {
     return current >= end;
   }
 
-  /** Returns how many records were taken. */
+  /** Returns how many records of the partition the combiner has taken. */
   long records() {
     return records;
   }

@@ -198,7 +198,10 @@ public final class BatchedRecords extends RawRecords {
     showNothing();
   }
 
-  /** Ends the merge, wherever it is. */
+  /**
+   * Interrupts the thread that merges, and waits for it for a bounded time. The inputs are closed
+   * if it has ended by then.
+   */
   @Override
   public void close() throws IOException {
     thread.interrupt();

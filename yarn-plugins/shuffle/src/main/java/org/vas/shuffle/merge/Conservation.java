@@ -30,7 +30,12 @@ public class Conservation {
     return rawBytes;
   }
 
-  /** @throws IOException if it is not what was promised */
+  /**
+   * Compares what reduce() got with what the maps published.
+   *
+   * @param gotBytes bytes of the records, as IFile has them
+   * @throws IOException that names both, if records or bytes differ
+   */
   void check(long gotRecords, long gotBytes) throws IOException {
     if (gotRecords != records || gotBytes != rawBytes) {
       throw new IOException("reduce() got " + gotRecords + " records in " + gotBytes

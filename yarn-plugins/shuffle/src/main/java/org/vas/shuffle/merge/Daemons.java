@@ -10,7 +10,11 @@ import org.apache.hadoop.security.UserGroupInformation;
 final class Daemons {
   private Daemons() {}
 
-  /** @param failed is told of whatever ends the thread but its end */
+  /**
+   * Starts a daemon thread that acts as the current user.
+   *
+   * @param failed takes whatever the body throws
+   */
   static Thread start(String name, Runnable body, Consumer<Throwable> failed) {
     UserGroupInformation user = currentUser();
     Thread thread = new Thread(() -> run(user, body, failed), name);

@@ -27,7 +27,11 @@ final class DecodedChunks implements Chunks {
   private Decompressor decompressor;
   private int length;
 
-  /** @param codec null where nothing is compressed */
+  /**
+   * Decodes the stored bytes of a segment.
+   *
+   * @param codec null where nothing is compressed
+   */
   DecodedChunks(Configuration conf, CompressionCodec codec, SegmentFile source, Chunks stored) {
     this.conf = requireNonNull(conf, "conf");
     this.codec = codec;

@@ -22,6 +22,8 @@ public final class MemoryPlan {
   private final long describedBytes;
 
   /**
+   * Divides a number of bytes.
+   *
    * @param budget bytes for all of it; less than two inputs need counts as what they need
    * @param readBytes wished for one read
    * @param decodeBytes for what each open segment needs besides its two buffers

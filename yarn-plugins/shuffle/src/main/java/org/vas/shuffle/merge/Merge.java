@@ -28,7 +28,7 @@ public final class Merge implements Closeable {
   private int winner = NONE;
   private RecordCursor record;
 
-  /** Takes over the inputs. */
+  /** Makes a merge of these inputs; {@link #close} closes them all. */
   public Merge(List<RecordCursor> inputs, KeyOrder order) {
     this.inputs = inputs.toArray(new RecordCursor[0]);
     this.order = requireNonNull(order, "order");

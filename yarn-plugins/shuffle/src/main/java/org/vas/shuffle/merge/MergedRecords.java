@@ -16,7 +16,11 @@ public final class MergedRecords extends RawRecords {
   private long rawBytes;
   private DisorderException disorder;
 
-  /** @param order sees each record first */
+  /**
+   * Iterates over the records of a merge, and closes the merge with this.
+   *
+   * @param order sees each record first
+   */
   public MergedRecords(Merge merge, Conservation conservation, OrderCheck order) {
     this.merge = requireNonNull(merge, "merge");
     this.conservation = requireNonNull(conservation, "conservation");

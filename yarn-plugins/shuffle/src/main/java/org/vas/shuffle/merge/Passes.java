@@ -16,7 +16,7 @@ public final class Passes {
   private final KeyOrder order;
   private final Listener listener;
 
-  /** Receives the progress of passes. */
+  /** Receives the progress of passes, once after each of them. */
   @FunctionalInterface
   public interface Listener {
     /** Called after each pass with the records it wrote and the segments that are left. */
@@ -24,6 +24,8 @@ public final class Passes {
   }
 
   /**
+   * Makes the passes of one reduce attempt.
+   *
    * @param memory that all that are left have to fit into
    * @param budget bytes for a pass: reading, decoding and writing
    */

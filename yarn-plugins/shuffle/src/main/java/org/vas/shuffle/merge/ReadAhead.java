@@ -33,6 +33,7 @@ final class ReadAhead implements Chunks {
   private int buffers;
   private long unrequested;
   private boolean reading;
+  private boolean started;
   private boolean closed;
   private Throwable failure;
 
@@ -46,7 +47,11 @@ final class ReadAhead implements Chunks {
     }
   }
 
-  /** @param bufferBytes of each of two buffers, a multiple of 64 KiB; see {@link #memory} */
+  /**
+   * Makes a reader of one segment; nothing is read before {@link #request}.
+   *
+   * @param bufferBytes of each of two buffers, a multiple of 64 KiB; see {@link #memory}
+   */
   ReadAhead(FileSystem fs, SegmentFile source, ReadMeter meter, ReadPool pool,
       Progressable progress, int bufferBytes) {
     this.source = requireNonNull(source, "source");
@@ -82,6 +87,10 @@ final class ReadAhead implements Chunks {
   }
 
   private void fill(byte[] buffer, CallWatch watch) {
+    if (!begin()) {
+      filled(null, null);
+      return;
+    }
     Filled result = null;
     Throwable error = null;
     try {
@@ -92,8 +101,15 @@ final class ReadAhead implements Chunks {
     filled(result, error);
   }
 
+  // From here until filled() only the thread of the pool may use the reader.
+  private synchronized boolean begin() {
+    started = !closed;
+    return started;
+  }
+
   private synchronized void filled(Filled result, Throwable error) {
     reading = false;
+    started = false;
     failure = error;
     try {
       if (closed) {
@@ -174,7 +190,8 @@ final class ReadAhead implements Chunks {
     free.clear();
     filled.clear();
     current = null;
-    if (!reading) {
+    // A request that still waits for a thread may never get one: the pool drops it when it ends.
+    if (!started) {
       closeReader();
     }
   }

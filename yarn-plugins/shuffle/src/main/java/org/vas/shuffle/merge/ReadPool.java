@@ -14,8 +14,8 @@ import org.apache.hadoop.fs.Path;
 import org.vas.shuffle.mof.CallWatch;
 
 /**
- * A few daemon threads that do blocking calls of a file system, in a queue for each OST, and the
- * watch over them: a call that hangs cannot be ended, but it can be seen.
+ * A pool of a few daemon threads that do blocking calls of a file system, with a queue for each
+ * OST, and the watch over these calls: a call that hangs cannot be ended, but it can be seen.
  */
 public final class ReadPool implements Closeable {
   static final int THREADS = 4;
@@ -26,12 +26,20 @@ public final class ReadPool implements Closeable {
   private final List<Worker> workers = new ArrayList<>();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-  /** Starts the threads. Each single call may take that long; see {@link #check}. */
+  /**
+   * Starts the threads.
+   *
+   * @param timeout how long each single call may take before {@link #check} fails
+   */
   public ReadPool(Duration timeout) {
     this(timeout, System::nanoTime);
   }
 
-  /** @param nanoClock a monotonic clock in nanoseconds */
+  /**
+   * Starts the threads, with a clock for tests.
+   *
+   * @param nanoClock a monotonic clock in nanoseconds
+   */
   ReadPool(Duration timeout, LongSupplier nanoClock) {
     this.timeout = requireNonNull(timeout, "timeout");
     this.nanoClock = requireNonNull(nanoClock, "nanoClock");
@@ -43,10 +51,10 @@ public final class ReadPool implements Closeable {
   }
 
   /**
-   * Runs it in one of the threads. It tells the watch of each call that it makes. What it throws
-   * reaches those who {@link #check}.
+   * Runs calls in one of the threads, which must tell the watch before each call that may block.
+   * What they throw reaches those who {@link #check}.
    *
-   * @param server whose queue it joins
+   * @param server whose queue the calls join: the OST, or whatever else may hang as one
    */
   public void submit(String server, Consumer<CallWatch> calls) {
     queues.add(server, requireNonNull(calls, "calls"));
@@ -76,7 +84,11 @@ public final class ReadPool implements Closeable {
     }
   }
 
-  /** Drops the calls that wait, and interrupts those that run. */
+  /**
+   * Drops the calls that wait, and interrupts those that run. Does not wait for their end, because
+   * a call of a file system that hangs may never return. A thread ends when its call returns, and
+   * only then is the file of that call closed.
+   */
   @Override
   public void close() {
     queues.clear();

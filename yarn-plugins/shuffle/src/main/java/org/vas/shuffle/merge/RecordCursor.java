@@ -37,7 +37,11 @@ public final class RecordCursor implements Closeable {
   int valueLength;
   boolean withoutValue;
 
-  /** @param records and rawBytes what there must be, end marker included; checked at the end */
+  /**
+   * Stands before the first record of a stream, and closes the stream with this.
+   *
+   * @param records and rawBytes what there must be, end marker included; checked at the end
+   */
   public RecordCursor(String name, Chunks chunks, long records, long rawBytes) {
     this.name = requireNonNull(name, "name");
     this.chunks = requireNonNull(chunks, "chunks");
@@ -46,9 +50,10 @@ public final class RecordCursor implements Closeable {
   }
 
   /**
-   * Goes to the next record.
+   * Goes to the next record of the stream.
    *
-   * @return false at the end, where all that was promised was there
+   * @return false at the end, where every record and byte that was promised has been there
+   * @throws IOException if the stream cannot be read, or holds something else than was promised
    */
   public boolean next() throws IOException {
     int at = position;

@@ -26,7 +26,11 @@ public final class SegmentOpener {
   private final ReadMeter meter;
   private final Progressable alive;
 
-  /** @param codec null where nothing is compressed */
+  /**
+   * Opens segments by the threads of a pool, as a job's configuration stores them.
+   *
+   * @param codec null where nothing is compressed
+   */
   public SegmentOpener(FileSystem fs, JobConf job, CompressionCodec codec, ReadPool pool,
       ReadMeter meter, Progressable alive) {
     this.fs = requireNonNull(fs, "fs");

@@ -38,7 +38,11 @@ final class ServerQueues<T> {
     }
   }
 
-  /** @param threads that will take work */
+  /**
+   * Makes queues without work.
+   *
+   * @param threads that will take work
+   */
   ServerQueues(int threads) {
     this.threads = threads;
   }
@@ -67,7 +71,7 @@ final class ServerQueues<T> {
     notifyAll();
   }
 
-  /** Drops all reads that still wait. */
+  /** Drops all work that no thread has taken yet. */
   synchronized void clear() {
     turns.forEach(line -> line.waiting.clear());
   }

@@ -11,7 +11,7 @@ import java.util.Arrays;
  * a reader of one partition reads one record and one block.
  */
 final class IndexRecord {
-  /** Bytes of a record. */
+  /** The length of a record in bytes. */
   static final int BYTES = 32;
   /** The number of the record of the manifest's summary, which comes before partition 0's. */
   static final int SUMMARY = -1;

@@ -15,7 +15,11 @@ final class ManifestRules {
 
   private ManifestRules() {}
 
-  /** @throws IllegalArgumentException that says what does not add up */
+  /**
+   * Checks that the parts of a manifest fit together: names, bounds, and order of segments.
+   *
+   * @throws IllegalArgumentException that says what does not add up
+   */
   static void check(Manifest manifest) {
     require(manifest.partitions() > 0, "no partitions");
     require(manifest.runs() >= 0, "a negative number of runs");

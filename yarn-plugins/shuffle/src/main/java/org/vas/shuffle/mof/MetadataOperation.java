@@ -4,6 +4,6 @@ package org.vas.shuffle.mof;
 public enum MetadataOperation {
   DIRECTORIES_CREATED, FILES_CREATED, OPENS, RENAMES, DELETES, STATS, LISTINGS;
 
-  /** The group of these counters. */
+  /** The name of the group that these job counters are in. */
   public static final String GROUP = "VAS shuffle";
 }

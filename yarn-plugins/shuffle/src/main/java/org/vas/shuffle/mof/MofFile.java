@@ -7,7 +7,13 @@ public final class MofFile {
   private final String name;
   private final long length;
 
-  /** @throws IllegalArgumentException for a name that leads elsewhere, or a negative length */
+  /**
+   * Describes a file.
+   *
+   * @param name its name in the attempt's directory
+   * @param length its length in bytes
+   * @throws IllegalArgumentException for a name that leads elsewhere, or a negative length
+   */
   public MofFile(String name, long length) {
     requireNonNull(name, "name");
     if (name.isEmpty() || name.indexOf('/') >= 0 || name.startsWith(".") || length < 0) {
@@ -21,7 +27,7 @@ public final class MofFile {
     return name;
   }
 
-  /** Returns the length in bytes. */
+  /** Returns the length of the file in bytes. */
   public long length() {
     return length;
   }

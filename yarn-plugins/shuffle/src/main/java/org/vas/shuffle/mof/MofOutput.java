@@ -15,7 +15,11 @@ public final class MofOutput implements Closeable {
   private final int index;
   private final FSDataOutputStream file;
 
-  /** @param index the file's place among those of its manifest */
+  /**
+   * Starts at the end of a file that is open for writing, and closes the file with this.
+   *
+   * @param index the file's place among those of its manifest
+   */
   public MofOutput(String name, int index, FSDataOutputStream file) {
     this.name = requireNonNull(name, "name");
     this.index = index;
@@ -33,7 +37,7 @@ public final class MofOutput implements Closeable {
     return index;
   }
 
-  /** Returns how many bytes were written. */
+  /** Returns the length of the file so far, in bytes. */
   public long position() {
     return file.getPos();
   }

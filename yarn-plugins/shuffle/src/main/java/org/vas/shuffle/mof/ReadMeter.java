@@ -2,7 +2,7 @@ package org.vas.shuffle.mof;
 
 /** Counts what is read of map outputs; called from several threads. */
 public interface ReadMeter {
-  /** A meter that does not count. */
+  /** A meter that counts nothing of what it is told. */
   ReadMeter NONE = new ReadMeter() {
     @Override
     public void opened() {}
@@ -11,13 +11,13 @@ public interface ReadMeter {
     public void read(long bytes) {}
   };
 
-  /** A file was opened. */
+  /** Counts a map output file that was opened. */
   void opened();
 
-  /** A file that was opened is closed. */
+  /** Counts a map output file that was opened and is closed now. */
   default void closed() {}
 
-  /** Counts stored bytes that were read. */
+  /** Counts the stored bytes of a segment that were read from its file. */
   void read(long bytes);
 
   /** Counts bytes that were read and must be read once more. */

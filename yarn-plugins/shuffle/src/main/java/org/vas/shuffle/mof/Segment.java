@@ -22,6 +22,8 @@ public final class Segment {
   private final int[] checksums;
 
   /**
+   * Describes a segment; offsets and lengths are in bytes.
+   *
    * @param file index into {@link Manifest#files()}
    * @param checksums CRC32C of each {@link #CHECKSUM_BYTES} of the stored bytes; not copied
    * @throws IllegalArgumentException if a number is negative or the checksums do not fit the length

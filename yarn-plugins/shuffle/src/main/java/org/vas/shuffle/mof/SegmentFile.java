@@ -21,7 +21,11 @@ public final class SegmentFile {
     this(file, segment, "");
   }
 
-  /** @param server an OST or a machine, as far as is known: whose reads queue up together */
+  /**
+   * Describes a segment in a file whose server is known.
+   *
+   * @param server an OST or a machine, as far as is known: whose reads queue up together
+   */
   public SegmentFile(Path file, Segment segment, String server) {
     this(file, segment, server, null);
   }
@@ -75,7 +79,7 @@ public final class SegmentFile {
     return Optional.ofNullable(held);
   }
 
-  /** Returns its place, for messages. */
+  /** Returns file, partition and run of the segment, for messages. */
   @Override
   public String toString() {
     return file + " partition " + segment.partition() + " run " + segment.run();

@@ -71,7 +71,7 @@ public class SegmentWriter {
     put(record, from, length);
   }
 
-  /** Appends one record to the segment. */
+  /** Appends one record, given as key and value, to the open segment. */
   public void append(byte[] key, int keyFrom, int keyLength,
       byte[] value, int valueFrom, int valueLength) throws IOException {
     if (block.length - used < HEADER) {

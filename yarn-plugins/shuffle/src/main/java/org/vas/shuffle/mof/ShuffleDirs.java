@@ -16,7 +16,11 @@ public final class ShuffleDirs {
 
   private final Path root;
 
-  /** @throws IOException if the configuration is not one of a submitted job */
+  /**
+   * Finds the directories of the job that a configuration belongs to.
+   *
+   * @throws IOException if it is not the configuration of a submitted job
+   */
   public ShuffleDirs(Configuration conf) throws IOException {
     String jobDir = conf.get(MRJobConfig.MAPREDUCE_JOB_DIR);
     if (jobDir == null) {

@@ -29,7 +29,11 @@ public final class ShuffleFiles extends FilterFileSystem {
 
   private final Consumer<MetadataOperation> meter;
 
-  /** @param meter is told of each call before it is made; from several threads */
+  /**
+   * Wraps a file system for the tasks of a job.
+   *
+   * @param meter is told of each call before it is made; from several threads
+   */
   public ShuffleFiles(FileSystem fs, Consumer<MetadataOperation> meter) {
     super(withoutChecksums(fs));
     this.meter = requireNonNull(meter, "meter");

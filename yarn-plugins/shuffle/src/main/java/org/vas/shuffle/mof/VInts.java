@@ -17,7 +17,7 @@ public final class VInts {
     return first >= 0 ? 1 : WritableUtils.decodeVIntSize(first);
   }
 
-  /** Returns the length that starts here. */
+  /** Returns the length that is stored as a vint at an offset. */
   public static int get(byte[] bytes, int offset) {
     byte first = bytes[offset];
     return first >= 0 ? first : getLong(bytes, offset);

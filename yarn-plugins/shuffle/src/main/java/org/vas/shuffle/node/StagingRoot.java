@@ -22,7 +22,11 @@ final class StagingRoot {
 
   private StagingRoot() {}
 
-  /** @throws IOException with one line that names the key and the fix */
+  /**
+   * Returns the staging directory of all users as a path of this machine.
+   *
+   * @throws IOException with one line that names the key and the fix, if it is not on Lustre
+   */
   static Path of(Configuration conf, Map<String, String> environment) throws IOException {
     // A JobConf reads mapred-site.xml too, where a site sets the key.
     String staging = new JobConf(conf).getTrimmed(KEY, MRJobConfig.DEFAULT_MR_AM_STAGING_DIR);

@@ -42,7 +42,7 @@ final class EventPoller {
   }
 
   /**
-   * Takes all events there are.
+   * Passes all completion events that the application master has by now on to the outcomes.
    *
    * @return milliseconds after which to ask again
    * @throws IOException if the application master cannot be asked, ten times in a row

@@ -10,7 +10,11 @@ final class HeapShare {
   private final double before;
   private final double beside;
 
-  /** @throws IllegalArgumentException if a share is none, with its key */
+  /**
+   * Reads from a job's configuration which shares of the heap its reducers may use.
+   *
+   * @throws IllegalArgumentException that names the key, if a share is not between 0 and 1
+   */
   HeapShare(JobConf job) {
     this.heap =
         job.getLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, Runtime.getRuntime().maxMemory());

@@ -30,7 +30,11 @@ final class IntactOutputs {
   private final BlockingQueue<OutputFinding> findings = new LinkedBlockingQueue<>();
   private final Suspects suspects = new Suspects();
 
-  /** @param progress is called in every wait, and after every map */
+  /**
+   * Makes the wait of one reduce attempt.
+   *
+   * @param progress is called in every wait, and after every map
+   */
   IntactOutputs(EventPoller events, MapOutcomes<FetchedOutput> outcomes, Validator validator,
       ReadPool pool, LostReports reports, ReduceCounters counters, Runnable progress) {
     this.events = requireNonNull(events, "events");

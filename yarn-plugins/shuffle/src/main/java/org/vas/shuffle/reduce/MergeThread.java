@@ -29,7 +29,11 @@ final class MergeThread {
   private final RawComparator<?> comparator;
   private final boolean known;
 
-  /** @param codec null where nothing is compressed */
+  /**
+   * Makes the decision for one job.
+   *
+   * @param codec null where nothing is compressed
+   */
   MergeThread(JobConf job, CompressionCodec codec) {
     this.job = job;
     this.codec = codec;

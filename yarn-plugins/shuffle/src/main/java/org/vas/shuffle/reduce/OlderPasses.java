@@ -33,7 +33,11 @@ final class OlderPasses {
   private final TaskUmbilicalProtocol umbilical;
   private final List<TaskAttemptID> undecided;
 
-  /** @param mostAttempts of one task that may fail under one application master */
+  /**
+   * Makes the remover for one reduce attempt; removes nothing yet.
+   *
+   * @param mostAttempts of one task that may fail under one application master
+   */
   OlderPasses(ShuffleFiles fs, ShuffleDirs dirs, TaskUmbilicalProtocol umbilical,
       TaskAttemptID attempt, int mostAttempts) {
     this.fs = requireNonNull(fs, "fs");

@@ -11,7 +11,7 @@ import org.vas.shuffle.mof.ReadMeter;
 
 /** The counters of one reduce attempt: stock's, with stock's values, and our own. */
 final class ReduceCounters implements ReadMeter {
-  /** The group of our own. */
+  /** The name of the group of VAS's own job counters. */
   static final String GROUP = MetadataOperation.GROUP;
 
   private final ShuffleConsumerPlugin.Context<?, ?> stock;

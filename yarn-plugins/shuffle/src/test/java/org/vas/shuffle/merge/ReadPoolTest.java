@@ -5,14 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.CRC32C;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.Path;
@@ -20,6 +23,8 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.vas.shuffle.SharedFileSystem;
 import org.vas.shuffle.mof.ReadMeter;
 import org.vas.shuffle.mof.Segment;
 import org.vas.shuffle.mof.SegmentFile;
@@ -36,6 +41,7 @@ class ReadPoolTest {
   void end() {
     healed.countDown();
     pool.close();
+    SharedFileSystem.heal();
   }
 
   private void hang() {
@@ -145,5 +151,64 @@ class ReadPoolTest {
     chunks.request();
     IOException e = assertThrows(IOException.class, chunks::next);
     assertTrue(e.getMessage().contains("NoClassDefFoundError: on purpose"), e::getMessage);
+  }
+
+  /** Requests that wait are dropped when the pool ends: nobody else would close their files. */
+  @Test
+  void aFileIsClosedThoughItsNextReadNeverGetsAThread(@TempDir java.nio.file.Path directory)
+      throws Exception {
+    ReadAhead chunks = readAhead(directory, 3);
+    chunks.request();
+    assertTrue(chunks.next());
+
+    CountDownLatch hanging = new CountDownLatch(3);
+    for (int i = 0; i < 3; i++) {
+      pool.submit("ost", watch -> {
+        hanging.countDown();
+        hang();
+      });
+    }
+    hanging.await();
+    assertTrue(chunks.next(), "read before the threads of this OST hang");
+    assertEquals(1, SharedFileSystem.openStreams());
+    chunks.close();
+    assertEquals(0, SharedFileSystem.openStreams());
+  }
+
+  /** The file belongs to the thread that reads it until its call returns. */
+  @Test
+  void aFileThatIsBeingReadIsClosedWhenItsReadReturns(@TempDir java.nio.file.Path directory)
+      throws Exception {
+    ReadAhead chunks = readAhead(directory, 1);
+    CountDownLatch reading = new CountDownLatch(1);
+    SharedFileSystem.inject((call, path) -> {
+      if (call.equals("read")) {
+        reading.countDown();
+        hang();
+      }
+    });
+    chunks.request();
+    reading.await();
+    chunks.close();
+    assertEquals(1, SharedFileSystem.openStreams());
+    healed.countDown();
+    SharedFileSystem.awaitNoOpenStream();
+  }
+
+  private ReadAhead readAhead(java.nio.file.Path directory, int chunks) throws IOException {
+    byte[] chunk = new byte[Segment.CHECKSUM_BYTES];
+    CRC32C crc = new CRC32C();
+    crc.update(chunk);
+    int[] sums = new int[chunks];
+    Arrays.fill(sums, (int) crc.getValue());
+    long bytes = (long) chunks * chunk.length;
+    java.nio.file.Path file =
+        Files.write(directory.resolve("packed.mof"), new byte[Math.toIntExact(bytes)]);
+    SharedFileSystem.heal();
+    SharedFileSystem files = new SharedFileSystem();
+    files.initialize(files.getUri(), new Configuration(false));
+    SegmentFile source = new SegmentFile(
+        new Path(file.toString()), new Segment(0, 0, 0, 0, bytes, bytes, 1, sums), "ost");
+    return new ReadAhead(files, source, ReadMeter.NONE, pool, () -> {}, chunk.length);
   }
 }

@@ -16,7 +16,7 @@ final class Step {
     MAP_DIES_PUBLISHED,
     /** What an attempt left is changed. */
     DAMAGE,
-    /** The application master says something of an attempt, again or anew. */
+    /** The application master reports an event of an attempt, for the first time or again. */
     EVENT,
     /** A map fails for good. */
     TIP_FAILED,

@@ -35,7 +35,7 @@ class HangTest {
 
   @TempDir Path dir;
 
-  /** Where the code of the job stops; made anew by each test. */
+  /** Where the code of the job stops; each test makes its own. */
   private static final class Stop {
     private static volatile CountDownLatch reached = new CountDownLatch(CALLS_BEFORE);
     private static volatile CountDownLatch released = new CountDownLatch(1);

@@ -5,7 +5,7 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 
-/** The faults that this process meets. */
+/** The faults that the configuration plans for calls of this process. */
 final class Faults {
   private final List<FaultPoint> points;
 
@@ -13,14 +13,23 @@ final class Faults {
     points = FaultPoint.of(conf);
   }
 
-  /** A call is about to be made; throws what it is to fail with. */
+  /**
+   * Acts on every fault that is planned for a call which is about to be made.
+   *
+   * @throws IOException if the call is to fail
+   */
   void at(String call, Path path) throws IOException {
     for (FaultPoint point : points) {
       point.at(call, path.toString());
     }
   }
 
-  /** Returns how many of so many bytes a read may ask for; throws what it is to fail with. */
+  /**
+   * Returns how many bytes a read may ask for.
+   *
+   * @param wanted bytes that the caller would ask for
+   * @throws IOException if the read is to fail
+   */
   int read(Path path, int wanted) throws IOException {
     int allowed = wanted;
     for (FaultPoint point : points) {

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.fs.Path;
 
-/** Reads that meet faults. */
+/** An input stream whose reads meet the planned faults. */
 final class FaultyInput extends FSInputStream {
   private final FSDataInputStream in;
   private final Path path;

@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.Syncable;
 
-/** Writes that meet faults. */
+/** An output stream whose writes meet the planned faults. */
 final class FaultyOutput extends OutputStream implements Syncable {
   private final FSDataOutputStream out;
   private final Path path;

@@ -34,7 +34,7 @@ final class Shape {
     return new SplittableRandom(map);
   }
 
-  /** The next record of a map. */
+  /** Draws the next record of a map, and sets key and value to it. */
   void next(SplittableRandom random, BytesWritable key, BytesWritable value) {
     boolean skewed = random.nextInt(PERCENT) < skewPercent;
     fill(new SplittableRandom(skewed ? -1 : random.nextInt(keys)), key, KEY_BYTES);
