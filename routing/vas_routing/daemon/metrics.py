@@ -11,7 +11,7 @@ _OUTAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 
 
 class RouteMetrics:
-    """All metrics of one daemon, in a registry of their own."""
+    """Holds all metrics of one daemon, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
