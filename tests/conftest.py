@@ -1,4 +1,4 @@
-"""One lab for all end-to-end tests: it takes longer to start than most of them to run."""
+"""Fixtures of several files; one lab for all end-to-end tests, as its start takes long."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from vas_ansible.archives import archive_hadoop, archive_wheels
 from vas_core.cli import run_command
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
+from vas_tests.bootstrap import Machine
 from vas_tests.faults import MAPS, REDUCERS, digests, faulty_job
 
 # Whoever runs in the background has SIGINT ignored, and so would all that is started from here:
@@ -75,3 +76,15 @@ def undisturbed(lab: Lab) -> dict[str, str]:
     output = digests(lab, "undisturbed")
     assert len(output) == REDUCERS
     return output
+
+
+@pytest.fixture(params=["apt-get", "dnf"])
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
+    """A machine that lacks things, with each of the two package managers."""
+    return Machine(tmp_path, request.param)
+
+
+@pytest.fixture
+def debian(tmp_path: Path) -> Machine:
+    """A machine that lacks things, for what does not depend on the package manager."""
+    return Machine(tmp_path, "apt-get")

@@ -85,7 +85,7 @@ def audit(
 
 
 def is_older(version: str, fixed: str) -> bool:
-    """Whether `version` comes before `fixed`, by their leading numbers; always if `fixed` is empty.
+    """Tells whether `version` comes before `fixed` by leading numbers; true if `fixed` is empty.
 
     What follows the numbers (`-jre`, `.Final`, `.v20250814`) does not count.
     """

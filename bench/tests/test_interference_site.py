@@ -146,7 +146,7 @@ def a_round(arm: Any, number: int = 1) -> Round[InterferenceSubject]:
 
 
 def patterns(arm: Any) -> list[str]:
-    """What fio measures in a round of an arm, in order."""
+    """Returns the names of the patterns that fio measures in a round of an arm, in order."""
     words = {pattern.name: pattern.rw for pattern in PATTERNS}
     return [f"measure {words[name]}" for name in patterns_of(a_round(arm), SEED)]
 

@@ -11,7 +11,7 @@ _DROP = "proc/sys/vm/drop_caches"
 
 
 def may_drop(root: Root) -> bool:
-    """Whether this process may empty it."""
+    """Tells whether this process may empty it."""
     return os.access(root.path(_DROP), os.W_OK)
 
 

@@ -89,7 +89,7 @@ def test_outside_of_a_clone_there_is_nothing_to_build(tmp_path: Path) -> None:
 
 
 class References(HTMLParser):
-    """What a page of the site refers to, and the anchors that it has."""
+    """Collects the addresses that a page of the site refers to, and the page's anchors."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ class Root:
 
     @property
     def is_live(self) -> bool:
-        """Whether this is the machine's own `/`."""
+        """Tells whether this is the machine's own `/`."""
         return self.directory == Path("/")
 
     def read(self, relative: str) -> str | None:

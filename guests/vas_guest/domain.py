@@ -12,9 +12,9 @@ from xml.etree import ElementTree as Xml
 from vas_cluster import Cluster, Guest
 from vas_cluster.model import Disk
 from vas_core.errors import BadInput
-from vas_guest.memory import IOTHREADS, limit_bytes
+from vas_guest.memory import limit_bytes
 from vas_guest.network import network_name
-from vas_guest.settings import Accelerator, GuestSettings
+from vas_guest.settings import IOTHREADS, Accelerator, GuestSettings
 
 _NAMESPACE = uuid.UUID("0b9d5c0e-52c4-5f0a-8f51-7c9a3f6a213d")
 _KIB = 1024
@@ -146,7 +146,7 @@ def _devices(devices: Xml.Element, cluster: Cluster, guest: Guest, settings: Gue
 
 
 def _disk(number: int, disk: Disk) -> Xml.Element:
-    """Makes a disk that bypasses the storage server's page cache, with its own I/O thread."""
+    """Makes a disk that bypasses the storage server's page cache, on an I/O thread of the guest."""
     is_device = disk.path.startswith("/dev/")
     form = "qcow2" if disk.path.endswith(".qcow2") else "raw"
     element = Xml.Element("disk", type="block" if is_device else "file", device="disk")

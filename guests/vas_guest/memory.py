@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from vas_cluster import Guest
-from vas_guest.settings import Accelerator, GuestSettings
+from vas_guest.settings import IOTHREADS, Accelerator, GuestSettings
 
-# Per guest; all of its disks share it.
-IOTHREADS = 1
 _MIB = 1 << 20
 # Eight bytes for each page of 4 KiB, in QEMU's own table and in the processor's for the guest.
 _TABLES = 256

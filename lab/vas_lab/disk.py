@@ -61,5 +61,5 @@ def disk_error(wrong: OSError, where: Path) -> VasError:
 
 
 def says_full(text: str) -> bool:
-    """Whether a program's output tells of a disk without room."""
+    """Tells whether a program's output tells of a disk without room."""
     return any(words in text for words in _FULL)

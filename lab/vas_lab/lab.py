@@ -207,7 +207,7 @@ class Lab:
             raise VasError(f"the MDS does not answer: {silent}", where=where) from silent
 
     def _cause(self, failed: VasError, log: Path) -> VasError:
-        """What broke in the lab, if that explains a job's failure better than its output."""
+        """Returns the lab's own error if it explains a job's failure better than its output."""
         where = f"lab {self.spec.name}"
         if not is_running(self.spec.state_dir):
             hint = f"see {self.spec.state_dir / 'supervisor.log'}"

@@ -86,7 +86,7 @@ def check_site(cluster: Cluster, *, hdfs: bool = False) -> None:
 
 
 def user_namespaces() -> bool:
-    """Whether the lab runs in a user namespace; if not, it runs as root.
+    """Tells whether the lab runs in a user namespace; if not, it runs as root.
 
     Raises NotHere when the kernel allows neither.
     """

@@ -110,7 +110,7 @@ def wipe(state_dir: Path) -> None:
 
 
 def is_running(state_dir: Path) -> bool:
-    """Whether a process of a lab in that directory lives, of any user.
+    """Tells whether a process of a lab in that directory lives, of any user.
 
     Raises VasError where the directory cannot be read.
     """
@@ -128,7 +128,7 @@ def is_running(state_dir: Path) -> bool:
 
 
 def is_starting(state_dir: Path) -> bool:
-    """Whether that lab runs and is not up yet."""
+    """Tells whether that lab runs and is not up yet."""
     return is_running(state_dir) and not running_file(state_dir).exists()
 
 

@@ -88,7 +88,7 @@ class Plain:
 
     @property
     def placed(self) -> bool:
-        """Whether `objects[(offset / stripe_size) % count]` is the owner of a byte."""
+        """Tells whether `objects[(offset / stripe_size) % count]` is the owner of a byte."""
         made = bool(self.objects) and self.magic is not Magic.SPECIFIC
         return made and self.pattern & ~OVERSTRIPING == RAID0
 

@@ -46,7 +46,7 @@ class PathExplanation:
 
     @property
     def agrees(self) -> bool:
-        """Whether the kernel takes the desired path; a path that is not VAS's always agrees."""
+        """Tells whether the kernel takes the desired path; one that is not VAS's always agrees."""
         if self.device is None:
             return True
         mine = (self.device, self.gateway)

@@ -109,7 +109,7 @@ def _why(
 def _decided(
     where: Where, vm: str, container: str, decisions: list[PlacementDecision]
 ) -> PlacementDecision | None:
-    """What let a map of `vm` run elsewhere, in this container.
+    """Returns what let a map of `vm` run elsewhere, in this container.
 
     MapReduce gives a container to whichever map it likes best, so the grant names the host that
     opened the row, which need not be the map's. If the map's own host was open by then for asks

@@ -97,7 +97,7 @@ class ActiveResourceManager(ResourceManagerClient):
     def __init__(self, server: WebServer, now_ms: int) -> None:
         super().__init__(server)
         self.now_ms = now_ms
-        """Its clock (Unix ms) when it was asked first; its other times are of the same clock."""
+        """The ResourceManager's clock at the first request (Unix ms), as its other times are."""
 
     @classmethod
     def find(cls, urls: Sequence[str], ca: Path | None = None) -> ActiveResourceManager:

@@ -11,7 +11,7 @@ from vas_core.errors import ExitStatus
 
 
 class ApplyOutcome(StrEnum):
-    """How a setting compares with the placement, or what was done to it."""
+    """Names how a setting compares with the placement, or what was done to it."""
 
     AS_DESIRED = "as desired"
     CHANGED = "changed"

@@ -55,7 +55,7 @@ class Valve(BaseModel):
 
 
 class AffinitySettings(BaseModel):
-    """When the daemon checks, when a move pays, and how often it may change something."""
+    """Sets when the daemon checks, when a move pays, and how often it may change something."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

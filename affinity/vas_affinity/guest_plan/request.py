@@ -9,7 +9,11 @@ from vas_cluster import Host
 
 
 class GuestRequest(Frozen):
-    """A guest that needs cores. Without `memory_bytes` the plan assumes 1 GiB per vCPU."""
+    """A guest that needs cores. Without `memory_bytes` the plan assumes 1 GiB per vCPU.
+
+    `iothreads` is the number of I/O threads to find CPUs for. A guest of the map has as many as
+    `vas_guest.settings.IOTHREADS` says, which this default must equal (tests/test_iothreads.py).
+    """
 
     name: str = "guest"
     vcpus: int = Field(ge=1, le=1024)

@@ -11,7 +11,7 @@ from vas_cluster import Host
 
 
 class GuestPlanSettings(Frozen):
-    """How much of a host its storage server (OSS) keeps, and how its cores are used.
+    """Sets how much of a host its storage server (OSS) keeps, and how its cores are used.
 
     The OSS keeps `oss_share` of all cores, or the cores of its storage interrupts if those are
     more. In addition, `host_cores` are for the other work of the host. Each node keeps

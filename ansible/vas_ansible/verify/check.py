@@ -57,7 +57,7 @@ class CommandResult:
 
     @property
     def is_ok(self) -> bool:
-        """Whether the command ran and ended with status 0."""
+        """Tells whether the command ran and ended with status 0."""
         return self.status == 0
 
     @property

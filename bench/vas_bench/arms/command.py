@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from pydantic import JsonValue
 
 from vas_bench.arms.comparison import SystemComparison
-from vas_bench.engine.rounds import draw_rounds, runs_of
+from vas_bench.engine.rounds import Round, draw_rounds, runs_of
 from vas_bench.results.store import RunStore
 from vas_bench.run.arms import NAME_OF, SYSTEM_OF
 from vas_bench.run.comparison_plan import read_comparison_plan
 from vas_bench.run.conduct import conduct, without_settings
 from vas_bench.run.estimate import estimated_seconds
+from vas_bench.run.experiments import Experiment
 from vas_bench.run.kept import (
     budget_option,
     build_of_plugins,
@@ -85,10 +87,7 @@ def arms(
     chosen = {SYSTEM_OF[n]: n for n in SYSTEM_OF if not names or n in names or n == base}
     experiments = plan.experiments(_JOB, size, chosen)
     if dry_run:
-        drawn = draw_rounds(without_settings(experiments), rounds=rounds, seed=seed)
-        rows = [(each.number, NAME_OF[each.experiment.system]) for each in drawn]
-        print_table(("ROUND", "ARM"), rows)
-        note(f"about {sum(estimated_seconds(drawn)) / 60:.0f} min on two quiet cores")
+        _say(draw_rounds(without_settings(experiments), rounds=rounds, seed=seed))
         return
     site = LabSite(plan.site_plan(experiments), default_directory("bench"), note)
     site.check(experiments)
@@ -105,6 +104,12 @@ def arms(
     if any(run.system == SYSTEM_OF[base] for run in valid):
         _print(SystemComparison(valid, SYSTEM_OF[base], NAME_OF), as_json)
     refuse_invalid(made)
+
+
+def _say(drawn: Sequence[Round[Experiment]]) -> None:
+    rows = [(each.number, NAME_OF[each.experiment.system]) for each in drawn]
+    print_table(("ROUND", "ARM"), rows)
+    note(f"about {sum(estimated_seconds(drawn)) / 60:.0f} min on two quiet cores")
 
 
 def _print(found: SystemComparison, as_json: bool) -> None:

@@ -163,7 +163,7 @@ def _name(key: Key) -> str:
 
 
 def _invalid(runs: Iterable[BenchRun]) -> set[Key]:
-    """What has INVALID runs, the warm-up's aside."""
+    """Returns the case and system of each INVALID run that is not a warm-up."""
     return {(BenchCase.of(run), run.system) for run in runs if run.invalid and not run.warm_up}
 
 

@@ -36,7 +36,7 @@ class Budget:
         self._started = self.clock()
 
     def allows(self, seconds: float) -> bool:
-        """Whether something that takes so many seconds ends within the budget."""
+        """Tells whether something that takes so many seconds ends within the budget."""
         return self.seconds is None or self.clock() - self._started + seconds <= self.seconds
 
 
@@ -71,7 +71,7 @@ class StopRule(Protocol[S]):
     """Decides after each run whether, and with what, a session goes on."""
 
     def skips(self, round_: Round[S]) -> bool:
-        """Whether a round is left out because of what was seen."""
+        """Tells whether a round is left out because of what was seen."""
 
     def saw(self, round_: Round[S], run: BenchRun) -> None:
         """Takes note of a run. Raises VasError when the session has to stop."""

@@ -18,7 +18,7 @@ from vas_bench.hsph.metric import (
     HsphResult,
     compared,
 )
-from vas_bench.hsph.price import price_list
+from vas_bench.hsph.price import PriceList, price_list
 from vas_bench.hsph.record import results_of
 from vas_bench.results.options import read_runs, results_path
 from vas_bench.results.record import BenchRun
@@ -115,17 +115,12 @@ def hsph(
         _say(phase_steps(experiment) if site else steps(experiment), as_json)
         return
     priced = price_list(read_table(prices)) if prices else None
-    runs = (
-        read_runs(show, False)
-        if show
-        else _made(plan, experiment, scale, out, site, resume, budget)
-    )
-    results, rest = results_of(runs, priced)
-    if show and not results and not rest:
-        raise BadInput("holds no HSph-like runs", where=str(show), hint="`vas bench hsph` makes it")
-    _print(results, rest, as_json)
-    if not show:
-        note(f"both runs: {out}")
+    if show:
+        _show(show, priced, as_json)
+        return
+    runs = _made(plan, experiment, scale, out, site, resume, budget)
+    _print(*results_of(runs, priced), as_json)
+    note(f"both runs: {out}")
 
 
 def _plan(system: str, size_bytes: int, split: int, reducers: int, hosts: int) -> BenchPlan:
@@ -150,6 +145,13 @@ def _say(found: Sequence[Step], as_json: bool) -> None:
         return
     print_table(("STEP", "SECONDS"), ((s.name, f"{s.expected_seconds:.0f}") for s in found))
     note(f"about {format_duration(total)} on two quiet cores (estimated); {NOT_TPC}")
+
+
+def _show(file: Path, priced: PriceList | None, as_json: bool) -> None:
+    results, rest = results_of(read_runs(file, False), priced)
+    if not results and not rest:
+        raise BadInput("holds no HSph-like runs", where=str(file), hint="`vas bench hsph` makes it")
+    _print(results, rest, as_json)
 
 
 def _made(

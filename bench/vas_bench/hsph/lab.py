@@ -50,7 +50,7 @@ def phase_steps(experiment: Experiment) -> list[Step]:
 def is_done(
     identity: RunIdentity[HsphSubject], runs: Sequence[BenchRun], here: Environment
 ) -> bool:
-    """Whether a session of this identity has both runs, made in this environment.
+    """Tells whether a session of this identity has both runs, made in this environment.
 
     A session without its second run begins again: nothing may change between the two.
     """

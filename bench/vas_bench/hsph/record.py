@@ -97,7 +97,7 @@ def session_of(run: BenchRun) -> str:
 
 
 def is_whole(pair: list[BenchRun]) -> bool:
-    """Whether these runs of one session are two that count."""
+    """Tells whether these runs of one session are two that count."""
     return len(pair) == 2 and all(run.counts for run in pair)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from pydantic import JsonValue
 
 from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
@@ -20,6 +22,7 @@ from vas_bench.interference.site_target import SiteTarget
 from vas_bench.interference.target import InterferenceRequest, InterferenceTarget
 from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVerdict, verdict
 from vas_bench.results.measures import INTERFERENCE
+from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
 from vas_bench.results.systems import System
 from vas_bench.run.arms import ARM_OF
@@ -119,31 +122,29 @@ def interference(
     """
     request = InterferenceRequest(seconds=seconds, size=size, system=system, files=files)
     target = _target(request, site, hosts, guest_image, kvm)
-    arms = target.scope.arms
-    settings = {"seconds": seconds, "size": size, "system": system, "seed": seed}
+    draw = _Draw(rounds, warm_up, seed)
     if dry_run:
-        of = identities(arms, seconds, size, system)
-        _say(target, draw_rounds(of, rounds=rounds, warm_up=warm_up, seed=seed), request)
+        _say(target, draw.rounds_of(target, {}), request)
         return
     target.check()
-    told, here = target.settings(), target.environment()
-    drawn = draw_rounds(
-        identities(arms, seconds, size, system, **told),
-        rounds=rounds,
-        warm_up=warm_up,
-        seed=seed,
-    )
-    observer = Observer(INTERFERENCE, "vas bench interference", here, target.environment)
-    header = {**settings, **told, "environment": dict(here)} if resume else None
-    with RunStore.open(resume, header) as store:
-        left = missing(drawn, store.content.runs)
-        if left:
-            note_left(_play(target, left, store, observer, seed, budget).left)
-        made = runs_of(drawn, store.runs)
+    made = _measure(target, draw, resume, budget)
     found = verdict(made)
     if ALONE in {run.system for run in found.runs}:
         _print(found, target, as_json)
     refuse_invalid(made)
+
+
+@dataclass(frozen=True)
+class _Draw:
+    rounds: int
+    warm_up: int
+    seed: int
+
+    def rounds_of(self, target: InterferenceTarget, settings: Mapping[str, JsonValue]) -> Rounds:
+        """Returns the rounds of the target's arms, each arm once in a round, in a drawn order."""
+        of, arms = target.request, target.scope.arms
+        subjects = identities(arms, of.seconds, of.size, of.system, **settings)
+        return draw_rounds(subjects, rounds=self.rounds, warm_up=self.warm_up, seed=self.seed)
 
 
 def _target(
@@ -182,6 +183,22 @@ def _say(target: InterferenceTarget, drawn: Rounds, request: InterferenceRequest
     total = format_duration(sum(step.expected_seconds for step in steps))
     note(f"about {total} on two quiet cores (estimated)")
     note(target.words())
+
+
+def _measure(
+    target: InterferenceTarget, draw: _Draw, resume: Path | None, budget: int | None
+) -> Sequence[BenchRun]:
+    """Makes the runs that the file of --resume lacks; returns all runs of the drawn rounds."""
+    of, told, here = target.request, target.settings(), target.environment()
+    drawn = draw.rounds_of(target, told)
+    observer = Observer(INTERFERENCE, "vas bench interference", here, target.environment)
+    asked = {"seconds": of.seconds, "size": of.size, "system": of.system, "seed": draw.seed}
+    header = {**asked, **told, "environment": dict(here)} if resume else None
+    with RunStore.open(resume, header) as store:
+        left = missing(drawn, store.content.runs)
+        if left:
+            note_left(_play(target, left, store, observer, draw.seed, budget).left)
+        return runs_of(drawn, store.runs)
 
 
 def _play(

@@ -14,7 +14,7 @@ EMULATED: ArmName = "emulated"
 
 @dataclass(frozen=True)
 class Pattern:
-    """How clients read or write; `rw` is fio's word for it."""
+    """A way in which clients read or write; `rw` is fio's word for it."""
 
     name: str
     rw: str

@@ -97,7 +97,7 @@ class BenchRun(_Model):
 
     @property
     def counts(self) -> bool:
-        """Whether the run may be a sample: valid, and no warm-up."""
+        """Tells whether the run may be a sample: valid, and no warm-up."""
         return self.invalid is None and not self.warm_up
 
     @field_validator("measures")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 System = Literal["yarn-hdfs", "yarn-lustre", "yarn-lustre-hosts", "tez", "vas-locality", "vas"]
-"""Where jobs run: what a plan may name."""
+"""The systems that jobs run on, as a plan names them."""
 Neighbour = Literal["alone", "host", "guest", "emulated"]
 """Who works next to a storage service: `vas bench interference`."""
 Pinning = Literal["untuned, unpinned", "untuned, pinned", "tuned, unpinned", "tuned, pinned"]

@@ -77,21 +77,14 @@ def run(
     here: PlannedSite = ClusterSite(plan, site, note) if site else _lab_site(plan)
     plan = here.plan
     if dry_run:
-        whole = map(here.identify, experiments(plan)) if resume else ()
-        drawn = _drawn(plan, list(whole) or without_settings(experiments(plan)))
-        _say(_left(drawn, target, here, resume), as_json)
+        _say(_left(here, target, resume), as_json)
         return
     here.check(experiments(plan))
     drawn = _drawn(plan, [here.identify(each) for each in experiments(plan)])
     with RunStore.open(target) as store:
+        command = _command(plan_file, site)
         ended = conduct(
-            here,
-            drawn,
-            store,
-            file=target,
-            resume=resume,
-            command=_command(plan_file, site),
-            budget=plan.budget,
+            here, drawn, store, file=target, resume=resume, command=command, budget=plan.budget
         )
         runs = store.runs
     written = _report(runs, report, plan) if report else None
@@ -113,10 +106,11 @@ def _drawn(
     return draw_rounds(identities, rounds=plan.rounds, warm_up=plan.warm_up, seed=plan.seed)
 
 
-def _left(
-    drawn: list[Round[Experiment]], file: Path, site: PlannedSite, resume: bool
-) -> list[Round[Experiment]]:
+def _left(site: PlannedSite, file: Path, resume: bool) -> list[Round[Experiment]]:
     """Returns the rounds that would run; the file is only looked at."""
+    plan = site.plan
+    whole = map(site.identify, experiments(plan)) if resume else ()
+    drawn = _drawn(plan, list(whole) or without_settings(experiments(plan)))
     if not resume or not file.exists():
         return drawn
     return left_to_do(drawn, parse(file.read_bytes()), site.environment(), file=file, resume=True)

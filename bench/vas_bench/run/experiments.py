@@ -46,7 +46,7 @@ class Experiment:
 
     @property
     def in_hdfs(self) -> bool:
-        """Whether the input and output are in HDFS, and not on Lustre."""
+        """Tells whether the input and output are in HDFS, and not on Lustre."""
         return self.system == "yarn-hdfs"
 
     @property

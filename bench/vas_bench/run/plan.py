@@ -141,7 +141,7 @@ class BenchPlan(_Model):
 
     @property
     def with_hdfs(self) -> bool:
-        """Whether the plan's labs have HDFS too, whichever system runs."""
+        """Tells whether the plan's labs have HDFS too, whichever system runs."""
         return "yarn-hdfs" in self.systems
 
 

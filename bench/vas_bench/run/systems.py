@@ -86,7 +86,7 @@ def _usual(experiment: Experiment, hdfs: str = "") -> Arm:
 
 @cache
 def _lab_cluster() -> Cluster:
-    """What a lab's map says however many hosts it has: names."""
+    """Returns a lab's map of one host: only names are read, which all labs share."""
     return parse_cluster(lab_site_yaml(1), "lab")
 
 

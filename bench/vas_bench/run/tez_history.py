@@ -36,7 +36,7 @@ class TezAttempt:
 
     @property
     def is_map(self) -> bool:
-        """Whether the first vertex ran it: `attempt_TIME_APP_DAG_VERTEX_TASK_ATTEMPT`."""
+        """Tells whether the first vertex ran it: `attempt_TIME_APP_DAG_VERTEX_TASK_ATTEMPT`."""
         return self.id.split("_")[4] == _FIRST_VERTEX
 
     def count(self, name: str) -> int:

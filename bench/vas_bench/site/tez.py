@@ -12,7 +12,7 @@ from vas_yarn.jobs.systems import Arm
 
 _JARS = "tez/lib"
 HISTORY = "tez/history"
-"""Where in that directory its application masters say what they did."""
+"""The directory below it where Tez's application masters write what they did."""
 _LOGGER = "org.apache.tez.dag.history.logging.impl.SimpleHistoryLoggingService"
 _MAPREDUCE = re.compile(r"hadoop-mapreduce-client-(common|core)-\d(?!.*-(tests|sources)).*\.jar")
 

@@ -54,7 +54,7 @@ class ArmDifference:
 
     @property
     def improved(self) -> bool | None:
-        """Whether the arm is better than the base; None if that may be chance."""
+        """Tells whether the arm is better than the base; None if that may be chance."""
         lower = self.ratio.value < 1
         return (lower == (self.pair.better is BetterDirection.LOWER)) if self.significant else None
 

@@ -15,7 +15,7 @@ _ONE = "`vas bench report` compares each on its own"
 
 
 def is_results(file: Path) -> bool:
-    """Whether a file holds runs, a JSON object a line, or is a report that carries them."""
+    """Tells whether a file holds runs, a JSON object a line, or is a report that carries them."""
     if str(file) == "-" or not file.is_file():
         return False
     with file.open("rb") as stream:

@@ -31,7 +31,7 @@ class FailedCandidates:
     _failed: set[str] = field(default_factory=set)
 
     def skips(self, round_: Round[Experiment]) -> bool:
-        """Whether the candidate of a round has failed before."""
+        """Tells whether the candidate of a round has failed before."""
         return round_.identity.hash in self._failed
 
     def saw(self, round_: Round[Experiment], run: BenchRun) -> None:

@@ -37,7 +37,7 @@ class UslDiagnosis:
 
     @property
     def stretched(self) -> bool:
-        """Whether there is evidence that runs on one node took longer than they should."""
+        """Tells whether there is evidence that runs on one node took longer than they should."""
         return self.verdict in (STRETCHED, _NOT_SUPERLINEAR)
 
 

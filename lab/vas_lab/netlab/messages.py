@@ -8,7 +8,7 @@ from vas_cluster import Cluster
 from vas_lab.inside.mounts import RUN_VAS
 
 CLUSTER_FILE = RUN_VAS / "cluster.yaml"
-"""Where the map is, inside."""
+"""The path of the map inside the namespaces."""
 
 
 class NetworkWanted(BaseModel):

@@ -98,7 +98,7 @@ class CalibrationVerdict:
 
     @property
     def ok(self) -> bool:
-        """Whether the switcher takes the faster leg, or both are equally fast."""
+        """Tells whether the switcher takes the faster leg, or both are equally fast."""
         return self.faster in (None, self.path)
 
     def as_json(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from vas_core.errors import BadInput
 
 DEFAULT_KEY = Path("/etc/vas/route.key")
 MAC_BYTES = 16
-"""Of HMAC-SHA-256, cut as RFC 2104 section 5 allows."""
+"""The length of a probe's HMAC-SHA-256, cut as RFC 2104 section 5 allows."""
 _KEY_BYTES = 32
 _MOST_BYTES = 4096
 _FINGERPRINT = b"vas-routed: which key is this"

@@ -11,10 +11,15 @@ _OUTAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 
 
 class RouteMetrics:
-    """All metrics of one daemon, in a registry of their own."""
+    """Holds all metrics of one daemon, in a registry of their own."""
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
+        self._declare_paths(self.registry)
+        self._declare_changes(self.registry)
+        self._declare_probes(self.registry)
+
+    def _declare_paths(self, registry: CollectorRegistry) -> None:
         self.switches = Counter(
             "vas_route_switches",
             "Changes of a path's state",
@@ -42,6 +47,8 @@ class RouteMetrics:
             ["leg", "peer"],
             registry=registry,
         )
+
+    def _declare_changes(self, registry: CollectorRegistry) -> None:
         self.resyncs = Counter(
             "vas_route_resyncs",
             "Number of times that the kernel was read again",
@@ -58,6 +65,8 @@ class RouteMetrics:
             "vas_route_reloads", "Readings of the map", ["result"], registry=registry
         )
         self.map = InForceMetrics(registry, "vas_route_map", "map")
+
+    def _declare_probes(self, registry: CollectorRegistry) -> None:
         self._sockets = Gauge(
             "vas_route_probe_sockets", "Number of open sockets of the probes", registry=registry
         )

@@ -19,7 +19,7 @@ def inside(lab: JobPlace, path: str) -> Path:
 
 
 def in_hdfs(path: str) -> bool:
-    """Whether a path, as jobs write it, is HDFS's."""
+    """Tells whether a path, as jobs write it, is HDFS's."""
     return path.startswith("hdfs://")
 
 

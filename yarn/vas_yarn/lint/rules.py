@@ -169,7 +169,7 @@ def _uses_shuffle(conf: JobConfiguration) -> bool:
 
 
 def is_off(conf: JobConfiguration) -> bool:
-    """Whether the job says that it wants stock's shuffle."""
+    """Tells whether the job says that it wants stock's shuffle."""
     return conf.get(_SWITCH).strip().lower() == "false"
 
 

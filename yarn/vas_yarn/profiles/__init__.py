@@ -15,7 +15,7 @@ def profile_file(name: str) -> Path:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a profile is named by its own file, `tuned.xml`, and not by one of `PROFILES`."""
+    """Tells whether a profile is named by its own file, `tuned.xml`, not by one of `PROFILES`."""
     return name.endswith(".xml")
 
 

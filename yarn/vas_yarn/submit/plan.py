@@ -41,7 +41,7 @@ class SubmissionPlan:
     arguments: tuple[str, ...]
     properties: Mapping[str, str]
     replaced: Mapping[str, str]
-    """What the site has for keys that the profile decides otherwise."""
+    """The site's values of keys that the profile decides otherwise."""
 
     @property
     def configuration(self) -> JobConfiguration:

@@ -21,7 +21,7 @@ _MOST_CPUS = 65536
 
 @dataclass(frozen=True)
 class _Inside:
-    """What an object stands in."""
+    """The numbers of the objects that contain an object."""
 
     cpus: tuple[int, ...] = ()
     package: int | None = None
@@ -33,7 +33,7 @@ class _Inside:
 
 @dataclass
 class _Found:
-    """What the tree's objects say, gathered."""
+    """The facts of all objects of the tree."""
 
     where: str
     all: set[int] = field(default_factory=set)

@@ -32,7 +32,7 @@ _LEAST_SHARE, _MOST_GROWTH = 0.01, 4.0
 
 @dataclass(frozen=True)
 class Wakes:
-    """How often one thread woke another while that was counted."""
+    """The number of times that one thread woke another while wake-ups were counted."""
 
     waker: int
     woken: int

@@ -45,7 +45,7 @@ class LfsClient:
         return cls(Path(mount) if mount else None, Path(environment.get("VAS_LAB_MDS", "")))
 
     def holds(self, path: str) -> bool:
-        """Whether the path lies on the file system, symbolic links resolved."""
+        """Tells whether the path lies on the file system, symbolic links resolved."""
         if self.mount is None:
             return False
         with suppress(OSError):

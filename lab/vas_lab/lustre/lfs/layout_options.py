@@ -72,7 +72,7 @@ class _Part:
     end: int | None = None
 
     def next_part(self) -> _Part:
-        """What the component after this one inherits."""
+        """Returns the options that the component after this one inherits."""
         kept = 0 if self.on_mdt else self.count
         return _Part(size=0 if self.on_mdt else self.size, count=kept, pool=self.pool)
 
@@ -107,7 +107,7 @@ def request_of(parsed: Parsed, path: str) -> Layout | None:
 
 
 def is_asked(parsed: Parsed) -> bool:
-    """Whether any option speaks of a layout."""
+    """Tells whether any option speaks of a layout."""
     silent = {"help", "mode", "copy", "delete"}
     return any(name not in silent for name, _ in parsed.options)
 
@@ -169,7 +169,7 @@ def _components(parts: list[_Part], mirror: int) -> list[Component]:
 
 
 def misaligned(request: Layout) -> bool:
-    """Whether a component's end is not a multiple of its stripe size: refused, but late."""
+    """Tells whether a component's end is not a multiple of its stripe size: refused, but late."""
     return isinstance(request, Composite) and any(
         part.extent_end is not None
         and isinstance(part.layout, Plain)

@@ -27,7 +27,7 @@ class Parsed:
     operands: list[str] = field(default_factory=list)
 
     def has(self, name: str) -> bool:
-        """Whether the option was given."""
+        """Tells whether the option was given."""
         return any(given == name for given, _ in self.options)
 
     def value(self, name: str) -> str | None:

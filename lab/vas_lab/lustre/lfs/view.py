@@ -53,7 +53,7 @@ class View:
 
     @property
     def lone(self) -> bool:
-        """Whether a single attribute is shown, which lfs prints without its name."""
+        """Tells whether a single attribute is shown, which lfs prints without its name."""
         return len(list(self.show)) == 1
 
 

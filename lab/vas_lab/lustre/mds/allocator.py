@@ -98,5 +98,5 @@ def _usable(
 
 
 def is_balanced(available_bytes: Sequence[int]) -> bool:
-    """Whether round robin is still fair."""
+    """Tells whether round robin is still fair."""
     return min(available_bytes) >= max(available_bytes) * (1 - THRESHOLD)

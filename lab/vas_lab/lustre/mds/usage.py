@@ -97,7 +97,7 @@ class Usage:
 
     @property
     def is_counting(self) -> bool:
-        """Whether `work` has something to do."""
+        """Tells whether `work` has something to do."""
         return self._scan is not None
 
     def work(self, seconds: float) -> None:

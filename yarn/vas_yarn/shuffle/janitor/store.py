@@ -19,9 +19,9 @@ from vas_yarn.shuffle.janitor.removal import DIRECTORY, Strange, Whose, names_in
 from vas_yarn.shuffle.job import SHUFFLE
 
 MOST_DIRECTORIES = 10_000
-"""Of one user, looked at in one run."""
+"""The most directories of one user that one run looks at."""
 MOST_ATTEMPTS = 100_000
-"""Of one job, looked at to find out when it changed last."""
+"""The most attempts of one job that are looked at to find out when it changed last."""
 # As Hadoop writes an id: one that a ResourceManager cannot parse, or takes for another job's, would
 # be a doubt about every directory.
 _JOB = re.compile(r"job_[1-9][0-9]{0,17}_([0-9]{4}|[1-9][0-9]{4,8})")
@@ -82,7 +82,7 @@ class OfUser:
 
     entries: list[Entry] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
-    """Of all that has a job's name, looked at or not."""
+    """The names of all entries with a job's name, looked at or not."""
 
 
 class StagingStore:

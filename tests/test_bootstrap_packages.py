@@ -1,0 +1,149 @@
+"""The script `./vas` installs the packages that a command needs, with both package managers."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from vas_tests.bootstrap import MAVEN, Machine
+
+pytestmark = pytest.mark.machine
+
+
+def test_a_machine_with_everything_installs_nothing(machine: Machine) -> None:
+    done = machine.vas("cluster", "check", "a b")
+    assert (done.returncode, done.stdout) == (0, "ran: cluster check a b, as ./vas\n")
+    assert "once; about a minute" in done.stderr
+    assert machine.vas("--version").stderr == ""
+    assert machine.installed() == []
+
+
+def test_a_python_too_old_is_installed_and_the_command_goes_on(machine: Machine) -> None:
+    machine.lacks("python3.11")
+    machine.python("python3", 9)
+    newer = {"apt-get": "python3", "dnf": "python3.11"}[machine.manager]
+    machine.python(newer, 11, package=newer)
+    done = machine.vas("--yes", "--version")
+    assert done.stdout == "ran: --yes --version, as ./vas\n"
+    assert machine.installed()[0] == newer
+    assert "missing: python:3.11 (runs VAS)" in done.stderr
+
+
+@pytest.mark.parametrize("old", [None, 11])
+def test_a_jdk_and_maven_are_installed_for_what_needs_them(
+    old: int | None, machine: Machine
+) -> None:
+    names = {
+        "apt-get": ("openjdk-17-jdk-headless", "maven"),
+        "dnf": ("java-17-openjdk-devel", "maven-openjdk17"),
+    }[machine.manager]
+    machine.lacks("mvn", "java", "javac")
+    if old:
+        machine.java(old)
+    machine.java(17, package=names[0])
+    machine.program("mvn", MAVEN, package=names[1])
+    assert machine.vas("cluster").returncode == 0
+    assert machine.installed() == []
+    assert machine.vas("demo", "--yes").stdout == "ran: demo --yes, as ./vas\n"
+    assert machine.installed() == list(names)
+    assert machine.builds() == 1
+
+
+def test_only_what_measures_paths_needs_iperf3(debian: Machine) -> None:
+    debian.lacks("iperf3")
+    debian.program("iperf3", "#!/bin/sh\n", package="iperf3")
+    for words in (("demo",), ("lab", "status"), ("route", "plan")):
+        assert debian.vas(*words).returncode == 0
+    assert debian.vas("route", "calibrate").returncode == 77
+    debian.lacks("mvn", "java", "javac")
+    assert debian.vas("--yes", "route", "calibrate", "--lab").returncode == 0
+    assert debian.installed() == ["iperf3"]
+
+
+def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
+    debian.lacks("fio")
+    debian.program("fio", "#!/bin/sh\n", package="fio")
+    for words in (("demo",), ("bench", "arms"), ("bench", "stats"), ("route", "calibrate")):
+        assert debian.vas(*words).returncode == 0
+    assert debian.vas("bench", "interference").returncode == 77
+    assert debian.vas("--yes", "bench", "interference").returncode == 0
+    assert debian.installed() == ["fio"]
+    assert debian.builds() == 1
+
+
+@pytest.mark.parametrize(
+    ("programs", "packages", "words"),
+    [
+        (
+            ("krb5kdc", "kadmin.local", "kinit"),
+            {
+                "apt-get": ["krb5-kdc", "krb5-admin-server", "krb5-user"],
+                "dnf": ["krb5-server", "krb5-workstation"],
+            },
+            ("test", "--all"),
+        ),
+        (("nft",), {"apt-get": ["nftables"], "dnf": ["nftables"]}, ("test",)),
+    ],
+)
+def test_only_the_tests_that_run_it_need_a_program_of_tests(
+    programs: tuple[str, ...],
+    packages: dict[str, list[str]],
+    words: tuple[str, ...],
+    machine: Machine,
+) -> None:
+    machine.lacks(*programs)
+    names = packages[machine.manager]
+    for name, program in product(names, programs):
+        machine.program(program, "#!/bin/sh\n", package=name)
+    others = [("demo",), ("lab", "status"), ("bench", "arms"), ("route", "plan")]
+    others += [("test", "--fast"), *([("test",), ("test", "--ci")] if "--all" in words else [])]
+    for other in others:
+        assert machine.vas(*other).returncode == 0, other
+    assert machine.installed() == []
+    assert machine.vas("--yes", *words).returncode == 0
+    assert machine.installed() == names
+
+
+def test_of_alternative_programs_one_is_enough(debian: Machine) -> None:
+    debian.lacks("qemu-system-x86_64")
+    elsewhere = debian.clone / "qemu-kvm"
+    file = debian.clone / "core/vas_core/packages.tsv"
+    file.write_text(file.read_text().replace("/usr/libexec/qemu-kvm", str(elsewhere)))
+    assert debian.vas("cluster").returncode == 0
+    assert "missing: qemu-system-x86_64|" in debian.vas("test").stderr
+    debian.program("qemu-kvm", "#!/bin/sh\n")
+    (debian.bin / "qemu-kvm").rename(elsewhere)
+    assert debian.vas("test").returncode == 0
+    assert debian.installed() == []
+
+
+def test_without_yes_and_a_terminal_nothing_is_installed(machine: Machine) -> None:
+    machine.lacks("ip")
+    done = machine.vas("lab", "shell", "--", "apt", "--yes")
+    assert done.returncode == 77
+    assert "missing: ip (joins the lab hosts by virtual networks)" in done.stderr
+    assert "nothing was installed" in done.stderr
+    assert machine.installed() == []
+
+
+def test_what_is_installed_and_still_not_found_is_said(debian: Machine) -> None:
+    debian.java(11)
+    done = debian.vas("--yes", "demo")
+    assert done.returncode == 77
+    assert "installed, but not found: jdk:17" in done.stderr
+    assert "set JAVA_HOME" in done.stderr
+
+
+def test_R7_what_needs_no_git_runs_without(machine: Machine) -> None:
+    machine.lacks("git")
+    assert machine.vas("cluster", "check").returncode == 0
+    assert machine.vas("demo").returncode == 0
+    assert machine.installed() == []
+
+
+def test_neither_manager(debian: Machine) -> None:
+    debian.lacks("apt-get", "ip")
+    done = debian.vas("--yes", "demo")
+    assert done.returncode == 77
+    assert "neither apt-get nor dnf is here" in done.stderr
