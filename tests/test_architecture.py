@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
+from vas_core.process import run
 from vas_tests.pages import DOCS, REPOSITORY, table
 
 PAGE = DOCS / "architecture.md"
@@ -65,6 +69,33 @@ def test_imports_go_down() -> None:
     order = list(MAY_IMPORT)
     for name, rooms in MAY_IMPORT.items():
         assert all(order.index(room) < order.index(name) for room in rooms), name
+
+
+# The commands that also run in a lab load it when they are asked to.
+SITE_PATH = (
+    "vas_bench.hsph.command",
+    "vas_bench.interference.command",
+    "vas_bench.run.command",
+    "vas_bench.run.hdfs_locality",
+    "vas_bench.run.times",
+    "vas_bench.tune.command",
+)
+
+
+@pytest.mark.machine
+def test_benchmarks_of_real_sites_load_no_lab() -> None:
+    bench = REPOSITORY / "bench"
+    files = [
+        *bench.glob("vas_bench/site/*.py"),
+        *bench.glob("vas_bench/*/site.py"),
+        *bench.glob("vas_bench/*/site_*.py"),
+    ]
+    names = {".".join(file.relative_to(bench).with_suffix("").parts) for file in files}
+    assert {"vas_bench.site.site", "vas_bench.hsph.site"} <= names
+    lines = (f"import {name}" for name in sorted({*names, *SITE_PATH}))
+    look = "print(*(name for name in sys.modules if name.partition('.')[0] == 'vas_lab'))"
+    program = "\n".join(("import sys", *lines, look))
+    assert run([sys.executable, "-c", program]).stdout.split() == []
 
 
 def test_ansibles_modules_import_no_room() -> None:

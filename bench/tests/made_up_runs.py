@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from vas_bench.results.record import BenchRun, make_run
-from vas_bench.results.systems import System
+from vas_yarn.jobs.systems import System
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _ENVIRONMENT: dict[str, Any] = {"cpus": 2, "memory_bytes": 1 << 34, "kernel": "made up"}

@@ -11,9 +11,10 @@ from typing import Any, cast
 import pytest
 
 from vas_bench.engine.rounds import RunIdentity
-from vas_bench.hsph.lab import HsphRequest, play_on_site
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
+from vas_bench.hsph.play import HsphRequest
+from vas_bench.hsph.site import play_on_site
 from vas_bench.results.store import RunStore
 from vas_bench.run.arms import ARM_OF
 from vas_bench.run.experiments import Experiment
@@ -144,7 +145,7 @@ def test_on_a_site_nothing_is_started_and_what_is_not_known_is_left_out(
         sites.append(FakeSite(*words))
         return sites[-1]
 
-    monkeypatch.setattr("vas_bench.hsph.lab.ClusterSite", opened)
+    monkeypatch.setattr("vas_bench.hsph.site.ClusterSite", opened)
     monkeypatch.setattr("vas_bench.hsph.lab_work.check_data", lambda *_, **__: None)
     parameters = {"size": "16M", "split": "16M", "reducers": 1, "hosts": 1}
     fields = {"name": "hsph", "workloads": "terasort", "systems": "vas"}

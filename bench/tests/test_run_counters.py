@@ -10,8 +10,6 @@ from vas_bench.results.measures import measure_of
 from vas_bench.run.counters import Counters, device_counters, network_counters, page_cache
 from vas_bench.run.measures import job_measures
 from vas_core.root import Root
-from vas_lab.network.paths import PathCounters
-from vas_routing.links import Leg
 
 # Of a virtual disk, Linux 6.1: 17 fields.
 _STAT = (
@@ -28,13 +26,7 @@ def test_a_device_counts_in_sectors_of_512_bytes() -> None:
 
 
 def test_interfaces_of_one_name_count_together() -> None:
-    def leg(node: str, device: str, received: int, sent: int) -> PathCounters:
-        numbers = {"rx_bytes": received, "tx_bytes": sent, "rx_packets": 1, "tx_packets": 1}
-        return PathCounters.model_validate(
-            {"node": node, "leg": Leg.SRIOV, "device": device, "carries": "all else", **numbers}
-        )
-
-    found = network_counters([leg("vm1", "vf0", 5, 7), leg("vm2", "vf0", 1, 2)])
+    found = network_counters([("vf0", 5, 7), ("vf0", 1, 2)])
     assert found == {"network_received_bytes/vf0": 6, "network_sent_bytes/vf0": 9}
 
 

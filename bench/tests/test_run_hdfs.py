@@ -166,6 +166,8 @@ def test_hdfs_has_a_copy_of_the_data_that_all_others_read(
     # Hadoop counts no bytes by host: none is better than a zero.
     assert "data_local_maps" in measures
     assert not {"local_input_bytes", "local_byte_share"} & set(measures)
+    (asked,) = [line for _, line in lab.calls if "hdfs_locality" in line]
+    assert asked.endswith("hdfs_locality --name-node http://rm:9870 job_1_1")
     assert details.hosts["vm1"].data_local_maps == 1
     assert details.phases == {} and said[-1].startswith("not known of job_1_1: ")
 
@@ -184,7 +186,7 @@ def test_rows_of_a_job_are_from_its_history_and_the_namenode(
     monkeypatch.setattr(History, "maps", lambda *_: maps)
     monkeypatch.setattr(History, "splits", lambda *_: splits)
     monkeypatch.setattr(hdfs_locality, "request_json", answer)
-    rows = hdfs_locality.look(History("http://rm:19888"), "job_1_1", cluster)
+    rows = hdfs_locality.look(History("http://rm:19888"), "job_1_1", cluster, "http://rm:9870")
     assert [row["where"] for row in rows] == ["local", "unknown"]
     where = "http://rm:9870/webhdfs/v1/bench-run/a%20file?op=GETFILEBLOCKLOCATIONS"
     assert asked == [where]

@@ -21,6 +21,7 @@ from vas_core.durations import format_duration, parse_duration
 from vas_core.errors import BadInput
 from vas_core.repository import REPOSITORY
 
+HDFS = "hdfs://rm:8020"
 PLANS = REPOSITORY / "bench/plans"
 
 
@@ -130,7 +131,7 @@ def test_every_parameter_and_every_property_has_a_hash_of_its_own() -> None:
     for properties in ({}, {"mapreduce.task.io.sort.mb": "64"}):
         for cache in ("dropped", "kept"):
             hashes |= {
-                RunIdentity(each, configuration(each, properties, cache), {}).hash
+                RunIdentity(each, configuration(each, properties, cache, hdfs=HDFS), {}).hash
                 for each in experiments(many)
             }
     assert len(hashes) == 4 * len(experiments(many)) == 4 * 6 * 16 * 9
@@ -149,11 +150,11 @@ def test_what_differs_is_in_the_configuration() -> None:
 def test_hdfs_is_the_jobs_file_system_and_beside_it_runs_are_other_runs() -> None:
     hdfs, lustre = experiments(plan(systems=["yarn-lustre", "yarn-hdfs"]))
     assert (hdfs.in_hdfs, lustre.in_hdfs) == (True, False)
-    found = configuration(hdfs, {}, "kept", with_hdfs=True)
+    found = configuration(hdfs, {}, "kept", hdfs=HDFS)
     assert found["lab_daemons"] == ["namenode", "datanode"]
     assert found["properties"]["fs.defaultFS"] == "hdfs://rm:8020"
     assert found["properties"]["dfs.blocksize"] == str(32 << 20)
-    alone, beside = (configuration(lustre, {}, "kept", with_hdfs=hdfs) for hdfs in (False, True))
+    alone, beside = (configuration(lustre, {}, "kept", hdfs=root) for root in ("", HDFS))
     assert "lab_daemons" not in alone and alone != beside
     assert "fs.defaultFS" not in beside["properties"]
 

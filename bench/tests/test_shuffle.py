@@ -11,7 +11,6 @@ from made_up_site import Recorded
 
 from vas_bench.results.record import BenchRun, make_run
 from vas_bench.results.store import RunStore
-from vas_bench.results.systems import System
 from vas_bench.run.comparison_plan import read_comparison_plan
 from vas_bench.run.measures import COMPARED
 from vas_bench.run.pairs import write_pairs
@@ -22,6 +21,7 @@ from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
 from vas_yarn.jobs.job import Counters, JobResult
+from vas_yarn.jobs.systems import System
 from vas_yarn.profiles import SHUFFLE
 
 TEZ: System = "tez"

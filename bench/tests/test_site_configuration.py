@@ -28,6 +28,7 @@ def test_servers_are_where_they_usually_are(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert found.resource_manager(CLUSTER) == (CLUSTER.resourcemanager_address, 8088)
     assert found.history(CLUSTER) == "http://rm:19888"
+    assert found.name_node_web(CLUSTER) == "http://rm:9870"
     assert found.hdfs == ""
 
 
@@ -39,11 +40,15 @@ def test_servers_are_where_the_files_say(tmp_path: Path) -> None:
             "yarn.resourcemanager.webapp.address": "${yarn.resourcemanager.hostname}:9088",
         },
         mapred={"mapreduce.jobhistory.webapp.address": "0.0.0.0:9888"},
-        hdfs={"dfs.namenode.rpc-address": "names:8020"},
+        hdfs={
+            "dfs.namenode.rpc-address": "names:8020",
+            "dfs.namenode.http-address": "names:9888",
+        },
     )
     assert found.resource_manager(CLUSTER) == ("master", 9088)
     # All addresses of its machine, which is the map's.
     assert found.history(CLUSTER) == "http://rm:9888"
+    assert found.name_node_web(CLUSTER) == "http://names:9888"
     assert found.hdfs == "hdfs://names:8020"
     both = read(tmp_path, hdfs={"dfs.nameservices": "one,two", "dfs.namenode.rpc-address": "n:1"})
     assert both.hdfs == "hdfs://one"

@@ -21,7 +21,7 @@ from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 # Two maps, a file each.
 SIZES = Sizes(rows=32 << 15, split_bytes=50 << 20, generators=1, reducers=4)
-ARM = Arm("vas", "VAS", {"a": "b"})
+ARM = Arm("vas", "VAS", "", {"a": "b"})
 Job = Callable[[list[str]], None]
 
 
@@ -176,7 +176,7 @@ def test_the_run_that_is_measured_has_the_jars_of_its_framework(
     monkeypatch.setattr("vas_bench.run.workloads.workloads_jar", lambda: tmp_path / "w.jar")
     lab = FilesLab(tmp_path, lambda _: None)
     data = WORKLOADS[name].data(cast(Lab, lab), SIZES, "/d")
-    data.run(Arm("Tez", "", {"mapreduce.framework.name": "yarn-tez"}, (jar,)))
+    data.run(Arm("tez", "Tez", "", {"mapreduce.framework.name": "yarn-tez"}, (jar,)))
     ((_, told),) = lab.jobs
     assert lab.jars == [(jar,)]
     assert told["mapreduce.framework.name"] == "yarn-tez"

@@ -22,7 +22,6 @@ from vas_lab.lab import Lab
 from vas_lab.netlab.command import net
 from vas_lab.network.topology import plan_topology
 from vas_lab.options import LabOptions, read_site
-from vas_lab.sites import MAX_HOSTS
 from vas_lab.state import (
     default_directory,
     is_running,
@@ -35,6 +34,7 @@ from vas_lab.state import (
 )
 from vas_lab.workflows import Workflow, workflow
 from vas_yarn.jobs.job import JobResult
+from vas_yarn.small_cluster import MAX_HOSTS
 
 _UP_SECONDS = 25.0  # where none came up before
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}

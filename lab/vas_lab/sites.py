@@ -8,10 +8,8 @@ import yaml
 
 from vas_core.errors import BadInput
 from vas_core.sizes import format_size
+from vas_yarn.small_cluster import AM_MIB, MAX_HOSTS, TASK_MIB
 
-MAX_HOSTS = 64
-AM_MIB = 384
-TASK_MIB = 352
 # Measured resident sizes: the ResourceManager and the JobHistoryServer; one NodeManager.
 _MASTER_BYTES = 600 << 20
 _NODE_BYTES = 280 << 20

@@ -20,9 +20,9 @@ from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.progress import Steps
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
-from vas_lab.sites import MAX_HOSTS
 from vas_lab.state import default_directory
 from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.small_cluster import MAX_HOSTS
 
 
 def _typed(size: int, hosts: int) -> str:

@@ -10,7 +10,6 @@ from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.results.environment import environment, lab_versions
 from vas_bench.results.record import BenchRun, make_run
-from vas_bench.run.arms import SYSTEM_OF
 from vas_bench.run.measures import job_measures
 from vas_core.files import write_atomically
 from vas_core.program import as_called
@@ -47,7 +46,7 @@ def _run(
         id=f"demo-{done.started:%Y%m%dT%H%M%SZ}-{number}",
         time=done.started,
         workload="terasort",
-        system=SYSTEM_OF[done.arm.name],
+        system=done.arm.system,
         parameters={"hosts": hosts, "size_bytes": size_bytes, "split_bytes": sizes.split_bytes},
         configuration=dict(done.arm.properties),
         versions=versions,

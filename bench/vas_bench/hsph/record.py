@@ -13,8 +13,8 @@ from vas_bench.hsph.phases import Timed
 from vas_bench.hsph.price import PriceList
 from vas_bench.results.measures import JOB_SECONDS
 from vas_bench.results.record import BenchRun, Parameter, Validation
-from vas_bench.results.systems import System
 from vas_bench.run.experiments import Experiment
+from vas_yarn.jobs.systems import System
 
 # Reports show it wherever they name the workload.
 WORKLOAD = "HSph-like, not a TPC result"

@@ -14,7 +14,6 @@ from vas_bench.engine.estimates import Estimates, Expected
 from vas_bench.engine.observe import Observer
 from vas_bench.engine.play import Budget, Played, Quiet, play_all
 from vas_bench.engine.rounds import Round, draw_rounds, missing, runs_of
-from vas_bench.interference.lab_target import LabTarget
 from vas_bench.interference.patterns import ALONE, EMULATED, PATTERNS, ArmName
 from vas_bench.interference.play import Stages
 from vas_bench.interference.rounds import InterferenceSubject, identities
@@ -24,7 +23,6 @@ from vas_bench.interference.verdict import COLUMNS, LOAD_COLUMNS, InterferenceVe
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
-from vas_bench.results.systems import System
 from vas_bench.run.arms import ARM_OF
 from vas_bench.run.estimate import run_seconds
 from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
@@ -34,6 +32,7 @@ from vas_core.cli import SizeType, json_option, note, print_json, print_table
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.root import Root
+from vas_yarn.jobs.systems import System
 
 Rounds = Sequence[Round[InterferenceSubject]]
 _HOSTS = 2
@@ -162,6 +161,9 @@ def _target(
         raise BadInput("is how a guest is run", where="--kvm", hint="give --guest-image too")
     if site:
         return SiteTarget.of(request, site, Root())
+    # A client of a real site need not load the lab.
+    from vas_bench.interference.lab_target import LabTarget
+
     return LabTarget(request, hosts or _HOSTS, image, kvm, Root())
 
 

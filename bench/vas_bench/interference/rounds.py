@@ -12,7 +12,7 @@ from vas_bench.engine.rounds import Round, RunIdentity
 from vas_bench.interference.patterns import PATTERN_NAMES, ArmName
 from vas_bench.results.measures import INTERFERENCE
 from vas_bench.results.record import BenchRun, Parameter
-from vas_bench.results.systems import System
+from vas_yarn.jobs.systems import System
 
 _RATE, _BESIDE = "throughput_bytes_per_second/", "beside_job_seconds/"
 

@@ -14,8 +14,8 @@ from vas_bench.engine.resume import Environment
 from vas_bench.interference.fio import Clients
 from vas_bench.interference.patterns import ArmName
 from vas_bench.interference.scope import Scope
-from vas_bench.results.systems import System
 from vas_core.progress import Step, Steps
+from vas_yarn.jobs.systems import System
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,11 @@ from vas_bench.report.json import as_json as facts_as_json
 from vas_bench.report.markdown import markdown as as_markdown
 from vas_bench.report.page import all_findings, html, page_of
 from vas_bench.results.options import read_runs, results_path, skip_damaged_option
-from vas_bench.results.systems import SYSTEMS, System
+from vas_bench.results.systems import SYSTEMS
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
+from vas_yarn.jobs.systems import System
 
 _TITLE = "VAS benchmark report"
 

@@ -1,11 +1,12 @@
-"""The one vocabulary of the systems that are compared, in the order reports show them."""
+"""The names of what is compared: the systems that jobs run on, neighbours and pinnings."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-System = Literal["yarn-hdfs", "yarn-lustre", "yarn-lustre-hosts", "tez", "vas-locality", "vas"]
-"""The systems that jobs run on, as a plan names them."""
+from vas_yarn.jobs.systems import SYSTEMS as JOB_SYSTEMS
+from vas_yarn.jobs.systems import System
+
 Neighbour = Literal["alone", "host", "guest", "emulated"]
 """Who works next to a storage service: `vas bench interference`."""
 Pinning = Literal["untuned, unpinned", "untuned, pinned", "tuned, unpinned", "tuned, pinned"]
@@ -13,13 +14,7 @@ Pinning = Literal["untuned, unpinned", "untuned, pinned", "tuned, unpinned", "tu
 ComparedSystem = System | Neighbour | Pinning
 
 # Name -> the text that a reader of a report gets.
-SYSTEMS: dict[ComparedSystem, str] = {
-    "yarn-hdfs": "stock YARN on HDFS, a DataNode on every node",
-    "yarn-lustre": "stock YARN on Lustre, which answers no hosts, as any shared file system",
-    "yarn-lustre-hosts": "the same, and the file system answers each stripe's host",
-    "tez": "the same jobs on Apache Tez",
-    "vas-locality": "each stripe's host is answered, and VAS's placement waits for it",
-    "vas": "the same, and map output is written once to Lustre and merged from there",
+_OTHERS: dict[Neighbour | Pinning, str] = {
     "alone": "a storage service's clients alone",
     "host": "TeraSort on the storage service's host, as any other process",
     "guest": "TeraSort in a cgroup as large as a guest, or in a site's guests",
@@ -29,3 +24,5 @@ SYSTEMS: dict[ComparedSystem, str] = {
     "tuned, unpinned": "threads where the kernel puts them, idle CPUs poll",
     "tuned, pinned": "each thread on its CPU, idle CPUs poll",
 }
+SYSTEMS = dict[ComparedSystem, str]([*JOB_SYSTEMS.items(), *_OTHERS.items()])
+"""The texts of all systems, in the order in which reports show them."""

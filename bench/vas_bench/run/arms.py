@@ -1,19 +1,14 @@
-"""The arms of a lab as the systems that results name."""
+"""The arms of a lab by the systems that results name."""
 
 from __future__ import annotations
 
-from vas_bench.results.systems import ComparedSystem, System
-from vas_yarn.jobs.systems import ARMS, Arm
+from vas_bench.results.systems import ComparedSystem
+from vas_yarn.jobs.systems import ARMS, Arm, System
 
-SYSTEM_OF: dict[str, System] = {
-    "YARN-Lustre": "yarn-lustre",
-    "real hosts": "yarn-lustre-hosts",
-    "VAS placement": "vas-locality",
-    "VAS": "vas",
-}
+SYSTEM_OF: dict[str, System] = {arm.name: arm.system for arm in ARMS}
 """An arm's name -> its system."""
 
-ARM_OF: dict[System, Arm] = {SYSTEM_OF[arm.name]: arm for arm in ARMS}
+ARM_OF: dict[System, Arm] = {arm.system: arm for arm in ARMS}
 
-NAME_OF: dict[ComparedSystem, str] = {system: name for name, system in SYSTEM_OF.items()}
+NAME_OF: dict[ComparedSystem, str] = {arm.system: arm.name for arm in ARMS}
 """A system -> the name of its arm."""

@@ -20,7 +20,6 @@ from vas_bench.run.conduct import conduct, say_rounds, without_settings
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment, experiments
 from vas_bench.run.kept import note_left
-from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import BenchPlan, read_plan
 from vas_bench.run.planned import PlannedSite
 from vas_bench.site.checks import SiteOptions
@@ -30,7 +29,6 @@ from vas_core.cli import DurationType, json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import VasError
 from vas_core.files import write_atomically
-from vas_lab.state import default_directory
 
 _LAB = "bench-run"
 _file = click.Path(path_type=Path, dir_okay=False)
@@ -91,7 +89,11 @@ def run(
     _print(ended, target, written, as_json)
 
 
-def _lab_site(plan: BenchPlan) -> LabSite:
+def _lab_site(plan: BenchPlan) -> PlannedSite:
+    # A client of a real site need not load the lab.
+    from vas_bench.run.lab_site import LabSite
+    from vas_lab.state import default_directory
+
     return LabSite(plan, default_directory(_LAB), note)
 
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vas_bench.results.systems import System
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import BenchPlan, Hosts, JvmProfile, Many, Size, WorkloadName, made_plan
 from vas_core.settings import read_yaml
+from vas_yarn.jobs.systems import System
 from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
 
 _ALIGNMENT_BYTES = 64 << 10

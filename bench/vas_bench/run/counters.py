@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.root import Root
-from vas_lab.network.paths import PathCounters
 
 _SECTOR_BYTES = 512  # in this file, whatever the device's own is (Documentation/block/stat.rst)
 _CACHED = re.compile(r"^Cached:\s*(\d+) kB$", re.MULTILINE)
@@ -42,12 +41,15 @@ def device_counters(text: str) -> dict[str, int]:
     }
 
 
-def network_counters(paths: Iterable[PathCounters]) -> dict[str, int]:
-    """Returns the counters of the guests' interfaces, summed over those of one name."""
+def network_counters(interfaces: Iterable[tuple[str, int, int]]) -> dict[str, int]:
+    """Returns the counters of interfaces, summed over those of one name.
+
+    Each interface is its name, the bytes that it received, and those that it sent.
+    """
     total: Counter[str] = Counter()
-    for path in paths:
-        total[f"network_received_bytes/{path.device}"] += path.rx_bytes
-        total[f"network_sent_bytes/{path.device}"] += path.tx_bytes
+    for device, received, sent in interfaces:
+        total[f"network_received_bytes/{device}"] += received
+        total[f"network_sent_bytes/{device}"] += sent
     return dict(total)
 
 

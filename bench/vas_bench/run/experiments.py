@@ -6,10 +6,10 @@ import itertools
 from dataclasses import dataclass
 
 from vas_bench.results.record import Parameter
-from vas_bench.results.systems import System
 from vas_bench.run.plan import BenchPlan, Codec, JvmProfile, WorkloadName, in_order
 from vas_cluster.model import Flock
 from vas_core.sizes import format_size
+from vas_yarn.jobs.systems import System
 
 
 @dataclass(frozen=True, kw_only=True)

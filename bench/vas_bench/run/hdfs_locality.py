@@ -1,7 +1,7 @@
 """Finds where the maps of a job on HDFS ran, and where their blocks lay.
 
-`python -m vas_bench.run.hdfs_locality JOB`, run in a lab, prints rows as `vas job locality --json`
-does, of the keys that `lab_site.localities` reads.
+`python -m vas_bench.run.hdfs_locality --name-node URL JOB`, run where the site is, prints rows as
+`vas job locality --json` does, of the keys that `jobs.localities` reads.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from vas_bench.run.times import asked
+from vas_bench.run.times import arguments, asked
 from vas_cluster import Cluster, load_site
-from vas_lab.hadoop.hdfs import name_node_web
 from vas_yarn.history import History, Split
 from vas_yarn.rest import request_json
 
@@ -62,20 +61,26 @@ def _where(node: str, holders: frozenset[str] | None, cluster: Cluster) -> str:
     return "partner" if host and host.name in partners else "remote"
 
 
-def look(history: History, job: str, cluster: Cluster) -> list[dict[str, object]]:
-    """Returns the rows of a job that ended. Raises VasError when a server does not answer."""
+def look(history: History, job: str, cluster: Cluster, name_node: str) -> list[dict[str, object]]:
+    """Returns the rows of a job that ended; `name_node` is the URL of its web interface.
+
+    Raises VasError when a server does not answer.
+    """
     splits = history.splits(history.maps(job))
     paths = {split.path for split in splits.values() if split}
-    blocks = {path: parse_blocks(request_json(_url(path, cluster))) for path in paths}
+    blocks = {path: parse_blocks(request_json(_url(path, name_node))) for path in paths}
     return [
         judge(attempt.node, split, blocks[split.path] if split else [], cluster)
         for attempt, split in splits.items()
     ]
 
 
-def _url(path: str, cluster: Cluster) -> str:
-    return f"{name_node_web(cluster)}/webhdfs/v1{quote(path)}?op=GETFILEBLOCKLOCATIONS"
+def _url(path: str, name_node: str) -> str:
+    return f"{name_node}/webhdfs/v1{quote(path)}?op=GETFILEBLOCKLOCATIONS"
 
 
 if __name__ == "__main__":
-    print(json.dumps(look(*asked(), load_site("run it in a lab"))))
+    parser = arguments()
+    parser.add_argument("--name-node", required=True)
+    words = parser.parse_args()
+    print(json.dumps(look(*asked(words), load_site("run it in a lab"), words.name_node)))

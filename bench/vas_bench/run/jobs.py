@@ -28,8 +28,9 @@ _OF_SPLITS = ("data_local_maps", "local_map_share", "local_input_bytes", "local_
 class Jobs:
     """The jobs of a plan at one place, below a `directory` of its file systems.
 
-    `hdfs` is what HDFS's paths begin with, and `history` the options that name the
-    JobHistoryServer to the programs that ask it, where it is not at its usual address.
+    `hdfs` is what HDFS's paths begin with, `name_node_web` the URL of its NameNode, and `history`
+    the options that name the JobHistoryServer to the programs that ask it, where it is not at its
+    usual address.
     """
 
     place: Place
@@ -37,6 +38,7 @@ class Jobs:
     say: Callable[[str], None]
     hdfs: str = ""
     history: Sequence[str] = ()
+    name_node_web: str = ""
     _data: dict[object, OnBoth] = field(default_factory=dict)
     _in_hdfs: dict[object, OnBoth] = field(default_factory=dict)
     _expected: dict[object, str] = field(default_factory=dict)
@@ -91,7 +93,8 @@ class Jobs:
         if not WORKLOADS[experiment.workload].has_splits:
             return Details(phases)
         if experiment.in_hdfs:
-            rows = self._ask("vas_bench.run.hdfs_locality", job, *self.history)
+            there = ("--name-node", self.name_node_web)
+            rows = self._ask("vas_bench.run.hdfs_locality", job, *there, *self.history)
         else:
             rows = self._ask("vas_core", job, "job", "locality", "--json", *self.history)
         return Details(phases, localities(rows or []))

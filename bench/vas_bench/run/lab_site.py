@@ -15,15 +15,17 @@ from vas_bench.results.environment import build_of, environment, lab_versions
 from vas_bench.run.counters import Counters, network_counters, page_cache, read_device
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.jobs import Jobs, meant
+from vas_bench.run.lab_tez import HISTORY, tez_arm
 from vas_bench.run.measures import job_measures
 from vas_bench.run.plan import BenchPlan
 from vas_bench.run.session import Details, OutputCheck
 from vas_bench.run.systems import PROFILES, arm_of, configuration
-from vas_bench.run.tez import HISTORY, fetch_tez, tez_arm, tez_version
+from vas_bench.run.tez import fetch_tez, tez_version
 from vas_bench.run.tez_history import TezHistory
 from vas_bench.run.tez_place import WithTez, details_of
 from vas_bench.run.workloads import WORKLOADS
 from vas_bench.run.workloads_jar import workloads_jar
+from vas_cluster import parse_cluster
 from vas_cluster.model import Flock
 from vas_core.errors import BadInput
 from vas_core.polling import poll
@@ -31,9 +33,10 @@ from vas_core.root import Root
 from vas_core.sizes import format_size
 from vas_lab.control import ControlRequest as Request
 from vas_lab.disk import LAB_BYTES, free_bytes
-from vas_lab.hadoop.hdfs import hdfs_root
+from vas_lab.hadoop.hdfs import hdfs_root, name_node_web
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
+from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import find_java
 from vas_lab.state import is_running
 from vas_yarn.jars import find_hadoop, find_plugins
@@ -102,8 +105,7 @@ class LabSite:
             self._versions = lab_versions(find_hadoop(), find_java()) | {"plugins": build}
         tez = {"tez": tez_version()} if experiment.system == "tez" else {}
         cache = "dropped before the run" if self._drops else "as the run before left it"
-        hdfs = self._plan.with_hdfs
-        told = configuration(experiment, self._plan.properties, cache, with_hdfs=hdfs)
+        told = configuration(experiment, self._plan.properties, cache, hdfs=self._hdfs)
         return RunIdentity(experiment, told, self._versions | tez)
 
     def environment(self) -> Mapping[str, JsonValue]:
@@ -131,7 +133,13 @@ class LabSite:
         )
         lab = Lab.start(options)
         place = WithTez(lab, HISTORY)
-        jobs = Jobs(place, DIRECTORY, self._say, hdfs_root(lab.spec.cluster))
+        jobs = Jobs(
+            place,
+            DIRECTORY,
+            self._say,
+            name_node_web=name_node_web(lab.spec.cluster),
+            hdfs=hdfs_root(lab.spec.cluster),
+        )
         tez = tez_arm(lab, self._jars) if self._jars else None
         self._up = Up(lab, experiment.site, tez, jobs, place)
         remove_tree(lab, DIRECTORY)
@@ -191,13 +199,22 @@ class LabSite:
         return self._up
 
     def _arm(self, experiment: Experiment) -> Arm:
-        return arm_of(experiment, self._plan.properties, self._there.tez)
+        return arm_of(experiment, self._plan.properties, self._there.tez, self._hdfs)
+
+    @property
+    def _hdfs(self) -> str:
+        """The root of the lab's HDFS, the same for any number of hosts; empty without one."""
+        return hdfs_root(parse_cluster(lab_site_yaml(1), "lab")) if self._plan.with_hdfs else ""
 
     def _counted(self, lab: Lab) -> Counters:
         paths = lab.ask(Request(ask="status")).paths
         device = read_device(self._root, self._directory)
         asked = {"metadata_requests": lab.metadata_requests()}
-        return Counters(device | network_counters(paths) | asked)
+        return Counters(
+            device
+            | network_counters((path.device, path.rx_bytes, path.tx_bytes) for path in paths)
+            | asked
+        )
 
 
 def _check_room(experiments: Sequence[Experiment], free: int) -> None:

@@ -18,14 +18,15 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from vas_bench.results.systems import SYSTEMS, System
+from vas_bench.results.systems import SYSTEMS
 from vas_cluster.model import Flock
 from vas_core.durations import parse_duration
 from vas_core.errors import BadInput
 from vas_core.settings import first_problem, read_yaml
 from vas_core.sizes import format_size, parse_size
-from vas_lab.sites import MAX_HOSTS
+from vas_yarn.jobs.systems import System
 from vas_yarn.jobs.terasort import MIN_SPLIT_BYTES
+from vas_yarn.small_cluster import MAX_HOSTS
 
 WorkloadName = Literal[
     "teragen",

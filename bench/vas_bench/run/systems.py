@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 from vas_bench.run.arms import ARM_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Codec, JvmProfile
-from vas_cluster import Cluster, parse_cluster
-from vas_lab.hadoop.configuration import JVM, TASK_HEAP
-from vas_lab.hadoop.hdfs import hdfs_root
-from vas_lab.sites import lab_site_yaml
 from vas_yarn.jobs.systems import Arm, hdfs_arm
 from vas_yarn.jobs.terasort import ROW_BYTES, job_properties
 from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.small_cluster import JVM, TASK_HEAP
 
 Properties = Mapping[str, str]
 STOCK = ARM_OF["yarn-lustre-hosts"]
@@ -72,7 +68,7 @@ def sizes_of(experiment: Experiment) -> Sizes:
 def arm_of(
     experiment: Experiment, properties: Properties, tez: Arm | None = None, hdfs: str = ""
 ) -> Arm:
-    """Returns the arm that an experiment runs as; `tez` is the place's, `hdfs` a site's root."""
+    """Returns the arm that an experiment runs as; `tez` is the place's, as is `hdfs`, the root."""
     arm = tez if experiment.system == "tez" else _usual(experiment, hdfs)
     assert arm is not None, "tez needs its arm"
     return replace(arm, properties={**arm.properties, **_chosen(experiment, properties)})
@@ -80,25 +76,20 @@ def arm_of(
 
 def _usual(experiment: Experiment, hdfs: str = "") -> Arm:
     if experiment.in_hdfs:
-        return hdfs_arm(hdfs or hdfs_root(_lab_cluster()), experiment.split_bytes)
+        assert hdfs, "yarn-hdfs needs the root of its paths"
+        return hdfs_arm(hdfs, experiment.split_bytes)
     return ARM_OF[experiment.system]
 
 
-@cache
-def _lab_cluster() -> Cluster:
-    """Returns a lab's map of one host: only names are read, which all labs share."""
-    return parse_cluster(lab_site_yaml(1), "lab")
-
-
 def configuration(
-    experiment: Experiment, properties: Properties, page_cache: str, *, with_hdfs: bool = False
+    experiment: Experiment, properties: Properties, page_cache: str, *, hdfs: str = ""
 ) -> dict[str, Any]:
     """Returns all properties of an experiment for its run's line, without this machine's paths.
 
-    `with_hdfs`: its lab has HDFS's daemons, whether it uses them or not.
+    `hdfs` is the root of its lab's HDFS, used or not; empty where the lab has none.
     """
-    own = _own(experiment)
-    beside = {"lab_daemons": ["namenode", "datanode"]} if with_hdfs else {}
+    own = _own(experiment, hdfs)
+    beside = {"lab_daemons": ["namenode", "datanode"]} if hdfs else {}
     return beside | {
         "properties": _told(experiment, own, properties),
         "lab_properties": dict(PROFILES[experiment.jvm].lab),

@@ -1,4 +1,4 @@
-"""Apache Tez, for comparison: its jars, and the arm that runs a MapReduce job on it."""
+"""Apache Tez, for comparison: its jars, and what every MapReduce job on it is told."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from vas_core.errors import VasError
-from vas_core.files import write_atomically
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_lab.hadoop.configuration import child_arguments
-from vas_lab.lab import Lab
 from vas_yarn.jobs.systems import Arm
 
 _PLUGINS = REPOSITORY / "yarn-plugins"
 _TARGET = _PLUGINS / "tez/target"
-HISTORY = "/tez-history"
-"""The directory of a lab in which Tez's application masters write their history."""
 _VERSION = re.compile(r"<tez\.version>([^<]+)</")
 NAME = "Tez"
 
@@ -68,20 +63,4 @@ def job_properties(history: str) -> dict[str, str]:
 
 def arm_on(properties: Mapping[str, str], jars: tuple[Path, ...]) -> Arm:
     """Returns the arm of jobs on Tez, with these properties, and these jars for their clients."""
-    return Arm(NAME, f"Apache Tez {tez_version()}, containers used again", properties, jars)
-
-
-def tez_arm(lab: Lab, jars: tuple[Path, ...]) -> Arm:
-    """Returns the lab's arm on Tez: the same JVM flags, heaps, sort buffer and container sizes."""
-    arguments = lab.spec.conf / "tez-child.args"
-    write_atomically(arguments, child_arguments(lab.spec, jars))
-    every_jvm = f"@{arguments}"
-    properties = job_properties(HISTORY) | {
-        # The jars are on every node's disk already, as Hadoop's are: none is localised.
-        "tez.ignore.lib.uris": "true",
-        "tez.cluster.additional.classpath.prefix": ":".join(map(str, jars)),
-        "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
-        "mapreduce.admin.map.child.java.opts": every_jvm,
-        "mapreduce.admin.reduce.child.java.opts": every_jvm,
-    }
-    return arm_on(properties, jars)
+    return Arm("tez", NAME, f"Apache Tez {tez_version()}, containers used again", properties, jars)

@@ -69,15 +69,19 @@ def look(history: History, job: str) -> JobTimes:
     )
 
 
-def asked() -> tuple[History, str]:
-    """Returns the JobHistoryServer and job of this program's arguments: [--history URL] JOB."""
+def arguments() -> argparse.ArgumentParser:
+    """Returns a parser of the arguments [--history URL] JOB."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--history")
     parser.add_argument("job")
-    words = parser.parse_args()
+    return parser
+
+
+def asked(words: argparse.Namespace) -> tuple[History, str]:
+    """Returns the JobHistoryServer and job that such arguments name."""
     master = load_site("run it in a lab").yarn.resourcemanager.name
     return History(words.history or f"http://{master}:19888"), words.job
 
 
 if __name__ == "__main__":
-    print(look(*asked()).model_dump_json())
+    print(look(*asked(arguments().parse_args())).model_dump_json())

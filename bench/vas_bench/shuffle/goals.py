@@ -9,10 +9,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, RootModel
 
 from vas_bench.results.record import BenchRun
-from vas_bench.results.systems import ComparedSystem, System
+from vas_bench.results.systems import ComparedSystem
 from vas_bench.statistics.ratio import ratio
 from vas_bench.statistics.summary import summary
 from vas_core.settings import read_yaml
+from vas_yarn.jobs.systems import System
 
 STOCK: System = "yarn-lustre-hosts"
 VAS: System = "vas"

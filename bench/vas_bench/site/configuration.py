@@ -61,6 +61,12 @@ class SiteConfiguration:
         host, port = _host_and_port(address, master, 19888)
         return f"http://{host}:{port}"
 
+    def name_node_web(self, cluster: Cluster) -> str:
+        """Returns the URL of the web interface of HDFS's NameNode."""
+        master = cluster.yarn.resourcemanager.name
+        host, port = _host_and_port(self.get("dfs.namenode.http-address"), master, 9870)
+        return f"http://{host}:{port}"
+
     @property
     def hdfs(self) -> str:
         """The beginning of paths in the site's HDFS; empty where it has none."""

@@ -132,7 +132,8 @@ class ClusterSite:
         if is_left_over(there):
             self._clear()
         make(there)
-        self._jobs = Jobs(self._with_tez, self.directory, self._say, self._conf.hdfs, history)
+        web = self._conf.name_node_web(self._cluster)
+        self._jobs = Jobs(self._with_tez, self.directory, self._say, self._conf.hdfs, history, web)
         if self._tez_jars:
             stage(there, (*self._tez_jars, *jars_of(class_path())))
 

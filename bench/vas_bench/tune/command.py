@@ -18,7 +18,6 @@ from vas_bench.report.words import runs_words
 from vas_bench.results.store import RunStore
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment
-from vas_bench.run.lab_site import LabSite
 from vas_bench.run.plan import made_plan
 from vas_bench.run.planned import PlannedSite
 from vas_bench.run.session import Session
@@ -37,7 +36,6 @@ from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 from vas_core.progress import Steps
-from vas_lab.state import default_directory
 
 _LAB = "bench-tune"
 _file = click.Path(path_type=Path, dir_okay=False)
@@ -100,6 +98,10 @@ def _opened(
         drop_caches=plan.drop_caches,
     )
     if options is None:
+        # A client of a real site need not load the lab.
+        from vas_bench.run.lab_site import LabSite
+        from vas_lab.state import default_directory
+
         return plan, LabSite(told, default_directory(_LAB), note), LAB_TASKS
     if {plan.baseline.jvm, *(plan.sweep.jvm or ())} != {"lab"}:
         hint = "leave it out: sweep mapreduce.map.java.opts under `properties`"

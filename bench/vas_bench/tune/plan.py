@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vas_bench.results.systems import System
 from vas_bench.run.plan import (
     Hosts,
     JvmProfile,
@@ -23,6 +22,7 @@ from vas_bench.run.systems import PROFILES
 from vas_bench.statistics.chance import runs_needed
 from vas_core.settings import read_yaml
 from vas_core.sizes import format_size
+from vas_yarn.jobs.systems import System
 
 SORT_BUFFER = "mapreduce.task.io.sort.mb"
 SPLIT = "vas.lustre.block-size"

@@ -12,13 +12,14 @@ from vas_bench.run.plan import JvmProfile
 from vas_bench.run.systems import PROFILES, configuration
 from vas_bench.tune.plan import REDUCERS, SORT_BUFFER, SPLIT, TunePlan
 from vas_core.sizes import format_size
-from vas_lab.hadoop.configuration import TASK_HEAP
-from vas_lab.sites import TASK_MIB
 from vas_yarn.lint.contradiction import Contradiction
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.site_files import as_mapping
+from vas_yarn.small_cluster import TASK_HEAP, TASK_MIB
 
 _MIB = 1 << 20
+# The rules look at the scheme alone, and a search knows no NameNode yet.
+_HDFS = "hdfs://namenode"
 # What a task has in a lab where its job says nothing.
 LAB_TASKS = {
     f"mapreduce.{kind}.{key}": value
@@ -151,7 +152,7 @@ def _combined(plan: TunePlan, base: TunePoint) -> list[TunePoint]:
 def _contradictions(
     plan: TunePlan, point: TunePoint, told: Mapping[str, str]
 ) -> list[Contradiction]:
-    chosen = configuration(experiment(plan, point), plan.properties, "")["properties"]
+    chosen = configuration(experiment(plan, point), plan.properties, "", hdfs=_HDFS)["properties"]
     return contradictions(as_mapping({**told, **chosen}), None)
 
 

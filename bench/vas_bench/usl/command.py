@@ -15,7 +15,6 @@ from vas_bench.report.scaling import scalings
 from vas_bench.report.scaling_figure import scaling_words
 from vas_bench.results.groups import grouped
 from vas_bench.results.options import read_runs, skip_damaged_option
-from vas_bench.results.systems import System
 from vas_bench.usl.diagnosis import UslDiagnosis, diagnose
 from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
 from vas_bench.usl.law import DERIVED, Law
@@ -24,6 +23,7 @@ from vas_bench.usl.points import ScalingPoint, points_of
 from vas_core.cli import json_option, note, print_json, print_table
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
+from vas_yarn.jobs.systems import System
 
 _COEFFICIENTS = ("sigma", "kappa", "gamma")
 _FIGURES = (*_COEFFICIENTS, *DERIVED, "most_efficient", "best_efficiency")

@@ -1,7 +1,7 @@
 """The Hadoop configuration of a lab. Pure: a site and some paths in, properties out.
 
-What follows from the site's map is `vas_cluster.hadoop`'s; here stand the sizes, intervals
-and JVM flags that make a cluster of many daemons live on one small machine.
+What follows from the site's map is `vas_cluster.hadoop`'s; sizes and JVM flags
+of a cluster on one small machine are `vas_yarn.small_cluster`'s.
 """
 
 from __future__ import annotations
@@ -12,25 +12,14 @@ from pathlib import Path
 
 from vas_cluster.hadoop import by_file, hadoop_properties
 from vas_lab.hadoop.hdfs import hdfs_properties
-from vas_lab.sites import AM_MIB, TASK_MIB
 from vas_lab.spec import LabSpec
 from vas_yarn.cds.archive import class_path_argument
 from vas_yarn.cds.archive import jvm_flags as cds_flags
+from vas_yarn.small_cluster import AM_MIB, JVM, TASK_HEAP, TASK_MIB
 
 # What every child of a NodeManager needs of its environment to see the mount as a Lustre.
 LAB_VARIABLES = ("LD_PRELOAD", "VAS_LAB_MOUNT", "VAS_LAB_MDS", "VAS_CLUSTER", "PATH")
 _YARN_VARIABLES = ("JAVA_HOME", "HADOOP_CONF_DIR", "CLASSPATH_PREPEND_DISTCACHE", "LANG", "TZ")
-# Short lives on few cores: no C2, C1 where a method runs twice as often as it would wait for, no
-# parallel collector, nothing written to /tmp. Without Hadoop's native library every chmod is a
-# process: vfork saves the JDK's helper in between.
-JVM = (
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:CompileThresholdScaling=2",
-    "-Djdk.lang.Process.launchMechanism=VFORK",
-    "-XX:-UsePerfData",
-)
-TASK_HEAP = "-Xmx288m"
 Properties = dict[str, str]
 
 

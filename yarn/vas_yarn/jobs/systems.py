@@ -1,7 +1,7 @@
-"""The ways of running one job that are compared: `./vas demo`, `vas bench arms`.
+"""The systems that jobs are compared on, by the one list of their names, and the arms they run as.
 
-The arms differ in properties of the job: the same daemons, file system, data and scheduler
-configuration serve all of them.
+The arms of `./vas demo` and `vas bench arms` differ in properties of the job: the same daemons,
+file system, data and scheduler configuration serve all of them.
 """
 
 from __future__ import annotations
@@ -9,17 +9,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from vas_yarn.profiles import SHUFFLE
+
+System = Literal["yarn-hdfs", "yarn-lustre", "yarn-lustre-hosts", "tez", "vas-locality", "vas"]
+"""Where jobs run: what a plan may name, and a line of results names."""
+
+# Name -> the text that a reader of a report gets, in the order in which reports show them.
+SYSTEMS: dict[System, str] = {
+    "yarn-hdfs": "stock YARN on HDFS, a DataNode on every node",
+    "yarn-lustre": "stock YARN on Lustre, which answers no hosts, as any shared file system",
+    "yarn-lustre-hosts": "the same, and the file system answers each stripe's host",
+    "tez": "the same jobs on Apache Tez",
+    "vas-locality": "each stripe's host is answered, and VAS's placement waits for it",
+    "vas": "the same, and map output is written once to Lustre and merged from there",
+}
 
 
 @dataclass(frozen=True)
 class Arm:
     """One way of running the job: arms differ in `properties` and `jars` only.
 
-    Another framework than MapReduce has its `jars` on the class path besides, behind Hadoop's.
+    `name` is the system's in tables of arms. Another framework than MapReduce has its `jars` on
+    the class path besides, behind Hadoop's.
     """
 
+    system: System
     name: str
     explanation: str
     properties: Mapping[str, str]
@@ -29,13 +45,29 @@ class Arm:
 _PLACEMENT_OFF = {"mapreduce.job.tags": "vas-placement-off"}
 ARMS = (
     Arm(
+        "yarn-lustre",
         "YARN-Lustre",
         "the file system answers no hosts, as any shared file system does",
         {"vas.locations": "none", **_PLACEMENT_OFF},
     ),
-    Arm("real hosts", "it answers each stripe's VM; YARN's scheduler as it is", _PLACEMENT_OFF),
-    Arm("VAS placement", "it answers each stripe's VM, and the placement plugin waits for it", {}),
-    Arm("VAS", "the same, and map output is written once to Lustre and merged from there", SHUFFLE),
+    Arm(
+        "yarn-lustre-hosts",
+        "real hosts",
+        "it answers each stripe's VM; YARN's scheduler as it is",
+        _PLACEMENT_OFF,
+    ),
+    Arm(
+        "vas-locality",
+        "VAS placement",
+        "it answers each stripe's VM, and the placement plugin waits for it",
+        {},
+    ),
+    Arm(
+        "vas",
+        "VAS",
+        "the same, and map output is written once to Lustre and merged from there",
+        SHUFFLE,
+    ),
 )
 # The arm whose times the others are held against: all that VAS adds beyond answering real hosts.
 BASE = "real hosts"
@@ -43,7 +75,8 @@ BASE = "real hosts"
 
 def hdfs_arm(root: str, block_bytes: int) -> Arm:
     """Returns the arm of stock YARN on the HDFS whose paths begin with `root`."""
-    return Arm("YARN-HDFS", "on HDFS", _PLACEMENT_OFF | hdfs_job_properties(root, block_bytes))
+    properties = _PLACEMENT_OFF | hdfs_job_properties(root, block_bytes)
+    return Arm("yarn-hdfs", "YARN-HDFS", "on HDFS", properties)
 
 
 def hdfs_job_properties(root: str, block_bytes: int) -> dict[str, str]:
