@@ -58,6 +58,7 @@ def test_the_table_has_every_room_in_its_folder() -> None:
     assert there == PACKAGE_OF
 
 
+@pytest.mark.unhurried
 def test_rooms_import_what_the_table_says() -> None:
     found = {name: imports_of(directory) for name, directory in packages().items()}
     assert {name: sorted(rooms) for name, rooms in found.items()} == {

@@ -101,6 +101,7 @@ def test_S6_a_jar_that_is_left_out_now_goes_with_the_next_build(debian: Machine)
     assert not (lib / "left-out-1.jar").exists()
 
 
+@pytest.mark.unhurried
 def test_only_what_starts_on_the_jars_builds_them(debian: Machine) -> None:
     reading = (("bench", "report", "x"), ("bench", "compare", "x", "y"), ("bench", "usl", "x"))
     planning = (("bench", "run", "x", "--dry-run"), ("bench", "tune", "--dry-run", "x"))

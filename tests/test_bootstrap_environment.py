@@ -55,6 +55,7 @@ def test_a_failed_installation_of_the_libraries_is_made_again(debian: Machine) -
     assert "making the Python environment" in done.stderr
 
 
+@pytest.mark.unhurried
 def test_two_first_runs_make_one_environment(debian: Machine) -> None:
     slow = PYTHON.replace('-m venv")', '-m venv") sleep 0.5; echo "venv $*" >>"$RECORD"')
     debian.program("python3.11", slow.replace("{version}", "11"))

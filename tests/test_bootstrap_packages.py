@@ -72,6 +72,7 @@ def test_only_what_measures_interference_needs_fio(debian: Machine) -> None:
     assert debian.builds() == 1
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize(
     ("programs", "packages", "words"),
     [

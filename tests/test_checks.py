@@ -36,6 +36,7 @@ def test_the_fast_run_has_java_and_no_daemon() -> None:
     ]
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_shellcheck_reports_what_is_in_sourced_files(tmp_path: Path) -> None:
     for name in ("vas", ".ci", "core/bootstrap"):

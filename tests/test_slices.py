@@ -15,6 +15,7 @@ from vas_tests.checks import REPOSITORY
 from vas_tests.slices import Slice, read_green_runs, read_slices, record_green_run
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 @pytest.mark.timeout(300)
 def test_every_nightly_test_is_in_exactly_one_slice() -> None:

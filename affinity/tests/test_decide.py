@@ -188,6 +188,7 @@ def _decisions(
     return found
 
 
+@pytest.mark.unhurried
 @settings(max_examples=50)
 @given(runs())
 def test_what_holds_for_any_run(run: list[DaemonObservation]) -> None:

@@ -53,6 +53,7 @@ def element(placement: HostPlacement, guest: str, path: str) -> Xml.Element:
     return found
 
 
+@pytest.mark.unhurried
 @given(hosts(), st.integers(1, 12), st.integers(0, 3))
 def test_the_xml_says_what_the_plan_says(snapshot: Snapshot, vcpus: int, iothreads: int) -> None:
     request = GuestRequest(name="vm1", vcpus=vcpus, iothreads=iothreads)

@@ -211,6 +211,7 @@ def ring(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], subprocess.Po
     return lambda: subprocess.Popen(words, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_a_ring_is_found(ring: Callable[[], subprocess.Popen[bytes]]) -> None:
     with ring() as process:
@@ -233,6 +234,7 @@ def test_a_ring_is_found(ring: Callable[[], subprocess.Popen[bytes]]) -> None:
     assert set(document["pairs"][0]) == {"a", "b", "weight", "why"}
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_without_bpf_it_estimates_and_says_so(
     ring: Callable[[], subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
@@ -271,6 +273,7 @@ def test_where_nothing_may_be_looked_at_it_ends_with_a_hint(
         ThreadWatch(Root(), [os.getpid()], ThreadKeys.of(Root()), 0.5).run(0.2, lambda _: None)
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_the_command_writes_what_a_plan_reads(
     ring: Callable[[], subprocess.Popen[bytes]],

@@ -41,6 +41,7 @@ SETTINGS = st.builds(
 )
 
 
+@pytest.mark.unhurried
 @settings(max_examples=50)
 @given(hosts(), st.lists(st.integers(1, 20), min_size=1, max_size=3), SETTINGS)
 def test_every_plan_keeps_its_promises(
@@ -56,6 +57,7 @@ def test_every_plan_keeps_its_promises(
     assert plan == HostPlacement.model_validate_json(plan.model_dump_json())
 
 
+@pytest.mark.unhurried
 @settings(max_examples=50)
 @given(hosts(), st.integers(1, 200), SETTINGS)
 def test_a_refusal_says_what_fits(

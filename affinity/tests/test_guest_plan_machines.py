@@ -36,6 +36,7 @@ def planned(name: str, vcpus: int) -> HostPlacement:
     return plan_guests(captured(name), [GuestRequest(name="vm1", vcpus=vcpus)])
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("junk", [False, True])
 def test_a_captured_machine_has_room_for_guests(name: str, junk: bool) -> None:
@@ -110,6 +111,7 @@ def test_the_map_says_the_guests_and_which_devices_are_the_storage_servers() -> 
     assert cores_with(topology, plan, {CpuRole.STORAGE_IRQ}) == {8}
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("called", ["oss01.hpc.example", "oss01"])
 def test_the_command_plans_a_host_of_the_map(
     called: str, capsys: pytest.CaptureFixture[str]

@@ -30,6 +30,7 @@ def test_all_machines_are_here() -> None:
     assert (len(TREES), len(XMLS)) == (8, 3)
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("name", [*TREES, *XMLS])
 def test_groups_hold_one_another(name: str) -> None:
     topology = machine(name).topology

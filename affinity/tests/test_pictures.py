@@ -143,6 +143,7 @@ def machine(request: pytest.FixtureRequest) -> Snapshot:
     return read_source(path)
 
 
+@pytest.mark.unhurried
 def test_every_machine_has_a_map(machine: Snapshot) -> None:
     host = host_map(machine, None)
     svg = draw_map(host)

@@ -175,6 +175,7 @@ def test_a_line_that_is_wrong_is_named(tmp_path: Path) -> None:
         load_recording(path)
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_a_command_is_recorded_and_its_status_kept(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"

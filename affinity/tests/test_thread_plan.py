@@ -109,6 +109,7 @@ def test_where_no_core_is_idle_the_least_used_takes_it_and_a_note_says_so() -> N
     assert len({pin.cpus for pin in placement.pins[:8]}) == 8
 
 
+@pytest.mark.unhurried
 def test_those_that_communicate_are_near_and_none_shares_a_cpu() -> None:
     snapshot = _host(8)
     graph = {("oss/io/0", "oss/io/7"): 5.0}

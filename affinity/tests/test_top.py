@@ -81,6 +81,7 @@ def test_a_frame_fits_its_screen() -> None:
     assert str(table.title).startswith("50 threads, 1225 % CPU")
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_one_frame_where_stdout_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:

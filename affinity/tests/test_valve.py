@@ -54,6 +54,7 @@ def page() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize(
     ("labels", "value"), [({}, 157), ({"op": "read"}, 150), ({"op": "read", "ost": "1"}, 50)]
 )

@@ -35,6 +35,7 @@ def directory(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.unhurried
 def test_H3_a_user_reads_what_the_daemon_writes_below_whatever_its_umask(directory: Path) -> None:
     assert acl.apply(str(directory), READER, change=True) == (True, True)
     below = directory / "application"

@@ -29,6 +29,7 @@ def value(name: str, about: dict[str, object], settings: dict[str, object]) -> A
     return Templar(loader, variables=known).template(known[name])
 
 
+@pytest.mark.unhurried
 def test_an_image_without_a_boot_loader_is_booted_by_its_kernel() -> None:
     about = {"boots_by_itself": False, "root": "LABEL=x", "kernel_command_line": "quiet"}
     assert value("__vas_guest_files", about, {})[-2:] == ["vas-guest.vmlinuz", "vas-guest.initrd"]

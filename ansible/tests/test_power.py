@@ -88,6 +88,7 @@ def test_D1_a_guest_is_synced_by_its_agent(guests: Path, tmp_path: Path) -> None
     assert '"path": "/bin/sync"' in calls and "vm2" not in calls
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [
@@ -104,6 +105,7 @@ def test_D1_a_sync_that_did_not_end_well_is_no_sync(
     assert done == [] and why in failed["vm1"]
 
 
+@pytest.mark.unhurried
 def test_guests_that_do_not_shut_down_are_named(guests: Path, tmp_path: Path) -> None:
     for name in ("vm1", "vm2", "vm2.deaf"):
         (guests / name).touch()
@@ -114,6 +116,7 @@ def test_guests_that_do_not_shut_down_are_named(guests: Path, tmp_path: Path) ->
     assert power.act(named(tmp_path, "vm2"), "cut", 0) == ([], {})
 
 
+@pytest.mark.unhurried
 def test_H5_a_libvirt_that_hangs_keeps_no_guest_s_memory(
     guests: Path, tmp_path: Path, qemu: subprocess.Popen[bytes]
 ) -> None:
@@ -133,6 +136,7 @@ def test_H5_a_libvirt_that_hangs_keeps_no_guest_s_memory(
     assert power.Guests(["vm1"], libvirt, tmp_path).running() == []
 
 
+@pytest.mark.unhurried
 def test_H5_no_process_but_the_guest_s_own_is_killed(
     guests: Path, tmp_path: Path, qemu: subprocess.Popen[bytes]
 ) -> None:
@@ -153,6 +157,7 @@ def test_guests_do_not_start_with_the_server(guests: Path, tmp_path: Path) -> No
     assert [call for call in calls if "--disable" in call] == ["autostart --disable vm2"]
 
 
+@pytest.mark.unhurried
 def test_H5_they_do_not_where_libvirt_hangs_either(guests: Path, tmp_path: Path) -> None:
     virsh(tmp_path, _HANGS)
     for name in ("vm1", "theirs"):
@@ -162,6 +167,7 @@ def test_H5_they_do_not_where_libvirt_hangs_either(guests: Path, tmp_path: Path)
     assert (tmp_path / "theirs.xml").is_symlink()
 
 
+@pytest.mark.unhurried
 def test_H5_one_whose_autostart_libvirt_cannot_take_loses_its_link(
     guests: Path, tmp_path: Path
 ) -> None:
@@ -173,6 +179,7 @@ def test_H5_one_whose_autostart_libvirt_cannot_take_loses_its_link(
     assert made.libvirt.silent == ""
 
 
+@pytest.mark.unhurried
 def test_H5_an_agent_that_hangs_takes_no_sync_and_no_shutdown_from_the_others(
     guests: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +198,7 @@ def test_H5_an_agent_that_hangs_takes_no_sync_and_no_shutdown_from_the_others(
     assert made.libvirt.silent == ""
 
 
+@pytest.mark.unhurried
 def test_H5_a_guest_that_libvirt_cannot_tell_keeps_nobody_up(guests: Path, tmp_path: Path) -> None:
     for name in ("vm1", "vm1.stuck", "vm2", "vm3"):
         (guests / name).touch()

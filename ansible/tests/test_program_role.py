@@ -24,6 +24,7 @@ _PLAY = """
 """
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_an_image_s_programs_come_back_and_nobody_s_own_goes(tmp_path: Path) -> None:
     links = {

@@ -52,6 +52,7 @@ def test_intervals_are_readable(found: list[IntervalRow], width: int, with_refer
 phases = st.dictionaries(names, st.floats(0, 1e5), min_size=1, max_size=6)
 
 
+@pytest.mark.unhurried
 @given(st.lists(phases, min_size=1, max_size=4), st.sampled_from(WIDTHS))
 @example([{"0": 5e-324}], WIDTHS[0])
 def test_waterfalls_are_readable(found: list[dict[str, float]], width: int) -> None:

@@ -332,6 +332,7 @@ def test_a_budget_begins_no_run_that_it_would_cut_off(
     assert target.opened_times == 0
 
 
+@pytest.mark.unhurried
 def test_its_file_becomes_a_report(target: NotedTarget, tmp_path: Path) -> None:
     file, page = tmp_path / "runs.jsonl", tmp_path / "runs.html"
     assert interference("--resume", str(file)) == 0

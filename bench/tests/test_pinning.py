@@ -220,6 +220,7 @@ def test_a_command_is_told_its_arm(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "mean: pinning, untuned" in capsys.readouterr().out
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 @pytest.mark.parametrize("transport", ["pipe", "futex"])
 def test_the_pipeline_runs(transport: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -277,6 +278,7 @@ def test_what_is_in_the_file_is_not_run_again(
     assert "idle CPUs may sleep" in page.read_text()
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_a_run_that_fails_is_invalid_and_is_made_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -36,6 +36,7 @@ def test_one_run_has_no_interval() -> None:
 _SAMPLES = st.lists(st.floats(0.1, 1000), min_size=2, max_size=6)
 
 
+@pytest.mark.unhurried
 @given(_SAMPLES, _SAMPLES)
 def test_the_interval_stays_within_what_was_seen(ours: list[float], base: list[float]) -> None:
     found = ratio(ours, base)

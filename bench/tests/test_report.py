@@ -184,6 +184,7 @@ def test_json_has_every_experiment() -> None:
     assert vas["job_seconds_against_base"]["ratio"]["value"] < 0.5
 
 
+@pytest.mark.unhurried
 def test_the_command_writes_a_page_that_is_results_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,6 +241,7 @@ def test_damaged_results_are_refused_by_the_command(
     assert "line 22:" in capsys.readouterr().err
 
 
+@pytest.mark.unhurried
 def test_runs_on_several_numbers_of_hosts_are_a_curve() -> None:
     facts = facts_of(made_up_scaling())
     assert facts.compared == []

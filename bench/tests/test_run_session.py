@@ -219,6 +219,7 @@ def test_no_time_at_all_is_no_run() -> None:
     assert (ended.made, len(ended.left)) == ((), 8)
 
 
+@pytest.mark.unhurried
 @given(st.lists(st.integers(1, 8), max_size=4), st.integers(0, 3))
 def test_killed_and_resumed_as_often_as_one_likes_nothing_is_lost_or_doubled(
     tmp_path_factory: pytest.TempPathFactory, kills: list[int], seed: int

@@ -97,6 +97,7 @@ def test_a_gain_of_rates_is_that_of_their_times() -> None:
 _TIMES = st.lists(st.floats(0.1, 1000), min_size=2, max_size=6)
 
 
+@pytest.mark.unhurried
 @given(_TIMES, _TIMES)
 def test_time_and_throughput_are_one_thing(ours: list[float], base: list[float]) -> None:
     found = gain(ratio(ours, base), "base", BetterDirection.LOWER)
@@ -134,6 +135,7 @@ def test_ties_make_three_runs_no_better() -> None:
 _FEW = st.lists(st.sampled_from([1.0, 2.0, 3.0, 4.0]), min_size=1, max_size=5)
 
 
+@pytest.mark.unhurried
 @given(_FEW, _FEW)
 def test_no_p_is_smaller_than_the_smallest(ours: list[float], base: list[float]) -> None:
     assert rank_test(ours, base) >= smallest_p(len(ours), len(base)) * 0.999

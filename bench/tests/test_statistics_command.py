@@ -114,6 +114,7 @@ def _results(file: Path, runs: list[BenchRun]) -> str:
     return str(file)
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("words", [(), ("--paired",), ("--measure", "cpu_seconds")])
 def test_what_bench_run_wrote_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]

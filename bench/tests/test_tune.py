@@ -166,6 +166,7 @@ def test_the_written_profile_is_one_that_hadoop_and_lint_read(tmp_path: Path) ->
     assert "input that lies in other stripes" in file.read_text()
 
 
+@pytest.mark.unhurried
 def test_where_nothing_is_better_nothing_is_recommended_however_often() -> None:
     """5 % of searches may be wrong by chance, and with a seed each it is always the same ones."""
     wrong = 0

@@ -244,6 +244,7 @@ def test_the_command_gives_the_articles_figures(capsys: pytest.CaptureFixture[st
     assert "superlinear" in given["diagnosis"]
 
 
+@pytest.mark.unhurried
 def test_the_command_fits_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "runs.csv"
     lines = [f"{it.p},{it.throughput}" for it in _runs(HONEST, STRETCHES)]
@@ -270,6 +271,7 @@ def test_the_command_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "left out: 2 node counts, 3 are needed" in printed.err
 
 
+@pytest.mark.unhurried
 def test_the_command_reads_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "results.jsonl"
     file.write_text("".join(run.model_dump_json() + "\n" for run in made_up_scaling()))
@@ -318,6 +320,7 @@ def test_straight_lines_have_no_pole_and_no_ceiling() -> None:
     assert [fit.law.ceiling for fit in fits if isinstance(fit, Fit)] == 3 * [None]
 
 
+@pytest.mark.unhurried
 def test_noise_is_seldom_called_superlinear() -> None:
     law, verdicts = Law(0.0, 1e-3), []
     for seed in range(16):

@@ -37,6 +37,7 @@ def _host(i: int) -> str:
 """
 
 
+@pytest.mark.unhurried
 def test_thousand_hosts(record_property: pytest.FixtureRequest) -> None:
     text = large_map(1000)
     started = time.process_time()

@@ -58,6 +58,7 @@ def test_a_group_has_a_page_for_each_command(tmp_path: Path) -> None:
     assert ".TP\n.BR tool\\-look (1)\nLook at FILE" in files[1].read_text()
 
 
+@pytest.mark.unhurried
 def test_every_command_of_vas_has_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["docs", "--man", str(tmp_path)]) == 0
     names = {file.stem for file in tmp_path.iterdir()}

@@ -107,6 +107,7 @@ def test_O7_a_file_of_a_tree_has_a_largest_size(
         Root(tree).read("sys/large")
 
 
+@pytest.mark.unhurried
 @given(st.lists(st.sampled_from(["..", ".", "", "sys", "class", "up", "a", "b"]), max_size=12))
 def test_O7_no_path_leaves_a_tree(parts: list[str]) -> None:
     """Whatever links and dots there are, what is reached is what chroot would reach."""
@@ -143,6 +144,7 @@ class _Settings(BaseModel):
     number: int = 0
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize(
     ("text", "what"),
     [

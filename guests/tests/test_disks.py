@@ -51,6 +51,7 @@ def test_a_link_to_a_device_under_an_ost_is_refused(tmp_path: Path) -> None:
         refuse_osts(host, guest(other, link))
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 @pytest.mark.usefixtures("strict_umask")
 def test_an_image_becomes_the_first_disk_and_others_are_empty(tmp_path: Path) -> None:

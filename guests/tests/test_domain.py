@@ -149,6 +149,7 @@ def test_a_guest_needs_a_disk() -> None:
         domain(site, guest, GuestSettings())
 
 
+@pytest.mark.unhurried
 @given(st.integers(min_value=1, max_value=800))
 def test_every_disk_has_a_name_of_its_own(count: int) -> None:
     site = cluster()

@@ -132,6 +132,7 @@ def test_a_start_forgets_the_last_one_first(labs: Path) -> None:
     assert not noted.exists()
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     mount = f"mount -t tmpfs -o size=1m tmpfs {tmp_path} && exec"

@@ -25,6 +25,7 @@ from vas_layout.model import Plain
 pytestmark = pytest.mark.machine
 
 
+@pytest.mark.unhurried
 def test_sysfs_names_the_nid_of_each_ost_and_follows_a_failover(tmp_path: Path) -> None:
     lab = LabLustre(state_dir=tmp_path, mount=tmp_path / "data", fsname="lab", osts=[0, 1, 10])
     lab.prepare({0: "10.77.0.11@tcp", 1: "10.77.0.12@tcp"})
@@ -47,6 +48,7 @@ def test_the_environment_keeps_what_was_there(tmp_path: Path) -> None:
     assert lab.environment(env)["LD_PRELOAD"] == env["LD_PRELOAD"]
 
 
+@pytest.mark.unhurried
 def test_a_killed_mds_starts_again_where_it_was(tmp_path: Path) -> None:
     lab, mds = start_lab(tmp_path)
     in_lab(lab, "lctl pool_new testfs.fast; lctl pool_add testfs.fast OST0000; echo x > one")
@@ -66,6 +68,7 @@ def test_a_killed_mds_starts_again_where_it_was(tmp_path: Path) -> None:
         stop(again)
 
 
+@pytest.mark.unhurried
 def test_a_second_mds_on_the_same_state_ends_at_once(start: Callable[..., LabLustre]) -> None:
     lab = start()
     second = subprocess.run(lab.mds_argv(), capture_output=True, text=True, timeout=30, check=False)
@@ -80,6 +83,7 @@ def test_waiting_for_an_mds_that_never_comes_says_where(tmp_path: Path) -> None:
         lab.wait_ready(timeout_seconds=0.1)
 
 
+@pytest.mark.unhurried
 def test_nonsense_and_slow_clients_do_not_stop_the_others(start: Callable[..., LabLustre]) -> None:
     lab = start()
     with socket.socket(socket.AF_UNIX) as silent, socket.socket(socket.AF_UNIX) as garbage:
@@ -94,6 +98,7 @@ def test_nonsense_and_slow_clients_do_not_stop_the_others(start: Callable[..., L
     assert os.getxattr(lab.mount / "other", "user.lustre.lov")
 
 
+@pytest.mark.unhurried
 def test_clients_in_mount_namespaces_of_their_own_are_served(
     start: Callable[..., LabLustre],
 ) -> None:
@@ -106,6 +111,7 @@ def test_clients_in_mount_namespaces_of_their_own_are_served(
     assert layout.stripe_count == 3  # type: ignore[union-attr]
 
 
+@pytest.mark.unhurried
 def test_R2_migrate_drops_mirrors_and_takes_the_directorys_pool(
     start: Callable[..., LabLustre],
 ) -> None:
@@ -124,6 +130,7 @@ def test_R2_migrate_drops_mirrors_and_takes_the_directorys_pool(
     assert (pooled.stripe_count, pooled.pool) == (2, "few")
 
 
+@pytest.mark.unhurried
 def test_H6_migrate_refuses_a_file_in_use(start: Callable[..., LabLustre]) -> None:
     lab = start()
     in_lab(lab, "head -c 1M /dev/zero > f")
@@ -133,6 +140,7 @@ def test_H6_migrate_refuses_a_file_in_use(start: Callable[..., LabLustre]) -> No
     assert in_lab(lab, "lfs migrate -n -S 1M -c 4 f").status == 0
 
 
+@pytest.mark.unhurried
 def test_migrate_gives_new_objects_and_keeps_bytes_and_fid(start: Callable[..., LabLustre]) -> None:
     lab = start()
     in_lab(lab, "head -c 3M /dev/urandom > f; cp f ../copy; lfs path2fid f > ../fid")

@@ -59,6 +59,7 @@ def away(site: LabLustre) -> Iterator[int]:
     in_lab(site, "lctl set_param osc.testfs-OST0001-*.active=1; rm -rf *")
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("call", NEEDS_THE_OBJECT)
 def test_R4_what_needs_an_object_there_fails(site: LabLustre, away: int, call: str) -> None:
     failed = in_lab(site, NEEDS_THE_OBJECT[call].format("on-it"), check=False)
@@ -72,6 +73,7 @@ def test_R4_what_the_mdt_answers_goes_on(site: LabLustre, away: int, call: str) 
     in_lab(site, NEEDS_THE_MDT[call].format("on-it"))
 
 
+@pytest.mark.unhurried
 def test_R4_new_objects_lie_elsewhere(site: LabLustre, away: int) -> None:
     in_lab(site, "for i in $(seq 20); do touch new$i; done; lfs setstripe -c -1 wide")
     in_lab(site, "lfs setstripe -i 1 there; echo x > there; cat there")
@@ -119,6 +121,7 @@ def test_R4_requests_are_counted_for_each_object(site: LabLustre) -> None:
     assert board.requests() == after
 
 
+@pytest.mark.unhurried
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
 def test_R3_an_ordinary_user_may_not_stripe_directories() -> None:
     with tempfile.TemporaryDirectory() as directory:

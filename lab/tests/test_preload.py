@@ -74,6 +74,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("program", WRITERS)
 def test_a_new_file_has_its_layout_at_once(site: LabLustre, program: str) -> None:
     if program == "perl" and not shutil.which("perl"):
@@ -370,6 +371,7 @@ def test_many_processes_never_share_an_object(site: LabLustre) -> None:
     assert len(fids) == len(set(fids)) == 400
 
 
+@pytest.mark.unhurried
 def test_without_an_mds_creating_fails_and_never_pretends(start: Callable[..., LabLustre]) -> None:
     lab = start()
     in_lab(lab, "echo x > before")

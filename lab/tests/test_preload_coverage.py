@@ -44,6 +44,7 @@ def _programs() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
+@pytest.mark.unhurried
 def test_every_call_the_labs_programs_make_is_covered(site: LabLustre) -> None:
     if not shutil.which("nm"):
         pytest.skip("nm is not installed (binutils)")

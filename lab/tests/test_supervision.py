@@ -132,6 +132,7 @@ def test_a_process_may_be_called_anything() -> None:
     assert process.rss_bytes == 24 * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.unhurried
 def test_cpu_of_ended_children_counts() -> None:
     def own_ticks() -> int:
         return parse_stat(Path("/proc/self/stat").read_text()).cpu_ticks

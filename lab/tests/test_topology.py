@@ -23,6 +23,7 @@ def test_the_default_lab_is_the_example_of_a_laptop() -> None:
     assert lab_site(4) == example
 
 
+@pytest.mark.unhurried
 @settings(max_examples=20)
 @given(st.integers(1, 64))
 def test_every_number_of_hosts_gives_a_valid_map_and_network(hosts: int) -> None:

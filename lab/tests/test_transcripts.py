@@ -84,6 +84,7 @@ def planter(site: LabLustre) -> Planter:
     return Planter(site.mount)
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("name", captured.named("planted"))
 def test_getstripe_of_captured_layouts(
     site: LabLustre, planter: Planter, capsysbinary: pytest.CaptureFixture[bytes], name: str
@@ -114,8 +115,11 @@ def test_setstripe_makes_what_the_real_one_made(
     start_site: LabLustre, capsysbinary: pytest.CaptureFixture[bytes], name: str
 ) -> None:
     wanted = captured.read(name)
+    target = Path(at(start_site.mount, wanted.command).split()[-1])
     if name.startswith("set-"):
-        Path(at(start_site.mount, wanted.command).split()[-1]).unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
+    elif name.startswith("dir"):
+        target.mkdir(exist_ok=True)
     got = _run(start_site, at(start_site.mount, wanted.command), capsysbinary)
     _compare(start_site, got, wanted, wanted.stdout)
     shown = {"set": "get", "dirset": "dirget"}.get(name.partition("-")[0])
@@ -134,6 +138,7 @@ def start_site(site: LabLustre) -> LabLustre:
     return site
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("name", captured.named("run"))
 def test_commands_as_captured(
     start_site: LabLustre, planter: Planter, capsysbinary: pytest.CaptureFixture[bytes], name: str

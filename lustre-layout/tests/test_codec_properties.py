@@ -50,6 +50,7 @@ def test_random_bytes_after_a_magic_never_crash(magic: bytes, data: bytes) -> No
     _decodes_or_refuses(magic + data)
 
 
+@pytest.mark.unhurried
 @settings(max_examples=600)
 @given(st.sampled_from(CAPTURED), st.data())
 def test_mutated_vectors_never_crash(captured: bytes, data: st.DataObject) -> None:
@@ -63,6 +64,7 @@ def test_mutated_vectors_never_crash(captured: bytes, data: st.DataObject) -> No
     _decodes_or_refuses(bytes(mutated[:cut]) if data.draw(st.booleans()) else bytes(mutated))
 
 
+@pytest.mark.unhurried
 @given(layouts)
 def test_what_is_encoded_decodes_to_itself(layout: Layout) -> None:
     assert decode(encode(layout)) == layout
@@ -101,6 +103,7 @@ def test_components_may_not_share_bytes() -> None:
         decode(bytes(data))
 
 
+@pytest.mark.unhurried
 def test_the_widest_file_fits() -> None:
     wide = Plain(
         Magic.V1,

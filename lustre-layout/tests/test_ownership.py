@@ -103,6 +103,7 @@ def test_the_mirror_preferred_for_reading_comes_first() -> None:
     assert [r.ost_idx for r in stripe_spans(Composite(1, 0, 2, (one, two)), 0, 1)] == [2]
 
 
+@pytest.mark.unhurried
 @given(layouts, st.integers(0, 1 << 40), st.integers(0, 1 << 22))
 def test_runs_cover_the_range_and_owned_bytes_agree(
     layout: Layout, offset: int, length: int

@@ -16,6 +16,7 @@ NAMES = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
 PAIRS = st.frozensets(NAMES, min_size=2, max_size=2)
 
 
+@pytest.mark.unhurried
 @given(st.dictionaries(PAIRS, st.sampled_from(Leg)))
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, choices: dict[frozenset[str], Leg]

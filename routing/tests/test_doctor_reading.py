@@ -123,6 +123,7 @@ def test_the_vfs_of_a_pf_as_the_kernel_sends_them() -> None:
     )
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_a_rule_without_a_priority_comes_behind_ours_at_0_alone() -> None:
     """As Lustre's ksocklnd-config adds them."""
@@ -199,6 +200,7 @@ def command(fix: str) -> str:
     return "\n".join(line for line in fix.splitlines() if not line.startswith("#"))
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_real_interfaces_spoilt_and_mended_by_the_fixes() -> None:
     spoilt = examined(SPOILT)

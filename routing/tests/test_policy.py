@@ -27,6 +27,7 @@ worlds = st.builds(
 )
 
 
+@pytest.mark.unhurried
 @settings(max_examples=400)
 @given(worlds, st.sampled_from(sorted(NODES)), st.sampled_from(sorted(NODES)))
 def test_no_loop_and_no_black_hole_whatever_works(world: World, source: str, to: str) -> None:

@@ -72,6 +72,10 @@ def _compiles_against(version: str) -> Check:
     return Check(f"java, Hadoop {version}", argv, Extent.USUAL)
 
 
+def _unit_tests(marks: str) -> tuple[str, ...]:
+    return _python("pytest", "-q", "-n", "auto", "--dist", "worksteal", "-m", marks)
+
+
 _SHELLCHECK = str(Path(sys.executable).with_name("shellcheck"))
 
 # There, where ansible.cfg says what the modules and filters are; and without a site's map.
@@ -92,7 +96,8 @@ CHECKS = (
     Check("mypy", _python("mypy")),
     Check("shellcheck", (_SHELLCHECK, "-a", "-x", "vas", ".ci/run")),
     Check("yamllint", _python("yamllint", "-c", "ansible/.yamllint", "ansible")),
-    Check("python", _python("pytest", "-q", "-n", "auto", "--dist", "worksteal", "-m", "not slow")),
+    Check("python", _unit_tests("not slow and not unhurried"), most=Extent.FAST),
+    Check("python", _unit_tests("not slow"), Extent.USUAL),
     Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
     Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
     *map(_compiles_against, other_hadoops()),

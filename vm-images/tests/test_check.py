@@ -146,6 +146,7 @@ def in_place_of_qemu(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setattr(run, "find_qemu", lambda: "qemu")
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 @pytest.mark.parametrize(
     ("script", "why"),
@@ -165,6 +166,7 @@ def test_without_a_verdict_the_consoles_end_is_shown(
     assert re.search(why, str(raised.value))
 
 
+@pytest.mark.unhurried
 @pytest.mark.machine
 def test_the_command_tells_what_is_broken_and_how_it_ended(
     image: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

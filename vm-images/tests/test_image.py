@@ -47,6 +47,7 @@ def test_a_changed_file_is_found(tmp_path: Path) -> None:
     assert {name for name, ok in check_sums(tmp_path) if not ok} == {INITRD, KERNEL}
 
 
+@pytest.mark.unhurried
 def test_where_there_is_none_it_is_said_how_to_make_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,6 +63,7 @@ def test_what_is_not_mapreduces_has_no_counters(tmp_path: Path) -> None:
     assert (made.counters, made.state) == ({}, "SUCCEEDED")
 
 
+@pytest.mark.unhurried
 def test_a_job_that_hangs_is_killed_and_that_is_said(tmp_path: Path) -> None:
     servers = Servers()
     code = f"import time; {_SUBMITS}; time.sleep(600)"
@@ -71,6 +72,7 @@ def test_a_job_that_hangs_is_killed_and_that_is_said(tmp_path: Path) -> None:
     assert servers.killed == ["application_1_2"]
 
 
+@pytest.mark.unhurried
 def test_one_that_never_stops_talking_is_killed_too(tmp_path: Path) -> None:
     code = "while True: print('x' * 100, flush=True)"
     with pytest.raises(VasError, match="its time limit"):

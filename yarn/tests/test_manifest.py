@@ -164,6 +164,7 @@ def sealed_throughout(body: bytes) -> bytes:
     return sealed(bytes(data))
 
 
+@pytest.mark.unhurried
 @settings(max_examples=1000)
 @given(st.sampled_from(GOOD), MUTATIONS, st.sampled_from([sealed, sealed_throughout]))
 def test_any_sealed_nonsense_is_a_manifest_or_one_clear_error(

@@ -132,6 +132,7 @@ def test_verify_names_other_damage(
     assert [row["what"] for row in found["damage"]] == [what]
 
 
+@pytest.mark.unhurried
 def test_P1_verify_reads_manifests_whole(staging: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Finds every changed byte of a manifest, also one that a single reducer alone would meet."""
     file = mof(staging).parent / "manifest"
