@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vas_core import tree_glob
@@ -96,6 +96,7 @@ PARTS = st.lists(
 )
 
 
+@example(["up", "..", "..", "**"])
 @given(PARTS)
 def test_no_pattern_leaves_a_tree(parts: list[str]) -> None:
     """Whatever is found is within the tree for the kernel too, and no descriptor is left open."""

@@ -36,7 +36,8 @@ def glob_inside(top: Path, pattern: str) -> list[Path]:
     found = [""]
     for part in pattern.split("/"):
         found = [path for parent in found for path in search.matches(parent, part)]
-    is_listed = _is_wildcard(pattern.rpartition("/")[2])
+    last = pattern.rpartition("/")[2]
+    is_listed = _is_wildcard(last) and last != "**"
     return sorted({top / path for path in found if search.is_inside(path, is_listed)})
 
 
