@@ -53,6 +53,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.fixture
+def usual_umask() -> Iterator[None]:
+    """The umask that lets others read, whatever the tester's is."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
 def strict_umask() -> Iterator[None]:
     """As hardened machines have it (CIS): what others have to read is not by itself."""
     before = os.umask(0o027)

@@ -55,6 +55,7 @@ def hadoop_fs(lab: Lab, *words: str, check: bool = True) -> str:
 def inputs(lab: Lab) -> Iterator[Path]:
     """Directories `there`, with a file on OST 1, and `beside`, with the same on OST 2."""
     root = inside(lab, "ost-away")
+    lab.call(["rm", "-rf", str(root)])
     for name, ost in (("there", 1), ("beside", 2)):
         lab.call(["mkdir", "-p", str(root / name)])
         lab.call(["lfs", "setstripe", "-c", "1", "-i", str(ost), str(root / name / "words")])

@@ -215,6 +215,7 @@ def as_another_user(directory: Path) -> Iterator[None]:
         os.chdir(before)
 
 
+@pytest.mark.usefixtures("usual_umask")
 def test_another_users_lab_is_seen_and_not_taken(tmp_path: Path) -> None:
     with hold(tmp_path / "theirs"):
         lock = tmp_path / "theirs/lock"

@@ -25,6 +25,7 @@ from vas_layout.requests import stripes
 from vas_layout.store import XattrStore, create_with_layout
 from vas_layout.stripe_journal import StripeJournal
 
+pytestmark = pytest.mark.usefixtures("usual_umask")
 STORE = XattrStore("user.lustre.lov")
 STRIPE = 65536
 

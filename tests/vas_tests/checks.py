@@ -69,7 +69,7 @@ def _compiles_against(version: str) -> Check:
     """Compiles the plugins against another Hadoop, beside the usual build."""
     changed = (f"-Dhadoop.version={version}", f"-Dvas.build.directory=target/hadoop-{version}")
     argv = (*MAVEN, "-pl", "layout,filesystem,scheduler,shuffle", *changed, "compile")
-    return Check(f"java, Hadoop {version}", argv, Extent.USUAL)
+    return Check(f"java, Hadoop {version}", argv, Extent.CI)
 
 
 def _unit_tests(marks: str) -> tuple[str, ...]:
@@ -100,9 +100,9 @@ CHECKS = (
     Check("python", _unit_tests("not slow"), Extent.USUAL),
     Check("java layout", (*MAVEN, "-pl", "layout", "test"), most=Extent.FAST),
     Check("java", (*MAVEN, "-T", "2", "verify"), Extent.USUAL),
-    *map(_compiles_against, other_hadoops()),
     Check("ansible-lint", _ANSIBLE_LINT, Extent.USUAL),
     Check("lab", _python(*_LAB, "slow and not long"), Extent.USUAL),
+    *map(_compiles_against, other_hadoops()),
     Check("java, at length", _LONG_JAVA, Extent.CI),
     Check("lab, at length", _python(*_LAB, "long and not nightly"), Extent.CI),
     Check("lab, nightly", _python(*_LAB, "nightly"), Extent.ALL),
