@@ -5,24 +5,18 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /** Whether a job's containers may run several tasks. */
 final class ReusePolicy {
   private static final List<String> KNOWN = List.of("org.apache.hadoop.", "org.vas.");
-  // What names a class of the job.
-  private static final List<String> CLASS_KEYS = List.of(
-      MRJobConfig.MAP_CLASS_ATTR, MRJobConfig.REDUCE_CLASS_ATTR, MRJobConfig.COMBINE_CLASS_ATTR,
-      MRJobConfig.PARTITIONER_CLASS_ATTR, MRJobConfig.INPUT_FORMAT_CLASS_ATTR,
-      MRJobConfig.OUTPUT_FORMAT_CLASS_ATTR, MRJobConfig.MAP_OUTPUT_KEY_CLASS,
-      MRJobConfig.MAP_OUTPUT_VALUE_CLASS, MRJobConfig.OUTPUT_KEY_CLASS,
-      MRJobConfig.OUTPUT_VALUE_CLASS, MRJobConfig.KEY_COMPARATOR,
-      MRJobConfig.GROUP_COMPARATOR_CLASS, MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS,
-      MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR,
-      "mapred.mapper.class", "mapred.reducer.class", "mapred.combiner.class",
-      "mapred.partitioner.class", "mapred.input.format.class", "mapred.output.format.class",
-      "mapred.output.committer.class", "mapred.map.runner.class");
+  // What names classes: also those that a chain of mappers or several inputs delegate to.
+  private static final Pattern KEYS = Pattern.compile("(?i).*(class(?!path|loader)|codec|serializations"
+      + "|multipleinputs\\.dir\\.mappers).*");
+  private static final Pattern CLASS_NAME = Pattern.compile("[A-Za-z_]\\w*(\\.[A-Za-z_$][\\w$]*)+");
 
   private ReusePolicy() {}
 
@@ -49,11 +43,17 @@ final class ReusePolicy {
   }
 
   private static Optional<String> unknownClass(Configuration job) {
-    for (String key : CLASS_KEYS) {
-      String name = job.getTrimmed(key, "");
-      if (!name.isEmpty() && KNOWN.stream().noneMatch(name::startsWith)) {
-        return Optional.of(key + " is " + name + ", which may leave something behind; set "
-            + ReuseConf.REUSE.name() + "=on if it does not (docs/warm.md)");
+    for (Map.Entry<String, String> entry : job) {
+      String key = entry.getKey();
+      if (KEYS.matcher(key).matches()) {
+        Matcher names = CLASS_NAME.matcher(job.get(key, ""));
+        while (names.find()) {
+          String name = names.group();
+          if (KNOWN.stream().noneMatch(name::startsWith)) {
+            return Optional.of(key + " names " + name + ", which may leave something behind; set "
+                + ReuseConf.REUSE.name() + "=on if it does not (docs/warm.md)");
+          }
+        }
       }
     }
     return Optional.empty();
@@ -61,19 +61,23 @@ final class ReusePolicy {
 
   /** Returns whether a reduce's container is as a map's: resources, environment, JVM options. */
   static boolean reducesFitMaps(Configuration job) {
-    return settings(job, "mapreduce.map.").equals(settings(job, "mapreduce.reduce."))
+    return settings(job, "map").equals(settings(job, "reduce"))
         && Objects.equals(job.get(MRJobConfig.MAP_NODE_LABEL_EXP),
             job.get(MRJobConfig.REDUCE_NODE_LABEL_EXP))
         && !job.getBoolean(MRJobConfig.TASK_PROFILE, false);
   }
 
-  private static Map<String, String> settings(Configuration job, String prefix) {
+  private static Map<String, String> settings(Configuration job, String kind) {
     Map<String, String> settings = new TreeMap<>();
-    for (String rest : List.of("java.opts", "env", "log.level", "memory.mb", "cpu.vcores")) {
-      settings.put(rest, job.getTrimmed(prefix + rest, ""));
+    for (String part : List.of("java.opts", "env", "log.level", "memory.mb", "cpu.vcores")) {
+      settings.put(part, job.getTrimmed("mapreduce." + kind + "." + part, ""));
     }
-    settings.putAll(job.getPropsWithPrefix(prefix + "env."));
-    settings.putAll(job.getPropsWithPrefix(prefix + "resource."));
+    for (String part : List.of("env.", "resource.")) {
+      job.getPropsWithPrefix("mapreduce." + kind + "." + part)
+          .forEach((key, value) -> settings.put(part + key, value));
+    }
+    settings.put("admin options",
+        job.getTrimmed("mapreduce.admin." + kind + ".child.java.opts", ""));
     return settings;
   }
 }
