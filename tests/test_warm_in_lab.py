@@ -32,19 +32,18 @@ from vas_tests.in_lab import history
 from vas_tests.leftovers import command_line
 from vas_yarn.jobs.job import JobResult
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
 
 _MAPS = 12
 # One container on each node at a time, for maps and reducers alike.
-_ALIKE = {
+_COLD = {
     "probe.maps": str(_MAPS),
     "mapreduce.map.memory.mb": "600",
     "mapreduce.reduce.memory.mb": "600",
-}
-_WARM = _ALIKE | {
     "yarn.app.mapreduce.am.command-opts": "-Xmx300m org.vas.app.VasAppMaster",
-    "vas.containers.reuse": "on",
+    "vas.containers.reuse": "off",
 }
+_WARM = _COLD | {"vas.containers.reuse": "on"}
 # Counters of what the machine did, which no two runs have alike.
 _MEASURED = ("MILLISECONDS", "MILLIS", "_MEMORY_BYTES", "COMMITTED_HEAP", "_MS", "_MAX", "NANOS")
 
@@ -52,7 +51,7 @@ _MEASURED = ("MILLISECONDS", "MILLIS", "_MEMORY_BYTES", "COMMITTED_HEAP", "_MS",
 @pytest.fixture(scope="module")
 def cold(lab: Lab) -> JobResult:
     """The job with a JVM for each task."""
-    with faulty_job(lab, "cold", conf=_ALIKE) as job:
+    with faulty_job(lab, "cold", conf=_COLD) as job:
         return job.succeeded()
 
 
@@ -115,8 +114,10 @@ def test_each_task_counts_what_it_counts_alone(lab: Lab, cold: JobResult, warm: 
     for task, expected in alone.items():
         found = together[task]
         for name in expected.keys() | found.keys():
+            # Each task writes its job.xml, in which `on` is a letter shorter than `off`.
+            shorter = 1 if name == "FILE_BYTES_WRITTEN" else 0
             if not any(part in name for part in _MEASURED):
-                assert found.get(name, 0) == expected.get(name, 0), (task, name)
+                assert found.get(name, 0) + shorter == expected.get(name, 0), (task, name)
         assert min(found.values()) >= 0
 
 
@@ -141,15 +142,11 @@ def log(lab: Lab, container: str, file: str) -> str:
     return lab.call(["curl", "-sSf", url]).stdout
 
 
-def test_off_gives_each_task_a_container(lab: Lab, output: dict[str, str]) -> None:
-    with faulty_job(lab, "off", conf=_WARM | {"vas.containers.reuse": "off"}) as job:
-        result = job.succeeded()
-    containers = {each["assignedContainerId"] for each in attempts(lab, result).values()}
+def test_off_gives_each_task_a_container(lab: Lab, cold: JobResult) -> None:
+    containers = {each["assignedContainerId"] for each in attempts(lab, cold).values()}
     assert len(containers) == _MAPS + REDUCERS
-    assert digests(lab, "off") == output
 
 
-@pytest.mark.long
 def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
     lab: Lab, output: dict[str, str]
 ) -> None:
@@ -161,7 +158,6 @@ def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
     assert digests(lab, "warm-killed") == output
 
 
-@pytest.mark.long
 def test_jvms_killed_while_they_wait_fail_no_attempt(lab: Lab, output: dict[str, str]) -> None:
     point = Point("last", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
     patient = _WARM | {"vas.containers.reuse.idle-time": "10m"}
@@ -198,7 +194,6 @@ def is_held(pid: int, held: int) -> bool:
     return str(held) in line.split()
 
 
-@pytest.mark.long
 def test_a_killed_master_leaves_no_jvm_and_the_next_one_goes_on(
     lab: Lab, output: dict[str, str]
 ) -> None:

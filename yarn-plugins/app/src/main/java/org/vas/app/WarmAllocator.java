@@ -6,10 +6,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.client.ClientService;
 import org.apache.hadoop.mapreduce.v2.app.job.event.TaskAttemptContainerAssignedEvent;
+import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncher;
+import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncherEvent;
 import org.apache.hadoop.mapreduce.v2.app.rm.ContainerAllocator;
 import org.apache.hadoop.mapreduce.v2.app.rm.ContainerAllocatorEvent;
 import org.apache.hadoop.mapreduce.v2.app.rm.ContainerRequestEvent;
@@ -172,8 +175,10 @@ final class WarmAllocator extends RMContainerAllocator {
     switch (warm.state) {
       case IDLE:
         LOG.info("Container {} ended while it waited: {}", id, status.getDiagnostics());
+        forget(warm.container, warm.firstAttempt);
         return Optional.empty();
       case ENDING:
+        forget(warm.container, warm.firstAttempt);
         return Optional.of(status);
       case ASSIGNED:
       case LAUNCHED:
@@ -183,6 +188,15 @@ final class WarmAllocator extends RMContainerAllocator {
       default:
         return Optional.of(status);
     }
+  }
+
+  // Without this the launcher would stop the container once more when the master ends, and wait for
+  // its node if that is gone.
+  @SuppressWarnings("unchecked")
+  private void forget(Container container, TaskAttemptId firstAttempt) {
+    eventHandler.handle(new ContainerLauncherEvent(firstAttempt, container.getId(),
+        container.getNodeId().toString(), container.getContainerToken(),
+        ContainerLauncher.EventType.CONTAINER_COMPLETED));
   }
 
   private List<Container> offers() {

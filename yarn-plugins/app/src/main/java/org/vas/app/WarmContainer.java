@@ -5,21 +5,21 @@ import org.apache.hadoop.yarn.api.records.Container;
 
 /** One container of the job and what its JVM does; guarded by the {@link WarmPool} that holds it. */
 final class WarmContainer {
-  /** What a container does between its start and its end, in the usual order. */
+  /** The states of a container between its start and its end, in the usual order. */
   enum State {
-    /** Its first JVM starts, or a task runs in it. */
+    /** The container's JVM starts, or runs a task. */
     BUSY,
-    /** Its task reported success; the JVM has not yet asked for another. */
+    /** The task reported success, and the JVM has not yet asked for another. */
     DONE,
-    /** Its JVM asked for another task; the allocator has not yet heard of it. */
+    /** The JVM asked for another task, and the allocator has not yet heard of it. */
     READY,
-    /** It waits for a task. */
+    /** The container waits for a task. */
     IDLE,
     /** An attempt was assigned to it, and is not registered as launched. */
     ASSIGNED,
     /** An attempt waits to be fetched by its JVM. */
     LAUNCHED,
-    /** It was given back; its JVM is to end. */
+    /** The container was given back, and its JVM is to end. */
     ENDING
   }
 
@@ -28,9 +28,9 @@ final class WarmContainer {
   TaskAttemptId attempt;
   State state = State.BUSY;
   int tasks = 1;
-  /** Of the NodeManager's shuffle service; -1 until the first attempt was launched. */
+  /** The port of the NodeManager's shuffle service; -1 until the first attempt was launched. */
   int shufflePort = -1;
-  /** When it entered {@link State#IDLE}, in milliseconds of the pool's clock. */
+  /** The time when the container became IDLE, in milliseconds of the pool's clock. */
   long idleSince;
 
   WarmContainer(Container container, TaskAttemptId attempt) {

@@ -21,7 +21,7 @@ import org.vas.app.WarmContainer.State;
  * then asked for more: a JVM that found itself unfit ends instead, and YARN reports that.
  */
 public final class WarmPool {
-  /** What the JVM of a container is told when it asks for another task. */
+  /** The answers to a JVM that asks for another task. */
   public enum Answer { WAIT, FETCH, END }
 
   private final int maxTasks;
@@ -29,6 +29,9 @@ public final class WarmPool {
   // By the number that a JVM knows its container by.
   private final Map<Long, WarmContainer> containers = new HashMap<>();
   private final Map<TaskAttemptId, WarmContainer> byAttempt = new HashMap<>();
+  // First attempt of a container -> its latest; kept when the container is over, as the launcher may
+  // still try to stop it on a node that does not answer.
+  private final Map<TaskAttemptId, TaskAttemptId> latest = new HashMap<>();
   private int started;
   private int reused;
 
@@ -58,6 +61,7 @@ public final class WarmPool {
       reused++;
     }
     byAttempt.put(attempt, warm);
+    latest.put(warm.firstAttempt, attempt);
   }
 
   /** Returns whether the JVM of a container runs already and waits for the attempt just assigned. */
@@ -157,7 +161,7 @@ public final class WarmPool {
     return ready;
   }
 
-  /** Calls a function for each container that waits: longest first. */
+  /** Returns the containers that wait, the one that waits longest first. */
   synchronized List<Idle> idle() {
     List<Idle> idle = new ArrayList<>();
     long now = clock.getAsLong();
@@ -189,12 +193,7 @@ public final class WarmPool {
 
   /** Returns the attempt that was last given to the container which this one started. */
   synchronized TaskAttemptId latestOf(TaskAttemptId firstAttempt) {
-    for (WarmContainer warm : containers.values()) {
-      if (warm.firstAttempt.equals(firstAttempt)) {
-        return warm.attempt;
-      }
-    }
-    return firstAttempt;
+    return latest.getOrDefault(firstAttempt, firstAttempt);
   }
 
   /** Returns whether a container's latest attempt is this one. */

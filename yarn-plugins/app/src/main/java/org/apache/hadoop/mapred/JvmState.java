@@ -18,8 +18,8 @@ import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /**
- * What a task finds in a JVM and in its working directory; taken down before the first task, and
- * put back after each.
+ * Remembers what the first task of a JVM found there and in its working directory, and puts it back
+ * after each task.
  */
 final class JvmState {
   private static final Path WORKING_DIRECTORY = Path.of("");
