@@ -150,7 +150,7 @@ def terasort_input(lab: Lab) -> Iterator[str]:
 
 
 def requests(lab: Lab, source: str, conf: Mapping[str, str]) -> dict[str, int]:
-    """What a TeraSort asks the OSTs, its client, master, history and removal included.
+    """Counts a TeraSort's requests to the OSTs, from its submission to the end of its files.
 
     Each node that had containers syncs a file of logs: how many nodes that are is chance, so these
     syncs are left out.

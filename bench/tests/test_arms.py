@@ -16,12 +16,12 @@ from vas_bench.run.arms import NAME_OF
 from vas_bench.run.comparison_plan import read_comparison_plan
 from vas_bench.run.systems import sizes_of
 from vas_core.cli import run_command
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes
 
 
 def test_the_data_are_cut_as_the_demos_are() -> None:
     plan = read_comparison_plan(Path(command.__file__).with_name("arms.yaml"))
-    demo = Sizes.of(768 << 20, plan.hosts)
+    demo = TeraSortSizes.of(768 << 20, plan.hosts)
     found = plan.experiments("terasort", 768 << 20)
     assert {sizes_of(each) for each in found} == {demo}
     assert [each.system for each in found] == list(NAME_OF)

@@ -16,7 +16,7 @@ from vas_core.root import Root
 from vas_lab.spec import LabSpec
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import ARMS
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes
 
 _MIB = 1 << 20
 
@@ -66,7 +66,9 @@ def test_a_demo_leaves_results_and_a_report_of_them(tmp_path: Path) -> None:
     (tmp_path / "hadoop-common-3.5.0.jar").touch()
     (tmp_path / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="17.0.1"\n')
     done = [_done(20.0 + number, number) for number in range(4)]
-    page = write_report(spec, done, Sizes.of(128 * _MIB, 4), 4, "vas demo --size 128M --hosts 4")
+    page = write_report(
+        spec, done, TeraSortSizes.of(128 * _MIB, 4), 4, "vas demo --size 128M --hosts 4"
+    )
     runs = read_results(page, say=print)
     assert runs == read_results(tmp_path / "results.jsonl", say=print)
     assert [run.measures["job_seconds"] for run in runs] == [20, 21, 22, 23]

@@ -25,10 +25,10 @@ from vas_core.process import Completed
 from vas_lab.lab import Lab
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import Arm
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes
 from vas_yarn.profiles import SHUFFLE
 
-SIZES = Sizes(rows=10, split_bytes=16 << 20, generators=2, reducers=3)
+SIZES = TeraSortSizes(rows=10, split_bytes=16 << 20, generators=2, reducers=3)
 
 
 class FakeLab:

@@ -28,7 +28,7 @@ from vas_bench.interference.sizes import HostSizes
 from vas_core.errors import BadInput, VasError
 from vas_image.definition import System
 from vas_image.image import Image
-from vas_yarn.jobs.terasort import TeraSortSizes as Cut
+from vas_yarn.jobs.terasort import TeraSortSizes
 
 IMAGE = Image(
     system=System.DEBIAN_12,
@@ -42,7 +42,7 @@ IMAGE = Image(
     jars=1,
 )
 SIZES = HostSizes(host_bytes=4 << 30, guest_bytes=3 << 30, files_bytes=1 << 29, guest_cpus=2)
-CUT = Cut.of(64 << 20, 2)
+CUT = TeraSortSizes.of(64 << 20, 2)
 
 
 def machine(work: Path = Path("/work,1"), *, kvm: bool = False) -> Machine:

@@ -17,10 +17,10 @@ from vas_core.process import Completed, run
 from vas_lab.lab import Lab
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import Arm
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes
 
 # Two maps, a file each.
-SIZES = Sizes(rows=32 << 15, split_bytes=50 << 20, generators=1, reducers=4)
+SIZES = TeraSortSizes(rows=32 << 15, split_bytes=50 << 20, generators=1, reducers=4)
 ARM = Arm("vas", "VAS", "", {"a": "b"})
 Job = Callable[[list[str]], None]
 
@@ -82,8 +82,8 @@ def program(files: Path) -> PlayedDfsio:
 @pytest.fixture
 def appending(tmp_path: Path, program: PlayedDfsio, monkeypatch: pytest.MonkeyPatch) -> Data:
     """TestDFSIO's append to two files of eight bytes."""
-    monkeypatch.setattr(Sizes, "size_bytes", 16)
-    monkeypatch.setattr(Sizes, "maps", 2)
+    monkeypatch.setattr(TeraSortSizes, "size_bytes", 16)
+    monkeypatch.setattr(TeraSortSizes, "maps", 2)
     data = Dfsio(cast(Lab, FilesLab(tmp_path, program)), SIZES, "/io", "append")
     data.generate()
     return data

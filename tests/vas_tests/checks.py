@@ -68,7 +68,7 @@ def other_hadoops() -> list[str]:
 def _compiles_against(version: str) -> Check:
     """Compiles the plugins against another Hadoop, beside the usual build."""
     changed = (f"-Dhadoop.version={version}", f"-Dvas.build.directory=target/hadoop-{version}")
-    argv = (*MAVEN, "-pl", "layout,filesystem,scheduler,shuffle", *changed, "compile")
+    argv = (*MAVEN, "-pl", "layout,filesystem,scheduler,shuffle,app", *changed, "compile")
     return Check(f"java, Hadoop {version}", argv, Extent.CI)
 
 

@@ -145,12 +145,13 @@ class History:
 
     def splits(self, attempts: Sequence[MapAttempt]) -> dict[MapAttempt, Split | None]:
         """Returns each attempt's split, from its log; None without a log or a file split in it."""
+        logs = _logs(attempts)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return dict(zip(attempts, pool.map(self._split, attempts), strict=True))
+            return dict(zip(attempts, pool.map(self._split, logs), strict=True))
 
-    def _split(self, attempt: MapAttempt) -> Split | None:
+    def _split(self, log: str) -> Split | None:
         try:
-            text = self._read(f"containerlogs/{attempt.container_id}/syslog")
+            text = self._read(f"containerlogs/{log}")
         except VasError:
             return None
         match = _SPLIT.search(text)
@@ -169,6 +170,19 @@ class History:
 
     def _read(self, path: str) -> str:
         return self._server.read(f"ws/v1/history/{path}").text
+
+
+def _logs(attempts: Sequence[MapAttempt]) -> list[str]:
+    """Container and file of each attempt's log; a container that runs several has one for each."""
+    first: dict[str, MapAttempt] = {}
+    for attempt in sorted(attempts, key=lambda each: each.start_ms):
+        first.setdefault(attempt.container_id, attempt)
+    return [
+        f"{attempt.container_id}/syslog"
+        if first[attempt.container_id] == attempt
+        else f"{attempt.container_id}/syslog-{attempt.attempt_id}"
+        for attempt in attempts
+    ]
 
 
 def _list(found: dict[str, Any] | None, key: str) -> list[Any]:

@@ -12,8 +12,7 @@ from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.lab import Lab
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.systems import ARMS, BASE, Arm
-from vas_yarn.jobs.terasort import TeraSort
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import TeraSort, TeraSortSizes
 
 _INPUT_BYTES = "BYTES_READ"
 _LOCAL_BYTES = "LUSTRE-LOCAL_BYTES_READ"
@@ -110,7 +109,7 @@ def _validate(arm: Arm) -> str:
     return f"TeraValidate, {arm.name}"
 
 
-def run_arms(lab: Lab, sizes: Sizes, progress: Steps) -> Iterator[Done]:
+def run_arms(lab: Lab, sizes: TeraSortSizes, progress: Steps) -> Iterator[Done]:
     """Makes the data, then runs each arm on it. Raises VasError when an output is not right."""
     job = TeraSort(lab, sizes, _DIRECTORY)
     with progress.step(GENERATE):

@@ -21,7 +21,7 @@ from vas_core.progress import Steps
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.state import default_directory
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes
 from vas_yarn.small_cluster import MAX_HOSTS
 
 
@@ -67,7 +67,7 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
     # Statistics take a second to import, which `vas --help` need not wait for.
     from vas_bench.demo.report import write_report
 
-    sizes = Sizes.of(size, hosts)
+    sizes = TeraSortSizes.of(size, hosts)
     directory = default_directory("demo")
     check_room(size, directory)
     with Steps.show(steps(), directory / "step-seconds.json") as progress:

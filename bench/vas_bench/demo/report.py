@@ -15,13 +15,13 @@ from vas_core.files import write_atomically
 from vas_core.program import as_called
 from vas_core.root import Root
 from vas_lab.spec import LabSpec
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes
 
 _TITLE = "VAS demo: TeraSort, four ways, once each"
 
 
 def write_report(
-    spec: LabSpec, done: Sequence[Done], sizes: Sizes, hosts: int, command: str
+    spec: LabSpec, done: Sequence[Done], sizes: TeraSortSizes, hosts: int, command: str
 ) -> Path:
     """Writes results.jsonl and report.html next to the lab's files; returns the page's path.
 
@@ -39,7 +39,12 @@ def write_report(
 
 
 def _run(
-    done: Done, number: int, sizes: Sizes, hosts: int, versions: dict[str, str], command: str
+    done: Done,
+    number: int,
+    sizes: TeraSortSizes,
+    hosts: int,
+    versions: dict[str, str],
+    command: str,
 ) -> BenchRun:
     size_bytes = sizes.size_bytes
     return make_run(

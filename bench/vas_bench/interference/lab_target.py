@@ -40,8 +40,7 @@ from vas_lab.sites import check_memory
 from vas_lab.spec import find_java
 from vas_lab.state import default_directory
 from vas_yarn.jars import find_hadoop, find_plugins
-from vas_yarn.jobs.terasort import TeraSort
-from vas_yarn.jobs.terasort import TeraSortSizes as Cut
+from vas_yarn.jobs.terasort import TeraSort, TeraSortSizes
 
 _LAB = "interference"
 _START, _PREPARE = "start the lab", "make the job's input and the clients' files"
@@ -126,7 +125,7 @@ class LabTarget:
     @contextmanager
     def opened(self, progress: Progress) -> Iterator[TargetStage]:
         """Starts the lab, makes its data, boots the guest and pauses it; ends all of it after."""
-        cut = Cut.of(self.request.size, self.hosts)
+        cut = TeraSortSizes.of(self.request.size, self.hosts)
         with ExitStack() as stack:
             groups = stack.enter_context(made(self.root, self.sizes))
             with progress.step(_START):
@@ -139,7 +138,9 @@ class LabTarget:
                 make_files(stage)
             yield replace(stage, guest=self._guest(stack, progress, cut))
 
-    def _guest(self, stack: ExitStack, progress: Progress, cut: Cut) -> AnalyticsGuest | None:
+    def _guest(
+        self, stack: ExitStack, progress: Progress, cut: TeraSortSizes
+    ) -> AnalyticsGuest | None:
         if self.image is None:
             return None
         groups = stack.enter_context(made(self.root, self.sizes, _GUESTS_HOST))

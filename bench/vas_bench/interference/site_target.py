@@ -34,8 +34,7 @@ from vas_core.progress import Step, Steps
 from vas_core.repository import state_directory
 from vas_core.root import Root
 from vas_core.sizes import format_size
-from vas_yarn.jobs.terasort import TeraSort
-from vas_yarn.jobs.terasort import TeraSortSizes as Cut
+from vas_yarn.jobs.terasort import TeraSort, TeraSortSizes
 from vas_yarn.jobs.trees import inside, remove_tree
 from vas_yarn.site_files import configuration_directory
 
@@ -145,7 +144,7 @@ class SiteTarget:
         make(there)
 
     def _prepared(self, place: SitePlace, progress: Progress, wisher: int) -> TargetStage:
-        cut = Cut.of(self.request.size, len(self.cluster.guests()))
+        cut = TeraSortSizes.of(self.request.size, len(self.cluster.guests()))
         stage = SiteStage(
             place,
             self._directory,

@@ -12,7 +12,7 @@ from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import BenchPlan, Hosts, JvmProfile, Many, Size, WorkloadName, made_plan
 from vas_core.settings import read_yaml
 from vas_yarn.jobs.systems import System
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import TeraSortSizes
 
 _ALIGNMENT_BYTES = 64 << 10
 
@@ -46,7 +46,7 @@ class PlannedJob(_Model):
         Raises BadInput for less than a split a host, where it is cut for hosts.
         """
         if self.maps is None:
-            sizes = Sizes.of(size_bytes, hosts)
+            sizes = TeraSortSizes.of(size_bytes, hosts)
             return sizes.split_bytes, sizes.reducers, sizes.generators
         even = -(-size_bytes // self.maps)
         return -(-even // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES, self.reducers, 0

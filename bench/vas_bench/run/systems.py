@@ -10,8 +10,7 @@ from vas_bench.run.arms import ARM_OF
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.plan import Codec, JvmProfile
 from vas_yarn.jobs.systems import Arm, hdfs_arm
-from vas_yarn.jobs.terasort import ROW_BYTES, job_properties
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import ROW_BYTES, TeraSortSizes, job_properties
 from vas_yarn.small_cluster import JVM, TASK_HEAP
 
 Properties = Mapping[str, str]
@@ -57,12 +56,12 @@ _CODECS: dict[Codec, Properties] = {
 _ON_TEZ = {"mapreduce.framework.name": "yarn-tez"}
 
 
-def sizes_of(experiment: Experiment) -> Sizes:
+def sizes_of(experiment: Experiment) -> TeraSortSizes:
     """Returns how its input is cut: two splits to a generated file, unless it has `files`."""
     rows = experiment.size_bytes // ROW_BYTES
     maps = -(-rows * ROW_BYTES // experiment.split_bytes)
     files = experiment.files or max(1, maps // 2)
-    return Sizes(rows, experiment.split_bytes, files, experiment.reducers)
+    return TeraSortSizes(rows, experiment.split_bytes, files, experiment.reducers)
 
 
 def arm_of(

@@ -23,8 +23,7 @@ from vas_core.errors import VasError
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.jobs.place import JobPlace as Place
 from vas_yarn.jobs.systems import Arm
-from vas_yarn.jobs.terasort import ROW_BYTES, TeraSort, job_properties
-from vas_yarn.jobs.terasort import TeraSortSizes as Sizes
+from vas_yarn.jobs.terasort import ROW_BYTES, TeraSort, TeraSortSizes, job_properties
 from vas_yarn.jobs.trees import copy_to_hdfs, cut_files, readable, remove_tree
 
 _PLAIN_WORD_COUNT = "org.vas.workloads.words.PlainWordCount"
@@ -53,7 +52,7 @@ class Workload:
     than one of TeraSort's, by the CPU time of stock's tasks.
     """
 
-    data: Callable[[Place, Sizes, str], OnBoth]
+    data: Callable[[Place, TeraSortSizes, str], OnBoth]
     check: str
     as_stock: bool = False
     has_input: bool = True
@@ -69,7 +68,7 @@ class Sorted(Example):
     (Hadoop 3.5): the key that it remembers is the object that the next one is read into.
     """
 
-    def __init__(self, lab: Place, sizes: Sizes, directory: str) -> None:
+    def __init__(self, lab: Place, sizes: TeraSortSizes, directory: str) -> None:
         argv = ("sort", "-r", str(sizes.reducers), *TEXTS)
         super().__init__(lab, directory, argv, sizes, random_text(lab, sizes))
 
@@ -93,7 +92,7 @@ class Sorted(Example):
 class TeraGen:
     """TeraGen alone: the rows' checksum must be that of stock's."""
 
-    def __init__(self, lab: Place, sizes: Sizes, directory: str) -> None:
+    def __init__(self, lab: Place, sizes: TeraSortSizes, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
         self._output = f"{directory}/output"
         self._checksum = self._expected = 0
@@ -138,7 +137,11 @@ class Dfsio:
     """
 
     def __init__(
-        self, lab: Place, sizes: Sizes, directory: str, mode: Literal["write", "read", "append"]
+        self,
+        lab: Place,
+        sizes: TeraSortSizes,
+        directory: str,
+        mode: Literal["write", "read", "append"],
     ) -> None:
         self._lab, self._directory, self._mode = lab, directory, mode
         self._sizes, self._files_in = sizes, f"{directory}/io_data"
@@ -211,7 +214,7 @@ def bytes_in(lab: Place, directory: str) -> int:
         return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", str(there)]).stdout.split()))
 
 
-def _without_combiner(lab: Place, sizes: Sizes, directory: str) -> Example:
+def _without_combiner(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
     return wordcount(lab, sizes, directory, (str(workloads_jar()), _PLAIN_WORD_COUNT))
 
 

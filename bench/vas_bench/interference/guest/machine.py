@@ -14,7 +14,7 @@ from vas_bench.interference.sizes import HostSizes
 from vas_core.qemu import disk, escaped, kernel, machine, port
 from vas_guest.seed import NOBODY
 from vas_image.image import DISK, INITRD, KERNEL, Image
-from vas_yarn.jobs.terasort import TeraSortSizes as Cut
+from vas_yarn.jobs.terasort import TeraSortSizes
 
 _LOOP = Path(__file__).with_name("loop.py")
 _MIB = 1 << 20
@@ -56,7 +56,7 @@ class Machine:
     image: Image
     work: Path
     sizes: HostSizes
-    cut: Cut
+    cut: TeraSortSizes
     qemu: str
     kvm: bool
 

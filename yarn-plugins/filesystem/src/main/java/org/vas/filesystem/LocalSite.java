@@ -58,7 +58,7 @@ final class LocalSite {
     return mount;
   }
 
-  /** Returns the name of the Lustre file system; empty when there is no site description. */
+  /** Returns the map's name of the Lustre file system; empty when this node has no map. */
   String fsname() {
     return fsname;
   }

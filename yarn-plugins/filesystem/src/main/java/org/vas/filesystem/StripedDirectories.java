@@ -60,14 +60,14 @@ final class StripedDirectories {
     this.links = requireNonNull(links, "links");
   }
 
-  /** Returns whether a new directory is to be striped, by its path within the file system. */
+  /** Returns whether the site's patterns ask for a new directory at this path to be striped. */
   boolean include(String path) {
     return mdts > 1 && paths.matcher(path).matches();
   }
 
   /**
-   * Makes one. One that is there stays as it is; it is a plain one where this user may not make
-   * striped ones.
+   * Makes a striped directory, or a plain one where this user may not make striped ones. A directory
+   * that is there stays as it is.
    *
    * @param directory perhaps by a handle of the directory above
    * @param mode the exact permission bits

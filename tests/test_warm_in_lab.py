@@ -1,0 +1,223 @@
+"""Containers that run one task after another, on the lab's real YARN.
+
+Whatever happens to a JVM, the output is that of a job whose tasks have a JVM each.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vas_core.polling import poll
+from vas_core.root import Root
+from vas_lab.lab import Lab
+from vas_lab.procfs import processes
+from vas_tests.faults import (
+    MANIFEST,
+    PATIENCE_SECONDS,
+    REDUCERS,
+    FaultyJob,
+    Point,
+    attempt,
+    digests,
+    faulty_job,
+    finished,
+)
+from vas_tests.in_lab import history
+from vas_tests.leftovers import command_line
+from vas_yarn.jobs.job import JobResult
+
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(900)]
+
+_MAPS = 12
+# One container on each node at a time, for maps and reducers alike.
+_COLD = {
+    "probe.maps": str(_MAPS),
+    "mapreduce.map.memory.mb": "600",
+    "mapreduce.reduce.memory.mb": "600",
+    "yarn.app.mapreduce.am.command-opts": "-Xmx300m org.vas.app.VasAppMaster",
+    "vas.containers.reuse": "off",
+}
+_WARM = _COLD | {"vas.containers.reuse": "on"}
+# Counters of what the machine did, and of what was on the task's own host: no two runs have them
+# alike.
+_MEASURED = (
+    "LUSTRE-",
+    "MILLISECONDS",
+    "MILLIS",
+    "_MEMORY_BYTES",
+    "COMMITTED_HEAP",
+    "_MS",
+    "_MAX",
+    "NANOS",
+)
+
+
+@pytest.fixture(scope="module")
+def cold(lab: Lab) -> JobResult:
+    """The job with a JVM for each task."""
+    with faulty_job(lab, "cold", conf=_COLD) as job:
+        return job.succeeded()
+
+
+@pytest.fixture(scope="module")
+def output(lab: Lab, cold: JobResult) -> dict[str, str]:
+    """Its output: file -> SHA-256."""
+    found = digests(lab, "cold")
+    assert cold.total_maps == _MAPS
+    assert len(found) == REDUCERS
+    return found
+
+
+@pytest.fixture(scope="module")
+def warm(lab: Lab, output: dict[str, str]) -> JobResult:
+    """The job in containers that are used again; its output is the same."""
+    with faulty_job(lab, "warm", conf=_WARM) as job:
+        result = job.succeeded()
+    assert digests(lab, "warm") == output
+    return result
+
+
+def attempts(lab: Lab, job: JobResult) -> dict[str, dict[str, Any]]:
+    """A job's attempts as the history server has them, by id."""
+    path = f"mapreduce/jobs/{job.job_id}/tasks"
+    found = {}
+    for task in history(lab, path)["tasks"]["task"]:
+        listed = history(lab, f"{path}/{task['id']}/attempts")["taskAttempts"]["taskAttempt"]
+        found |= {each["id"]: each for each in as_list(listed)}
+    return found
+
+
+def counters(lab: Lab, job: JobResult) -> dict[str, dict[str, int]]:
+    """The counters of each task, by the end of its id, without those of time and memory."""
+    path = f"mapreduce/jobs/{job.job_id}/tasks"
+    found = {}
+    for task in history(lab, path)["tasks"]["task"]:
+        groups = history(lab, f"{path}/{task['id']}/counters")["jobTaskCounters"]
+        found[task["id"].split("_", 3)[3]] = {
+            counter["name"]: counter["value"]
+            for group in as_list(groups["taskCounterGroup"])
+            for counter in as_list(group["counter"])
+        }
+    return found
+
+
+def as_list(found: Any) -> list[Any]:
+    """Hadoop writes a list of one as that one."""
+    return found if isinstance(found, list) else [found]
+
+
+def test_a_container_runs_several_tasks(lab: Lab, warm: JobResult) -> None:
+    containers = [each["assignedContainerId"] for each in attempts(lab, warm).values()]
+    assert len(containers) == _MAPS + REDUCERS
+    assert len(set(containers)) <= 6
+
+
+def test_each_task_counts_what_it_counts_alone(lab: Lab, cold: JobResult, warm: JobResult) -> None:
+    alone, together = counters(lab, cold), counters(lab, warm)
+    assert alone.keys() == together.keys()
+    for task, expected in alone.items():
+        found = together[task]
+        for name in expected.keys() | found.keys():
+            # Each task writes its job.xml, in which `on` is a letter shorter than `off`.
+            shorter = 1 if name == "FILE_BYTES_WRITTEN" else 0
+            if not any(part in name for part in _MEASURED):
+                assert found.get(name, 0) + shorter == expected.get(name, 0), (task, name)
+        assert min(found.values()) >= 0
+
+
+def test_each_attempt_has_logs_of_its_own(lab: Lab, warm: JobResult) -> None:
+    found = attempts(lab, warm)
+    first: dict[str, str] = {}
+    for name, each in sorted(found.items(), key=lambda item: item[1]["startTime"]):
+        first.setdefault(each["assignedContainerId"], name)
+    for name, each in found.items():
+        container = each["assignedContainerId"]
+        file = "syslog" if first[container] == name else f"syslog-{name}"
+        text = log(lab, container, file)
+        assert f"Task '{name}' done." in text
+        others = [other for other in found if other != name and f"Task '{other}' done." in text]
+        assert others == []
+
+
+def log(lab: Lab, container: str, file: str) -> str:
+    """A file of a container's logs, as the history server shows it."""
+    manager = lab.spec.cluster.yarn.resourcemanager.name
+    url = f"http://{manager}:19888/ws/v1/history/containerlogs/{container}/{file}"
+    return lab.call(["curl", "-sSf", url]).stdout
+
+
+def test_off_gives_each_task_a_container(lab: Lab, cold: JobResult) -> None:
+    containers = {each["assignedContainerId"] for each in attempts(lab, cold).values()}
+    assert len(containers) == _MAPS + REDUCERS
+
+
+def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    point = Point("second", "VasChild", "rename", f"m_000009_0.*{MANIFEST}")
+    with faulty_job(lab, "warm-killed", point, conf=_WARM) as job:
+        job.kill("second")
+        job.succeeded()
+        assert set(job.failed()) == {"m_000009_0"}
+    assert digests(lab, "warm-killed") == output
+
+
+def test_jvms_killed_while_they_wait_fail_no_attempt(lab: Lab, output: dict[str, str]) -> None:
+    point = Point("last", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
+    patient = _WARM | {"vas.containers.reuse.idle-time": "10m"}
+    with faulty_job(lab, "warm-idle", point, conf=patient) as job:
+        held = job.held("last")
+        finished(job, {f"m_{task:06}_0" for task in range(_MAPS - 1)})
+        waiting = [pid for pid in jvms(job) if not is_held(pid, held.pid)]
+        assert waiting
+        for pid in waiting:
+            os.kill(pid, signal.SIGKILL)
+        job.release("last")
+        job.succeeded()
+        assert job.failed() == {}
+    assert digests(lab, "warm-idle") == output
+
+
+def jvms(job: FaultyJob) -> Iterator[int]:
+    """The JVMs of a job's tasks, as process ids outside the lab."""
+    for process in processes(Root()):
+        words = command_line(process.pid).split()
+        if (
+            words
+            and words[0].endswith("/java")
+            and "org.apache.hadoop.mapred.VasChild" in words
+            and any(job.number in word for word in words)
+        ):
+            yield process.pid
+
+
+def is_held(pid: int, held: int) -> bool:
+    """Whether a process is the one that a point holds, by its id in the lab's namespace."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    (line,) = (line for line in status.splitlines() if line.startswith("NSpid:"))
+    return str(held) in line.split()
+
+
+def test_a_killed_master_leaves_no_jvm_and_the_next_one_goes_on(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    point = Point("tenth", attempt("m_000000_0"), "rename", MANIFEST)
+    with faulty_job(lab, "warm-master", point, conf=_WARM) as job:
+        job.held("tenth")
+        old = list(jvms(job))
+        job.kill_master()
+        job.release("tenth")
+        poll(
+            lambda: set(jvms(job)) & set(old),
+            lambda left: not left,
+            PATIENCE_SECONDS,
+            "the JVMs of the dead master to end",
+        )
+        job.succeeded()
+    assert digests(lab, "warm-master") == output

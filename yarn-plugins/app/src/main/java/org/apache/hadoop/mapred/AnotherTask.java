@@ -1,0 +1,59 @@
+package org.apache.hadoop.mapred;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.PrivilegedExceptionAction;
+import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.security.TokenCache;
+import org.apache.hadoop.mapreduce.security.token.JobTokenIdentifier;
+import org.apache.hadoop.net.NetUtils;
+import org.apache.hadoop.security.SecurityUtil;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.token.Token;
+
+/** A JVM's connection to the master, by which it asks for more tasks between two of them. */
+final class AnotherTask implements AutoCloseable {
+  private final TaskUmbilicalProtocol master;
+  private final JvmContext context;
+
+  private AnotherTask(TaskUmbilicalProtocol master, JvmContext context) {
+    this.master = master;
+    this.context = context;
+  }
+
+  /**
+   * Connects as the job, by its token, as YarnChild does.
+   *
+   * @param arguments as YarnChild's
+   */
+  static AnotherTask at(String[] arguments) throws IOException, InterruptedException {
+    InetSocketAddress address =
+        NetUtils.createSocketAddrForHost(arguments[0], Integer.parseInt(arguments[1]));
+    TaskAttemptID first = TaskAttemptID.forName(arguments[2]);
+    JVMId jvm = new JVMId(first.getJobID(), first.getTaskType() == TaskType.MAP,
+        Long.parseLong(arguments[3]));
+    Token<JobTokenIdentifier> token =
+        TokenCache.getJobToken(UserGroupInformation.getCurrentUser().getCredentials());
+    SecurityUtil.setTokenService(token, address);
+    UserGroupInformation job =
+        UserGroupInformation.createRemoteUser(first.getJobID().toString());
+    job.addToken(token);
+    JobConf conf = new JobConf(MRJobConfig.JOB_CONF_FILE);
+    TaskUmbilicalProtocol master = job.doAs(
+        (PrivilegedExceptionAction<TaskUmbilicalProtocol>) () -> RPC.getProxy(
+            TaskUmbilicalProtocol.class, TaskUmbilicalProtocol.versionID, address, conf));
+    return new AnotherTask(master, new JvmContext(jvm, WarmListener.ASKS_FOR_MORE));
+  }
+
+  /** Returns null when this JVM is to wait, else whether it is to end. */
+  JvmTask ask() throws IOException {
+    return master.getTask(context);
+  }
+
+  @Override
+  public void close() {
+    RPC.stopProxy(master);
+  }
+}

@@ -1,0 +1,116 @@
+package org.apache.hadoop.mapred;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FileUtil;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+
+/**
+ * Remembers what the first task of a JVM found there and in its working directory, and puts it back
+ * after each task.
+ */
+final class JvmState {
+  private static final Path WORKING_DIRECTORY = Path.of("");
+  private static final Path JOB = Path.of(MRJobConfig.JOB_CONF_FILE);
+  // More than this in use, after a collection, leaves the next task too little.
+  private static final double HEAP_SHARE = 0.6;
+
+  private final byte[] job;
+  private final Set<String> files;
+  private final Set<Thread> threads;
+  private final ClassLoader loader;
+
+  private JvmState(byte[] job, Set<String> files, Set<Thread> threads, ClassLoader loader) {
+    this.job = job;
+    this.files = files;
+    this.threads = threads;
+    this.loader = loader;
+  }
+
+  static JvmState now() throws IOException {
+    return new JvmState(Files.readAllBytes(JOB), filesNow(), Set.copyOf(threadsNow()),
+        Thread.currentThread().getContextClassLoader());
+  }
+
+  /**
+   * Takes away what a task left behind.
+   *
+   * @return why this JVM must not run another task; null when it may
+   */
+  String restore() throws IOException {
+    YarnChild.taskid = null;
+    Thread.interrupted();
+    if (Thread.currentThread().getContextClassLoader() != loader) {
+      return "its task changed the class loader";
+    }
+    List<String> left = threadsNow().stream()
+        .filter(thread -> !threads.contains(thread) && !thread.isDaemon())
+        .map(Thread::getName).collect(Collectors.toList());
+    if (!left.isEmpty()) {
+      return "its task left threads that keep it alive: " + String.join(", ", left);
+    }
+    if (isHeapFull()) {
+      return "its task left more than " + HEAP_SHARE + " of the heap in use";
+    }
+    FileSystem.closeAll();
+    FileSystem.clearStatistics();
+    restoreFiles();
+    return null;
+  }
+
+  // The task's own job.xml was written over the job's; the next task's begins with that again.
+  private void restoreFiles() throws IOException {
+    for (String name : filesNow()) {
+      if (!files.contains(name) && !FileUtil.fullyDelete(new File(name))) {
+        throw new IOException(new File(name).getAbsolutePath() + ": cannot be deleted");
+      }
+    }
+    Path fresh = Path.of(JOB + ".fresh");
+    Files.write(fresh, job);
+    Files.move(fresh, JOB, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private static Set<String> filesNow() throws IOException {
+    try (Stream<Path> all = Files.list(WORKING_DIRECTORY)) {
+      return all.map(Path::toString).collect(Collectors.toSet());
+    }
+  }
+
+  private static Set<Thread> threadsNow() {
+    return Thread.getAllStackTraces().keySet();
+  }
+
+  // A collection costs as much as the heap has live: only where the last one left much.
+  private static boolean isHeapFull() {
+    if (!isOldGenerationFull()) {
+      return false;
+    }
+    System.gc();
+    Runtime heap = Runtime.getRuntime();
+    return heap.totalMemory() - heap.freeMemory() > HEAP_SHARE * heap.maxMemory();
+  }
+
+  private static boolean isOldGenerationFull() {
+    MemoryPoolMXBean old = null;
+    for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+      boolean larger = old == null || pool.getUsage().getMax() > old.getUsage().getMax();
+      if (pool.getType() == MemoryType.HEAP && larger) {
+        old = pool;
+      }
+    }
+    MemoryUsage usage = old == null ? null : old.getUsage();
+    return usage == null || usage.getUsed() > HEAP_SHARE * usage.getMax();
+  }
+}

@@ -1,0 +1,73 @@
+package org.vas.app;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
+
+/**
+ * Which waiting containers are offered to which kind of task, in one round of the allocator: a map
+ * on its own host first, then one of its rack after the locality delay, and any after twice that.
+ * The allocator gives an offered container to whatever attempt is left, so that no more containers
+ * are offered for a host than attempts have their data there.
+ */
+final class Offers {
+  private final Demand demand;
+  private final UnaryOperator<String> rackOf;
+  private final long delay;
+  private final boolean toReduces;
+  private final Map<String, Integer> offered = new HashMap<>();
+  private int maps;
+  private int reduces;
+
+  /**
+   * Begins a round.
+   *
+   * @param rackOf gives the rack of a host
+   * @param delay the locality delay, in milliseconds
+   * @param toReduces whether reduces may run in the containers of maps
+   */
+  Offers(Demand demand, UnaryOperator<String> rackOf, long delay, boolean toReduces) {
+    this.demand = demand;
+    this.rackOf = rackOf;
+    this.delay = delay;
+    this.toReduces = toReduces;
+  }
+
+  /**
+   * Returns the kind of task that a container is offered to; empty when it is to wait.
+   *
+   * @param type the kind of its first task
+   * @param waited since when it waits, in milliseconds
+   */
+  Optional<TaskType> offer(String host, TaskType type, long waited) {
+    if (wantsMap(host, type, waited)) {
+      maps++;
+      return Optional.of(TaskType.MAP);
+    }
+    boolean fits = toReduces || type == TaskType.REDUCE;
+    if (fits && demand.maps() == 0 && reduces < demand.reduces()) {
+      reduces++;
+      return Optional.of(TaskType.REDUCE);
+    }
+    return Optional.empty();
+  }
+
+  private boolean wantsMap(String host, TaskType type, long waited) {
+    if (maps >= demand.maps() || (type == TaskType.REDUCE && !toReduces)) {
+      return false;
+    }
+    return take(host)
+        || (waited >= delay && take(rackOf.apply(host)))
+        || waited >= 2 * delay;
+  }
+
+  private boolean take(String place) {
+    boolean wanted = offered.getOrDefault(place, 0) < demand.mapsAt(place);
+    if (wanted) {
+      offered.merge(place, 1, Integer::sum);
+    }
+    return wanted;
+  }
+}

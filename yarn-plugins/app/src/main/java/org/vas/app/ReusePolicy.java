@@ -1,0 +1,83 @@
+package org.vas.app;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+
+/** Whether a job's containers may run several tasks. */
+final class ReusePolicy {
+  private static final List<String> KNOWN = List.of("org.apache.hadoop.", "org.vas.");
+  // What names classes: also those that a chain of mappers or several inputs delegate to.
+  private static final Pattern KEYS = Pattern.compile("(?i).*(class(?!path|loader)|codec|serializations"
+      + "|multipleinputs\\.dir\\.mappers).*");
+  private static final Pattern CLASS_NAME = Pattern.compile("[A-Za-z_]\\w*(\\.[A-Za-z_$][\\w$]*)+");
+
+  private ReusePolicy() {}
+
+  /** Returns why a job's containers run one task each; empty when they may run several. */
+  static Optional<String> refusal(Configuration job) {
+    String word = ReuseConf.REUSE.get(job);
+    if (word.equals("off")) {
+      return Optional.of(ReuseConf.REUSE.name() + " is off");
+    }
+    if (job.getBoolean(MRJobConfig.JOB_UBERTASK_ENABLE, false)) {
+      return Optional.of(MRJobConfig.JOB_UBERTASK_ENABLE + " is true");
+    }
+    if (job.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false)) {
+      return Optional.of(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER
+          + " is true, and each task would leave a class loader behind");
+    }
+    if (job.getBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, false)) {
+      return Optional.of(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is true");
+    }
+    if (job.getInt(MRJobConfig.MR_NUM_OPPORTUNISTIC_MAPS_PERCENT, 0) > 0) {
+      return Optional.of(MRJobConfig.MR_NUM_OPPORTUNISTIC_MAPS_PERCENT + " is set");
+    }
+    return word.equals("on") ? Optional.empty() : unknownClass(job);
+  }
+
+  private static Optional<String> unknownClass(Configuration job) {
+    for (Map.Entry<String, String> entry : job) {
+      String key = entry.getKey();
+      if (KEYS.matcher(key).matches()) {
+        Matcher names = CLASS_NAME.matcher(job.get(key, ""));
+        while (names.find()) {
+          String name = names.group();
+          if (KNOWN.stream().noneMatch(name::startsWith)) {
+            return Optional.of(key + " names " + name + ", which may leave something behind; set "
+                + ReuseConf.REUSE.name() + "=on if it does not (docs/warm.md)");
+          }
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns whether a reduce's container is as a map's: resources, environment, JVM options. */
+  static boolean reducesFitMaps(Configuration job) {
+    return settings(job, "map").equals(settings(job, "reduce"))
+        && Objects.equals(job.get(MRJobConfig.MAP_NODE_LABEL_EXP),
+            job.get(MRJobConfig.REDUCE_NODE_LABEL_EXP))
+        && !job.getBoolean(MRJobConfig.TASK_PROFILE, false);
+  }
+
+  private static Map<String, String> settings(Configuration job, String kind) {
+    Map<String, String> settings = new TreeMap<>();
+    for (String part : List.of("java.opts", "env", "log.level", "memory.mb", "cpu.vcores")) {
+      settings.put(part, job.getTrimmed("mapreduce." + kind + "." + part, ""));
+    }
+    for (String part : List.of("env.", "resource.")) {
+      job.getPropsWithPrefix("mapreduce." + kind + "." + part)
+          .forEach((key, value) -> settings.put(part + key, value));
+    }
+    settings.put("admin options",
+        job.getTrimmed("mapreduce.admin." + kind + ".child.java.opts", ""));
+    return settings;
+  }
+}

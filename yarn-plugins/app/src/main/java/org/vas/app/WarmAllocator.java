@@ -1,0 +1,278 @@
+package org.vas.app;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
+import org.apache.hadoop.mapreduce.v2.app.AppContext;
+import org.apache.hadoop.mapreduce.v2.app.client.ClientService;
+import org.apache.hadoop.mapreduce.v2.app.job.event.TaskAttemptContainerAssignedEvent;
+import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncher;
+import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncherEvent;
+import org.apache.hadoop.mapreduce.v2.app.rm.ContainerAllocator;
+import org.apache.hadoop.mapreduce.v2.app.rm.ContainerAllocatorEvent;
+import org.apache.hadoop.mapreduce.v2.app.rm.ContainerRequestEvent;
+import org.apache.hadoop.mapreduce.v2.app.rm.RMContainerAllocator;
+import org.apache.hadoop.mapreduce.v2.app.rm.preemption.AMPreemptionPolicy;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.ContainerState;
+import org.apache.hadoop.yarn.api.records.ContainerStatus;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.api.records.NodeReport;
+import org.apache.hadoop.yarn.api.records.PreemptionContainer;
+import org.apache.hadoop.yarn.api.records.PreemptionMessage;
+import org.apache.hadoop.yarn.api.records.Priority;
+import org.apache.hadoop.yarn.event.Event;
+import org.apache.hadoop.yarn.event.EventHandler;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.apache.hadoop.yarn.util.RackResolver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hadoop's allocator, which also hears of the containers that wait in the pool: to it, an attempt
+ * whose JVM asks for more is a completed container, and a waiting container one that was just
+ * allocated. What it would release, if it waits, stays in the pool for its time.
+ *
+ * <p>Between two heartbeats to the ResourceManager it runs rounds of its own as soon as a container
+ * is ready: the same heartbeat, with an answer that holds nothing but the pool's.
+ */
+final class WarmAllocator extends RMContainerAllocator {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmAllocator.class);
+  // As RMContainerAllocator has them, where other packages cannot see them.
+  private static final Priority MAP = Priority.newInstance(20);
+  private static final Priority REDUCE = Priority.newInstance(10);
+  private static final long IDLE_ROUND_MILLIS = 100;
+
+  private final WarmPool pool;
+  private final Demand demand = new Demand();
+  private final Thread rounds = new Thread(this::runRounds, "VAS warm containers");
+  private boolean toReduces;
+  private long idleMillis;
+  private long delayMillis;
+  private boolean ownRound;
+
+  @SuppressWarnings("unchecked")
+  WarmAllocator(ClientService client, AppContext context, AMPreemptionPolicy preemption,
+      WarmPool pool) {
+    super(client, context, preemption);
+    this.pool = pool;
+    EventHandler<Event<?>> dispatcher = eventHandler;
+    EventHandler<Event<?>> watched = event -> {
+      watch(event);
+      dispatcher.handle(event);
+    };
+    eventHandler = watched;
+    rounds.setDaemon(true);
+  }
+
+  @Override
+  protected void serviceInit(Configuration conf) throws Exception {
+    toReduces = ReusePolicy.reducesFitMaps(conf);
+    idleMillis = ReuseConf.IDLE_TIME.get(conf).toMillis();
+    delayMillis = ReuseConf.LOCALITY_DELAY.get(conf).toMillis();
+    super.serviceInit(conf);
+  }
+
+  @Override
+  protected void serviceStart() throws Exception {
+    super.serviceStart();
+    rounds.start();
+  }
+
+  @Override
+  protected void serviceStop() throws Exception {
+    rounds.interrupt();
+    LOG.info("{}", pool.summary());
+    super.serviceStop();
+  }
+
+  @Override
+  protected synchronized void handleEvent(ContainerAllocatorEvent event) {
+    if (event.getType() == ContainerAllocator.EventType.CONTAINER_REQ) {
+      demand.add((ContainerRequestEvent) event);
+    } else {
+      demand.remove(event.getAttemptID());
+    }
+    super.handleEvent(event);
+  }
+
+  // Every assignment goes through the event handler, under this allocator's lock.
+  private void watch(Event<?> event) {
+    if (event instanceof TaskAttemptContainerAssignedEvent) {
+      TaskAttemptContainerAssignedEvent assigned = (TaskAttemptContainerAssignedEvent) event;
+      demand.remove(assigned.getTaskAttemptID());
+      pool.assigned(assigned.getContainer(), assigned.getTaskAttemptID());
+    }
+  }
+
+  private void runRounds() {
+    try {
+      while (!Thread.currentThread().isInterrupted()) {
+        pool.awaitReady(IDLE_ROUND_MILLIS);
+        runRound();
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("The master stops", e);
+    }
+  }
+
+  private synchronized void runRound() throws InterruptedException {
+    ownRound = true;
+    try {
+      heartbeat();
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      LOG.error("A container that waits could not be given to a task", e);
+    } finally {
+      ownRound = false;
+    }
+  }
+
+  @Override
+  protected AllocateResponse makeRemoteRequest() throws YarnException, java.io.IOException {
+    AllocateResponse response = ownRound ? emptyResponse() : super.makeRemoteRequest();
+    endWhere(response);
+    List<ContainerStatus> completed = new ArrayList<>();
+    for (ContainerStatus status : response.getCompletedContainersStatuses()) {
+      completedForReal(status).ifPresent(completed::add);
+    }
+    for (Container ready : pool.takeReady()) {
+      completed.add(ContainerStatus.newInstance(ready.getId(), ContainerState.COMPLETE, "", 0));
+    }
+    List<Container> allocated = new ArrayList<>(response.getAllocatedContainers());
+    allocated.addAll(offers());
+    response.setCompletedContainersStatuses(completed);
+    response.setAllocatedContainers(allocated);
+    return response;
+  }
+
+  private static AllocateResponse emptyResponse() {
+    return AllocateResponse.newBuilder()
+        .updatedNodes(new ArrayList<>())
+        .completedContainersStatuses(new ArrayList<>())
+        .allocatedContainers(new ArrayList<>())
+        .build();
+  }
+
+  /** Returns what the allocator hears of a container that is over; empty when it hears nothing. */
+  private Optional<ContainerStatus> completedForReal(ContainerStatus status) {
+    ContainerId id = status.getContainerId();
+    Optional<WarmContainer> found = pool.completed(id);
+    if (found.isEmpty()) {
+      return Optional.of(status);
+    }
+    WarmContainer warm = found.get();
+    pendingRelease.remove(id);
+    switch (warm.state) {
+      case IDLE:
+        LOG.info("Container {} ended while it waited: {}", id, status.getDiagnostics());
+        forget(warm.container, warm.firstAttempt);
+        return Optional.empty();
+      case ENDING:
+        forget(warm.container, warm.firstAttempt);
+        return Optional.of(status);
+      case ASSIGNED:
+      case LAUNCHED:
+        // Its attempt never began, so that it is not to blame: YARN's own kills count as none.
+        status.setExitStatus(ContainerExitStatus.ABORTED);
+        return Optional.of(status);
+      default:
+        return Optional.of(status);
+    }
+  }
+
+  // Without this the launcher would stop the container once more when the master ends, and wait for
+  // its node if that is gone.
+  @SuppressWarnings("unchecked")
+  private void forget(Container container, TaskAttemptId firstAttempt) {
+    eventHandler.handle(new ContainerLauncherEvent(firstAttempt, container.getId(),
+        container.getNodeId().toString(), container.getContainerToken(),
+        ContainerLauncher.EventType.CONTAINER_COMPLETED));
+  }
+
+  private List<Container> offers() {
+    Offers round = new Offers(demand, host -> RackResolver.resolve(host).getNetworkLocation(),
+        delayMillis, toReduces);
+    List<Container> offered = new ArrayList<>();
+    for (WarmPool.Idle idle : pool.idle()) {
+      Container container = idle.container;
+      TaskType first = idle.firstAttempt.getTaskId().getTaskType();
+      Optional<TaskType> kind = round.offer(container.getNodeId().getHost(), first, idle.waited);
+      if (kind.isPresent()) {
+        offered.add(copy(container, kind.get() == TaskType.MAP ? MAP : REDUCE));
+      } else if (idle.waited >= idleMillis) {
+        end(container.getId(), "no task came");
+      }
+    }
+    return offered;
+  }
+
+  private static Container copy(Container container, Priority priority) {
+    return Container.newInstance(container.getId(), container.getNodeId(),
+        container.getNodeHttpAddress(), container.getResource(), priority,
+        container.getContainerToken());
+  }
+
+  private void endWhere(AllocateResponse response) {
+    Set<NodeId> lost = new HashSet<>();
+    for (NodeReport node : response.getUpdatedNodes()) {
+      if (node.getNodeState().isUnusable()) {
+        lost.add(node.getNodeId());
+      }
+    }
+    Set<ContainerId> claimed = claimed(response.getPreemptionMessage());
+    for (WarmPool.Idle idle : pool.idle()) {
+      ContainerId id = idle.container.getId();
+      if (lost.contains(idle.container.getNodeId())) {
+        end(id, "its node is no longer usable");
+      } else if (claimed.contains(id)) {
+        end(id, "YARN claims it");
+      }
+    }
+  }
+
+  private static Set<ContainerId> claimed(PreemptionMessage message) {
+    Set<ContainerId> ids = new HashSet<>();
+    if (message != null && message.getStrictContract() != null) {
+      for (PreemptionContainer each : message.getStrictContract().getContainers()) {
+        ids.add(each.getId());
+      }
+    }
+    if (message != null && message.getContract() != null) {
+      for (PreemptionContainer each : message.getContract().getContainers()) {
+        ids.add(each.getId());
+      }
+    }
+    return ids;
+  }
+
+  private void end(ContainerId id, String why) {
+    LOG.info("Container {} is given back: {}", id, why);
+    pool.end(id);
+    pendingRelease.add(id);
+    super.release(id);
+  }
+
+  /** Keeps a container that waits, unless its host is blacklisted; releases any other. */
+  @Override
+  protected void release(ContainerId id) {
+    Optional<WarmPool.Idle> waiting = pool.idle().stream()
+        .filter(idle -> idle.container.getId().equals(id)).findFirst();
+    if (waiting.isPresent()
+        && !isNodeBlacklisted(waiting.get().container.getNodeId().getHost())) {
+      pendingRelease.remove(id);
+      return;
+    }
+    pool.end(id);
+    super.release(id);
+  }
+}

@@ -1,0 +1,45 @@
+package org.vas.app;
+
+import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
+import org.apache.hadoop.yarn.api.records.Container;
+
+/** One container of the job and what its JVM does; guarded by the {@link WarmPool} that holds it. */
+final class WarmContainer {
+  /** The states of a container between its start and its end, in the usual order. */
+  enum State {
+    /** The container's JVM starts, or runs a task. */
+    BUSY,
+    /** The task reported success, and the JVM has not yet asked for another. */
+    DONE,
+    /** The JVM asked for another task, and the allocator has not yet heard of it. */
+    READY,
+    /** The container waits for a task. */
+    IDLE,
+    /** An attempt was assigned to it, and is not registered as launched. */
+    ASSIGNED,
+    /** An attempt waits to be fetched by its JVM. */
+    LAUNCHED,
+    /** The container was given back, and its JVM is to end. */
+    ENDING
+  }
+
+  final Container container;
+  final TaskAttemptId firstAttempt;
+  TaskAttemptId attempt;
+  State state = State.BUSY;
+  int tasks = 1;
+  /** The port of the NodeManager's shuffle service; -1 until the first attempt was launched. */
+  int shufflePort = -1;
+  /** The time when the container became IDLE, in milliseconds of the pool's clock. */
+  long idleSince;
+
+  WarmContainer(Container container, TaskAttemptId attempt) {
+    this.container = container;
+    this.firstAttempt = attempt;
+    this.attempt = attempt;
+  }
+
+  boolean waitsForAttemptToStart() {
+    return state == State.ASSIGNED || state == State.LAUNCHED;
+  }
+}

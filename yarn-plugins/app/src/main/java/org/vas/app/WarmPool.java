@@ -1,0 +1,240 @@
+package org.vas.app;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.vas.app.WarmContainer.State;
+
+/**
+ * The containers of a job and what each does. The allocator, the launcher and the server of the
+ * tasks' calls tell it what they see, and ask it what follows.
+ *
+ * <p>A container is free for another task only when its attempt reported success <b>and</b> its JVM
+ * then asked for more: a JVM that found itself unfit ends instead, and YARN reports that.
+ */
+public final class WarmPool {
+  /** The answers to a JVM that asks for another task. */
+  public enum Answer { WAIT, FETCH, END }
+
+  private final int maxTasks;
+  private final LongSupplier clock;
+  // By the number that a JVM knows its container by.
+  private final Map<Long, WarmContainer> containers = new HashMap<>();
+  private final Map<TaskAttemptId, WarmContainer> byAttempt = new HashMap<>();
+  // First attempt of a container -> its latest; kept when the container is over, as the launcher may
+  // still try to stop it on a node that does not answer.
+  private final Map<TaskAttemptId, TaskAttemptId> latest = new HashMap<>();
+  private int started;
+  private int reused;
+
+  /**
+   * Makes an empty pool.
+   *
+   * @param maxTasks tasks that a container runs at most
+   * @param clock milliseconds that only grow
+   */
+  WarmPool(int maxTasks, LongSupplier clock) {
+    this.maxTasks = maxTasks;
+    this.clock = clock;
+  }
+
+  /** The allocator gave a container to an attempt: a new one, or one that waited. */
+  synchronized void assigned(Container container, TaskAttemptId attempt) {
+    WarmContainer warm = containers.get(key(container.getId()));
+    if (warm == null) {
+      warm = new WarmContainer(container, attempt);
+      containers.put(key(container.getId()), warm);
+      started++;
+    } else {
+      byAttempt.remove(warm.attempt);
+      warm.attempt = attempt;
+      warm.state = State.ASSIGNED;
+      warm.tasks++;
+      reused++;
+    }
+    byAttempt.put(attempt, warm);
+    latest.put(warm.firstAttempt, attempt);
+  }
+
+  /** Returns whether the JVM of a container runs already and waits for the attempt just assigned. */
+  synchronized boolean isWarm(ContainerId id) {
+    WarmContainer warm = containers.get(key(id));
+    return warm != null && warm.state == State.ASSIGNED;
+  }
+
+  /** Returns the port of the shuffle service on a container's node; -1 when it is not known. */
+  synchronized int shufflePort(ContainerId id) {
+    WarmContainer warm = containers.get(key(id));
+    return warm == null ? -1 : warm.shufflePort;
+  }
+
+  /** The first attempt of a container was launched, by a NodeManager with this shuffle port. */
+  synchronized void started(TaskAttemptId attempt, int shufflePort) {
+    WarmContainer warm = byAttempt.get(attempt);
+    if (warm != null) {
+      warm.shufflePort = shufflePort;
+    }
+  }
+
+  /** An attempt is registered: its JVM may fetch it. */
+  public synchronized void launched(TaskAttemptId attempt) {
+    WarmContainer warm = byAttempt.get(attempt);
+    if (warm != null && warm.state == State.ASSIGNED) {
+      warm.state = State.LAUNCHED;
+    }
+  }
+
+  /** A JVM has fetched its attempt. */
+  public synchronized void fetched(long jvm) {
+    WarmContainer warm = containers.get(jvm);
+    if (warm != null && warm.waitsForAttemptToStart()) {
+      warm.state = State.BUSY;
+    }
+  }
+
+  /** An attempt reported success. */
+  public synchronized void done(TaskAttemptId attempt) {
+    WarmContainer warm = byAttempt.get(attempt);
+    if (warm != null && warm.state == State.BUSY) {
+      warm.state = State.DONE;
+    }
+  }
+
+  /** Returns whether the latest attempt of a JVM is a map; empty when the pool has not the JVM. */
+  public synchronized Optional<Boolean> runsMap(long jvm) {
+    return Optional.ofNullable(containers.get(jvm))
+        .map(warm -> warm.attempt.getTaskId().getTaskType() == TaskType.MAP);
+  }
+
+  /** Returns the latest attempt of a JVM; null when the pool has not the JVM. */
+  public synchronized TaskAttemptId attemptOf(long jvm) {
+    WarmContainer warm = containers.get(jvm);
+    return warm == null ? null : warm.attempt;
+  }
+
+  /** Returns what a JVM that asks for another task is told. */
+  public synchronized Answer ask(long jvm) {
+    WarmContainer warm = containers.get(jvm);
+    if (warm == null || warm.state == State.ENDING || warm.state == State.BUSY) {
+      return Answer.END;
+    }
+    if (warm.state == State.DONE) {
+      if (warm.tasks >= maxTasks) {
+        warm.state = State.ENDING;
+        return Answer.END;
+      }
+      warm.state = State.READY;
+      notifyAll();
+    }
+    return warm.state == State.LAUNCHED ? Answer.FETCH : Answer.WAIT;
+  }
+
+  /** Waits until a container is ready, or for a time where some wait already. */
+  synchronized void awaitReady(long idleMillis) throws InterruptedException {
+    while (!has(State.READY)) {
+      if (has(State.IDLE)) {
+        wait(idleMillis);
+        return;
+      }
+      wait();
+    }
+  }
+
+  /** Returns the containers whose attempt is over since the last call; from now on they wait. */
+  synchronized List<Container> takeReady() {
+    List<Container> ready = new ArrayList<>();
+    for (WarmContainer warm : containers.values()) {
+      if (warm.state == State.READY) {
+        warm.state = State.IDLE;
+        warm.idleSince = clock.getAsLong();
+        ready.add(warm.container);
+      }
+    }
+    return ready;
+  }
+
+  /** Returns the containers that wait, the one that waits longest first. */
+  synchronized List<Idle> idle() {
+    List<Idle> idle = new ArrayList<>();
+    long now = clock.getAsLong();
+    for (WarmContainer warm : containers.values()) {
+      if (warm.state == State.IDLE) {
+        idle.add(new Idle(warm.container, warm.firstAttempt, now - warm.idleSince));
+      }
+    }
+    idle.sort((left, right) -> Long.compare(right.waited, left.waited));
+    return idle;
+  }
+
+  synchronized boolean isIdle(ContainerId id) {
+    WarmContainer warm = containers.get(key(id));
+    return warm != null && warm.state == State.IDLE;
+  }
+
+  /** Gives a container up: its JVM is told to end. */
+  synchronized void end(ContainerId id) {
+    WarmContainer warm = containers.get(key(id));
+    if (warm != null) {
+      warm.state = State.ENDING;
+    }
+  }
+
+  synchronized boolean holds(ContainerId id) {
+    return containers.containsKey(key(id));
+  }
+
+  /** Returns the attempt that was last given to the container which this one started. */
+  synchronized TaskAttemptId latestOf(TaskAttemptId firstAttempt) {
+    return latest.getOrDefault(firstAttempt, firstAttempt);
+  }
+
+  /** Returns whether a container's latest attempt is this one. */
+  synchronized boolean runs(ContainerId id, TaskAttemptId attempt) {
+    WarmContainer warm = containers.get(key(id));
+    return warm != null && warm.attempt.equals(attempt) && warm.state != State.IDLE;
+  }
+
+  /** YARN reports that a container is over; returns what it was, empty when the pool had not it. */
+  synchronized Optional<WarmContainer> completed(ContainerId id) {
+    WarmContainer warm = containers.remove(key(id));
+    if (warm != null) {
+      byAttempt.remove(warm.attempt);
+    }
+    return Optional.ofNullable(warm);
+  }
+
+  /** Returns one line for the master's log. */
+  synchronized String summary() {
+    return started + " containers were started, " + reused + " attempts ran in one that waited";
+  }
+
+  private boolean has(State state) {
+    Predicate<WarmContainer> matches = warm -> warm.state == state;
+    return containers.values().stream().anyMatch(matches);
+  }
+
+  private static long key(ContainerId id) {
+    return id.getContainerId();
+  }
+
+  /** A container that waits, and for how long: in milliseconds. */
+  static final class Idle {
+    final Container container;
+    final TaskAttemptId firstAttempt;
+    final long waited;
+
+    Idle(Container container, TaskAttemptId firstAttempt, long waited) {
+      this.container = container;
+      this.firstAttempt = firstAttempt;
+      this.waited = waited;
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** An application master of MapReduce whose containers run one task after another. */
+package org.vas.app;

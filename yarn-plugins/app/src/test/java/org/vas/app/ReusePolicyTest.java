@@ -1,0 +1,84 @@
+package org.vas.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapred.JobConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ReusePolicyTest {
+  private final Configuration job = new Configuration(false);
+
+  @Test
+  void autoTakesHadoopsClassesAndOurs() {
+    job.set("mapreduce.job.map.class", "org.apache.hadoop.examples.terasort.TeraGen$SortGenMapper");
+    job.set("mapreduce.job.map.output.collector.class", "org.vas.shuffle.map.LustreCollector");
+    assertEquals(Optional.empty(), ReusePolicy.refusal(job));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mapreduce.job.map.class", "mapreduce.job.reduce.class",
+      "mapreduce.job.combine.class", "mapreduce.job.partitioner.class",
+      "mapreduce.job.inputformat.class", "mapreduce.job.outputformat.class",
+      "mapreduce.map.output.key.class", "mapreduce.job.output.value.class",
+      "mapreduce.job.output.key.comparator.class",
+      "mapreduce.job.output.group.comparator.class", "mapred.mapper.class",
+      "mapred.reducer.class", "mapred.output.committer.class", "mapreduce.map.output.compress.codec",
+      "mapreduce.chain.mapper.mapper.class.0",
+      "mapreduce.mapper.multithreadedmapper.mapclass"})
+  void autoRefusesAClassOfTheJob(String key) {
+    job.set(key, "org.example.Counts");
+    String reason = ReusePolicy.refusal(job).orElseThrow();
+    assertTrue(reason.contains(key) && reason.contains("org.example.Counts"), reason);
+    job.set("vas.containers.reuse", "on");
+    assertEquals(Optional.empty(), ReusePolicy.refusal(job));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"io.serializations", "io.compression.codecs"})
+  void autoRefusesAClassAmongOthers(String key) {
+    job.set(key, "org.apache.hadoop.io.serializer.WritableSerialization, org.example.Mine");
+    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("org.example.Mine"));
+  }
+
+  @Test
+  void autoRefusesAMapperOfOneOfSeveralInputs() {
+    job.set("mapreduce.input.multipleinputs.dir.mappers", "/in/a;org.example.Mine");
+    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("org.example.Mine"));
+  }
+
+  @Test
+  void autoTakesTheDefaultsOfHadoop() {
+    assertEquals(Optional.empty(), ReusePolicy.refusal(new JobConf()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mapreduce.job.ubertask.enable", "mapreduce.job.classloader",
+      "mapreduce.job.encrypted-intermediate-data"})
+  void whatCannotBeDoneIsRefusedEvenWhenOn(String key) {
+    job.set("vas.containers.reuse", "on");
+    job.setBoolean(key, true);
+    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(key));
+  }
+
+  @Test
+  void offIsSaid() {
+    job.set("vas.containers.reuse", "off");
+    assertEquals(Optional.of("vas.containers.reuse is off"), ReusePolicy.refusal(job));
+  }
+
+  @Test
+  void reducesFitMapsOnlyWithTheSameOptionsAndResources() {
+    job.set("mapreduce.map.java.opts", "-Xmx400m");
+    assertFalse(ReusePolicy.reducesFitMaps(job));
+    job.set("mapreduce.reduce.java.opts", "-Xmx400m");
+    assertTrue(ReusePolicy.reducesFitMaps(job));
+    job.set("mapreduce.reduce.env.LD_LIBRARY_PATH", "/opt/lib");
+    assertFalse(ReusePolicy.reducesFitMaps(job));
+  }
+}
