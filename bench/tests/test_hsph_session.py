@@ -22,7 +22,7 @@ from vas_bench.hsph.metric import NOT_TPC, PHASES
 from vas_bench.hsph.phases import play_once
 from vas_bench.hsph.play import is_done
 from vas_bench.hsph.record import WORKLOAD, hsph_identity, results_of
-from vas_bench.hsph.session import HsphSession, expected_seconds, step_names
+from vas_bench.hsph.session import RUNS, HsphSession, expected_seconds, step_name
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore, parse
 from vas_bench.run.experiments import experiments
@@ -210,9 +210,9 @@ def test_what_is_kept_is_shown_and_says_that_it_is_no_tpc_result(
 def test_dry_run_says_all_steps(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["bench", "hsph", "--dry-run"]) == 0
     out, err = capsys.readouterr()
-    assert [
-        line[: len(name)] for line, name in zip(out.splitlines()[2:], step_names(), strict=True)
-    ]
+    names = [step_name(number, phase) for number in RUNS for phase in PHASES]
+    lines = out.splitlines()[-len(names) :]
+    assert [line[: len(name)] for line, name in zip(lines, names, strict=True)] == names
     assert NOT_TPC in err
 
 

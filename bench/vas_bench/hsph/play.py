@@ -11,7 +11,7 @@ from vas_bench.engine.resume import Environment, changes
 from vas_bench.engine.rounds import RunIdentity
 from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
-from vas_bench.hsph.record import HsphSubject, hsph_identity, is_whole, session_of
+from vas_bench.hsph.record import HsphSubject, hsph_identity, is_whole, sessions_of
 from vas_bench.hsph.session import RUNS, HsphSession, expected_seconds, step_name
 from vas_bench.results.record import BenchRun
 from vas_bench.results.store import RunStore
@@ -45,11 +45,8 @@ def is_done(
 
     A session without its second run begins again: nothing may change between the two.
     """
-    sessions: dict[str, list[BenchRun]] = {}
-    for run in runs:
-        if run.configuration_hash == identity.hash and not changes(run.environment, here):
-            sessions.setdefault(session_of(run), []).append(run)
-    return any(map(is_whole, sessions.values()))
+    same = [r for r in runs if r.configuration_hash == identity.hash]
+    return any(map(is_whole, sessions_of(r for r in same if not changes(r.environment, here))))
 
 
 @dataclass(frozen=True)

@@ -82,18 +82,18 @@ def results_of(
     runs: Iterable[BenchRun], prices: PriceList | None = None
 ) -> tuple[list[HsphResult], list[BenchRun]]:
     """Returns all results of a file, oldest first, and the runs that are part of none."""
-    sessions: dict[str, list[BenchRun]] = {}
-    for run in runs:
-        if run.workload == WORKLOAD:
-            sessions.setdefault(session_of(run), []).append(run)
-    whole = [pair for pair in sessions.values() if is_whole(pair)]
-    rest = [run for found in sessions.values() if found not in whole for run in found]
+    sessions = sessions_of(run for run in runs if run.workload == WORKLOAD)
+    whole = [pair for pair in sessions if is_whole(pair)]
+    rest = [run for found in sessions if found not in whole for run in found]
     return [result_of(first, second, prices) for first, second in whole], rest
 
 
-def session_of(run: BenchRun) -> str:
-    """Returns the part of a run's id that both runs of a session have: `hsph-BEGAN`."""
-    return "-".join(run.id.split("-")[:2])
+def sessions_of(runs: Iterable[BenchRun]) -> list[list[BenchRun]]:
+    """Returns the runs by session: both runs of one have an id that begins `hsph-BEGAN`."""
+    sessions: dict[str, list[BenchRun]] = {}
+    for run in runs:
+        sessions.setdefault("-".join(run.id.split("-")[:2]), []).append(run)
+    return list(sessions.values())
 
 
 def is_whole(pair: list[BenchRun]) -> bool:

@@ -113,11 +113,6 @@ def step_name(number: int, phase: str) -> str:
     return f"run {number}: {phase}"
 
 
-def step_names() -> list[str]:
-    """Returns the names of all phases of both runs, in order."""
-    return [step_name(number, phase) for number in RUNS for phase in PHASES]
-
-
 _GIB = 1 << 30
 # Of a phase on two quiet cores: a part that it takes anyway, and one for each GiB. First guesses:
 # progress learns what phases take here.

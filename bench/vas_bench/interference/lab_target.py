@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from vas_bench.interference.sizes import HostSizes, sizes
 from vas_bench.interference.target import InterferenceRequest, TargetStage
 from vas_bench.results.environment import environment, lab_versions
 from vas_bench.run.arms import ARM_OF
+from vas_bench.run.kept import build_of_plugins
 from vas_core.errors import NotHere
 from vas_core.progress import Step, Steps
 from vas_core.qemu import find_qemu
@@ -39,7 +39,7 @@ from vas_lab.procfs import available_memory
 from vas_lab.sites import check_memory
 from vas_lab.spec import find_java
 from vas_lab.state import default_directory
-from vas_yarn.jars import find_hadoop, find_plugins
+from vas_yarn.jars import find_hadoop
 from vas_yarn.jobs.terasort import TeraSort, TeraSortSizes
 
 _LAB = "interference"
@@ -78,13 +78,12 @@ class LabTarget:
 
     def settings(self) -> dict[str, JsonValue]:
         """Returns sizes, versions, builds."""
-        build = hashlib.sha256(find_plugins().read_bytes()).hexdigest()
         versions: dict[str, JsonValue] = {**lab_versions(find_hadoop(), find_java())}
         ours: dict[str, JsonValue] = {"hosts": self.hosts, **self.sizes.as_dict()}
         if self.image:
             read_image(self.image)
             ours["guest"] = {"image": digest_of(self.image / SUMS), "kvm": self.kvm}
-        return {**ours, "versions": versions, "build": build}
+        return {**ours, "versions": versions, "build": build_of_plugins()}
 
     def words(self) -> str:
         """Returns the sizes in words."""

@@ -68,8 +68,6 @@ def file_row(layout: str, found: FileCount) -> GoalRow:
     limit = LAYOUTS[layout].limit
     if found.files != found.counted:
         wrong = f"{found.files} files on the disk, {found.counted} in the counters"
-        met = None if limit is None else False
-        return GoalRow(name, None, None, found.maps, limit, met, invalid=wrong)
+        return GoalRow(name, None, None, found.maps, limit, invalid=wrong)
     each = found.files / found.maps
-    met = None if limit is None else each <= limit
-    return GoalRow(name, each, (each, each), found.maps, limit, met)
+    return GoalRow(name, each, (each, each), found.maps, limit)

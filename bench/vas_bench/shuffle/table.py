@@ -21,9 +21,15 @@ class GoalRow:
     interval: tuple[float, float] | None
     n: int
     goal: float | None
-    met: bool | None
     p: float | None = None
     invalid: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Tells whether the value is within the goal; None without a goal."""
+        if self.goal is None:
+            return None
+        return self.value is not None and self.value <= self.goal
 
     def as_json(self) -> dict[str, Any]:
         """The row as `vas bench shuffle --json` prints it; `invalid` only where it is."""
@@ -66,11 +72,9 @@ def row(title: str, goal: Goal, checked: Sequence[BenchRun]) -> GoalRow:
     wrong = next((f"{r.system}, round {r.round}: {r.invalid}" for r in runs if r.invalid), "")
     if wrong:
         n = min(sum(r.system == it and not r.invalid for r in runs) for it in goal.systems)
-        met = None if goal.limit is None else False
-        return GoalRow(name, None, None, n, goal.limit, met, invalid=wrong)
+        return GoalRow(name, None, None, n, goal.limit, invalid=wrong)
     it = goal.estimate(runs)
-    met = None if goal.limit is None else it.value <= goal.limit
-    return GoalRow(name, it.value, (it.low, it.high), it.n, goal.limit, met, it.p)
+    return GoalRow(name, it.value, (it.low, it.high), it.n, goal.limit, it.p)
 
 
 def judged(runs: Sequence[BenchRun]) -> list[BenchRun]:
