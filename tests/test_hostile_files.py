@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from vas_bench.results.store import RunStore
 from vas_core.cli import run_command
+from vas_core.errors import BadInput
+from vas_image.image import SUMS, check_sums
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Enough for the program, far too little for a file without an end.
@@ -32,6 +35,8 @@ READERS = {
     "bench stats": ["bench", "stats", "{file}"],
     "bench report": ["bench", "report", "{file}", "--out", "{directory}/r.html"],
     "bench run": ["bench", "run", "{file}", "--dry-run"],
+    "bench resume": ["bench", "run", "{plan}", "--resume", "--out", "{file}", "--dry-run"],
+    "provision audit": ["provision", "audit", "--advisories", "{file}"],
 }
 
 pytestmark = pytest.mark.machine
@@ -86,9 +91,32 @@ def test_O7_a_reader_of_a_users_file_has_a_limit(
         "directory": tmp_path,
         "machine": REPOSITORY / "affinity/tests/machines/16intel64-manyVFs.xml",
         "map": REPOSITORY / "cluster/examples/laptop-lab.yaml",
+        "plan": REPOSITORY / "bench/plans/quick.yaml",
     }
     status = run_command([word.format(**places) for word in READERS[name]])
     said = capsys.readouterr()
     assert status in (1, 2), said
     assert said.out == ""
     assert said.err.count("\n") == 1, said.err
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.usefixtures("little_memory")
+def test_O7_results_are_appended_to_regular_files_alone(tmp_path: Path) -> None:
+    for file in (Path("/dev/zero"), _fifo(tmp_path / "fifo")):
+        with pytest.raises(BadInput, match="not a regular file"), RunStore.open(file):
+            pass
+    with pytest.raises(BadInput, match="larger than"), RunStore.open(_sparse(tmp_path / "huge")):
+        pass
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.usefixtures("little_memory")
+def test_O7_the_check_sums_of_an_image_have_a_limit(tmp_path: Path) -> None:
+    (tmp_path / SUMS).symlink_to("/dev/zero")
+    with pytest.raises(BadInput, match="is a device"):
+        list(check_sums(tmp_path))
+    (tmp_path / SUMS).unlink()
+    (tmp_path / SUMS).write_text("00  named\n")
+    (tmp_path / "named").symlink_to("/dev/zero")
+    assert list(check_sums(tmp_path)) == [("named", False)]

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput
+from vas_core.reading import read_limited
 from vas_core.sbom import SbomComponent, file_components
 from vas_core.wheels import NODE_LOCK
 from vas_yarn.jars import find_hadoop, find_plugins
 
 ADVISORIES = NODE_LOCK.with_name("advisories.tsv")
+_MOST_BYTES = 16 << 20
 _LOCKED = re.compile(r"([\w.-]+)==([^ ;\\]+)")
 
 
@@ -40,9 +42,10 @@ class AuditFinding:
 
 
 def read_advisories(path: Path = ADVISORIES) -> list[Advisory]:
-    """Reads the list of advisories. Raises BadInput for a line without five columns."""
+    """Reads the list of advisories. Raises BadInput for a line without five columns, for a list
+    without advisories, and for what is no file of a list's size."""
     found = []
-    for number, line in enumerate(path.read_text().splitlines(), start=1):
+    for number, line in enumerate(_text(path).splitlines(), start=1):
         if line.startswith("#"):
             continue
         words = line.split("\t")
@@ -51,7 +54,18 @@ def read_advisories(path: Path = ADVISORIES) -> list[Advisory]:
             raise BadInput(f"has {len(words)} columns, not 5", where=f"{path}:{number}", hint=hint)
         kind, name, fixed, identifier, accepted = words
         found.append(Advisory(kind, name, "" if fixed == "-" else fixed, identifier, accepted))
+    if not found:
+        raise BadInput("has no advisory", where=str(path), hint="name the repository's list")
     return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_limited(path, _MOST_BYTES).decode()
+    except OSError as wrong:
+        raise BadInput(f"cannot be read: {wrong.strerror}", where=str(path)) from wrong
+    except UnicodeDecodeError as wrong:
+        raise BadInput("is not a text file", where=str(path)) from wrong
 
 
 def components_of_nodes() -> list[SbomComponent]:

@@ -101,8 +101,9 @@ def audit_command(advisories: Path, as_json: bool) -> None:
     \f
     Raises VasError if a vulnerability is not accepted.
     """
+    known = audit_module.read_advisories(advisories)
     components = audit_module.components_of_nodes()
-    findings = audit_module.audit(components, audit_module.read_advisories(advisories))
+    findings = audit_module.audit(components, known)
     click.echo(_findings_as_json(components, findings) if as_json else _table(components, findings))
     if open_ones := [finding for finding in findings if not finding.advisory.accepted]:
         raise VasError(

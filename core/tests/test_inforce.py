@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,3 +110,18 @@ def test_H7_a_refusal_is_an_alarm_until_a_reading_is_taken(
     told.note_reading()
     told.took()
     assert bed.value("map_current") == 1 and told.is_current
+
+
+def test_H7_what_was_refused_is_read_again_though_no_file_changed(bed: Bed) -> None:
+    """What was wrong may have been elsewhere: an interface that is back, a server that answers."""
+    bed.file.write_text("good")
+    told = bed.in_force()
+    told.start(bed.use)
+    bed.file.write_text("useless")
+    told.note_reading()
+    told.refused(VasError("no such interface"))
+    now = time.monotonic()
+    assert not told.is_due(now)
+    assert told.is_due(now + 31)
+    told.note_reading()
+    assert not told.is_due(now + 31), "it is being read"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -69,6 +70,28 @@ def test_S2_what_is_told_needs_an_echo_of_this_daemon() -> None:
     restarted = Trust("oss1", host.keys, 1.0)
     assert not believed(restarted.verify(Leg.VIRTIO, "vm1", told))
     assert believed(host.verify(Leg.VIRTIO, "vm1", told))
+
+
+def test_S2_a_daemon_that_ended_is_not_heard_again() -> None:
+    """Its last word, kept by somebody, would be as new as that of the daemon after it."""
+    host, guest = pair(Keys((OLD,)), Keys((OLD,)))
+    met(host, guest)
+    guest.verify(Leg.VIRTIO, "oss1", host.ask(Leg.VIRTIO, "vm1", **UP))
+    kept = guest.ask(Leg.VIRTIO, "oss1", **DOWN)
+    met(host, Trust("vm1", guest.keys, 1.0))
+    heard = host.verify(Leg.VIRTIO, "vm1", kept)
+    assert isinstance(heard, HeardProbe) and heard.refusal is Refusal.STALE
+
+
+def test_S2_what_comes_late_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    host, guest = pair(Keys((OLD,)), Keys((OLD,)))
+    met(host, guest)
+    guest.verify(Leg.VIRTIO, "oss1", host.ask(Leg.VIRTIO, "vm1", **UP))
+    kept = guest.ask(Leg.VIRTIO, "oss1", **DOWN)
+    later = time.monotonic_ns() + 1_100_000_000
+    monkeypatch.setattr(time, "monotonic_ns", lambda: later)
+    heard = host.verify(Leg.VIRTIO, "vm1", kept)
+    assert isinstance(heard, HeardProbe) and heard.refusal is Refusal.STALE
 
 
 def test_S2_an_older_word_by_the_other_leg_is_not_taken() -> None:
@@ -155,6 +178,14 @@ def test_S2_no_link_fifo_or_directory_is_a_key(tmp_path: Path) -> None:
     for name in ("link", "fifo", "."):
         with pytest.raises(BadInput):
             read_keys(tmp_path / name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_S2_a_key_of_another_user_is_refused(tmp_path: Path) -> None:
+    file = keyfile(tmp_path, OLD.hex())
+    os.chown(file, 12345, -1)
+    with pytest.raises(BadInput, match="belongs to user 12345, who knows the key"):
+        read_keys(file)
 
 
 def test_S2_a_key_is_in_no_message_of_a_debugger() -> None:

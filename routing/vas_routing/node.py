@@ -11,6 +11,7 @@ from pathlib import Path
 from vas_cluster import Cluster
 from vas_core.errors import FoundDifferent
 from vas_core.journal import Journal, JournalEntry
+from vas_core.predictable_names import HOST_JOURNAL
 from vas_routing.desired import DesiredState
 from vas_routing.kernel import RouteKernel
 from vas_routing.links import NodeLinks
@@ -34,7 +35,7 @@ class RoutedNode:
     @property
     def journal(self) -> Path:
         """The file with the values that the kernel had before VAS changed them."""
-        return self.state / "journal.json"
+        return self.state / HOST_JOURNAL.of()
 
     def desired_state(self, links: NodeLinks, choices: Choices) -> DesiredState | None:
         """Returns the node's desired state; None if no path is up.

@@ -11,11 +11,13 @@ from pydantic import BaseModel, ConfigDict
 from vas_core.documents import read_json
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
+from vas_core.reading import read_limited
 from vas_image.definition import System
 
 DISK, KERNEL, INITRD = "vas-guest.qcow2", "vas-guest.vmlinuz", "vas-guest.initrd"
 BILL, SUMS, ABOUT = "vas-guest.cdx.json", "SHA256SUMS", "image.json"
 _PIECE_BYTES = 1 << 20
+_MOST_BYTES = 1 << 20
 
 
 class Image(BaseModel):
@@ -61,7 +63,7 @@ def check_sums(directory: Path) -> Iterator[tuple[str, bool]]:
     Raises BadInput if SHA256SUMS is missing.
     """
     try:
-        text = (directory / SUMS).read_text()
+        text = read_limited(directory / SUMS, _MOST_BYTES).decode(errors="replace")
     except FileNotFoundError:
         hint = "build the image with `vas image build`"
         raise BadInput("lacks its check sums", where=str(directory), hint=hint) from None

@@ -14,7 +14,7 @@ from map_output import JOB, publish
 from vas_core.cli import run_command
 from vas_core.errors import VasError
 from vas_core.predictable_names import JANITOR, JANITOR_MEMORY, QUARANTINE_PREFIX
-from vas_yarn.shuffle.janitor.store import Quarantined, StagingStore
+from vas_yarn.shuffle.janitor.store import JobDirectory, Quarantined, StagingStore
 
 BOB, CAROL = 4001, 4003
 OLD = f"{QUARANTINE_PREFIX}.{JOB}.1000"
@@ -126,6 +126,71 @@ def test_S5_what_took_the_place_of_a_judged_quarantine_stays(staging: Path, uid:
     with pytest.raises(VasError, match="another directory took its place"):
         store.delete(found)
     assert data.exists()
+    store.close()
+
+
+def test_L1_what_is_said_of_another_application_is_a_doubt(
+    rm: FakeRm, staging: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = staging / "bob" / ".staging" / JOB
+    publish(job, 0, [100])
+    job.parent.chmod(0o700)
+    other = {"id": "application_1_0002", "state": "FINISHED", "finishedTime": 1}
+    rm.apps[JOB.replace("job", "application")] = other
+    assert gc(rm, staging) == 1
+    assert rows(capsys)[f"bob/.staging/{JOB}"]["verdict"] == "doubt"
+    assert job.exists()
+
+
+def test_S5_what_takes_the_place_during_the_rename_goes_back(
+    staging: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = staging / "bob" / ".staging" / JOB
+    publish(job, 0, [100])
+    job.parent.chmod(0o700)
+    store = StagingStore(staging)
+    (found,) = store.entries()
+    assert isinstance(found, JobDirectory)
+    rename = os.rename
+
+    def late(source: str, target: str, **places: int) -> None:
+        monkeypatch.setattr(os, "rename", rename)
+        job.rename(staging / "elsewhere")
+        job.mkdir()
+        (job / "own").write_text("x")
+        os.rename(source, target, **places)
+
+    monkeypatch.setattr(os, "rename", late)
+    with pytest.raises(VasError, match="another directory took its place"):
+        store.move(found, 1)
+    assert (job / "own").exists()
+    store.close()
+
+
+@as_root
+def test_S5_what_takes_a_directorys_place_while_it_is_opened_stays(
+    staging: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = quarantine(staging, "bob")
+    (made / "results").mkdir()
+    of(BOB, staging / "bob")
+    carols(staging / "hers")
+    store = StagingStore(staging)
+    (found,) = store.entries()
+    assert isinstance(found, Quarantined)
+    opened = os.open
+
+    def late(path: str, flags: int, **places: int) -> int:
+        if path == "results":
+            monkeypatch.setattr(os, "open", opened)
+            (made / "results").rmdir()
+            (staging / "hers").rename(made / "results")
+        return opened(path, flags, **places)
+
+    monkeypatch.setattr(os, "open", late)
+    with pytest.raises(VasError, match=f"results in it belongs to uid {CAROL}"):
+        store.delete(found)
+    assert (made / "results" / "run1" / "data").read_text() == "carols"
     store.close()
 
 

@@ -265,6 +265,22 @@ def test_U1_the_input_of_a_runnable_jar_is_known(
     assert found["why"] == "a map has up to 1000 B, at most 256 MiB"
 
 
+@pytest.mark.parametrize("word", ["//[a-z]", "http://[x/in", "/in**", "/***/x", "/**x", "a//[b"])
+def test_U1_an_argument_that_is_no_path_stops_no_job(word: str, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"12345678")
+    found = find_input([word, "/in"], tmp_path, 4)
+    assert found is not None and found.total in (8, 16)
+
+
+def test_U1_two_stars_are_one_to_hadoop(tmp_path: Path) -> None:
+    (tmp_path / "in/day").mkdir(parents=True)
+    (tmp_path / "in/words").write_bytes(b"1234")
+    (tmp_path / "in/day/words").write_bytes(b"12345678")
+    found = find_input(["/in/**"], tmp_path, 4)
+    assert found is not None and found.total == 12, "a file, and those of a directory"
+    assert find_input(["/**/words"], tmp_path, 4) == Input(4, 4), "one directory deep"
+
+
 @pytest.mark.parametrize(
     ("manifest", "named"),
     [

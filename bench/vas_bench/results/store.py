@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from vas_bench.results.record import BenchRun
 from vas_core.errors import BadInput, VasError
 from vas_core.files import fsync_directory
 from vas_core.reading import read_limited
+from vas_core.safe_open import what_is
 
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
@@ -86,6 +88,21 @@ def parse(data: bytes) -> Content:
         else:
             runs.append(run)
     return Content(tuple(runs), tuple(damaged), torn, settings)
+
+
+def content_of(path: Path) -> Content:
+    """Returns what a file of results holds, which is only looked at.
+
+    Raises BadInput for anything but a regular file, and for one that is larger than results are;
+    OSError where it cannot be read.
+    """
+    _refuse_irregular(path.stat(), path)
+    return parse(read_limited(path, _MOST_BYTES))
+
+
+def _refuse_irregular(found: os.stat_result, path: Path) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise BadInput(f"is {what_is(found)}, not a regular file", where=str(path))
 
 
 def _first(wrong: ValidationError) -> str:
@@ -161,9 +178,10 @@ class RunStore:
             return
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
+            _refuse_irregular(os.fstat(descriptor), path)
             _lock(descriptor, path)
             fsync_directory(path.parent)
-            data = path.read_bytes()
+            data = read_limited(path, _MOST_BYTES)
             _refuse_old(data, path)
             content = parse(data)
             _mend_end(descriptor, data, torn=content.torn_line is not None)

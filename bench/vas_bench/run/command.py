@@ -15,7 +15,7 @@ from vas_bench.report.facts import facts_of
 from vas_bench.report.page import html, page_of
 from vas_bench.report.words import runs_words
 from vas_bench.results.record import BenchRun
-from vas_bench.results.store import RunStore, parse
+from vas_bench.results.store import RunStore, content_of
 from vas_bench.run.conduct import conduct, say_rounds, without_settings
 from vas_bench.run.estimate import estimated_seconds
 from vas_bench.run.experiments import Experiment, experiments
@@ -115,7 +115,7 @@ def _left(site: PlannedSite, file: Path, resume: bool) -> list[Round[Experiment]
     drawn = _drawn(plan, list(whole) or without_settings(experiments(plan)))
     if not resume or not file.exists():
         return drawn
-    return left_to_do(drawn, parse(file.read_bytes()), site.environment(), file=file, resume=True)
+    return left_to_do(drawn, content_of(file), site.environment(), file=file, resume=True)
 
 
 def _say(drawn: Sequence[Round[Experiment]], as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -38,12 +39,17 @@ def find_input(
 
 
 def _paths(name: str, mount: Path, home: str) -> Iterator[Path]:
-    uri = urlsplit(name)
+    try:
+        uri = urlsplit(name)
+    except ValueError:  # what begins like a URL, as a regular expression may
+        return
     if uri.scheme not in ("", "lustre") or not uri.path:
         return
     if not uri.path.startswith("/") and (not home or uri.scheme):
         return
     below = (uri.path if uri.path.startswith("/") else f"{home}/{uri.path}").lstrip("/")
+    # Two stars are one to Hadoop; to glob() they are all directories below, or an error.
+    below = re.sub(r"\*{2,}", "*", below)
     yield from mount.glob(below) if _WILDCARDS & set(below) else (mount / below,)
 
 

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Keeps layouts of files in a plain directory, as a metadata server with {@value #OSTS} OSTs:
  * what is set on a file made by mknod takes effect, and gets objects round robin.
  */
-final class FakeMds implements ClientCalls {
+class FakeMds implements ClientCalls {
   static final int OSTS = 4;
   private static final int V3 = 0x0BD30BD0;
   private static final int COMPOSITE = 0x0BD60BD0;

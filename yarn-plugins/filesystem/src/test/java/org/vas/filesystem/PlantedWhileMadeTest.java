@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
@@ -166,6 +167,32 @@ class PlantedWhileMadeTest {
     assertTrue(message.contains("/project/new: was just made, and is a symbolic link"), message);
     assertThrows(ErrnoException.class, () -> calls.get(victim, "lustre.lov"), "no layout was set");
     assertTrue(Files.isSymbolicLink(link), "what is not ours is not removed");
+  }
+
+  /** Its user's own file, in the new one's place before anybody knows what the new one is. */
+  @Test
+  void D3_aFileWithBytesThatIsMovedIntoTheNewFilesPlaceIsNotWritten() throws IOException {
+    fileSystem(What.LINK).close();
+    Path mount = victim.getParent().getParent();
+    Files.setPosixFilePermissions(
+        mount.resolve("project"), PosixFilePermissions.fromString("rwxrwxrwx"));
+    Configuration conf = TestMount.configuration();
+    conf.set("vas.lustre.mount", mount.toString());
+    ClientCalls moving = new FakeMds() {
+      @Override
+      public void mknod(Path file, int mode) throws IOException {
+        super.mknod(file, mode);
+        Files.move(file, victim.resolveSibling("moved"));
+        Files.move(victim, file);
+      }
+    };
+    try (LustreFileSystem fs = new LustreFileSystem(moving)) {
+      conf.set("vas.lustre.stripe-count", "0");
+      fs.initialize(TestMount.ROOT_URI, conf);
+      assertThrows(PlantedException.class, () ->
+          fs.create(new org.apache.hadoop.fs.Path("/project/new"), false).close());
+    }
+    assertEquals("precious", Files.readString(mount.resolve("project/new")));
   }
 
   static Stream<String> names() {

@@ -221,6 +221,23 @@ class RenameTest {
     }
   }
 
+  /** Between link and unlink another writer may give the old name to a file of its own. */
+  @Test
+  void R1_aFileThatTakesTheOldNameMeanwhileStays() throws Exception {
+    Files.writeString(local("source"), "bytes");
+    Files.writeString(local("other"), "another's");
+    ClientCalls calls = new FakeMds() {
+      @Override
+      public void link(java.nio.file.Path from, java.nio.file.Path to) throws ErrnoException {
+        new Libc().link(from, to);
+        Libc.rename(local("other"), from);
+      }
+    };
+    new NoReplace(calls).rename(local("source"), local("target"));
+    assertEquals("bytes", Files.readString(local("target")));
+    assertEquals("another's", Files.readString(local("source")));
+  }
+
   /** One name that two paths lead to is no rename that died: to unlink one loses the file. */
   @ParameterizedTest
   @EnumSource

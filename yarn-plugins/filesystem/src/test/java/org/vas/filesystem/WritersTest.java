@@ -219,6 +219,18 @@ class WritersTest {
     assertEquals(LockScope.CLUSTER, LockScope.of(java.nio.file.Path.of("/lustrex/a"), over));
   }
 
+  /** The name leads to another file by the time that the lock is there: that one is not locked. */
+  @Test
+  void D2_aFileThatLostItsNameBeforeItWasLockedIsNotAppendedTo() throws Exception {
+    Files.writeString(local("a"), "old");
+    Files.createLink(local("kept"), local("a"));
+    Files.delete(local("a"));
+    Files.writeString(local("a"), "new");
+    WriterLocks locks = new WriterLocks(true, () -> LockScope.CLUSTER);
+    assertTold(local("a") + ": replaced by others", () -> locks.append(local("kept"), local("a")));
+    locks.append(local("kept"), local("kept")).close();
+  }
+
   @Test
   void D2_mapOutputIsAppendedToWithoutALock() throws Exception {
     Path own = new Path("/job_1_1/shuffle/attempt_1_1_m_000000_0/packed.mof");

@@ -65,7 +65,7 @@ final class MergeThread {
           + "=false if it fails again");
     }
     // In one thread a comparator that contradicts itself gives what it gives in stock: any order.
-    if (!mode.equals("on") || isHadoops(comparator)) {
+    if (!mode.equals("on") || jobsOrder().isEmpty()) {
       return OrderCheck.none();
     }
     return OrderCheck.of(KeyOrder.of(job), where, comparator.getClass().getName() + " or "
@@ -78,9 +78,11 @@ final class MergeThread {
       return notHadoops("codec", codec.getClass());
     }
     Optional<String> cipher = jobsCipher();
-    if (cipher.isPresent() || known) {
-      return cipher;
-    }
+    return cipher.isPresent() || known ? cipher : jobsOrder();
+  }
+
+  // Hadoop's generic comparators order by code of the key class and of its serialization.
+  private Optional<String> jobsOrder() {
     if (!isHadoops(comparator)) {
       return notHadoops("comparator", comparator.getClass());
     }

@@ -12,6 +12,8 @@ import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.apache.hadoop.crypto.CryptoCodec;
+import org.apache.hadoop.crypto.JceAesCtrCryptoCodec;
 import org.apache.hadoop.forged.ForgedComparator;
 import org.apache.hadoop.io.DoubleWritable;
 import org.apache.hadoop.io.IntWritable;
@@ -19,6 +21,7 @@ import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.VIntWritable;
 import org.apache.hadoop.io.compress.GzipCodec;
+import org.apache.hadoop.io.serializer.Serialization;
 import org.apache.hadoop.io.serializer.WritableSerialization;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
@@ -158,4 +161,27 @@ class MergeThreadTest {
   void W1_aCodecOfTheJobIsSeenWithAnyKey() throws Exception {
     assertFalse(new MergeThread(harness.job, new Hostile.ScratchCodec()).whyInReduce().isEmpty());
   }
+
+  /** A key class of Hadoop's says nothing of who reads it. */
+  @Test
+  void W1_aSerializationOfTheJobIsSeenWithHadoopsKeys() throws Exception {
+    harness.job.setMapOutputKeyClass(DoubleWritable.class);
+    harness.job.setClass("io.serializations", OwnSerialization.class, Serialization.class);
+    assertTrue(why(false).startsWith("the serialization " + OwnSerialization.class.getName()));
+  }
+
+  /** Reads as Hadoop's does. */
+  public static class OwnSerialization extends WritableSerialization {}
+
+  @Test
+  void W1_aCipherOfTheJobIsSeenWithAnyKey() throws Exception {
+    harness.job.setClass("hadoop.security.crypto.codec.classes.aes.ctr.nopadding",
+        OwnCipher.class, CryptoCodec.class);
+    assertEquals("", why(false));
+    harness.job.setBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, true);
+    assertTrue(why(false).startsWith("the cipher " + OwnCipher.class.getName()), () -> "not seen");
+  }
+
+  /** Encrypts as Hadoop's does. */
+  public static class OwnCipher extends JceAesCtrCryptoCodec {}
 }

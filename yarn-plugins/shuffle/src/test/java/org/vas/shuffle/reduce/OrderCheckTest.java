@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.apache.hadoop.io.BinaryComparable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.WritableComparable;
 import org.apache.hadoop.io.WritableComparator;
@@ -32,8 +34,12 @@ class OrderCheckTest {
   }
 
   private void publish(String... words) throws IOException {
+    publish(Text::new, words);
+  }
+
+  private void publish(Function<String, Text> key, String... words) throws IOException {
     List<Rec> records = List.of(words).stream()
-        .map(word -> new Rec(new Text(word), new Text("v")))
+        .map(word -> new Rec(key.apply(word), new Text("v")))
         .collect(java.util.stream.Collectors.toList());
     new MofWriter(harness.job).segment(0, 0, records).publish(ReduceHarness.map(0, 0));
     harness.umbilical.event(ReduceHarness.map(0, 0), Status.SUCCEEDED);
@@ -97,5 +103,31 @@ class OrderCheckTest {
     assertTrue(e.getMessage().endsWith(Changing.class.getName() + " or org.apache.hadoop.io.Text is"
         + " not safe in two threads at once, or contradicts itself; set"
         + " vas.shuffle.merge-thread=auto"), e::getMessage);
+  }
+
+  /** A key whose order changes, compared by the comparator that Hadoop has for any key class. */
+  public static class ChangingKey extends Text {
+    private static final AtomicLong CALLS = new AtomicLong();
+
+    public ChangingKey() {}
+
+    ChangingKey(String word) {
+      super(word);
+    }
+
+    @Override
+    public int compareTo(BinaryComparable other) {
+      return CALLS.incrementAndGet() % 3 == 0 ? -1 : 1;
+    }
+  }
+
+  @Test
+  void W1_theJobsWordIsCheckedForAKeyClassWithoutAComparatorOfItsOwn() throws Exception {
+    harness.job.set("vas.shuffle.merge-thread", "on");
+    harness.job.setMapOutputKeyClass(ChangingKey.class);
+    publish(ChangingKey::new, "a", "b", "c", "d");
+    DisorderException e = failure();
+    assertTrue(e.getMessage().endsWith(ChangingKey.class.getName() + " is not safe in two threads"
+        + " at once, or contradicts itself; set vas.shuffle.merge-thread=auto"), e::getMessage);
   }
 }
