@@ -22,25 +22,28 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
  * after each task.
  */
 final class JvmState {
-  private static final Path WORKING_DIRECTORY = Path.of("");
-  private static final Path JOB = Path.of(MRJobConfig.JOB_CONF_FILE);
   // More than this in use, after a collection, leaves the next task too little.
   private static final double HEAP_SHARE = 0.6;
 
+  private final Path directory;
   private final byte[] job;
   private final Set<String> files;
   private final Set<Thread> threads;
   private final ClassLoader loader;
 
-  private JvmState(byte[] job, Set<String> files, Set<Thread> threads, ClassLoader loader) {
+  private JvmState(
+      Path directory, byte[] job, Set<String> files, Set<Thread> threads, ClassLoader loader) {
+    this.directory = directory;
     this.job = job;
     this.files = files;
     this.threads = threads;
     this.loader = loader;
   }
 
-  static JvmState now() throws IOException {
-    return new JvmState(Files.readAllBytes(JOB), filesNow(), Set.copyOf(threadsNow()),
+  /** Takes down what is there; {@code directory} is the container's, with the job's job.xml. */
+  static JvmState now(Path directory) throws IOException {
+    byte[] job = Files.readAllBytes(directory.resolve(MRJobConfig.JOB_CONF_FILE));
+    return new JvmState(directory, job, names(directory), Set.copyOf(threadsNow()),
         Thread.currentThread().getContextClassLoader());
   }
 
@@ -72,19 +75,21 @@ final class JvmState {
 
   // The task's own job.xml was written over the job's; the next task's begins with that again.
   private void restoreFiles() throws IOException {
-    for (String name : filesNow()) {
-      if (!files.contains(name) && !FileUtil.fullyDelete(new File(name))) {
-        throw new IOException(new File(name).getAbsolutePath() + ": cannot be deleted");
+    for (String name : names(directory)) {
+      File left = directory.resolve(name).toFile();
+      if (!files.contains(name) && !FileUtil.fullyDelete(left)) {
+        throw new IOException(left + ": cannot be deleted");
       }
     }
-    Path fresh = Path.of(JOB + ".fresh");
+    Path fresh = directory.resolve(MRJobConfig.JOB_CONF_FILE + ".fresh");
     Files.write(fresh, job);
-    Files.move(fresh, JOB, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+    Files.move(fresh, directory.resolve(MRJobConfig.JOB_CONF_FILE),
+        StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
   }
 
-  private static Set<String> filesNow() throws IOException {
-    try (Stream<Path> all = Files.list(WORKING_DIRECTORY)) {
-      return all.map(Path::toString).collect(Collectors.toSet());
+  private static Set<String> names(Path directory) throws IOException {
+    try (Stream<Path> all = Files.list(directory)) {
+      return all.map(path -> path.getFileName().toString()).collect(Collectors.toSet());
     }
   }
 

@@ -1,5 +1,6 @@
 package org.apache.hadoop.mapred;
 
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +24,7 @@ public final class VasChild {
    *     this JVM
    */
   public static void main(String[] arguments) throws Throwable {
-    JvmState state = JvmState.now();
+    JvmState state = JvmState.now(Path.of("").toAbsolutePath());
     TaskLogs logs = TaskLogs.ofContainer();
     YarnChild.main(arguments);
     logs.reopen();

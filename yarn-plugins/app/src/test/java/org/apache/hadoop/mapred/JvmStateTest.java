@@ -1,0 +1,104 @@
+package org.apache.hadoop.mapred;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class JvmStateTest {
+  @TempDir Path container;
+  private JvmState state;
+
+  @BeforeEach
+  void take() throws IOException {
+    Files.writeString(container.resolve("job.xml"), "<configuration/>");
+    Files.createDirectory(container.resolve("tmp"));
+    Files.writeString(container.resolve("words.txt"), "of the distributed cache");
+    state = JvmState.now(container);
+  }
+
+  @Test
+  void theJobsConfigurationIsBackAndNoFileOfTheTaskIs() throws IOException {
+    Files.writeString(container.resolve("job.xml"), "the task's own");
+    Files.createDirectories(container.resolve("left/over"));
+    Files.writeString(container.resolve("left/over/file"), "x");
+    assertNull(state.restore());
+    assertEquals("<configuration/>", Files.readString(container.resolve("job.xml")));
+    assertFalse(Files.exists(container.resolve("left")));
+    assertTrue(Files.exists(container.resolve("words.txt")));
+    assertTrue(Files.exists(container.resolve("tmp")));
+  }
+
+  @Test
+  void aLinkThatTheTaskLeftIsRemovedAndNotFollowed(@TempDir Path elsewhere) throws IOException {
+    Path kept = Files.writeString(elsewhere.resolve("kept"), "x");
+    Files.createSymbolicLink(container.resolve("link"), elsewhere);
+    assertNull(state.restore());
+    assertFalse(Files.exists(container.resolve("link")));
+    assertTrue(Files.exists(kept));
+  }
+
+  @Test
+  void aThreadThatIsNoDaemonMakesTheJvmUnfit() throws Exception {
+    CountDownLatch end = new CountDownLatch(1);
+    Thread left = new Thread(() -> await(end), "left-by-a-task");
+    left.start();
+    try {
+      String unfit = state.restore();
+      assertTrue(unfit.contains("left-by-a-task"), unfit);
+    } finally {
+      end.countDown();
+      left.join();
+    }
+    assertNull(state.restore());
+  }
+
+  @Test
+  void anotherClassLoaderMakesTheJvmUnfit() throws Exception {
+    ClassLoader before = Thread.currentThread().getContextClassLoader();
+    try (URLClassLoader other = new URLClassLoader(new URL[0])) {
+      Thread.currentThread().setContextClassLoader(other);
+      String unfit = state.restore();
+      assertTrue(unfit.contains("class loader"), unfit);
+    } finally {
+      Thread.currentThread().setContextClassLoader(before);
+    }
+  }
+
+  @Test
+  void openFileSystemsAndTheirCountersAreGone() throws IOException {
+    FileSystem before = FileSystem.getLocal(new Configuration());
+    before.create(new org.apache.hadoop.fs.Path(container + "/words.txt"), true).close();
+    before.open(new org.apache.hadoop.fs.Path(container + "/words.txt")).close();
+    assertNull(state.restore());
+    assertTrue(before != FileSystem.getLocal(new Configuration()));
+    assertEquals(0, FileSystem.getGlobalStorageStatistics().get("file").getLong("writeOps"));
+  }
+
+  @Test
+  void anInterruptOfTheTaskIsNotTheNextOnes() throws IOException {
+    Thread.currentThread().interrupt();
+    assertNull(state.restore());
+    assertFalse(Thread.currentThread().isInterrupted());
+  }
+
+  private static void await(CountDownLatch end) {
+    try {
+      end.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
