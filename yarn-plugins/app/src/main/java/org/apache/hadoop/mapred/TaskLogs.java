@@ -6,6 +6,8 @@ import java.net.URL;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.log4j.LogManager;
 import org.apache.log4j.helpers.Loader;
@@ -21,6 +23,9 @@ final class TaskLogs {
 
   private final Path directory;
   private final String firstFile;
+  private final PrintStream firstOut = System.out;
+  private final PrintStream firstErr = System.err;
+  private final List<PrintStream> opened = new ArrayList<>();
 
   private TaskLogs(Path directory, String firstFile) {
     this.directory = directory;
@@ -33,23 +38,28 @@ final class TaskLogs {
     return new TaskLogs(Path.of(directory), System.getProperty(FILE, "syslog"));
   }
 
-  /** Goes on with the first attempt's syslog: a task that ends closes all logs. */
-  void reopen() {
+  /** Ends an attempt's logs, and goes on with the first one's: a task that ends closes its syslog. */
+  void end() {
+    System.setOut(firstOut);
+    System.setErr(firstErr);
+    opened.forEach(PrintStream::close);
+    opened.clear();
     open(firstFile);
   }
 
   /** Begins the logs of another attempt. */
   void begin(TaskAttemptID attempt) throws IOException {
-    PrintStream out = stream("stdout", attempt);
-    PrintStream err = stream("stderr", attempt);
-    System.setOut(out);
-    System.setErr(err);
+    System.setOut(stream("stdout", attempt));
+    System.setErr(stream("stderr", attempt));
     open(firstFile + "-" + attempt);
   }
 
   private PrintStream stream(String name, TaskAttemptID attempt) throws IOException {
     Path file = directory.resolve(name + "-" + attempt);
-    return new PrintStream(Files.newOutputStream(file), true, Charset.defaultCharset().name());
+    PrintStream stream =
+        new PrintStream(Files.newOutputStream(file), true, Charset.defaultCharset().name());
+    opened.add(stream);
+    return stream;
   }
 
   private static void open(String file) {

@@ -27,7 +27,7 @@ public final class VasChild {
     JvmState state = JvmState.now(Path.of("").toAbsolutePath());
     TaskLogs logs = TaskLogs.ofContainer();
     YarnChild.main(arguments);
-    logs.reopen();
+    logs.end();
     String unfit = state.restore();
     try (AnotherTask another = AnotherTask.at(arguments)) {
       while (unfit == null) {
@@ -37,7 +37,7 @@ public final class VasChild {
         }
         logs.begin(next.getTaskID());
         YarnChild.main(arguments);
-        logs.reopen();
+        logs.end();
         unfit = state.restore();
       }
     }
