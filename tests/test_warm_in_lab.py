@@ -6,6 +6,7 @@ Whatever happens to a JVM, the output is that of a job whose tasks have a JVM ea
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -166,6 +167,29 @@ def test_a_jvm_killed_in_its_second_task_costs_that_attempt_alone(
         job.succeeded()
         assert set(job.failed()) == {"m_000009_0"}
     assert digests(lab, "warm-killed") == output
+
+
+def test_a_task_that_exits_costs_its_own_attempt_alone(lab: Lab, output: dict[str, str]) -> None:
+    point = Point("exits", "VasChild", "rename", f"m_000009_0.*{MANIFEST}", action="exit:7")
+    with faulty_job(lab, "warm-exits", point, conf=_WARM) as job:
+        job.succeeded()
+        assert set(job.failed()) == {"m_000009_0"}
+        assert "Exit code: 7" in job.failed()["m_000009_0"]
+    assert digests(lab, "warm-exits") == output
+
+
+def test_a_lost_output_of_a_jvm_that_was_used_again_is_made_again(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    point = Point("reads", "VasChild", "open", f"m_000009_0.*{MANIFEST}")
+    with faulty_job(lab, "warm-lost", point, conf=_WARM) as job:
+        job.held("reads")
+        shutil.rmtree(job.output_of("m_000009_0"))
+        job.release("reads")
+        job.succeeded()
+        again = {name for name in job.attempts() if name[0] == "m" and name[-1] != "0"}
+        assert again == {"m_000009_1"}
+    assert digests(lab, "warm-lost") == output
 
 
 def test_jvms_killed_while_they_wait_fail_no_attempt(lab: Lab, output: dict[str, str]) -> None:

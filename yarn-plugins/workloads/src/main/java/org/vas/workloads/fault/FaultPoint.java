@@ -26,6 +26,7 @@ import org.apache.hadoop.conf.Configuration;
  *       or change what it is about to read;
  *   <li>{@code short}: from then on, a read gives one byte of two asked for;
  *   <li>{@code slow:MILLISECONDS}: from then on, each call takes so much longer;
+ *   <li>{@code exit:STATUS}: the process ends with that status;
  *   <li>an errno's name, such as {@code EIO}: from then on, calls fail with it.
  * </ul>
  */
@@ -34,6 +35,7 @@ final class FaultPoint {
 
   private static final String HOLD = "hold";
   private static final String SLOW = "slow:";
+  private static final String EXIT = "exit:";
   private static final long TICK_MILLIS = 50;
   private static final int WORDS = 6;
   private static final Map<String, String> ERRNOS = Map.of("EIO", "Input/output error",
@@ -62,7 +64,8 @@ final class FaultPoint {
     this.nth = Integer.parseInt(words[4]);
     this.action = words[5];
     this.directory = directory;
-    boolean known = action.equals(HOLD) || action.equals(SHORT) || action.startsWith(SLOW);
+    boolean known = action.equals(HOLD) || action.equals(SHORT)
+        || action.startsWith(SLOW) || action.startsWith(EXIT);
     if (!known && !ERRNOS.containsKey(action)) {
       throw new IllegalArgumentException(FaultConf.POINTS.name() + ": " + name + ": no action " + action);
     }
@@ -98,6 +101,8 @@ final class FaultPoint {
       }
     } else if (action.startsWith(SLOW)) {
       sleep(Long.parseLong(action.substring(SLOW.length())));
+    } else if (action.startsWith(EXIT)) {
+      System.exit(Integer.parseInt(action.substring(EXIT.length())));
     } else if (!action.equals(SHORT)) {
       throw new IOException(
           file + ": " + call + ": " + action + " (" + ERRNOS.get(action) + ")");
