@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,6 +20,7 @@ from vas_yarn.shuffle.manifest import (
     ManifestFile,
     ManifestSegment,
     OutputManifest,
+    _problems,
     decode,
     decode_version1,
 )
@@ -51,6 +52,13 @@ def test_there_are_vectors() -> None:
 def test_good_bytes_mean_the_json_beside_them(file: Path) -> None:
     expected = json.loads(file.with_suffix(".json").read_text())
     assert as_json(decode(file.read_bytes())) == expected
+
+
+def test_more_partitions_than_an_index_is_made_for_are_refused() -> None:
+    good = next(file for file in GOOD if file.parent.name == "v1")
+    manifest = decode(good.read_bytes())
+    many = replace(manifest, partitions=(1 << 20) + 1)
+    assert list(_problems(many)) == ["more than 1048576 partitions"]
 
 
 @pytest.mark.parametrize("file", BAD, ids=lambda f: f.stem)

@@ -21,6 +21,9 @@ from vas_yarn.shuffle.manifest_parts import (
 )
 from vas_yarn.shuffle.wire import Damaged
 
+# The index of more would be made in memory, as yarn-plugins has it (ManifestRules).
+MOST_PARTITIONS = 1 << 20
+
 __all__ = [
     "CHECKSUM_BYTES",
     "ManifestFile",
@@ -63,6 +66,8 @@ def _consistent(manifest: OutputManifest) -> OutputManifest:
 def _problems(manifest: OutputManifest) -> Iterator[str]:
     if manifest.partitions <= 0:
         yield "no partitions"
+    if manifest.partitions > MOST_PARTITIONS:
+        yield f"more than {MOST_PARTITIONS} partitions"
     if manifest.runs < 0:
         yield "a negative number of runs"
     names = Counter(file.name for file in manifest.files)

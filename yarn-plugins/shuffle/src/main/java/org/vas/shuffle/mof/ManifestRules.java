@@ -8,6 +8,9 @@ import java.util.Set;
 
 /** The rules of a manifest as a whole; a single segment is checked where it is made. */
 final class ManifestRules {
+  /** The most partitions of a manifest: its index has 32 bytes for each, and is made in memory. */
+  static final int MOST_PARTITIONS = 1 << 20;
+
   private static final Comparator<Segment> ORDER =
       Comparator.comparingInt(Segment::partition).thenComparingInt(Segment::run);
   private static final Comparator<Segment> PLACE =
@@ -22,6 +25,7 @@ final class ManifestRules {
    */
   static void check(Manifest manifest) {
     require(manifest.partitions() > 0, "no partitions");
+    require(manifest.partitions() <= MOST_PARTITIONS, "more than " + MOST_PARTITIONS + " partitions");
     require(manifest.runs() >= 0, "a negative number of runs");
     checkNames(manifest);
     Segment before = null;

@@ -82,6 +82,16 @@ class ManifestFormatTest {
   }
 
   @Test
+  void refusesMorePartitionsThanAnIndexIsMadeFor() {
+    int most = ManifestRules.MOST_PARTITIONS;
+    Manifest.Builder empty = Manifest.of("a").runs(0);
+    assertEquals(most, empty.partitions(most).build().partitions());
+    IllegalArgumentException refused = assertThrows(
+        IllegalArgumentException.class, () -> empty.partitions(most + 1).build());
+    assertEquals("more than 1048576 partitions", refused.getMessage());
+  }
+
+  @Test
   void refusesNamesThatLeadElsewhere() {
     for (String name : List.of("", "../x", "a/b", ".", ".hidden")) {
       assertThrows(IllegalArgumentException.class, () -> new MofFile(name, 1), name);
