@@ -49,10 +49,15 @@ class NodeSettingsTest {
     conf.set("yarn.nodemanager.container-executor.class",
         "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor");
     conf.set("hadoop.security.authentication", "kerberos");
+    // A machine without krb5.conf has no realm, and Hadoop asks for one.
+    System.setProperty("java.security.krb5.realm", "EXAMPLE.ORG");
+    System.setProperty("java.security.krb5.kdc", "kdc.example.org");
     try {
       UserGroupInformation.setConfiguration(conf);
       assertNull(Executor.whyTasksShareAUser(conf));
     } finally {
+      System.clearProperty("java.security.krb5.realm");
+      System.clearProperty("java.security.krb5.kdc");
       UserGroupInformation.reset();
     }
   }
