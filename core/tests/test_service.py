@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import threading
+import time
 from urllib.request import urlopen
 
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
 
 from vas_core.errors import BadInput, VasError
-from vas_core.service import OFF, serve_metrics
+from vas_core.service import MOST_CONNECTIONS, OFF, serve_metrics
 
 
 def registry() -> CollectorRegistry:
@@ -69,3 +72,22 @@ def test_what_is_no_address_is_bad_input(at: str) -> None:
 
 def test_off_is_off() -> None:
     serve_metrics(registry(), OFF)
+
+
+def test_connections_that_say_nothing_cost_a_bounded_number_of_threads_and_no_scrape() -> None:
+    """Without a bound each holds a thread and one of the daemon's 1,024 descriptors."""
+    threads, descriptors = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    at = ("127.0.0.1", free_port(socket.AF_INET, "127.0.0.1"))
+    serve_metrics(registry(), f"{at[0]}:{at[1]}")
+    silent = [socket.create_connection(at, timeout=10) for _ in range(4 * MOST_CONNECTIONS)]
+    try:
+        with urlopen(f"http://{at[0]}:{at[1]}/metrics", timeout=10) as answer:
+            assert "vas_answer 42.0" in answer.read().decode()
+        most, until = MOST_CONNECTIONS + 1, time.monotonic() + 10
+        while threading.active_count() > threads + most and time.monotonic() < until:
+            os.sched_yield()
+        assert threading.active_count() <= threads + most
+        assert len(os.listdir("/proc/self/fd")) <= descriptors + len(silent) + most
+    finally:
+        for connection in silent:
+            connection.close()
