@@ -19,9 +19,9 @@ from vas_core.cli import run_command
 from vas_layout import ingest
 from vas_layout.codec import decode
 from vas_layout.command import put as put_module
-from vas_layout.model import Layout, Plain
+from vas_layout.model import RAID0, Fid, Layout, Magic, Plain, StripeObject
 from vas_layout.reasons import unavailable
-from vas_layout.store import XattrStore
+from vas_layout.store import LayoutReader, XattrStore
 
 MOUNTS = "; `findmnt -t lustre` lists the mounts"
 
@@ -306,3 +306,24 @@ def test_R7_put_says_that_it_got_fewer_stripes(
     words = ["layout", "put", str(tmp_path / "s"), str(tmp_path / "d"), "--split", "64K", *osts]
     assert run_command(words) == 0
     assert "Lustre made 2 stripes instead of 4" in capsys.readouterr().err
+
+
+def test_a_sparse_file_of_too_many_ranges_is_refused_with_the_way_out(
+    tmp_path: Path,
+    map_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A user's empty file of 4 TiB has 67 million ranges in stripes of 64 KiB."""
+    objects = tuple(StripeObject(index, Fid(1, index)) for index in range(2))
+    layout = Plain(Magic.V1, RAID0, 65536, 2, 0, objects=objects)
+    monkeypatch.setattr(LayoutReader, "read", lambda *_: layout)
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        file.truncate(4 << 40)
+    assert run_command(["layout", "locate", str(path), "--json"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "sparse: has more than 500000 ranges; give --offset and --length" in said.err
+    assert run_command(["layout", "locate", str(path), "--split", "1G", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["ranges"]) == 4096

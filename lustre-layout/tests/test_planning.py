@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +12,17 @@ from layout_samples import vector
 
 from vas_core.errors import BadInput
 from vas_layout.codec import decode
-from vas_layout.model import RAID0, Fid, Magic, Plain, StripeObject
+from vas_layout.model import (
+    INIT,
+    RAID0,
+    Component,
+    Composite,
+    Fid,
+    Magic,
+    Plain,
+    StripeObject,
+)
+from vas_layout.ownership import stripe_spans, unowned_reason
 from vas_layout.planning import StripePlan, first_broken_split, plan_stripes
 
 MIB = 1 << 20
@@ -88,3 +101,40 @@ def test_impossible_wishes_are_refused(arguments: tuple[int, int, int], message:
 )
 def test_broken_splits_are_found(name: str, split: int, broken: int | None) -> None:
     assert first_broken_split(decode(vector(name)), GIB, split) == broken
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.integers(0, 400),
+    st.integers(0, 60),
+)
+def test_the_first_broken_split_is_that_of_all_borders(
+    osts: list[int], size: int, split: int, file_size: int, extent: int
+) -> None:
+    layout = _two_parts(osts, size, extent)
+    every = (span.offset for span in stripe_spans(layout, 0, file_size))
+    expected = next((border for border in every if border % split), None)
+    assert first_broken_split(layout, file_size, split) == expected
+
+
+def _two_parts(osts: list[int], size: int, extent: int) -> Composite:
+    """A progressive file whose second part begins at `extent`; its last part has no objects."""
+    objects = tuple(StripeObject(index, Fid(1, index)) for index in osts)
+    first = Plain(Magic.V1, RAID0, size, len(osts), osts[0], objects=objects)
+    one = Component(1, INIT, 0, extent, first)
+    two = Component(2, INIT, extent, 300, replace(first, objects=objects[::-1]))
+    return Composite(1, 0, 0, (one, two, Component(3, 0, 300, None, replace(first, objects=()))))
+
+
+def test_a_sparse_file_of_8_eib_is_judged_at_once() -> None:
+    """Any user can make one; a stripe at a time, `layout fix` of its directory never ended."""
+    began, size, split = time.monotonic(), (1 << 63) - 1, 128 * MIB
+    whole = _as_made(plan_stripes(size, split, 2000), 2000)
+    assert first_broken_split(whole, size, split) is None
+    first = Component(1, INIT, 0, 1 << 62, replace(whole, stripe_size=65536))
+    layout = Composite(1, 0, 0, (first, Component(2, 0, 1 << 62, None, replace(whole, objects=()))))
+    assert unowned_reason(layout, 0, size) == "component not instantiated"
+    assert unowned_reason(whole, 0, size) is None
+    assert time.monotonic() - began < 5

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from vas_layout.model import Layout
 from vas_layout.owners import OstOwners, Owner, Source
-from vas_layout.ownership import StripeSpan, owned_bytes, plain_at, stripe_spans
+from vas_layout.ownership import StripeSpan, owned_bytes, plain_at, stripe_spans, unowned_reason
 
 SPREAD = "no VM owns more than half: `vas layout fix` gives each split one owner"
 
@@ -113,15 +113,23 @@ def block_size(layout: Layout, size: int, *, normal: int, smallest: int) -> int:
     return last.stripe_size
 
 
-def _split_owner(layout: Layout, start: int, length: int, owners: OstOwners) -> OwnedSpan:
-    shares = owned_bytes(layout, start, length)
+def owned_shares(layout: Layout, offset: int, length: int, owners: OstOwners) -> list[OwnedSpan]:
+    """Returns the bytes of a range that each OST has, as spans that all begin at `offset`.
+
+    The time depends on the number of objects, not on the number of stripes.
+    """
+    shares = owned_bytes(layout, offset, length)
     parts = [
-        _owned_span(StripeSpan(start, size, ost), owners) for ost, size in shares.items() if size
+        _owned_span(StripeSpan(offset, size, ost), owners) for ost, size in shares.items() if size
     ]
     if shares[None]:
-        lost = next(span for span in stripe_spans(layout, start, length) if span.reason)
-        parts = [replace(p, reason=lost.reason) if p.ost is None else p for p in parts]
-    return main_owner(parts)
+        why = unowned_reason(layout, offset, length)
+        parts = [replace(p, reason=why) if p.ost is None else p for p in parts]
+    return parts
+
+
+def _split_owner(layout: Layout, start: int, length: int, owners: OstOwners) -> OwnedSpan:
+    return main_owner(owned_shares(layout, start, length, owners))
 
 
 def _why_no_vm(parts: Sequence[OwnedSpan], without_vm: int) -> str | None:

@@ -25,7 +25,7 @@ from vas_layout.model import (
     Plain,
     names_of,
 )
-from vas_layout.ownership import owned_bytes, stripe_spans
+from vas_layout.ownership import owned_bytes, unowned_reason
 from vas_layout.paths import size_of, walk
 from vas_layout.planning import StripePlan, first_broken_split, plan_stripes
 from vas_layout.reasons import unavailable
@@ -223,8 +223,7 @@ def _why(layout: Layout, plan: StripePlan, target: LayoutTarget) -> str | None:
     size = plan.file_size
     owned = owned_bytes(layout, 0, size)
     if owned[None]:
-        reason = next(span.reason for span in stripe_spans(layout, 0, size) if span.reason)
-        return f"{format_size(owned[None])} {reason}"
+        return f"{format_size(owned[None])} {unowned_reason(layout, 0, size)}"
     broken = first_broken_split(layout, size, target.split_size)
     if broken is not None:
         return f"{_stripes(layout)}: the split at {_split_start(broken, target)} is on several OSTs"

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import lcm
 
 from vas_layout.model import (
     MDT,
@@ -44,9 +45,24 @@ class StripeSpan:
 def stripe_spans(layout: Layout, offset: int, length: int) -> Iterator[StripeSpan]:
     """Yields the spans of a byte range in order, without a gap; neighbours on one OST are one span.
 
-    Lazy, as a range may have any number of stripes.
+    Lazy, as a range may have any number of stripes: a sparse file may have 8 EiB.
     """
     return _merged(_all_spans(layout, offset, length))
+
+
+def borders(layout: Layout, size: int, unit: int) -> Iterator[int]:
+    """Yields offsets where the owner changes, in order; leaves out those that only repeat.
+
+    Left out is a border of which an earlier one is as far from a multiple of `unit` bytes. So the
+    number of borders depends on the layout, and not on the size of the file.
+    """
+    return (span.offset for span in _merged(_all_spans(layout, 0, size, unit)))
+
+
+def unowned_reason(layout: Layout, offset: int, length: int) -> str | None:
+    """Returns why the first bytes of a range without a known owner have none; None if all have."""
+    parts = (part for part, _start, _end in _segments(layout, offset, offset + length))
+    return next((part for part in parts if isinstance(part, str)), None)
 
 
 def owned_bytes(layout: Layout, offset: int, length: int) -> Counter[int | None]:
@@ -78,12 +94,20 @@ def _bytes_below(plain: Plain, index: int, offset: int) -> int:
     return rounds * size + min(max(rest - index * size, 0), size)
 
 
-def _all_spans(layout: Layout, offset: int, length: int) -> Iterator[StripeSpan]:
+def _all_spans(
+    layout: Layout, offset: int, length: int, unit: int | None = None
+) -> Iterator[StripeSpan]:
     for part, start, end in _segments(layout, offset, offset + length):
         if isinstance(part, str):
             yield StripeSpan(start, end - start, None, part)
-        else:
-            yield from _spans_of(part, start, end)
+            continue
+        # After one period the same OSTs come at the same distances from multiples of the unit.
+        period = lcm(part.stripe_size * len(part.objects), unit) if unit else end - start
+        first = min(end, start + period)
+        yield from _spans_of(part, start, first)
+        rest = first + (end - first) // period * period
+        if rest < end:
+            yield from _spans_of(part, rest, end)
 
 
 def _spans_of(plain: Plain, start: int, end: int) -> Iterator[StripeSpan]:

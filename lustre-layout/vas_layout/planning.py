@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vas_core.errors import BadInput
 from vas_core.sizes import format_size
 from vas_layout.model import ALL_OSTS, MAX_STRIPES, STRIPE_ALIGNMENT, Layout
-from vas_layout.ownership import stripe_spans
+from vas_layout.ownership import borders
 
 _MAX_STRIPE_SIZE = (1 << 32) - STRIPE_ALIGNMENT
 
@@ -81,5 +81,5 @@ def first_broken_split(layout: Layout, file_size: int, split_size: int) -> int |
 
     A split is whole if all its bytes have one owner, whatever the stripe size is.
     """
-    borders = (span.offset for span in stripe_spans(layout, 0, file_size))
-    return next((border for border in borders if border % split_size), None)
+    found = borders(layout, file_size, split_size)
+    return next((border for border in found if border % split_size), None)

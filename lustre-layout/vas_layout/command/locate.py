@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -13,6 +14,9 @@ from vas_layout.command.options import PATH, cluster_option, load_map, owners_of
 from vas_layout.locate import owned_spans, split_owners
 from vas_layout.paths import is_directory, size_of
 from vas_layout.store import LayoutReader
+
+# A sparse file may have 8 EiB in stripes of 64 KiB: more than memory holds, and nobody reads.
+_MOST_RANGES = 500_000
 
 
 @click.command()
@@ -40,7 +44,7 @@ def locate(
     Examples: vas layout locate /lustre/input/part-00000 --offset 1G --length 256M
               vas layout locate /lustre/input/part-00000 --split 128M
     \f
-    Raises BadInput for an empty split or a directory.
+    Raises BadInput for an empty split, a directory, and too many ranges.
     """
     if split == 0:
         raise BadInput("--split: a split must not be empty", hint="give 128M or so")
@@ -56,4 +60,10 @@ def locate(
         if split
         else owned_spans(layout, offset, rest, owners)
     )
-    views.print_owned_spans(path, size, found, as_json)
+    rows = list(islice(found, _MOST_RANGES + 1))
+    if len(rows) > _MOST_RANGES:
+        what = f"has more than {_MOST_RANGES} ranges"
+        raise BadInput(
+            what, where=str(path), hint="give --offset and --length, or a larger --split"
+        )
+    views.print_owned_spans(path, size, rows, as_json)
