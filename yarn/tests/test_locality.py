@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -164,7 +165,7 @@ def test_a_split_of_several_blocks_is_asked_for_by_the_one_that_holds_its_start(
 ) -> None:
     split = Split("/f", 16 * MIB, 48 * MIB)
     owned_spans, block = blocks(cluster, tmp_path, 64 * MIB).of(split)
-    assert [p.vm for p in owned_spans] == ["vm2", "vm1", "vm2"]
+    assert {p.vm: p.length for p in owned_spans} == {"vm1": 16 * MIB, "vm2": 32 * MIB}
     row = judge(attempt("vm2"), split, owned_spans, block, cluster, [])
     assert (row.where, row.vm, row.ost, row.local_bytes) == (Where.LOCAL, "vm2", 1, 32 * MIB)
     split = Split("/f", 0, 48 * MIB)
@@ -188,6 +189,18 @@ def test_a_file_that_is_gone_is_said(cluster: Cluster, tmp_path: Path) -> None:
     assert found.of(Split("/f", 0, 0)) == ([], None)
     with pytest.raises(VasError, match="no such file"):
         found.of(Split("/g", 0, 1))
+
+
+def test_a_split_that_a_log_claims_costs_no_memory_and_leads_nowhere(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """A job's own log says what a map read: 16 EiB of it are 10^12 stripes."""
+    found = blocks(cluster, tmp_path, 64 * MIB)
+    owned_spans, _ = found.of(Split("/f", 0, 1 << 63))
+    assert sum(p.length for p in owned_spans) == 64 * MIB
+    assert found.of(Split("/f", 1 << 62, 1 << 62)) == ([], None)
+    with pytest.raises(VasError, match="leads out of the mount"):
+        found.of(Split("/../f", 0, 1))
 
 
 def test_a_map_that_is_asked_for_again_does_not_hide_the_others_stage(cluster: Cluster) -> None:
@@ -216,6 +229,14 @@ def test_log_lines_of_others_are_passed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(10)
+def test_a_log_line_that_names_the_logger_often_is_read_in_one_pass() -> None:
+    """An application's diagnostics stand in the ResourceManager's log: a line is 64 KiB of it."""
+    hostile = "vas.placement " * 2_000 + "a=b " * 8_000 + ";"
+    began = time.monotonic()
+    assert list(parse([hostile, hostile + " app=x", hostile + " waited_ms=" + "9" * 5_000])) != []
+    assert time.monotonic() - began < 5
+
+
 def test_O7_a_log_that_is_none_keeps_nobody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert read([tmp_path / "fifo"]) == []

@@ -195,3 +195,22 @@ def test_a_server_that_asks_for_kerberos_gets_the_ticket(
         else:
             with pytest.raises(VasError, match="401 Unauthorized: it asks for Kerberos; run"):
                 client(url).read_json("info")
+
+
+def test_a_date_that_no_clock_can_hold_is_none() -> None:
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        request.send_response_only(200)
+        request.send_header("Date", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT")
+        request.end_headers()
+        request.wfile.write(b"{}")
+
+    with web_server(respond) as url:
+        assert client(url).read("info").server_ms is None
+
+
+def test_nodes_of_another_shape_are_an_error() -> None:
+    with (
+        web_server(lambda request: answer(request, 200, {"nodes": {"node": ["vm1"]}})) as url,
+        pytest.raises(VasError, match="answers no nodeHostName as Hadoop does"),
+    ):
+        ResourceManagerClient.of(url).nodes()

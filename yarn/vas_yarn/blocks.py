@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vas_cluster import Cluster
+from vas_core.errors import VasError
 from vas_core.sizes import parse_size
-from vas_layout.locate import OwnedSpan, block_owner, block_size, owned_spans
+from vas_layout.locate import OwnedSpan, block_owner, block_size, owned_shares
 from vas_layout.owners import OstOwners
 from vas_layout.paths import size_of
 from vas_layout.store import LayoutReader
@@ -31,12 +32,15 @@ class Blocks:
         self._smallest = parse_size(properties.get(*_SMALLEST))
 
     def of(self, split: Split) -> tuple[list[OwnedSpan], OwnedSpan | None]:
-        """Returns the owners of a split's bytes, and the owner of the block with its start.
+        """Returns the bytes of a split that each OST has, and the owner of the block at its start.
 
         Raises VasError for a file that is gone or whose layout cannot be read.
         """
         path = self._mount / split.path.lstrip("/")
+        if ".." in path.parts:  # a path of Hadoop has none; a job's log may hold anything
+            raise VasError("leads out of the mount", where=str(path))
         layout, size = self._reader.read(path), size_of(path)
-        parts = list(owned_spans(layout, split.offset, split.length, self._owners))
+        length = max(0, min(split.length, size - split.offset))
+        parts = owned_shares(layout, split.offset, length, self._owners)
         unit = block_size(layout, size, normal=self._normal, smallest=self._smallest)
         return parts, block_owner(layout, size, unit, self._owners, offset=split.offset)

@@ -97,7 +97,7 @@ def _rows(
     blocks = Blocks(cluster, server.properties(job), LayoutReader())
     mine = [d for d in decisions if d.app == job.replace("job_", "application_")]
     attempts = server.maps(job)
-    splits = _splits(server, attempts, server.job(job)["finishTime"] / 1000)
+    splits = _splits(server, attempts, server.finish_ms(job) / 1000)
     for attempt in attempts:
         split = splits[attempt]
         try:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vas_core.errors import BadInput, VasError
+from vas_yarn.answer import AnswerPart
 from vas_yarn.rest import WebServer
 
 _APPLICATION = re.compile(r"(?:application|job)_(\d+_\d+)")
-# MapTask logs this line when it starts on a FileSplit: the only record of a map's split.
-_SPLIT = re.compile(r"Processing split: (?P<uri>\S.*?):(?P<offset>\d+)\+(?P<length>\d+)\s*$", re.M)
-
+# MapTask logs this when it starts on a FileSplit, and its range: the only record of a map's split.
+# The log is the job's own: it may hold anything, of any length.
+_SPLIT = "Processing split: "
+_RANGE = re.compile(r"([0-9]{1,18})\+([0-9]{1,18})")
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:(//[^/]*)?")
 
 # The server tells of one map at a time, and has to open a log for it.
@@ -83,13 +85,18 @@ class History:
 
     def job(self, job: str) -> dict[str, Any]:
         """Returns the job's summary, with the server's keys."""
-        return self._get(f"mapreduce/jobs/{job}", "job")
+        found: dict[str, Any] = self._get(f"mapreduce/jobs/{job}", "job").found
+        return found
+
+    def finish_ms(self, job: str) -> int:
+        """Returns when a job that is over ended (Unix ms)."""
+        return self._get(f"mapreduce/jobs/{job}", "job").number("finishTime")
 
     def properties(self, job: str) -> dict[str, str]:
         """Returns the job's configuration: property -> value."""
         found = self._get(f"mapreduce/jobs/{job}/conf", "conf")
         # The server makes a JSON number of every value that looks like one.
-        return {each["name"]: str(each["value"]) for each in _list(found, "property")}
+        return {each.text("name"): each.scalar("value") for each in found.parts("property")}
 
     def counters(self, job: str, of: str = "total") -> Counters:
         """Returns the job's counters: group -> counter -> value. MapReduce leaves zeros out.
@@ -98,10 +105,11 @@ class History:
         """
         found = self._get(f"mapreduce/jobs/{job}/counters", "jobCounters")
         return {
-            group["counterGroupName"]: {
-                counter["name"]: counter[f"{of}CounterValue"] for counter in _list(group, "counter")
+            group.text("counterGroupName"): {
+                each.text("name"): each.number(f"{of}CounterValue")
+                for each in group.parts("counter")
             }
-            for group in _list(found, "counterGroup")
+            for group in found.parts("counterGroup")
         }
 
     def maps(self, job: str) -> list[MapAttempt]:
@@ -109,11 +117,11 @@ class History:
         return [
             MapAttempt(
                 task_id=task,
-                attempt_id=found["id"],
-                node=found["nodeHttpAddress"].rpartition(":")[0],
-                container_id=found["assignedContainerId"],
-                start_ms=found["startTime"],
-                finish_ms=found["finishTime"],
+                attempt_id=found.text("id"),
+                node=found.text("nodeHttpAddress").rpartition(":")[0],
+                container_id=found.text("assignedContainerId"),
+                start_ms=found.number("startTime"),
+                finish_ms=found.number("finishTime"),
             )
             for task, found in self._successful(job, "m")
         ]
@@ -123,20 +131,24 @@ class History:
         return [
             ReduceAttempt(
                 task_id=task,
-                start_ms=found["startTime"],
-                shuffle_finish_ms=found.get("shuffleFinishTime", 0),
-                merge_finish_ms=found.get("mergeFinishTime", 0),
-                finish_ms=found["finishTime"],
+                start_ms=found.number("startTime"),
+                shuffle_finish_ms=found.number("shuffleFinishTime", 0),
+                merge_finish_ms=found.number("mergeFinishTime", 0),
+                finish_ms=found.number("finishTime"),
             )
             for task, found in self._successful(job, "r")
         ]
 
-    def _successful(self, job: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
+    def _successful(self, job: str, kind: str) -> list[tuple[str, AnswerPart]]:
         """Task id and successful attempt of each map (`m`) or reduce (`r`) task, in order."""
-        tasks = _list(self._get(f"mapreduce/jobs/{job}/tasks?type={kind}", "tasks"), "task")
-        done = [(t["id"], t["successfulAttempt"]) for t in tasks if t["state"] == "SUCCEEDED"]
+        tasks = self._get(f"mapreduce/jobs/{job}/tasks?type={kind}", "tasks").parts("task")
+        done = [
+            (task.text("id"), task.text("successfulAttempt"))
+            for task in tasks
+            if task.text("state") == "SUCCEEDED"
+        ]
 
-        def look(task: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+        def look(task: tuple[str, str]) -> tuple[str, AnswerPart]:
             path = f"mapreduce/jobs/{job}/tasks/{task[0]}/attempts/{task[1]}"
             return task[0], self._get(path, "taskAttempt")
 
@@ -154,19 +166,15 @@ class History:
             text = self._read(f"containerlogs/{log}")
         except VasError:
             return None
-        match = _SPLIT.search(text)
-        if not match:
-            return None
-        # Not parsed as a URL: Hadoop prints a path's own # and ? as they are.
-        path = _SCHEME.sub("", match["uri"])
-        return Split(path, int(match["offset"]), int(match["length"]))
+        return next(_splits_in(text), None)
 
-    def _get(self, path: str, key: str) -> dict[str, Any]:
+    def _get(self, path: str, key: str) -> AnswerPart:
         """The one object that an answer holds. Raises VasError where it holds something else."""
         found = self._server.read_json(f"ws/v1/history/{path}").document.get(key)
+        where = f"{self._server.url}: {path}"
         if not isinstance(found, dict | None):
-            raise VasError(f"answers no {key}", where=f"{self._server.url}: {path}")
-        return found or {}
+            raise VasError(f"answers no {key}", where=where)
+        return AnswerPart(where, found or {})
 
     def _read(self, path: str) -> str:
         return self._server.read(f"ws/v1/history/{path}").text
@@ -185,7 +193,14 @@ def _logs(attempts: Sequence[MapAttempt]) -> list[str]:
     ]
 
 
-def _list(found: dict[str, Any] | None, key: str) -> list[Any]:
-    """Hadoop leaves an empty list out, and writes a list of one as that one."""
-    values = (found or {}).get(key, [])
-    return values if isinstance(values, list) else [values]
+def _splits_in(log: str) -> Iterator[Split]:
+    at = log.find(_SPLIT)
+    while at >= 0:
+        end = log.find("\n", at)
+        line = log[at + len(_SPLIT) : end if end >= 0 else len(log)].rstrip()
+        uri, _, span = line.rpartition(":")
+        found = _RANGE.fullmatch(span)
+        # Not parsed as a URL: Hadoop prints a path's own # and ? as they are.
+        if found and uri and not uri[0].isspace() and "\0" not in uri:
+            yield Split(_SCHEME.sub("", uri), int(found[1]), int(found[2]))
+        at = log.find(_SPLIT, end) if end >= 0 else -1

@@ -15,9 +15,10 @@ from pathlib import Path
 from vas_core.errors import BadInput
 from vas_core.reading import open_given
 
-_LINE = re.compile(r"\bvas\.placement\b.*?((?:\s\w+=\S*)+)\s*$")
+_LOGGER = re.compile(r"\bvas\.placement\b")
+_FIELD = re.compile(r"(\w+)=(.*)")
+_MILLISECONDS = re.compile(r"[0-9]{1,18}")
 _LONGEST_LINE_CHARS = 1 << 16
-_FIELD = re.compile(r"(\w+)=(\S*)")
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,8 @@ class PlacementDecision:
 def parse(lines: Iterable[str]) -> Iterator[PlacementDecision]:
     """Returns the decisions in a log; skips lines of other loggers."""
     for line in lines:
-        match = _LINE.search(line)
-        if match:
-            fields = dict(_FIELD.findall(match[1]))
+        fields = _fields(line)
+        if fields:
             waited = fields.get("waited_ms", "")
             yield PlacementDecision(
                 app=fields.get("app", ""),
@@ -52,11 +52,24 @@ def parse(lines: Iterable[str]) -> Iterator[PlacementDecision]:
                 host=fields.get("host", ""),
                 node=fields.get("node", ""),
                 cause=fields.get("cause", ""),
-                waited_ms=int(waited) if waited.isdigit() else 0,
+                waited_ms=int(waited) if _MILLISECONDS.fullmatch(waited) else 0,
                 container=fields.get("container", ""),
                 locality=fields.get("locality", ""),
                 key=fields.get("key", ""),
             )
+
+
+def _fields(line: str) -> dict[str, str]:
+    """The `key=value` words that a line of the plugin's logger ends with."""
+    logger = _LOGGER.search(line)
+    fields: dict[str, str] = {}
+    # From the end, word by word: a line of others may hold anything, as often as it likes.
+    for word in reversed(line[logger.end() :].split() if logger else ()):
+        found = _FIELD.fullmatch(word)
+        if found is None:
+            break
+        fields.setdefault(found[1], found[2])
+    return fields
 
 
 def read(files: Iterable[Path]) -> list[PlacementDecision]:

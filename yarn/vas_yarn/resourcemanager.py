@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vas_core.errors import VasError
+from vas_yarn.answer import AnswerPart
 from vas_yarn.rest import NotKnown, WebServer
 
 _CLUSTER = "ws/v1/cluster"
@@ -65,10 +66,8 @@ class ResourceManagerClient:
     def nodes(self) -> dict[str, str]:
         """Returns node name -> state (NEW, RUNNING, UNHEALTHY, LOST, ...)."""
         found = self._field("nodes", "nodes")
-        nodes = found.get("node", []) if isinstance(found, dict) else []
-        # Hadoop writes a list of one as that one.
-        nodes = nodes if isinstance(nodes, list) else [nodes]
-        return {node["nodeHostName"]: node["state"] for node in nodes}
+        nodes = AnswerPart(self._server.url, found if isinstance(found, dict) else {})
+        return {node.text("nodeHostName"): node.text("state") for node in nodes.parts("node")}
 
     def state(self, application_id: str) -> str:
         """Returns ACCEPTED, RUNNING, FINISHED, KILLED, ..."""
@@ -77,7 +76,7 @@ class ResourceManagerClient:
     def kind(self, application_id: str) -> str:
         """Returns the framework that an application is of: MAPREDUCE, TEZ, ..."""
         app = self._field(f"apps/{application_id}", "app")
-        return str(app["applicationType"]) if isinstance(app, dict) else ""
+        return AnswerPart(self._server.url, app).text("applicationType") if app else ""
 
     def kill(self, application_id: str) -> None:
         """Asks for an application's end; it is dead when `state` returns KILLED."""

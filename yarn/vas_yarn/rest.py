@@ -235,5 +235,5 @@ def _milliseconds(headers: CaseInsensitiveDict[str]) -> int | None:
     try:
         date = headers.get("Date")
         return int(parsedate_to_datetime(date).timestamp() * 1000) if date else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
