@@ -28,7 +28,9 @@ def test_parse_size(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "-1", "M", "1.3", "64X", "1e3", "0x10"])
+@pytest.mark.parametrize(
+    "text", ["", "-1", "M", "1.3", "64X", "1e3", "0x10", "9" * 5000, "9" * 400 + ".5", "\u0663"]
+)
 def test_parse_size_refuses(text: str) -> None:
     with pytest.raises(BadInput, match="is not a size"):
         parse_size(text)

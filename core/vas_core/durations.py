@@ -7,7 +7,7 @@ import re
 from vas_core.errors import BadInput
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_DURATION = re.compile(r"(\d+)\s*([smhd])")
+_DURATION = re.compile(r"([0-9]{1,12})\s*([smhd])")
 
 
 def parse_duration(text: str, *, least_seconds: int = 1, days: bool = False) -> int:

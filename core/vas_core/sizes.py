@@ -7,7 +7,8 @@ import re
 from vas_core.errors import BadInput
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:i?B)?", re.IGNORECASE)
+# More digits are no size, and Python refuses to read thousands of them.
+_SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?)\s*([KMGTP]?)(?:i?B)?", re.IGNORECASE)
 
 
 def parse_size(text: str) -> int:

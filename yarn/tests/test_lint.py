@@ -9,9 +9,11 @@ import pytest
 
 from vas_cluster import load_cluster
 from vas_core.cli import run_command
+from vas_core.errors import BadInput
+from vas_yarn.lint.contradiction import number
 from vas_yarn.lint.rules import COLLECTOR, COLLECTOR_KEY, MERGE, MERGE_KEY, contradictions
 from vas_yarn.profiles import SHUFFLE
-from vas_yarn.site_files import as_mapping
+from vas_yarn.site_files import as_mapping, read_xml
 
 EXAMPLE = Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml"
 VAS = SHUFFLE
@@ -159,6 +161,46 @@ def test_what_is_no_configuration_is_one_line(
     file.write_text(text)
     assert run_command(["lint", str(file)]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "inf", "-inf", "nan", "1e999", "\u0663", "0", "-1"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "mapreduce.job.reduces",
+        "mapreduce.map.memory.mb",
+        "mapreduce.job.heap.memory-mb.ratio",
+        SORT,
+        OPTS,
+    ],
+)
+def test_a_number_that_is_none_costs_no_rule_its_answer(key: str, value: str) -> None:
+    heap = {OPTS: "-Xmx512m"}
+    text = f"-Xmx{value}m" if key == OPTS else value
+    conf = as_mapping(heap | {key: text})
+    assert isinstance(list(contradictions(conf, None)), list)
+    if value in ("inf", "-inf", "nan", "1e999"):
+        assert key == OPTS or number(conf, key, 7) == 7
+
+
+def test_references_are_replaced_as_often_as_hadoop_does() -> None:
+    """Twenty times, one by one: all at once, each level doubled a value, or more."""
+    chain = {f"k{n}": f"${{k{n + 1}}}" * 50 for n in range(40)}
+    conf = as_mapping(chain | {"short": "${a}/${b}", "a": "${b}", "b": "c", "self": "x${self}"})
+    assert len(conf.get("k0")) < 100_000
+    assert (conf.get("short"), conf.get("self")) == ("c/c", "x" * 21 + "${self}")
+
+
+def test_files_that_include_each_other_twice_are_refused(tmp_path: Path) -> None:
+    """Thirty of them are 2^30 files to read."""
+    head = '<configuration xmlns:xi="http://www.w3.org/2001/XInclude">'
+    for n in range(30):
+        include = f'<xi:include href="{n + 1}.xml"/>' * 2
+        (tmp_path / f"{n}.xml").write_text(f"{head}{include}</configuration>")
+    (tmp_path / "30.xml").write_text(f"{head}</configuration>")
+    assert read_xml(tmp_path / "29.xml") == []
+    with pytest.raises(BadInput, match=r"0\.xml: the files it includes are more than 100"):
+        read_xml(tmp_path / "0.xml")
 
 
 def test_bad_usage_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

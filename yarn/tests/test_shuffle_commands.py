@@ -7,6 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
+import google_crc32c
 import pytest
 from map_output import JOB, attempt_name, publish
 
@@ -44,6 +45,32 @@ def test_ls_lists_every_map_attempt(staging: Path, capsys: pytest.CaptureFixture
     assert rows[0]["stored_bytes"] == sum(SIZES)
     assert run_command(["shuffle", "ls", str(staging / "ann/.staging" / JOB)]) == 0
     assert "195.4 KiB" in capsys.readouterr().out
+
+
+def test_a_manifest_that_claims_any_number_of_reducers_is_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sixty bytes, well sealed, and `inspect` made two thousand million rows of them."""
+    attempt = publish(tmp_path / JOB, 0, [], version=1)
+    body = b"VASM\x01\x00" + b"".join(
+        bytes([len(text)]) + text.encode() for text in (attempt.name, "vm1")
+    )
+    body += b"\x8c\x7f\xff\xff\xff" + b"\x01\x00\x00"
+    (attempt / "manifest").write_bytes(body + google_crc32c.value(body).to_bytes(4, "big"))
+    for command in ("ls", "inspect"):
+        assert run_command(["shuffle", command, str(tmp_path / JOB)]) == 3
+    said = "more than 1048576 partitions"
+    assert said in capsys.readouterr().out
+
+
+def test_a_manifest_larger_than_any_job_makes_is_not_decoded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    attempt = publish(tmp_path / JOB, 0, SIZES)
+    with (attempt / "manifest").open("r+b") as file:
+        file.truncate((128 << 20) + 1)
+    assert run_command(["shuffle", "ls", str(tmp_path / JOB)]) == 3
+    assert "bytes are too many for a manifest" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["ls", "inspect"])

@@ -33,8 +33,11 @@ _OLD_NAMES = {
     "mapred.job.shuffle.merge.percent": "mapreduce.reduce.shuffle.merge.percent",
 }
 _REFERENCE = re.compile(r"\$\{([^}$\s]+)\}")
-_DEEPEST_REFERENCE = 20
+# Hadoop's own bound (Configuration.MAX_SUBST).
+_MOST_REFERENCES = 20
+_LONGEST_RESOLVED = 1 << 20
 _MOST_BYTES = 64 << 20
+_MOST_FILES = 100
 _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 
 
@@ -70,27 +73,32 @@ class JobConfiguration:
         return [p for key, p in self._found.items() if key.startswith(prefix) and p.chosen]
 
     def _resolved(self, value: str) -> str:
-        for _ in range(_DEEPEST_REFERENCE):
-            replaced = _REFERENCE.sub(
-                lambda m: self._found[m[1]].value if m[1] in self._found else m[0], value
-            )
-            if replaced == value:
+        """Replaces references one by one, as Hadoop does: all at once would be exponential."""
+        for _ in range(_MOST_REFERENCES):
+            known = (found for found in _REFERENCE.finditer(value) if found[1] in self._found)
+            found = next(known, None)
+            if found is None or len(value) > _LONGEST_RESOLVED:
                 break
-            value = replaced
+            value = f"{value[: found.start()]}{self._found[found[1]].value}{value[found.end() :]}"
         return value
 
 
 def read_xml(file: Path) -> list[Property]:
     """Reads the properties of a `job.xml`, site file or profile, in order. Raises BadInput."""
-    return list(_properties(file, ()))
+    return list(_properties(file, (), []))
 
 
-def _properties(file: Path, including: tuple[Path, ...]) -> Iterator[Property]:
+def _properties(file: Path, including: tuple[Path, ...], opened: list[Path]) -> Iterator[Property]:
     if file in including:
         raise BadInput("includes itself", where=str(file), hint="remove the <xi:include>")
+    opened.append(file)
+    if len(opened) > _MOST_FILES:
+        what = f"the files it includes are more than {_MOST_FILES}, each as often as it is included"
+        raise BadInput(what, where=str(opened[0]), hint="remove some <xi:include>")
     for entry in _root(file):
         if entry.tag == _INCLUDE:
-            yield from _properties(file.parent / entry.get("href", ""), (*including, file))
+            other = file.parent / entry.get("href", "")
+            yield from _properties(other, (*including, file), opened)
         elif entry.tag == "property":
             yield _property(entry, file)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import isfinite
 
 from vas_yarn.site_files import JobConfiguration
 
@@ -22,13 +23,14 @@ class Contradiction:
 
 
 def number(conf: JobConfiguration, key: str, default: float) -> float:
-    """Returns the number that a value starts with; the default if there is none.
+    """Returns the number that a value starts with; the default if there is none, or no finite one.
 
     Hadoop refuses a value with a unit; `numbers` says so, and other rules go on with what was
     meant.
     """
     digits = conf.get(key).lower().removesuffix("b").removesuffix("m")
     try:
-        return float(digits)
+        value = float(digits)
     except ValueError:
         return default
+    return value if isfinite(value) else default

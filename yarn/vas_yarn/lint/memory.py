@@ -11,12 +11,14 @@ from vas_yarn.lint.contradiction import Contradiction, number
 from vas_yarn.site_files import JobConfiguration
 
 _SIZED = re.compile(r"-Xm[xns]")
-_FLAG = re.compile(r"-X(mx|mn|ms)(\d+)([kKmMgGtT]?)(?=\s|$)")
+_FLAG = re.compile(r"-X(mx|mn|ms)([0-9]{1,18})([kKmMgGtT]?)(?=\s|$)")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _MIB = 1 << 20
 _BOTH_OPTS = "mapred.child.java.opts"
 _DEFAULT_CONTAINER_MB = 1024
 _DEFAULT_RATIO = 0.8
+# Less is no share of a container that a JVM could start in.
+_LEAST_RATIO = 0.001
 # Of the container: stacks, class data and buffers outside the heap.
 _OUTSIDE_HEAP = 0.1
 _SORT_SHARE = 0.8
@@ -49,6 +51,8 @@ def task(conf: JobConfiguration, kind: str) -> TaskMemory:
     flags = {name: int(size) * _UNITS[unit.lower()] for name, size, unit in _FLAG.findall(opts)}
     megabytes = number(conf, f"mapreduce.{kind}.memory.mb", -1)
     ratio = number(conf, "mapreduce.job.heap.memory-mb.ratio", _DEFAULT_RATIO)
+    if not _LEAST_RATIO <= ratio <= 1:
+        ratio = _DEFAULT_RATIO
     heap = flags.get("mx", 0)
     if megabytes <= 0:
         # JobConf.getMemoryRequired: from the heap where one is given, else the default.

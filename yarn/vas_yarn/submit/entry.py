@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +19,19 @@ _MANIFEST = "META-INF/MANIFEST.MF"
 _DRIVER = b"org/apache/hadoop/util/ProgramDriver"
 # Both are some kilobytes; a file that claims more is not read.
 _MOST_BYTES = 4 << 20
+# What zipfile lets through of a jar that is broken. RuntimeError: a password or compression that it
+# lacks; ValueError: a name that is not UTF-8; MemoryError: a dictionary of 4 GiB.
+_BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    MemoryError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
 
 
 @dataclass(frozen=True)
@@ -44,10 +60,9 @@ def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
             main = named or words[0].replace("/", ".")
             before = 0 if named else 1
             is_driver = _DRIVER in _read(archive, f"{main.replace('.', '/')}.class")
-    # zipfile raises NotImplementedError for a compression and RuntimeError for a password it lacks.
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as wrong:
-        hint = "name a jar of this machine"
-        raise BadInput(f"cannot be read as a jar: {wrong}", where=str(jar), hint=hint) from wrong
+    except _BROKEN as wrong:
+        what = f"cannot be read as a jar: {str(wrong) or 'too little memory'}"
+        raise BadInput(what, where=str(jar), hint="name a jar of this machine") from wrong
     if is_driver and len(words) > before and not words[before].startswith("-"):
         before += 1
     return JarEntry(main, named is not None, tuple(words[:before]), tuple(words[before:]))
