@@ -197,6 +197,38 @@ def test_a_server_that_asks_for_kerberos_gets_the_ticket(
                 client(url).read_json("info")
 
 
+def test_a_redirect_to_another_server_gets_neither_cookie_nor_body_nor_ticket() -> None:
+    """Cookies are for a host, whatever the port, where a job of a user may listen."""
+    heard: list[str] = []
+
+    def elsewhere(request: BaseHTTPRequestHandler) -> None:
+        heard.append(request.path)
+        answer(request, 401, {}, WWW_Authenticate="Negotiate")
+
+    with web_server(elsewhere) as there:
+
+        def respond(request: BaseHTTPRequestHandler) -> None:
+            cookie, to = "hadoop.auth=secret; Path=/", request.path.strip("/")
+            places = {"port": f"{there}/x", "scheme": "https://127.0.0.1/", "bad": "//[x", "": None}
+            if place := places.get(to):
+                answer(request, 307, {}, Set_Cookie=cookie, Location=place)
+            elif to == "within":
+                answer(request, 302, {}, Set_Cookie=cookie, Location="/end")
+            else:
+                answer(request, 200, {"cookie": request.headers.get("Cookie")})
+
+        with web_server(respond) as url:
+            for to in ("port", "scheme"):
+                with pytest.raises(VasError, match=rf"{url}/{to}: sends to another server, http"):
+                    client(url).read(to)
+                with pytest.raises(VasError, match="name that one, if you trust it"):
+                    client(url).put_json(to, {"state": "KILLED"})
+            with pytest.raises(VasError):
+                client(url).read("bad")
+            assert client(url).read_json("within").document == {"cookie": "hadoop.auth=secret"}
+    assert heard == []
+
+
 def test_a_date_that_no_clock_can_hold_is_none() -> None:
     def respond(request: BaseHTTPRequestHandler) -> None:
         request.send_response_only(200)

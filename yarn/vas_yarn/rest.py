@@ -80,7 +80,7 @@ class WebServer:
     silence_seconds: float = _SILENCE_SECONDS
     # Keeps Hadoop's cookie, which stands for a Kerberos ticket from the second request on.
     _session: requests.Session = field(
-        default_factory=requests.Session, init=False, repr=False, compare=False
+        default_factory=lambda: _OneServer(), init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
@@ -185,6 +185,33 @@ def request_json(url: str, name: str = "the web server", hint: str = "") -> dict
     parts = urllib.parse.urlsplit(url)
     server = WebServer(name, f"{parts.scheme}://{parts.netloc}", hint, hint, silence_seconds=5.0)
     return server.read_json(url.removeprefix(f"{server.url}/")).document
+
+
+class _OneServer(requests.Session):
+    """Follows redirects within one server, by scheme, host and port, and no others.
+
+    A cookie stands for its user and is for a host, whatever the port: a job may listen at the next
+    one. No interface of Hadoop that is asked here sends to another server: a ResourceManager that
+    is not active says so.
+    """
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Returns where an answer sends; None if nowhere. Raises VasError for another server."""
+        target = super().get_redirect_target(resp)
+        if target is not None and _origin(resp.url, target) != _origin(resp.url):
+            what, hint = f"sends to another server, {target}", "name that one, if you trust it"
+            raise VasError(what, where=resp.url, hint=hint)
+        return target
+
+
+def _origin(url: str, link: str = "") -> tuple[str, str | None, int | None] | None:
+    """Scheme, host and port of a link in a page; None if it is no URL."""
+    try:
+        parts = urllib.parse.urlsplit(urllib.parse.urljoin(url, link))
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
+    return parts.scheme, parts.hostname, port
 
 
 class _Negotiate(AuthBase):
