@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,16 @@ def test_a_dump_of_jcmd() -> None:
         "   java.lang.Thread.State: RUNNABLE\n"
     )
     assert parse_dump(text) == {31: "main", 98: "IPC Server handler 3 on default port 8041"}
+
+
+def test_a_name_of_a_thread_is_read_in_one_pass_and_forges_no_number() -> None:
+    """A job names its threads: half a megabyte of quotation marks took a quarter of an hour."""
+    hostile, own = '" ' * 200_000, " #1 tid=0x1 nid=0x1f runnable"
+    began = time.monotonic()
+    assert parse_dump(f'"{hostile}\n"{hostile}"{own}\n') == {31: hostile}
+    assert time.monotonic() - began < 5
+    forged = 'x" #2 tid=0x1 nid=7 runnable'
+    assert parse_dump(f'"{forged}"{own}\n"z" nid=007\n"z" nid={"9" * 5000}\n') == {31: forged}
 
 
 def guest() -> LibvirtGuest:

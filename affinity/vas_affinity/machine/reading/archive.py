@@ -18,6 +18,8 @@ from vas_core.errors import BadInput
 _MOST_BYTES = 256 << 20
 _MOST_MEMBERS = 500_000
 _MOST_LINKS = 40
+# The kernel's PATH_MAX; a name in an archive may be of any length.
+_LONGEST_NAME = 4096
 _BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError)
 _CPUS = "sys/devices/system/cpu/"
 _USED = re.compile(
@@ -116,5 +118,7 @@ def _members(archive: tarfile.TarFile, path: Path) -> Iterator[tarfile.TarInfo]:
         total += member.size
         if total > _MOST_BYTES or count > _MOST_MEMBERS:
             raise BadInput("is larger than any machine's tree", where=str(path))
+        if len(member.name) > _LONGEST_NAME:
+            continue
         if _USED.search(member.name) and not _UNUSED.search(member.name):
             yield member

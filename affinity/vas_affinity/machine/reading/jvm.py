@@ -13,7 +13,7 @@ from vas_core.errors import VasError
 from vas_core.process import run
 
 _JCMD_SECONDS = 20
-_THREAD = re.compile(r'^"(.*)" .*\bnid=(0x[0-9a-f]+|\d+)\b', re.MULTILINE)
+_NUMBER = re.compile(r"\bnid=(0x[0-9a-f]{1,8}|[1-9][0-9]{0,9})\b")
 
 
 def with_jvm_names(
@@ -32,8 +32,17 @@ def with_jvm_names(
 
 
 def parse_dump(text: str) -> dict[int, str]:
-    """Parses the output of `jcmd PID Thread.print`: thread id -> name."""
-    return {int(nid, 0): name for name, nid in _THREAD.findall(text)}
+    """Parses the output of `jcmd PID Thread.print`: thread id -> name.
+
+    A program names its threads as it likes, at any length; the JVM's own words follow the last
+    quotation mark.
+    """
+    names: dict[int, str] = {}
+    for line in text.split("\n"):
+        name, _, words = line.rpartition('" ')
+        if name.startswith('"') and (found := _NUMBER.search(words)):
+            names[int(found[1], 0)] = name[1:]
+    return names
 
 
 def _ask(files: TreeFiles, pid: int) -> dict[int, str]:
