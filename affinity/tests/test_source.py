@@ -130,7 +130,7 @@ def test_an_archive_is_what_its_directory_is(tmp_path: Path) -> None:
 
 
 def test_a_name_of_any_length_in_an_archive_is_passed_over(tmp_path: Path) -> None:
-    """An expression looked for the directories in it: half a megabyte took half an hour."""
+    """An expression looked for the directories in it: 300 KB took 7 s, twice that four times so."""
     names = {"sys/devices/.a/" * 40_000: "", **cpus(1)}
     began = time.monotonic()
     assert read_source(archive(tmp_path / "host.tar", names, {})).devices == ()

@@ -19,7 +19,7 @@ def gather_wheels(directory: Path, python: str) -> list[Path]:
     The libraries come from the package index; one whose SHA-256 is not the lock's is refused.
     Returns all wheels in `directory`, sorted. Raises VasError when pip fails.
     """
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
+    pip = (sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", "-q")
     words = ["--only-binary=:all:", "--python-version", python, "--dest", str(directory)]
     words += [word for platform in _PLATFORMS for word in ("--platform", platform)]
     run([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, REPOSITORY])

@@ -181,7 +181,7 @@ class Lab:
             log=log,
             jars=tuple(jars),
         )
-        command = [sys.executable, "-m", "vas_lab.inside.runner", str(self.spec.state_dir)]
+        command = [sys.executable, "-P", "-m", "vas_lab.inside.runner", str(self.spec.state_dir)]
         line = request.model_dump_json().encode() + b"\n"
         try:
             with wanted(self.enter(command), line, _CANCEL_TIMEOUT_SECONDS) as process:
@@ -265,7 +265,7 @@ def _launch(options: LabOptions) -> tuple[LabSpec, subprocess.Popen[bytes]]:
 
 
 def _spawn(spec: LabSpec, lock: int) -> subprocess.Popen[bytes]:
-    supervisor = [sys.executable, "-m", SUPERVISOR, str(spec.state_dir)]
+    supervisor = [sys.executable, "-P", "-m", SUPERVISOR, str(spec.state_dir)]
     with (spec.state_dir / "supervisor.log").open("wb") as log:
         # A session of its own: the terminal's Ctrl-C is the starter's to handle. The lock is
         # held by the lab's processes from here on, so it says whether the lab runs.

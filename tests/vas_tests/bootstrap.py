@@ -17,6 +17,7 @@ _TOOLS = (
     "touch",
 )  # fmt: skip
 PYTHON = """#!/bin/sh
+[ "$1" != -P ] || shift
 case "$1 $2" in
     "-c import sys"*) [ {version} -ge 11 ] ;;
     "-c "*) exit 0 ;;

@@ -121,7 +121,7 @@ def secondary_sort(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
         lab.call(["mkdir", "-p", str(there)])
         for number in range(sizes.maps):
             words = (str(there / f"pairs-{number}"), str(sizes.size_bytes // sizes.maps))
-            argv = [sys.executable, "-m", "vas_bench.run.pairs", *words, str(number)]
+            argv = [sys.executable, "-P", "-m", "vas_bench.run.pairs", *words, str(number)]
             lab.call(argv)
 
     return Example(lab, directory, ("secondarysort",), sizes, make)

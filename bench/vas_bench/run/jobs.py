@@ -104,7 +104,7 @@ class Jobs:
 
     def _ask(self, module: str, job: JobResult, *words: str) -> Any:
         """The JSON that a program at the place prints of a job; None if it does not."""
-        argv = [sys.executable, "-m", module, *words, job.job_id]
+        argv = [sys.executable, "-P", "-m", module, *words, job.job_id]
         try:
             return json.loads(self.place.call(argv).stdout)
         except (VasError, ValueError) as failed:

@@ -30,7 +30,7 @@ def route_nodes(cluster_file: Path) -> None:
 
     Raises VasError where the kernel refuses.
     """
-    run([sys.executable, "-m", __name__, cluster_file])
+    run([sys.executable, "-P", "-m", __name__, cluster_file])
 
 
 def route_node(cluster: Cluster, node: str) -> None:

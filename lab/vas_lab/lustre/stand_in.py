@@ -77,6 +77,7 @@ class LabLustre:
         """Returns the MDS daemon's command. It may be killed and started again at any time."""
         return [
             sys.executable,
+            "-P",
             "-m",
             "vas_lab.lustre.mds",
             *("--state", str(self.state_dir), "--mount", str(self.mount)),
@@ -106,7 +107,7 @@ class LabLustre:
         write_atomically(directory / "ost_conn_uuid", f"{nid}\n", mode=0o444)
 
     def _write_program(self, name: str) -> None:
-        words = ["exec", sys.executable, "-m", f"vas_lab.lustre.{name}"]
+        words = ["exec", sys.executable, "-P", "-m", f"vas_lab.lustre.{name}"]
         # Both ask the MDT alone, whatever the OSTs do.
         text = f'#!/bin/sh\nexport VAS_LAB_MDT_ONLY=1\n{shlex.join(words)} "$@"\n'
         write_atomically(self.bin / name, text, mode=0o755)

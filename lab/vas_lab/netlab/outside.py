@@ -50,7 +50,7 @@ class NetLab:
         """
         user_namespace = user_namespaces()
         process = subprocess.Popen(
-            in_new_namespaces(user_namespace, [sys.executable, "-m", _PROGRAM]),
+            in_new_namespaces(user_namespace, [sys.executable, "-P", "-m", _PROGRAM]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

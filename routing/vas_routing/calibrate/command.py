@@ -156,7 +156,7 @@ def calibrate(
 
 def _around_lab(options: CalibrationOptions) -> int:
     """Starts this command inside a lab. A lab is another room's: it is called as a user would."""
-    vas = [sys.executable, "-m", "vas_core"]
+    vas = [sys.executable, "-P", "-m", "vas_core"]
     cluster = ["--cluster", str(options.cluster_file)] if options.cluster_file else []
     inner = [*vas, "route", "calibrate", _INSIDE, *options.words()]
     argv = [*vas, "lab", "net", "--shaped", *cluster, "--", *inner]

@@ -53,7 +53,7 @@ class RouteCommands:
         files = ["--cluster", str(self.cluster), "--config", str(self.config)]
         files += ["--choices", str(self.choices), "--node", node, "--state", str(state)]
         # Not `vas`: in a clone that is not on PATH.
-        return [sys.executable, "-m", "vas_core", "route", *command, *files]
+        return [sys.executable, "-P", "-m", "vas_core", "route", *command, *files]
 
 
 def switch(steering: Steering, leg: Leg | None) -> None:

@@ -35,7 +35,7 @@ def mkosi_program(tools: Path | None) -> list[str]:
     """Returns the words that start mkosi: this machine's, or a tree's by this machine's Python."""
     if tools is None:
         return ["mkosi"]
-    return ["env", f"PYTHONPATH={tools / _MODULES}", "python3", "-m", "mkosi"]
+    return ["env", f"PYTHONPATH={tools / _MODULES}", "PYTHONSAFEPATH=1", "python3", "-m", "mkosi"]
 
 
 def mkosi_argv(given: MkosiBuild) -> list[str]:
