@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from layout_samples import vector
 
@@ -22,7 +22,7 @@ from vas_layout.model import (
     Plain,
     StripeObject,
 )
-from vas_layout.ownership import stripe_spans, unowned_reason
+from vas_layout.ownership import borders, stripe_spans, unowned_reason
 from vas_layout.planning import StripePlan, first_broken_split, plan_stripes
 
 MIB = 1 << 20
@@ -110,13 +110,18 @@ def test_broken_splits_are_found(name: str, split: int, broken: int | None) -> N
     st.integers(0, 400),
     st.integers(0, 60),
 )
+@example([0, 1], 1, 2, 5, 1)
+@example([2, 3], 4, 2, 352, 24)
 def test_the_first_broken_split_is_that_of_all_borders(
     osts: list[int], size: int, split: int, file_size: int, extent: int
 ) -> None:
     layout = _two_parts(osts, size, extent)
-    every = (span.offset for span in stripe_spans(layout, 0, file_size))
+    every = [span.offset for span in stripe_spans(layout, 0, file_size)]
     expected = next((border for border in every if border % split), None)
     assert first_broken_split(layout, file_size, split) == expected
+    found = list(borders(layout, file_size, split))
+    assert set(found) <= set(every)
+    assert {border % split for border in found} == {border % split for border in every}
 
 
 def _two_parts(osts: list[int], size: int, extent: int) -> Composite:

@@ -101,11 +101,13 @@ def _all_spans(
         if isinstance(part, str):
             yield StripeSpan(start, end - start, None, part)
             continue
-        # After one period the same OSTs come at the same distances from multiples of the unit.
+        # After one period the same OSTs come at the same distances from multiples of the unit. The
+        # byte after it shows the border that repeats there (before the first is another part), and
+        # the last period which owner the next part follows.
         period = lcm(part.stripe_size * len(part.objects), unit) if unit else end - start
-        first = min(end, start + period)
+        first = min(end, start + period + 1)
         yield from _spans_of(part, start, first)
-        rest = first + (end - first) // period * period
+        rest = max(first, end - (end - start - 1) % period - 1)
         if rest < end:
             yield from _spans_of(part, rest, end)
 
