@@ -9,6 +9,7 @@ import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.security.TokenCache;
 import org.apache.hadoop.mapreduce.security.token.JobTokenIdentifier;
 import org.apache.hadoop.net.NetUtils;
+import org.apache.hadoop.net.StandardSocketFactory;
 import org.apache.hadoop.security.SecurityUtil;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.token.Token;
@@ -43,7 +44,8 @@ final class AnotherTask implements AutoCloseable {
     JobConf conf = new JobConf(MRJobConfig.JOB_CONF_FILE);
     TaskUmbilicalProtocol master = job.doAs(
         (PrivilegedExceptionAction<TaskUmbilicalProtocol>) () -> RPC.getProxy(
-            TaskUmbilicalProtocol.class, TaskUmbilicalProtocol.versionID, address, conf));
+            TaskUmbilicalProtocol.class, TaskUmbilicalProtocol.versionID, address, conf,
+            new OwnSockets()));
     return new AnotherTask(master, new JvmContext(jvm, WarmListener.ASKS_FOR_MORE));
   }
 
@@ -55,5 +57,20 @@ final class AnotherTask implements AutoCloseable {
   @Override
   public void close() {
     RPC.stopProxy(master);
+  }
+
+  // Hadoop has one RPC client for each factory of sockets. As the only user of its client, a task
+  // closes its connection when it ends; with this one's, the connection and the task's whole
+  // configuration would stay for ipc.client.connection.maxidletime, 10 s.
+  private static final class OwnSockets extends StandardSocketFactory {
+    @Override
+    public boolean equals(Object other) {
+      return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+      return System.identityHashCode(this);
+    }
   }
 }

@@ -10,12 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.util.TaskHooks;
 
 /**
  * Remembers what the first task of a JVM found there and in its working directory, and puts it back
@@ -30,6 +32,7 @@ final class JvmState {
   private final Set<String> files;
   private final Set<Thread> threads;
   private final ClassLoader loader;
+  private final TaskHooks hooks = TaskHooks.now();
 
   private JvmState(
       Path directory, byte[] job, Set<String> files, Set<Thread> threads, ClassLoader loader) {
@@ -63,6 +66,10 @@ final class JvmState {
         .map(Thread::getName).collect(Collectors.toList());
     if (!left.isEmpty()) {
       return "its task left threads that keep it alive: " + String.join(", ", left);
+    }
+    Optional<String> hook = hooks.restore();
+    if (hook.isPresent()) {
+      return "its task added a shutdown hook: " + hook.get();
     }
     if (isHeapFull()) {
       return "its task left more than " + HEAP_SHARE + " of the heap in use";

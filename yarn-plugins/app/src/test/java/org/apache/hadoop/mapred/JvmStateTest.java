@@ -2,6 +2,7 @@ package org.apache.hadoop.mapred;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,8 +12,11 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledExecutorService;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.util.ShutdownHookManager;
+import org.apache.hadoop.util.TaskHooks;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,6 +67,28 @@ class JvmStateTest {
       left.join();
     }
     assertNull(state.restore());
+  }
+
+  @Test
+  void aShutdownHookOfTheTasksMakesTheJvmUnfit() throws IOException {
+    Runnable hook = new Thread(() -> { });
+    ShutdownHookManager.get().addShutdownHook(hook, 1);
+    try {
+      String unfit = state.restore();
+      assertTrue(unfit.contains("java.lang.Thread"), unfit);
+    } finally {
+      ShutdownHookManager.get().removeShutdownHook(hook);
+    }
+  }
+
+  @Test
+  void theHookOfATasksLogThreadGoesWithTheTask() throws IOException {
+    TaskHooks before = TaskHooks.now();
+    ScheduledExecutorService syncer = TaskLog.createLogSyncer();
+    assertNotEquals(before, TaskHooks.now());
+    TaskLog.syncLogsShutdown(syncer);
+    assertNull(state.restore());
+    assertEquals(before, TaskHooks.now());
   }
 
   @Test

@@ -1,0 +1,61 @@
+package org.apache.hadoop.util;
+
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The shutdown hooks that a task adds. Hadoop's manager names them to its own package only; hooks
+ * that a task gives to {@link Runtime#addShutdownHook} nobody can list.
+ */
+public final class TaskHooks {
+  // Each task adds one that stops the thread which flushes its logs, and stops that thread itself.
+  private static final String LOG_SYNCERS = "org.apache.hadoop.mapred.TaskLog$";
+  private static final String HADOOPS = "org.apache.hadoop.";
+
+  private final Set<Runnable> before;
+
+  private TaskHooks(Set<Runnable> before) {
+    this.before = before;
+  }
+
+  /** Takes down the hooks that are there. */
+  public static TaskHooks now() {
+    return new TaskHooks(hooks());
+  }
+
+  /**
+   * Takes away the hooks of log threads that have ended; Hadoop's others stay, as it adds each of
+   * them once.
+   *
+   * @return the class of a hook that is not Hadoop's and was added since; empty when there is none
+   */
+  public Optional<String> restore() {
+    Optional<String> unknown = Optional.empty();
+    for (Runnable hook : hooks()) {
+      String name = hook.getClass().getName();
+      if (name.startsWith(LOG_SYNCERS)) {
+        ShutdownHookManager.get().removeShutdownHook(hook);
+      } else if (!before.contains(hook) && !name.startsWith(HADOOPS)) {
+        unknown = Optional.of(name);
+      }
+    }
+    return unknown;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof TaskHooks && before.equals(((TaskHooks) other).before);
+  }
+
+  @Override
+  public int hashCode() {
+    return before.hashCode();
+  }
+
+  private static Set<Runnable> hooks() {
+    Set<Runnable> hooks = new HashSet<>();
+    ShutdownHookManager.get().getShutdownHooksInOrder().forEach(each -> hooks.add(each.getHook()));
+    return hooks;
+  }
+}
