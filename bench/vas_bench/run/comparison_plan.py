@@ -25,7 +25,7 @@ class PlannedJob(_Model):
     """A job, the systems that run it, and how its input is cut.
 
     Its input is `share` of the size that the user gives, or `size`. Without `maps` it is cut for a
-    lab's hosts, as the demo's.
+    lab's hosts, as the demo's. `files` are those of a cut input; 0 is one of every two splits.
     """
 
     title: str
@@ -35,6 +35,7 @@ class PlannedJob(_Model):
     size: Size | None = None
     maps: Annotated[int, Field(ge=1)] | None = None
     reducers: Annotated[int, Field(ge=1)] = 4
+    files: Annotated[int, Field(ge=0)] = 0
 
     def size_bytes(self, asked: int) -> int:
         """Returns the bytes of its input."""
@@ -49,7 +50,7 @@ class PlannedJob(_Model):
             sizes = TeraSortSizes.of(size_bytes, hosts)
             return sizes.split_bytes, sizes.reducers, sizes.generators
         even = -(-size_bytes // self.maps)
-        return -(-even // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES, self.reducers, 0
+        return -(-even // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES, self.reducers, self.files
 
 
 class ComparisonPlan(_Model):

@@ -55,7 +55,7 @@ COMPARED: dict[str, Callable[[JobResult], float]] = {
 
 
 def _containers(job: JobResult) -> int:
-    """The application master's, and MapReduce's of each attempt; Tez uses its own again."""
+    """The application master's, and one of each attempt, or those that the master counted."""
     attempts = job.total_maps + job.counter("TOTAL_LAUNCHED_REDUCES")
     return 1 + (job.counter("CONTAINERS_LAUNCHED") or attempts)
 

@@ -31,14 +31,15 @@ _C2 = f"{TASK_HEAP} -XX:TieredStopAtLevel=4"
 # Three containers to a guest, so that 8 maps, or 4 reducers, run at once beside the application
 # master. Each arm has the sort buffer that is best for it (docs/bench-shuffle.md): stock's takes a
 # 128 MiB split of TeraSort whole, 118 bytes a record, and it begins to spill at 80 % of it. VAS
-# merges no runs in the map, and a smaller buffer is less memory to touch first.
+# merges no runs in the map, and a smaller buffer is less memory to touch first. Reduces have the
+# flags of maps, so that a container that is used again may run either.
 _ROOMY = {
     "yarn.nodemanager.resource.memory-mb": str(3 * 512),
     "yarn.app.mapreduce.am.resource.mb": "512",
     "mapreduce.map.memory.mb": "512",
     "mapreduce.map.java.opts": "-Xmx400m -Xmn24m",
     "mapreduce.reduce.memory.mb": "512",
-    "mapreduce.reduce.java.opts": "-Xmx400m",
+    "mapreduce.reduce.java.opts": "-Xmx400m -Xmn24m",
     "mapreduce.task.io.sort.mb": "200",
 }
 PROFILES: dict[JvmProfile, Profile] = {

@@ -26,8 +26,11 @@ from vas_core.progress import Step, Steps
 from vas_lab.state import default_directory
 
 _PLAN = Path(__file__).with_name("shuffle.yaml")
-_JOBS = ("terasort", "secondarysort", "sort", "wordcount", "one-map")
+_USUAL = ("terasort", "short-maps", "secondarysort", "sort", "wordcount", "one-map")
+_LONG = "thousand-maps"
 _FILES = "files"
+# Those of containers that are used again.
+_WARM = "warm"
 
 
 @click.command()
@@ -39,8 +42,9 @@ _FILES = "files"
     "--rows",
     "chosen",
     multiple=True,
-    type=click.Choice((*_JOBS, _FILES)),
-    help="Only the rows of this job, or of files; repeatable [default: all].",
+    type=click.Choice((*_USUAL, _LONG, _WARM, _FILES)),
+    help="Only the rows of this job, of all jobs (warm), or of files; repeatable"
+    f" [default: all but {_LONG}].",
 )
 @click.option(
     "--file-maps",
@@ -78,9 +82,10 @@ def shuffle(
     \b
     Examples: vas bench shuffle --rounds 9 --resume runs.jsonl
               vas bench shuffle --size 64M --rounds 1 --rows terasort --json
+              vas bench shuffle --rows warm --budget 3h --resume runs.jsonl
     """
     plan, goals = read_comparison_plan(_PLAN), read_goals()
-    wanted = chosen or (*plan.jobs, _FILES)
+    wanted = _wanted(chosen)
     jobs = {key: _experiments(plan, key, size, without_tez) for key in plan.jobs if key in wanted}
     maps = file_maps if _FILES in wanted else 0
     if dry_run:
@@ -91,6 +96,12 @@ def shuffle(
     found += _file_rows(maps)
     _print(found, as_json)
     _refuse_invalid(found)
+
+
+def _wanted(chosen: tuple[str, ...]) -> set[str]:
+    if not chosen:
+        return {*_USUAL, _FILES}
+    return {*chosen, *((*_USUAL, _LONG) if _WARM in chosen else ())}
 
 
 def _experiments(plan: ComparisonPlan, key: str, size: int, without_tez: bool) -> list[Experiment]:

@@ -6,10 +6,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.v2.api.records.JobId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.client.ClientService;
+import org.apache.hadoop.mapreduce.v2.app.job.event.JobCounterUpdateEvent;
 import org.apache.hadoop.mapreduce.v2.app.job.event.TaskAttemptContainerAssignedEvent;
 import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncher;
 import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncherEvent;
@@ -109,8 +111,17 @@ final class WarmAllocator extends RMContainerAllocator {
     if (event instanceof TaskAttemptContainerAssignedEvent) {
       TaskAttemptContainerAssignedEvent assigned = (TaskAttemptContainerAssignedEvent) event;
       demand.remove(assigned.getTaskAttemptID());
-      pool.assigned(assigned.getContainer(), assigned.getTaskAttemptID());
+      boolean waited = pool.assigned(assigned.getContainer(), assigned.getTaskAttemptID());
+      count(assigned.getTaskAttemptID().getTaskId().getJobId(),
+          waited ? ContainerCounter.CONTAINERS_REUSED : ContainerCounter.CONTAINERS_LAUNCHED);
     }
+  }
+
+  @SuppressWarnings("unchecked")
+  private void count(JobId job, ContainerCounter counter) {
+    JobCounterUpdateEvent update = new JobCounterUpdateEvent(job);
+    update.addCounterUpdate(counter, 1);
+    eventHandler.handle(update);
   }
 
   private void runRounds() {

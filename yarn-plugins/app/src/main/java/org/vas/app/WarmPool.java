@@ -46,9 +46,10 @@ public final class WarmPool {
     this.clock = clock;
   }
 
-  /** The allocator gave a container to an attempt: a new one, or one that waited. */
-  synchronized void assigned(Container container, TaskAttemptId attempt) {
+  /** The allocator gave a container to an attempt; returns whether it is one that waited. */
+  synchronized boolean assigned(Container container, TaskAttemptId attempt) {
     WarmContainer warm = containers.get(key(container.getId()));
+    boolean waited = warm != null;
     if (warm == null) {
       warm = new WarmContainer(container, attempt);
       containers.put(key(container.getId()), warm);
@@ -62,6 +63,7 @@ public final class WarmPool {
     }
     byAttempt.put(attempt, warm);
     latest.put(warm.firstAttempt, attempt);
+    return waited;
   }
 
   /** Returns whether the JVM of a container runs already and waits for the attempt just assigned. */
