@@ -1,30 +1,35 @@
 package org.vas.app;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 import org.apache.hadoop.mapreduce.v2.app.rm.ContainerRequestEvent;
 
 /**
  * The attempts that wait for a container, by where their data is. Attempts that run again after a
- * failure are not among them: they get a new JVM, as in stock MapReduce.
+ * failure are counted apart: they get a new JVM, as in stock MapReduce.
  *
  * <p>Not safe for several threads: the allocator uses it under its own lock.
  */
 final class Demand {
   private final Map<TaskAttemptId, ContainerRequestEvent> waiting = new HashMap<>();
   private final Map<String, Integer> maps = new HashMap<>();
+  private final Set<TaskAttemptId> again = new HashSet<>();
   private int reduces;
 
   void add(ContainerRequestEvent request) {
-    if (!request.getEarlierAttemptFailed()
-        && waiting.putIfAbsent(request.getAttemptID(), request) == null) {
+    if (request.getEarlierAttemptFailed()) {
+      again.add(request.getAttemptID());
+    } else if (waiting.putIfAbsent(request.getAttemptID(), request) == null) {
       count(request, 1);
     }
   }
 
   void remove(TaskAttemptId attempt) {
+    again.remove(attempt);
     ContainerRequestEvent request = waiting.remove(attempt);
     if (request != null) {
       count(request, -1);
@@ -42,6 +47,11 @@ final class Demand {
 
   int reduces() {
     return reduces;
+  }
+
+  /** Returns whether attempts of a kind wait that run again after a failure. */
+  boolean hasAgain(TaskType type) {
+    return again.stream().anyMatch(attempt -> attempt.getTaskId().getTaskType() == type);
   }
 
   private void count(ContainerRequestEvent request, int change) {

@@ -10,13 +10,15 @@ import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
  * Which waiting containers are offered to which kind of task, in one round of the allocator: a map
  * on its own host first, then one of its rack after the locality delay, and any after twice that.
  * The allocator gives an offered container to whatever attempt is left, so that no more containers
- * are offered for a host than attempts have their data there.
+ * are offered for a host than attempts have their data there, and none to whichever attempt comes
+ * first while that may be one that failed before.
  */
 final class Offers {
   private final Demand demand;
   private final UnaryOperator<String> rackOf;
   private final long delay;
   private final boolean toReduces;
+  private final int scheduledReduces;
   private final Map<String, Integer> offered = new HashMap<>();
   private int maps;
   private int reduces;
@@ -27,12 +29,15 @@ final class Offers {
    * @param rackOf gives the rack of a host
    * @param delay the locality delay, in milliseconds
    * @param toReduces whether reduces may run in the containers of maps
+   * @param scheduledReduces the reduces that the allocator does not hold back
    */
-  Offers(Demand demand, UnaryOperator<String> rackOf, long delay, boolean toReduces) {
+  Offers(Demand demand, UnaryOperator<String> rackOf, long delay, boolean toReduces,
+      int scheduledReduces) {
     this.demand = demand;
     this.rackOf = rackOf;
     this.delay = delay;
     this.toReduces = toReduces;
+    this.scheduledReduces = Math.min(demand.reduces(), scheduledReduces);
   }
 
   /**
@@ -47,7 +52,8 @@ final class Offers {
       return Optional.of(TaskType.MAP);
     }
     boolean fits = toReduces || type == TaskType.REDUCE;
-    if (fits && demand.maps() == 0 && reduces < demand.reduces()) {
+    if (fits && demand.maps() == 0 && !demand.hasAgain(TaskType.REDUCE)
+        && reduces < scheduledReduces) {
       reduces++;
       return Optional.of(TaskType.REDUCE);
     }
@@ -60,7 +66,7 @@ final class Offers {
     }
     return take(host)
         || (waited >= delay && take(rackOf.apply(host)))
-        || waited >= 2 * delay;
+        || (waited >= 2 * delay && !demand.hasAgain(TaskType.MAP));
   }
 
   private boolean take(String place) {

@@ -12,11 +12,18 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /** Whether a job's containers may run several tasks. */
 final class ReusePolicy {
-  private static final List<String> KNOWN = List.of("org.apache.hadoop.", "org.vas.");
+  // Hadoop's own; those of Hive and HBase begin with org.apache.hadoop too.
+  private static final Pattern KNOWN = Pattern.compile("org\\.vas\\..*|org\\.apache\\.hadoop\\."
+      + "(conf|crypto|examples|fs|hdfs|http|io|ipc|mapred|mapreduce|metrics2|net|registry"
+      + "|security|tools|util|yarn)\\..*");
   // What names classes: also those that a chain of mappers or several inputs delegate to.
   private static final Pattern KEYS = Pattern.compile("(?i).*(class(?!path|loader)|codec|serializations"
       + "|multipleinputs\\.dir\\.mappers).*");
   private static final Pattern CLASS_NAME = Pattern.compile("[A-Za-z_]\\w*(\\.[A-Za-z_$][\\w$]*)+");
+  // A class without a package has no dot: in these keys any word is a class.
+  private static final Pattern ONLY_CLASSES = Pattern.compile(
+      "(?i)(mapred|mapreduce)\\..*(class(\\.\\d+)?|mappers)|.*\\.(codecs|serializations)");
+  private static final Pattern WORD = Pattern.compile("(?<=^|[,;\\s])[A-Za-z_$][\\w$]*(?=$|[,;\\s])");
 
   private ReusePolicy() {}
 
@@ -33,6 +40,10 @@ final class ReusePolicy {
       return Optional.of(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER
           + " is true, and each task would leave a class loader behind");
     }
+    if (job.getBoolean(MRJobConfig.TASK_PROFILE, false)) {
+      return Optional.of(MRJobConfig.TASK_PROFILE
+          + " is true, and the JVM of a task that is profiled must run no other");
+    }
     if (job.getBoolean(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA, false)) {
       return Optional.of(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is true");
     }
@@ -46,14 +57,23 @@ final class ReusePolicy {
     for (Map.Entry<String, String> entry : job) {
       String key = entry.getKey();
       if (KEYS.matcher(key).matches()) {
-        Matcher names = CLASS_NAME.matcher(job.get(key, ""));
-        while (names.find()) {
-          String name = names.group();
-          if (KNOWN.stream().noneMatch(name::startsWith)) {
-            return Optional.of(key + " names " + name + ", which may leave something behind; set "
-                + ReuseConf.REUSE.name() + "=on if it does not (docs/warm.md)");
-          }
+        String value = job.get(key, "");
+        Optional<String> name = unknown(CLASS_NAME, value)
+            .or(() -> ONLY_CLASSES.matcher(key).matches() ? unknown(WORD, value) : Optional.empty());
+        if (name.isPresent()) {
+          return Optional.of(key + " names " + name.get() + ", which may leave something behind;"
+              + " set " + ReuseConf.REUSE.name() + "=on if it does not (docs/warm.md)");
         }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static Optional<String> unknown(Pattern names, String value) {
+    Matcher found = names.matcher(value);
+    while (found.find()) {
+      if (!KNOWN.matcher(found.group()).matches()) {
+        return Optional.of(found.group());
       }
     }
     return Optional.empty();
@@ -63,8 +83,7 @@ final class ReusePolicy {
   static boolean reducesFitMaps(Configuration job) {
     return settings(job, "map").equals(settings(job, "reduce"))
         && Objects.equals(job.get(MRJobConfig.MAP_NODE_LABEL_EXP),
-            job.get(MRJobConfig.REDUCE_NODE_LABEL_EXP))
-        && !job.getBoolean(MRJobConfig.TASK_PROFILE, false);
+            job.get(MRJobConfig.REDUCE_NODE_LABEL_EXP));
   }
 
   private static Map<String, String> settings(Configuration job, String kind) {

@@ -19,6 +19,7 @@ import org.apache.hadoop.mapreduce.v2.app.rm.ContainerAllocator;
 import org.apache.hadoop.mapreduce.v2.app.rm.ContainerAllocatorEvent;
 import org.apache.hadoop.mapreduce.v2.app.rm.ContainerRequestEvent;
 import org.apache.hadoop.mapreduce.v2.app.rm.RMContainerAllocator;
+import org.apache.hadoop.mapreduce.v2.app.rm.Scheduled;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.AMPreemptionPolicy;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
 import org.apache.hadoop.yarn.api.records.Container;
@@ -28,13 +29,13 @@ import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.NodeReport;
-import org.apache.hadoop.yarn.api.records.PreemptionContainer;
-import org.apache.hadoop.yarn.api.records.PreemptionMessage;
 import org.apache.hadoop.yarn.api.records.Priority;
+import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.event.Event;
 import org.apache.hadoop.yarn.event.EventHandler;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.apache.hadoop.yarn.util.RackResolver;
+import org.apache.hadoop.yarn.util.resource.Resources;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +53,8 @@ final class WarmAllocator extends RMContainerAllocator {
   private static final Priority MAP = Priority.newInstance(20);
   private static final Priority REDUCE = Priority.newInstance(10);
   private static final long IDLE_ROUND_MILLIS = 100;
+  // A JVM that waits asks ten times a second (VasChild); a silent one may hang, and gets no task.
+  private static final long SILENT_MILLIS = 2_000;
 
   private final WarmPool pool;
   private final Demand demand = new Demand();
@@ -60,6 +63,8 @@ final class WarmAllocator extends RMContainerAllocator {
   private long idleMillis;
   private long delayMillis;
   private boolean ownRound;
+  private boolean isResourceManagerThere;
+  private final Set<NodeId> lost = new HashSet<>();
 
   @SuppressWarnings("unchecked")
   WarmAllocator(ClientService client, AppContext context, AMPreemptionPolicy preemption,
@@ -136,6 +141,10 @@ final class WarmAllocator extends RMContainerAllocator {
   }
 
   private synchronized void runRound() throws InterruptedException {
+    // While YARN does not answer, a round of ours would reset Hadoop's count of the time.
+    if (!isResourceManagerThere) {
+      return;
+    }
     ownRound = true;
     try {
       heartbeat();
@@ -150,8 +159,7 @@ final class WarmAllocator extends RMContainerAllocator {
 
   @Override
   protected AllocateResponse makeRemoteRequest() throws YarnException, java.io.IOException {
-    AllocateResponse response = ownRound ? emptyResponse() : super.makeRemoteRequest();
-    endWhere(response);
+    AllocateResponse response = ownRound ? emptyResponse() : realResponse();
     List<ContainerStatus> completed = new ArrayList<>();
     for (ContainerStatus status : response.getCompletedContainersStatuses()) {
       completedForReal(status).ifPresent(completed::add);
@@ -159,10 +167,18 @@ final class WarmAllocator extends RMContainerAllocator {
     for (Container ready : pool.takeReady()) {
       completed.add(ContainerStatus.newInstance(ready.getId(), ContainerState.COMPLETE, "", 0));
     }
+    endWhere(response);
     List<Container> allocated = new ArrayList<>(response.getAllocatedContainers());
     allocated.addAll(offers());
     response.setCompletedContainersStatuses(completed);
     response.setAllocatedContainers(allocated);
+    return response;
+  }
+
+  private AllocateResponse realResponse() throws YarnException, java.io.IOException {
+    isResourceManagerThere = false;
+    AllocateResponse response = super.makeRemoteRequest();
+    isResourceManagerThere = true;
     return response;
   }
 
@@ -212,10 +228,14 @@ final class WarmAllocator extends RMContainerAllocator {
 
   private List<Container> offers() {
     Offers round = new Offers(demand, host -> RackResolver.resolve(host).getNetworkLocation(),
-        delayMillis, toReduces);
+        delayMillis, toReduces, Scheduled.reduces(this));
     List<Container> offered = new ArrayList<>();
     for (WarmPool.Idle idle : pool.idle()) {
       Container container = idle.container;
+      if (idle.silent >= SILENT_MILLIS) {
+        end(container.getId(), "its JVM has not asked for a task for " + idle.silent + " ms");
+        continue;
+      }
       TaskType first = idle.firstAttempt.getTaskId().getTaskType();
       Optional<TaskType> kind = round.offer(container.getNodeId().getHost(), first, idle.waited);
       if (kind.isPresent()) {
@@ -234,13 +254,14 @@ final class WarmAllocator extends RMContainerAllocator {
   }
 
   private void endWhere(AllocateResponse response) {
-    Set<NodeId> lost = new HashSet<>();
     for (NodeReport node : response.getUpdatedNodes()) {
       if (node.getNodeState().isUnusable()) {
         lost.add(node.getNodeId());
+      } else {
+        lost.remove(node.getNodeId());
       }
     }
-    Set<ContainerId> claimed = claimed(response.getPreemptionMessage());
+    Set<ContainerId> claimed = Claims.of(response.getPreemptionMessage());
     for (WarmPool.Idle idle : pool.idle()) {
       ContainerId id = idle.container.getId();
       if (lost.contains(idle.container.getNodeId())) {
@@ -249,21 +270,8 @@ final class WarmAllocator extends RMContainerAllocator {
         end(id, "YARN claims it");
       }
     }
-  }
-
-  private static Set<ContainerId> claimed(PreemptionMessage message) {
-    Set<ContainerId> ids = new HashSet<>();
-    if (message != null && message.getStrictContract() != null) {
-      for (PreemptionContainer each : message.getStrictContract().getContainers()) {
-        ids.add(each.getId());
-      }
-    }
-    if (message != null && message.getContract() != null) {
-      for (PreemptionContainer each : message.getContract().getContainers()) {
-        ids.add(each.getId());
-      }
-    }
-    return ids;
+    response.setPreemptionMessage(
+        Claims.without(response.getPreemptionMessage(), pool::hasNoAttempt));
   }
 
   private void end(ContainerId id, String why) {
@@ -273,12 +281,28 @@ final class WarmAllocator extends RMContainerAllocator {
     super.release(id);
   }
 
-  /** Keeps a container that waits, unless its host is blacklisted; releases any other. */
+  /**
+   * Returns what YARN has left for this job and what its waiting containers hold: from this Hadoop
+   * decides whether reduces must make room for maps.
+   */
+  @Override
+  protected Resource getAvailableResources() {
+    Resource available = Resources.clone(super.getAvailableResources());
+    for (WarmPool.Idle idle : pool.idle()) {
+      Resources.addTo(available, idle.container.getResource());
+    }
+    return available;
+  }
+
+  /**
+   * Keeps a container that waits, unless it waited its time or its host is blacklisted; releases
+   * any other.
+   */
   @Override
   protected void release(ContainerId id) {
     Optional<WarmPool.Idle> waiting = pool.idle().stream()
         .filter(idle -> idle.container.getId().equals(id)).findFirst();
-    if (waiting.isPresent()
+    if (waiting.isPresent() && waiting.get().waited < idleMillis
         && !isNodeBlacklisted(waiting.get().container.getNodeId().getHost())) {
       pendingRelease.remove(id);
       return;

@@ -32,6 +32,8 @@ final class WarmContainer {
   int shufflePort = -1;
   /** The time when the container became IDLE, in milliseconds of the pool's clock. */
   long idleSince;
+  /** The time when the JVM last asked for another task, in milliseconds of the pool's clock. */
+  long asked;
 
   WarmContainer(Container container, TaskAttemptId attempt) {
     this.container = container;

@@ -7,8 +7,10 @@ import java.util.List;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.job.event.TaskAttemptContainerLaunchedEvent;
+import org.apache.hadoop.mapreduce.v2.app.job.event.TaskAttemptDiagnosticsUpdateEvent;
 import org.apache.hadoop.mapreduce.v2.app.job.event.TaskAttemptEvent;
 import org.apache.hadoop.mapreduce.v2.app.job.event.TaskAttemptEventType;
+import org.apache.hadoop.mapreduce.v2.app.job.event.TaskAttemptKillEvent;
 import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncher.EventType;
 import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncherEvent;
 import org.apache.hadoop.mapreduce.v2.app.launcher.ContainerLauncherImpl;
@@ -46,13 +48,16 @@ final class WarmLauncher extends ContainerLauncherImpl {
     if (event.getType() == EventType.CONTAINER_REMOTE_LAUNCH && pool.isWarm(id)) {
       LOG.info("{} runs in {}, whose JVM waits", attempt, id);
       events.handle(new TaskAttemptContainerLaunchedEvent(attempt, pool.shufflePort(id)));
+    } else if (event.getType() == EventType.CONTAINER_REMOTE_LAUNCH && pool.isOver(id)) {
+      events.handle(new TaskAttemptKillEvent(
+          attempt, id + " ended while it waited; YARN gives another"));
     } else if (event.getType() == EventType.CONTAINER_REMOTE_LAUNCH) {
       exchangeChild((ContainerRemoteLaunchEvent) event);
       super.handle(event);
     } else if (event.getType() == EventType.CONTAINER_COMPLETED && pool.holds(id)) {
       LOG.debug("{} is over, and {} goes on", attempt, id);
     } else if (event.getType() == EventType.CONTAINER_REMOTE_CLEANUP
-        && pool.holds(id) && !pool.runs(id, attempt)) {
+        && pool.holds(id) && !pool.stop(id, attempt)) {
       events.handle(new TaskAttemptEvent(attempt, TaskAttemptEventType.TA_CONTAINER_CLEANED));
     } else {
       super.handle(event);
@@ -91,6 +96,10 @@ final class WarmLauncher extends ContainerLauncherImpl {
     } else if (event.getType() == TaskAttemptEventType.TA_CONTAINER_CLEANED) {
       TaskAttemptId latest = pool.latestOf(((TaskAttemptEvent) event).getTaskAttemptID());
       return new TaskAttemptEvent(latest, TaskAttemptEventType.TA_CONTAINER_CLEANED);
+    } else if (event instanceof TaskAttemptDiagnosticsUpdateEvent) {
+      TaskAttemptDiagnosticsUpdateEvent said = (TaskAttemptDiagnosticsUpdateEvent) event;
+      return new TaskAttemptDiagnosticsUpdateEvent(
+          pool.latestOf(said.getTaskAttemptID()), said.getDiagnosticInfo());
     }
     return event;
   }

@@ -2,9 +2,11 @@ package org.vas.app;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
@@ -32,6 +34,7 @@ public final class WarmPool {
   // First attempt of a container -> its latest; kept when the container is over, as the launcher may
   // still try to stop it on a node that does not answer.
   private final Map<TaskAttemptId, TaskAttemptId> latest = new HashMap<>();
+  private final Set<Long> over = new HashSet<>();
   private int started;
   private int reused;
 
@@ -136,6 +139,7 @@ public final class WarmPool {
       warm.state = State.READY;
       notifyAll();
     }
+    warm.asked = clock.getAsLong();
     return warm.state == State.LAUNCHED ? Answer.FETCH : Answer.WAIT;
   }
 
@@ -169,16 +173,18 @@ public final class WarmPool {
     long now = clock.getAsLong();
     for (WarmContainer warm : containers.values()) {
       if (warm.state == State.IDLE) {
-        idle.add(new Idle(warm.container, warm.firstAttempt, now - warm.idleSince));
+        idle.add(new Idle(
+            warm.container, warm.firstAttempt, now - warm.idleSince, now - warm.asked));
       }
     }
     idle.sort((left, right) -> Long.compare(right.waited, left.waited));
     return idle;
   }
 
-  synchronized boolean isIdle(ContainerId id) {
+  /** Returns whether no attempt runs in a container: it waits, or it is given up. */
+  synchronized boolean hasNoAttempt(ContainerId id) {
     WarmContainer warm = containers.get(key(id));
-    return warm != null && warm.state == State.IDLE;
+    return warm != null && (warm.state == State.IDLE || warm.state == State.ENDING);
   }
 
   /** Gives a container up: its JVM is told to end. */
@@ -187,6 +193,25 @@ public final class WarmPool {
     if (warm != null) {
       warm.state = State.ENDING;
     }
+  }
+
+  /**
+   * An attempt is to be stopped by stopping its container.
+   *
+   * @return whether it runs there; if so, no other attempt gets the container any more
+   */
+  synchronized boolean stop(ContainerId id, TaskAttemptId attempt) {
+    WarmContainer warm = containers.get(key(id));
+    if (warm == null || !warm.attempt.equals(attempt) || warm.state == State.IDLE) {
+      return false;
+    }
+    warm.state = State.ENDING;
+    return true;
+  }
+
+  /** Returns whether a container ran an attempt before, and is over. */
+  synchronized boolean isOver(ContainerId id) {
+    return over.contains(key(id));
   }
 
   synchronized boolean holds(ContainerId id) {
@@ -198,17 +223,12 @@ public final class WarmPool {
     return latest.getOrDefault(firstAttempt, firstAttempt);
   }
 
-  /** Returns whether a container's latest attempt is this one. */
-  synchronized boolean runs(ContainerId id, TaskAttemptId attempt) {
-    WarmContainer warm = containers.get(key(id));
-    return warm != null && warm.attempt.equals(attempt) && warm.state != State.IDLE;
-  }
-
   /** YARN reports that a container is over; returns what it was, empty when the pool had not it. */
   synchronized Optional<WarmContainer> completed(ContainerId id) {
     WarmContainer warm = containers.remove(key(id));
     if (warm != null) {
       byAttempt.remove(warm.attempt);
+      over.add(key(id));
     }
     return Optional.ofNullable(warm);
   }
@@ -227,16 +247,18 @@ public final class WarmPool {
     return id.getContainerId();
   }
 
-  /** A container that waits, and for how long: in milliseconds. */
+  /** A container that waits, how long, and since when its JVM is silent: in milliseconds. */
   static final class Idle {
     final Container container;
     final TaskAttemptId firstAttempt;
     final long waited;
+    final long silent;
 
-    Idle(Container container, TaskAttemptId firstAttempt, long waited) {
+    Idle(Container container, TaskAttemptId firstAttempt, long waited, long silent) {
       this.container = container;
       this.firstAttempt = firstAttempt;
       this.waited = waited;
+      this.silent = silent;
     }
   }
 }

@@ -58,6 +58,34 @@ class OffersTest {
   }
 
   @Test
+  void whileOneWaitsThatFailedBeforeOthersComeByTheirHostOrRackAlone() {
+    demand.add(request(1, "vm1", "/pair1"));
+    demand.add(ContainerRequestEvent.createContainerRequestEventForFailedContainer(
+        Attempts.map(2), Resource.newInstance(512, 1)));
+    assertEquals(NONE, round(true).offer("vm3", TaskType.MAP, 9000));
+    assertEquals(MAP, round(true).offer("vm2", TaskType.MAP, 9000));
+    demand.remove(Attempts.map(2));
+    assertEquals(MAP, round(true).offer("vm3", TaskType.MAP, 9000));
+  }
+
+  @Test
+  void aReduceThatFailedBeforeComesFirstAndGetsANewJvm() {
+    demand.add(reduce(1));
+    demand.add(ContainerRequestEvent.createContainerRequestEventForFailedContainer(
+        Attempts.attempt(TaskType.REDUCE, 2), Resource.newInstance(512, 1)));
+    assertEquals(NONE, round(true).offer("vm1", TaskType.REDUCE, 9000));
+  }
+
+  @Test
+  void reducesThatAreHeldBackGetNoOffer() {
+    demand.add(reduce(1));
+    demand.add(reduce(2));
+    Offers offers = new Offers(demand, host -> "/pair1", DELAY, true, 1);
+    assertEquals(REDUCE, offers.offer("vm1", TaskType.MAP, 0));
+    assertEquals(NONE, offers.offer("vm1", TaskType.MAP, 0));
+  }
+
+  @Test
   void whatWasAskedTwiceIsCountedOnce() {
     demand.add(request(1, "vm1", "/pair1"));
     demand.add(request(1, "vm1", "/pair1"));
@@ -69,7 +97,7 @@ class OffersTest {
 
   private Offers round(boolean toReduces) {
     return new Offers(
-        demand, host -> host.equals("vm3") ? "/pair2" : "/pair1", DELAY, toReduces);
+        demand, host -> host.equals("vm3") ? "/pair2" : "/pair1", DELAY, toReduces, 9);
   }
 
   private static ContainerRequestEvent request(int task, String host, String rack) {

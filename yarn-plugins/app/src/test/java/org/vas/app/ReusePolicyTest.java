@@ -46,6 +46,31 @@ class ReusePolicyTest {
     assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("org.example.Mine"));
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"mapreduce.job.map.class", "mapreduce.chain.mapper.mapper.class.0",
+      "mapred.reducer.class", "io.compression.codecs", "io.serializations"})
+  void autoRefusesAClassWithoutAPackage(String key) {
+    job.set(key, "WordCount$Mapper");
+    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("WordCount$Mapper"));
+    job.set(key, "org.apache.hadoop.io.Text,Mine");
+    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(" Mine,"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"org.apache.hadoop.hive.ql.exec.mr.ExecMapper",
+      "org.apache.hadoop.hbase.mapreduce.Import$Importer", "org.apache.hadoopx.io.Text",
+      "org.vastly.Mine"})
+  void autoRefusesOthersWhosePackageBeginsAsHadoops(String name) {
+    job.set("mapreduce.job.map.class", name);
+    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(name));
+  }
+
+  @Test
+  void autoRefusesAMapperWithoutAPackageOfOneOfSeveralInputs() {
+    job.set("mapreduce.input.multipleinputs.dir.mappers", "/in/a;Mine,/in/b;Other");
+    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(" Mine,"));
+  }
+
   @Test
   void autoRefusesAMapperOfOneOfSeveralInputs() {
     job.set("mapreduce.input.multipleinputs.dir.mappers", "/in/a;org.example.Mine");
@@ -59,7 +84,7 @@ class ReusePolicyTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"mapreduce.job.ubertask.enable", "mapreduce.job.classloader",
-      "mapreduce.job.encrypted-intermediate-data"})
+      "mapreduce.job.encrypted-intermediate-data", "mapreduce.task.profile"})
   void whatCannotBeDoneIsRefusedEvenWhenOn(String key) {
     job.set("vas.containers.reuse", "on");
     job.setBoolean(key, true);

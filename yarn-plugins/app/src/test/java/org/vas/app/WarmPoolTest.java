@@ -23,7 +23,8 @@ class WarmPoolTest {
     runFirst();
     assertEquals(Answer.WAIT, pool.ask(JVM));
     assertEquals(List.of(container), pool.takeReady());
-    assertTrue(pool.isIdle(container.getId()));
+    assertEquals(1, pool.idle().size());
+    assertTrue(pool.hasNoAttempt(container.getId()));
     assertEquals(List.of(), pool.takeReady(), "its attempt is over once");
 
     pool.assigned(container, Attempts.map(2));
@@ -72,7 +73,8 @@ class WarmPoolTest {
     pool.takeReady();
     pool.end(container.getId());
     assertEquals(Answer.END, pool.ask(JVM));
-    assertFalse(pool.isIdle(container.getId()));
+    assertEquals(List.of(), pool.idle());
+    assertTrue(pool.hasNoAttempt(container.getId()));
   }
 
   @Test
@@ -101,10 +103,50 @@ class WarmPoolTest {
     pool.takeReady();
     pool.assigned(container, Attempts.map(2));
     assertEquals(Attempts.map(2), pool.latestOf(Attempts.map(1)));
-    assertTrue(pool.runs(container.getId(), Attempts.map(2)));
-    assertFalse(pool.runs(container.getId(), Attempts.map(1)));
     pool.completed(container.getId());
     assertEquals(Attempts.map(2), pool.latestOf(Attempts.map(1)), "its node may answer late");
+  }
+
+  @Test
+  void aContainerThatIsStoppedForItsAttemptGetsNoOtherThoughTheAttemptSucceeds() {
+    pool.assigned(container, Attempts.map(1));
+    assertTrue(pool.stop(container.getId(), Attempts.map(1)));
+    pool.done(Attempts.map(1));
+    assertEquals(Answer.END, pool.ask(JVM));
+    assertEquals(List.of(), pool.takeReady());
+    assertEquals(Attempts.map(1), pool.latestOf(Attempts.map(1)), "who hears that it was stopped");
+  }
+
+  @Test
+  void aContainerIsNotStoppedForAnAttemptThatIsOver() {
+    runFirst();
+    pool.ask(JVM);
+    pool.takeReady();
+    assertFalse(pool.stop(container.getId(), Attempts.map(1)), "it waits");
+    pool.assigned(container, Attempts.map(2));
+    assertFalse(pool.stop(container.getId(), Attempts.map(1)), "it runs another");
+    assertTrue(pool.stop(container.getId(), Attempts.map(2)));
+  }
+
+  @Test
+  void aContainerThatEndedIsRemembered() {
+    runFirst();
+    assertFalse(pool.isOver(container.getId()));
+    pool.completed(container.getId());
+    assertTrue(pool.isOver(container.getId()));
+  }
+
+  @Test
+  void aJvmThatNoLongerAsksIsTold() {
+    now = 40;
+    runFirst();
+    pool.ask(JVM);
+    pool.takeReady();
+    now = 100;
+    pool.ask(JVM);
+    now = 130;
+    assertEquals(30L, pool.idle().get(0).silent);
+    assertEquals(90L, pool.idle().get(0).waited);
   }
 
   @Test
