@@ -62,6 +62,8 @@ def test_the_jar_that_is_built_loads_and_has_no_class_without_a_source(clone: Pa
     (jar,) = (clone / "yarn-plugins/dist/target").glob("vas-yarn-plugins-*.jar")
     names = zipfile.ZipFile(jar).namelist()
     assert "org/vas/layout/PlainLayout.class" in names
+    # What `vas submit` looks for before it names the class to YARN.
+    assert "org/vas/app/VasAppMaster.class" in names
     assert "org/vas/layout/Leftover.class" not in names
     simulator = ["-cp", jar, "org.vas.scheduler.sim.PlacementSim", "--nodes", "4", "--splits", "8"]
     assert '"splits"' in run([find_java() / "bin/java", *simulator]).stdout

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 import yaml
 
-from vas_ansible.hadoop import LIMIT_USERS, Choices, site_files
+from vas_ansible.hadoop import LIMIT_USERS, PROGRAMS, Choices, site_files
 from vas_ansible.readme import ROLES, defaults_of
 from vas_cluster import load_cluster
 from vas_core.errors import BadInput
 from vas_yarn.lint.rules import contradictions
 from vas_yarn.site_files import as_mapping
+from vas_yarn.submit.master import why_not
 
 SITE = load_cluster(Path(__file__).parents[2] / "cluster" / "examples" / "four-oss.yaml")
 
@@ -51,6 +53,16 @@ def test_the_manager_alone_has_no_nodemanager() -> None:
     yarn = properties(site_files(SITE, "yarn-rm.hpc.example", Choices())["yarn-site.xml"])
     assert "yarn.nodemanager.resource.memory-mb" not in yarn
     assert yarn["yarn.resourcemanager.recovery.enabled"] == "true"
+
+
+def test_vas_submit_finds_the_application_master_on_every_node(tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    with zipfile.ZipFile(tmp_path / "plugins/vas-yarn-plugins-0.1.0.jar", "w") as jar:
+        jar.writestr("org/vas/app/VasAppMaster.class", b"")
+    for node in ("yarn-rm.hpc.example", "vas01.hpc.example"):
+        yarn = properties(site_files(SITE, node, Choices())["yarn-site.xml"])
+        class_path = yarn["yarn.application.classpath"].replace(PROGRAMS, str(tmp_path))
+        assert why_not(as_mapping({"yarn.application.classpath": class_path})) is None
 
 
 def test_the_site_has_the_last_word() -> None:

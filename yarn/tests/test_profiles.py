@@ -23,7 +23,7 @@ def test_all_but_off_switch_the_shuffle_on(name: str) -> None:
     assert (properties.items() >= SHUFFLE.items()) == (name != "off")
 
 
-@pytest.mark.parametrize("name", ["shuffle", *PROFILES])
+@pytest.mark.parametrize("name", ["shuffle", "warm", *PROFILES])
 def test_every_value_has_its_reason(name: str) -> None:
     text = profile_file(name).read_text()
     entries = text.split("<property>")[1:]
@@ -31,6 +31,15 @@ def test_every_value_has_its_reason(name: str) -> None:
     # What a file is about stands at its head.
     assert text.index("<!--") < text.index("<configuration")
     assert name in ("shuffle", "off") or without == []
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_short_tasks_ask_for_warm_containers(name: str) -> None:
+    properties = profile_properties(name)
+    asks = properties.get("vas.containers.reuse")
+    assert asks == ("auto" if name in ("default", "short") else None)
+    # `vas submit` adds the master: a file alone starts a job on any Hadoop.
+    assert "VasAppMaster" not in properties.get("yarn.app.mapreduce.am.command-opts", "")
 
 
 def test_included_files_are_read_where_they_are_named(tmp_path: Path) -> None:

@@ -112,7 +112,10 @@ def test_the_command_is_one_to_copy(site: Path, capsys: pytest.CaptureFixture[st
         f"hadoop jar {site}/my.jar Main -conf {profile_file('short')} -conf {extra}"
         " -D 'a=b c' -D x=y -i /in\n"
     )
-    assert printed.err == "profile short: as asked\n"
+    cold = "each task gets a JVM of its own: the site's files do not set "
+    assert printed.err == (
+        f"profile short: as asked\n{cold}yarn.application.classpath (docs/warm.md)\n"
+    )
 
 
 def test_a_profile_may_be_a_file(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

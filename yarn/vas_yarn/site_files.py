@@ -16,7 +16,9 @@ from vas_core.errors import BadInput
 from vas_core.reading import read_limited
 
 SITE_FILES = ("core-site.xml", "mapred-site.xml", "yarn-site.xml", "hdfs-site.xml")
-_DEFAULT_DIRECTORY = "/etc/hadoop/conf"
+_DEFAULT_DIRECTORY = Path("/etc/hadoop/conf")
+# The role's, which its `hadoop` reads (ansible/roles/hadoop).
+_DIRECTORY_OF_ROLE = Path("/etc/vas/hadoop")
 # Hadoop's own table (ConfigUtil), as far as a rule asks for the key.
 _OLD_NAMES = {
     "fs.default.name": "fs.defaultFS",
@@ -139,8 +141,14 @@ def as_mapping(properties: Mapping[str, str]) -> JobConfiguration:
 
 
 def configuration_directory() -> Path:
-    """Returns the directory of the site files: `$HADOOP_CONF_DIR`, else /etc/hadoop/conf."""
-    return Path(os.environ.get("HADOOP_CONF_DIR") or _DEFAULT_DIRECTORY)
+    """Returns the directory of the site files.
+
+    That is `$HADOOP_CONF_DIR`, else /etc/hadoop/conf, else the directory that the role writes.
+    """
+    if named := os.environ.get("HADOOP_CONF_DIR"):
+        return Path(named)
+    of_role = _DIRECTORY_OF_ROLE.is_dir() and not _DEFAULT_DIRECTORY.is_dir()
+    return _DIRECTORY_OF_ROLE if of_role else _DEFAULT_DIRECTORY
 
 
 def site_properties(directory: Path) -> dict[str, str]:

@@ -151,6 +151,8 @@ def _explain(found: _Submission) -> None:
     note(f"profile {found.choice.profile}: {found.choice.why}")
     for key, value in found.plan.replaced.items():
         note(f"{key}: {found.plan.properties[key]}, where the site has {value}; -D {key}= decides")
+    if found.plan.cold:
+        note(f"each task gets a JVM of its own: {found.plan.cold} (docs/warm.md)")
     for warning in found.warnings:
         value = f"={warning.value}" if warning.value else ""
         note(f"warning: {warning.key}{value}: {warning.why}; {warning.fix}")

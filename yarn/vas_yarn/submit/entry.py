@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import lzma
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vas_core.errors import BadInput
-from vas_core.sizes import format_size
+from vas_yarn.job_jar import BROKEN_JAR, read_member
 
 _MANIFEST = "META-INF/MANIFEST.MF"
 # A class of this name in a class file's constants: its first argument is a program's name.
 _DRIVER = b"org/apache/hadoop/util/ProgramDriver"
-# Both are some kilobytes; a file that claims more is not read.
-_MOST_BYTES = 4 << 20
-# What zipfile lets through of a jar that is broken. RuntimeError: a password or compression that it
-# lacks; ValueError: a name that is not UTF-8; MemoryError: a dictionary of 4 GiB.
-_BROKEN = (
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    MemoryError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-)
 
 
 @dataclass(frozen=True)
@@ -53,14 +35,14 @@ def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
     """
     try:
         with zipfile.ZipFile(jar) as archive:
-            named = main_class(_read(archive, _MANIFEST).decode("utf-8", "replace"))
+            named = main_class(read_member(archive, _MANIFEST).decode("utf-8", "replace"))
             if named is None and not words:
                 hint = "give one behind the jar: `vas submit JAR CLASS ...`"
                 raise BadInput("its manifest names no Main-Class", where=str(jar), hint=hint)
             main = named or words[0].replace("/", ".")
             before = 0 if named else 1
-            is_driver = _DRIVER in _read(archive, f"{main.replace('.', '/')}.class")
-    except _BROKEN as wrong:
+            is_driver = _DRIVER in read_member(archive, f"{main.replace('.', '/')}.class")
+    except BROKEN_JAR as wrong:
         what = f"cannot be read as a jar: {str(wrong) or 'too little memory'}"
         raise BadInput(what, where=str(jar), hint="name a jar of this machine") from wrong
     if is_driver and len(words) > before and not words[before].startswith("-"):
@@ -77,18 +59,3 @@ def main_class(manifest: str) -> str | None:
     main_section = text.split("\n\n", 1)[0].replace("\n ", "")
     found = re.search(r"^Main-Class:[ \t]*(\S+)[ \t]*$", main_section, re.MULTILINE | re.IGNORECASE)
     return found[1].replace("/", ".") if found else None
-
-
-def _read(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A member's bytes; none if it is not there. Raises BadInput if there are too many."""
-    try:
-        with archive.open(name) as stream:
-            read = stream.read(_MOST_BYTES + 1)
-    except KeyError:
-        return b""
-    if len(read) > _MOST_BYTES:
-        what = f"its {name} has more than {format_size(_MOST_BYTES)}"
-        raise BadInput(
-            what, where=str(archive.filename), hint="no compiler or build makes such a jar"
-        )
-    return read

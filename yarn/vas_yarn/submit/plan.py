@@ -1,4 +1,4 @@
-"""Plans a submission: the command, and the configuration that it amounts to. Pure."""
+"""Plans a submission: the command, and the configuration that it amounts to."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ from vas_core.errors import BadInput
 from vas_yarn.lint.rules import TAG, TAGS_KEY, is_off
 from vas_yarn.profiles import profile_file, profile_properties
 from vas_yarn.site_files import JobConfiguration, as_mapping
+from vas_yarn.submit.master import (
+    HADOOPS_OPTIONS,
+    MASTER,
+    OPTIONS_KEY,
+    REUSE_KEY,
+    wants_warm,
+    why_not,
+)
 
 _HEAP_FLAG = re.compile(r"-Xm[xn]\S+\s*")
 # Hadoop's generic options with a value, besides -D.
@@ -42,6 +50,8 @@ class SubmissionPlan:
     properties: Mapping[str, str]
     replaced: Mapping[str, str]
     """The site's values of keys that the profile decides otherwise."""
+    cold: str | None = None
+    """Why a job that asks for warm containers is not given their master."""
 
     @property
     def configuration(self) -> JobConfiguration:
@@ -54,7 +64,8 @@ def plan(
 ) -> SubmissionPlan:
     """Plans a submission: `-D` wins over the user's file, the profile and the site's files.
 
-    Tags are added up: those of the profile, and those that somebody else set. A heap is not the
+    A job that asks for warm containers gets their master where nodes have it. Tags are added up:
+    those of the profile, and those that somebody else set. A heap is not the
     profile's where its container is the user's.
     """
     chosen = profile_properties(profile)
@@ -63,6 +74,9 @@ def plan(
     tags = _tags(properties, [site, chosen, conf, job.options])
     if tags != properties.get(TAGS_KEY, ""):
         properties[TAGS_KEY] = options[TAGS_KEY] = tags
+    warm = _master_options(properties, site, {**conf, **job.options})
+    options |= warm.options
+    properties |= warm.options
     files = [profile_file(profile), *([job.conf] if job.conf else [])]
     generic = chain(
         *(("-conf", str(file)) for file in files),
@@ -74,7 +88,30 @@ def plan(
         if key != TAGS_KEY and site.get(key, value) != value and properties[key] == value
     }
     arguments = ("jar", str(job.jar), *job.leading, *generic, *job.generic, *job.words)
-    return SubmissionPlan(arguments, properties, replaced)
+    return SubmissionPlan(arguments, properties, replaced, warm.cold)
+
+
+@dataclass(frozen=True)
+class _Warm:
+    """The options that give a job its master, or why a job that asks for it goes without."""
+
+    options: Mapping[str, str]
+    cold: str | None = None
+
+
+def _master_options(
+    properties: Mapping[str, str], site: Mapping[str, str], asked: Mapping[str, str]
+) -> _Warm:
+    """The user's own master stays, and the site's word on containers is above a profile's."""
+    options = {}
+    if REUSE_KEY in site and REUSE_KEY not in asked and properties[REUSE_KEY] != site[REUSE_KEY]:
+        options[REUSE_KEY] = site[REUSE_KEY]
+    conf = as_mapping({**properties, **options})
+    flags = properties.get(OPTIONS_KEY, HADOOPS_OPTIONS)
+    if not wants_warm(conf) or OPTIONS_KEY in asked or MASTER in flags.split():
+        return _Warm(options)
+    cold = why_not(conf)
+    return _Warm(options, cold) if cold else _Warm({**options, OPTIONS_KEY: f"{flags} {MASTER}"})
 
 
 def _without_heaps(chosen: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
