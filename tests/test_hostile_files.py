@@ -32,6 +32,7 @@ READERS = {
     "guest settings": ["guest", "xml", "vm1", "--cluster", "{map}", "--settings", "{file}"],
     "guest placement": ["guest", "xml", "vm1", "--cluster", "{map}", "--placement", "{file}"],
     "lint": ["lint", "{file}"],
+    "job lint": ["job", "lint", "{file}"],
     "bench stats": ["bench", "stats", "{file}"],
     "bench report": ["bench", "report", "{file}", "--out", "{directory}/r.html"],
     "bench run": ["bench", "run", "{file}", "--dry-run"],

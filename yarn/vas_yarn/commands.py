@@ -1,4 +1,4 @@
-"""`vas job`: what became of a job's placement."""
+"""`vas job`: what became of a job's placement, and what its jar does."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from vas_yarn import placement_log
 from vas_yarn.blocks import Blocks
 from vas_yarn.ca import ca_option
 from vas_yarn.history import History, MapAttempt, Split, job_id
+from vas_yarn.lint.jar_command import lint_jar
 from vas_yarn.locality import MapLocality, judge
 
 _LOGS_ARRIVE_SECONDS = 30
@@ -28,7 +29,10 @@ _POLL_SECONDS = 1
 
 @click.group()
 def job() -> None:
-    """Ask what became of a job."""
+    """Check a job's jar, and ask what became of a job."""
+
+
+job.add_command(lint_jar)
 
 
 @job.command()

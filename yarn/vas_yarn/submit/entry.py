@@ -35,13 +35,13 @@ def find_entry(jar: Path, words: Sequence[str]) -> JarEntry:
     """
     try:
         with zipfile.ZipFile(jar) as archive:
-            named = main_class(read_member(archive, _MANIFEST).decode("utf-8", "replace"))
+            named = main_class(read_member(archive, _MANIFEST, jar).decode("utf-8", "replace"))
             if named is None and not words:
                 hint = "give one behind the jar: `vas submit JAR CLASS ...`"
                 raise BadInput("its manifest names no Main-Class", where=str(jar), hint=hint)
             main = named or words[0].replace("/", ".")
             before = 0 if named else 1
-            is_driver = _DRIVER in read_member(archive, f"{main.replace('.', '/')}.class")
+            is_driver = _DRIVER in read_member(archive, f"{main.replace('.', '/')}.class", jar)
     except BROKEN_JAR as wrong:
         what = f"cannot be read as a jar: {str(wrong) or 'too little memory'}"
         raise BadInput(what, where=str(jar), hint="name a jar of this machine") from wrong
