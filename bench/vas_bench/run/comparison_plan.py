@@ -26,6 +26,7 @@ class PlannedJob(_Model):
 
     Its input is `share` of the size that the user gives, or `size`. Without `maps` it is cut for a
     lab's hosts, as the demo's. `files` are those of a cut input; 0 is one of every two splits.
+    `properties` are those of a system in this job, over the plan's.
     """
 
     title: str
@@ -36,6 +37,7 @@ class PlannedJob(_Model):
     maps: Annotated[int, Field(ge=1)] | None = None
     reducers: Annotated[int, Field(ge=1)] = 4
     files: Annotated[int, Field(ge=0)] = 0
+    properties: dict[System, dict[str, str]] = {}
 
     def size_bytes(self, asked: int) -> int:
         """Returns the bytes of its input."""
@@ -79,12 +81,15 @@ class ComparisonPlan(_Model):
                 files=files,
                 hosts=self.hosts,
                 jvm=self.jvm,
-                system_properties=tuple(self.properties.get(system, {}).items()),
+                system_properties=tuple(self._properties(job, system).items()),
                 label=f"{job.title}, {names[system] if names else system}",
             )
             for system in job.systems
             if names is None or system in names
         ]
+
+    def _properties(self, job: PlannedJob, system: System) -> dict[str, str]:
+        return {**self.properties.get(system, {}), **job.properties.get(system, {})}
 
     def site_plan(self, of: Iterable[Experiment]) -> BenchPlan:
         """Returns the plan that a lab is made for; the page cache stays as a run left it."""
