@@ -146,6 +146,20 @@ def test_each_attempt_has_logs_of_its_own(lab: Lab, warm: JobResult) -> None:
         assert others == []
 
 
+def test_the_commands_print_the_logs_of_each_attempt(lab: Lab, warm: JobResult) -> None:
+    whole = command(lab, "yarn.client.cli.LogsCLI", "-applicationId", warm.application_id)
+    for name, each in attempts(lab, warm).items():
+        done = f"Task '{name}' done."
+        assert done in whole
+        assert done in command(lab, "mapred.JobClient", "-logs", warm.job_id, name)
+        assert f"Container: {each['assignedContainerId']} " in whole
+
+
+def command(lab: Lab, name: str, *words: str) -> str:
+    """What `yarn logs` or `mapred job` prints, by the class that the program calls."""
+    return lab.call(["hadoop", f"org.apache.hadoop.{name}", *words]).stdout
+
+
 def log(lab: Lab, container: str, file: str) -> str:
     """A file of a container's logs, as the history server shows it."""
     manager = lab.spec.cluster.yarn.resourcemanager.name
