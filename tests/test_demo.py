@@ -38,6 +38,7 @@ KEYS = [
     "job_seconds",
     "cpu_seconds",
     "checksum",
+    "containers_started",
     "job_ratio",
 ]
 
@@ -91,6 +92,13 @@ def test_no_hosts_no_locality_and_vas_all_of_it(arms: list[dict[str, Any]]) -> N
         assert vas["data_local_maps"] == vas["total_maps"]
         # What a map reads besides is its split, a few records of the next one, and small files.
         assert 0.99 <= vas["local_input_bytes"] / vas["input_bytes"] <= 1.02
+
+
+def test_only_the_last_arm_uses_containers_again(arms: list[dict[str, Any]]) -> None:
+    *cold, warm = (arm["containers_started"] for arm in arms)
+    tasks = arms[0]["total_maps"] + 2
+    assert all(started >= 1 + tasks for started in cold)
+    assert warm < 1 + tasks
 
 
 def test_it_ends_with_a_report_and_says_where(

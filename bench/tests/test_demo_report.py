@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_bench.demo.arms import ArmResult, Done
+from vas_bench.demo.arms import DEMO_ARMS, ArmResult, Done
 from vas_bench.demo.report import write_report
 from vas_bench.demo.views import print_arms
 from vas_bench.results.environment import environment
@@ -15,7 +15,6 @@ from vas_bench.results.store import read_results
 from vas_core.root import Root
 from vas_lab.spec import LabSpec
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.systems import ARMS
 from vas_yarn.jobs.terasort import TeraSortSizes
 
 _MIB = 1 << 20
@@ -24,12 +23,12 @@ _MIB = 1 << 20
 def test_the_demo_explains_its_rows_and_what_its_times_do_not_say(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    arm = ArmResult("VAS", 8, 0, 0, 8, 100, 100, 1.0, 2.0, "c0ffee")
+    arm = ArmResult("VAS", 8, 0, 0, 8, 100, 100, 1.0, 2.0, "c0ffee", 7)
     print_arms([arm])
     table, _, text = capsys.readouterr().out.partition("\n\n")
-    assert table.splitlines()[1].split()[:2] == ["VAS", "8"]
+    assert table.splitlines()[1].split()[:3] == ["VAS", "8", "7"]
     explained = [line.partition(":")[0] for line in text.splitlines()]
-    assert explained[: len(ARMS)] == [arm.name for arm in ARMS]
+    assert explained[: len(DEMO_ARMS)] == [arm.name for arm in DEMO_ARMS]
     assert "DATA-LOCAL and FROM LOCAL OST show the placement; its worth in time does not" in text
 
 
@@ -50,7 +49,7 @@ def _done(seconds: float, number: int) -> Done:
         counters=counters,
         map_counters=counters,
     )
-    return Done(ARMS[number], job, "c0ffee", datetime(2026, 1, 1, 0, 33 + number, tzinfo=UTC))
+    return Done(DEMO_ARMS[number], job, "c0ffee", datetime(2026, 1, 1, 0, 33 + number, tzinfo=UTC))
 
 
 @pytest.mark.machine
@@ -80,7 +79,7 @@ def test_a_demo_leaves_results_and_a_report_of_them(tmp_path: Path) -> None:
     assert "no difference is sure" in text
     assert "vas demo --size 128M --hosts 4" in text and "`" not in text.split("<h2")[0]
     assert "Data-local maps: terasort" in text
-    assert all(f">{arm.name}<" in text for arm in ARMS)
+    assert all(f">{arm.name}<" in text for arm in DEMO_ARMS)
     assert "Data local maps and local byte share show the placement" in text
     assert "20 to 20<" not in text
     for measure in ("data local maps", "local byte share"):

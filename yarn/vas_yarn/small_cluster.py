@@ -7,6 +7,7 @@ from __future__ import annotations
 
 MAX_HOSTS = 64
 AM_MIB = 384
+AM_HEAP = "-Xmx300m"
 TASK_MIB = 352
 TASK_HEAP = "-Xmx288m"
 # Short lives on few cores: no C2, C1 where a method runs twice as often as it would wait for, no

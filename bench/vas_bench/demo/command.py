@@ -54,7 +54,8 @@ def demo(size: int, hosts: int, keep: bool, yes: bool, as_json: bool) -> None:
     YARN-Lustre: the file system answers no hosts, as any shared file system does.
     Real hosts: it answers each stripe's VM; YARN's scheduler is as it comes.
     VAS placement: the plugin also makes YARN wait, for a bounded time, for that VM.
-    VAS: and map output is written once to Lustre and merged from there.
+    VAS: and map output is written once to Lustre and merged from there, and a container runs one
+    task after another.
 
     It ends by writing a report, one HTML file, and saying where. Interrupted, it leaves no process,
     namespace or mount behind.

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 import click
 
-from vas_bench.demo.arms import WHAT_IT_SHOWS, ArmResult
+from vas_bench.demo.arms import DEMO_ARMS, WHAT_IT_SHOWS, ArmResult
 from vas_core.cli import print_table
 from vas_core.program import as_called
-from vas_yarn.jobs.systems import ARMS, BASE
+from vas_yarn.jobs.systems import BASE
 
 _ARM_COLUMNS = (
-    *("ARM", "MAPS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),
+    *("ARM", "MAPS", "CONTAINERS", "DATA-LOCAL", "RACK-LOCAL", "OTHER", "FROM LOCAL OST"),
     *("JOB s", f"/ {BASE}", "CPU s", "CHECKSUM"),
 )
 
@@ -21,13 +21,14 @@ def print_arms(results: Iterable[ArmResult]) -> None:
     """Prints the demo's table, and explains its rows and columns."""
     print_table(_ARM_COLUMNS, (_arm_row(result) for result in results))
     click.echo()
-    for arm in ARMS:
+    for arm in DEMO_ARMS:
         click.echo(f"{arm.name}: {arm.explanation}")
     click.echo(as_called(WHAT_IT_SHOWS))
 
 
 def _arm_row(arm: ArmResult) -> tuple[object, ...]:
-    maps = (arm.total_maps, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
+    started = (arm.total_maps, arm.containers_started)
+    maps = (*started, arm.data_local_maps, arm.rack_local_maps, arm.other_maps)
     share = f"{100 * arm.local_input_bytes / max(1, arm.input_bytes):.1f}%"
     ratio = "" if arm.job_ratio is None else f"{arm.job_ratio:.2f}"
     times = (f"{arm.job_seconds:.1f}", ratio, f"{arm.cpu_seconds:.1f}")

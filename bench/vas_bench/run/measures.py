@@ -54,7 +54,7 @@ COMPARED: dict[str, Callable[[JobResult], float]] = {
 }
 
 
-def _containers(job: JobResult) -> int:
+def containers_started(job: JobResult) -> int:
     """The application master's, and one of each attempt, or those that the master counted."""
     attempts = job.total_maps + job.counter("TOTAL_LAUNCHED_REDUCES")
     return 1 + (job.counter("CONTAINERS_LAUNCHED") or attempts)
@@ -68,7 +68,7 @@ COUNTED: Mapping[str, Callable[[JobResult], float]] = {
     "gc_seconds": lambda job: job.counter("GC_TIME_MILLIS") / _MILLISECONDS,
     "failed_maps": lambda job: job.counter("NUM_FAILED_MAPS"),
     "failed_reduces": lambda job: job.counter("NUM_FAILED_REDUCES"),
-    "containers_started": _containers,
+    "containers_started": containers_started,
 }
 
 

@@ -15,7 +15,7 @@ from vas_lab.hadoop.hdfs import hdfs_properties
 from vas_lab.spec import LabSpec
 from vas_yarn.cds.archive import class_path_argument
 from vas_yarn.cds.archive import jvm_flags as cds_flags
-from vas_yarn.small_cluster import AM_MIB, JVM, TASK_HEAP, TASK_MIB
+from vas_yarn.small_cluster import AM_HEAP, AM_MIB, JVM, TASK_HEAP, TASK_MIB
 
 # What every child of a NodeManager needs of its environment to see the mount as a Lustre.
 LAB_VARIABLES = ("LD_PRELOAD", "VAS_LAB_MOUNT", "VAS_LAB_MDS", "VAS_CLUSTER", "PATH")
@@ -132,7 +132,7 @@ def _mapreduce(spec: LabSpec) -> Properties:
         "mapreduce.framework.name": "yarn",
         "mapreduce.application.classpath": f"{spec.hadoop_lib}/*",
         "yarn.app.mapreduce.am.admin-command-opts": every_jvm,
-        "yarn.app.mapreduce.am.command-opts": "-Xmx300m",
+        "yarn.app.mapreduce.am.command-opts": AM_HEAP,
         "yarn.app.mapreduce.am.resource.mb": str(AM_MIB),
         "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "200",
         "mapreduce.admin.map.child.java.opts": every_jvm,
