@@ -8,7 +8,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -60,36 +60,12 @@ def readable() -> Iterator[Path]:
 def put(readable: Path, case: str, *, restricted: bool) -> subprocess.CompletedProcess[str]:
     """`hadoop fs -put` into shared/new/, by a user under the unit's umask."""
     directory = readable / case
-    shared = directory / "mount/shared"
-    shared.mkdir(parents=True)
-    os.chown(shared, 0, GROUP)
-    shared.chmod(0o2775)
-    site = yaml.safe_load(lab_site_yaml(1))
-    site["lustre"]["mount"] = str(directory / "mount")
-    (directory / "cluster.yaml").write_text(yaml.safe_dump(site))
-    (directory / "file").write_text("a line\n")
-    properties = {
-        "fs.lustre.impl": "org.vas.filesystem.LustreFileSystem",
-        "vas.cluster.file": str(directory / "cluster.yaml"),
-        "vas.layout.required": "false",
-    }
-    (directory / "core-site.xml").write_text(configuration_xml(properties))
+    make_site(directory)
     path = f"{directory}:{readable}/hadoop/*:{readable}/plugins.jar"
     shell = [str(find_java() / "bin/java"), "-Xmx200m", "-cp", path, "org.apache.hadoop.fs.FsShell"]
     make = ["-mkdir", "lustre:///shared/new"]
     words = ["-put", "-d", f"file://{directory}/file", "lustre:///shared/new/file"]
-
-    # Read before: the clone may be closed to the user that the process becomes.
-    nobody, umask = pwd.getpwnam("nobody"), int(unit()["UMask"], 8)
-
-    def become() -> None:
-        os.setgroups([GROUP])
-        os.setgid(nobody.pw_gid)
-        os.setuid(nobody.pw_uid)
-        os.umask(umask)
-        if restricted:
-            restrict()
-
+    become = as_nobody(restricted)
     for argv in ([*shell, *make], [*shell, *words]):
         environment = {"PATH": os.environ["PATH"], "HADOOP_USER_NAME": "nobody"}
         done = subprocess.run(
@@ -104,6 +80,40 @@ def put(readable: Path, case: str, *, restricted: bool) -> subprocess.CompletedP
         if done.returncode != 0:
             return done
     return done
+
+
+def make_site(directory: Path) -> None:
+    """Makes a mount with a directory that the group shares, a file to put there, and the site."""
+    shared = directory / "mount/shared"
+    shared.mkdir(parents=True)
+    os.chown(shared, 0, GROUP)
+    shared.chmod(0o2775)
+    site = yaml.safe_load(lab_site_yaml(1))
+    site["lustre"]["mount"] = str(directory / "mount")
+    (directory / "cluster.yaml").write_text(yaml.safe_dump(site))
+    (directory / "file").write_text("a line\n")
+    properties = {
+        "fs.lustre.impl": "org.vas.filesystem.LustreFileSystem",
+        "vas.cluster.file": str(directory / "cluster.yaml"),
+        "vas.layout.required": "false",
+    }
+    (directory / "core-site.xml").write_text(configuration_xml(properties))
+
+
+def as_nobody(restricted: bool) -> Callable[[], None]:
+    """Returns what makes a process nobody's, in the group, with the unit's umask and seccomp."""
+    # Read before: the clone may be closed to the user that the process becomes.
+    nobody, umask = pwd.getpwnam("nobody"), int(unit()["UMask"], 8)
+
+    def become() -> None:
+        os.setgroups([GROUP])
+        os.setgid(nobody.pw_gid)
+        os.setuid(nobody.pw_uid)
+        os.umask(umask)
+        if restricted:
+            restrict()
+
+    return become
 
 
 def test_H8_a_job_writes_into_a_directory_that_a_group_shares(readable: Path) -> None:
