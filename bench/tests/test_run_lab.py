@@ -21,8 +21,7 @@ from vas_cluster import parse_cluster
 from vas_core.cli import run_command
 from vas_core.errors import BadInput, VasError
 from vas_core.process import Completed
-from vas_lab.control import ControlAnswer as Answer
-from vas_lab.control import ControlRequest as Request
+from vas_lab.control import ControlAnswer, ControlRequest
 from vas_lab.disk import LAB_BYTES
 from vas_lab.options import LabOptions
 from vas_lab.sites import lab_site_yaml
@@ -102,8 +101,8 @@ class FakeLab:
         cluster = parse_cluster(lab_site_yaml(options.hosts), "lab")
         self.spec = SimpleNamespace(cluster=cluster)
 
-    def ask(self, _: Request) -> Answer:
-        return Answer()
+    def ask(self, _: ControlRequest) -> ControlAnswer:
+        return ControlAnswer()
 
     def metadata_requests(self) -> int:
         return 7 * len(self.jobs)

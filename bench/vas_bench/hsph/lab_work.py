@@ -5,7 +5,7 @@ from __future__ import annotations
 from vas_bench.hsph.data_check import check_data
 from vas_bench.hsph.metric import PHASES
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.systems import Arm
 from vas_yarn.jobs.terasort import TeraSortSizes, checked_rows, job_properties
 from vas_yarn.jobs.trees import inside, remove_tree
@@ -16,7 +16,7 @@ _PART_SIZES = 'stat -c %s "$1"/part-*'
 class LabWork:
     """`phases.Work` in a lab or on a site, every phase on the system of the arm."""
 
-    def __init__(self, lab: Place, sizes: TeraSortSizes, arm: Arm, directory: str) -> None:
+    def __init__(self, lab: JobPlace, sizes: TeraSortSizes, arm: Arm, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
         self._properties = job_properties(sizes) | dict(arm.properties)
         self._input, self._output = f"{directory}/input", f"{directory}/output"

@@ -15,7 +15,7 @@ from vas_bench.interference.patterns import ALONE, EMULATED, ArmName
 from vas_bench.interference.processes import outside
 from vas_core.process import run
 from vas_core.root import Root
-from vas_lab.control import ControlRequest as Request
+from vas_lab.control import ControlRequest
 from vas_lab.hadoop.daemons import node_manager
 from vas_lab.lab import Lab
 from vas_yarn.jobs.systems import Arm
@@ -79,6 +79,6 @@ class LabStage:
     def _node_managers(self) -> list[int]:
         """Outside of the lab, where cgroups are written. What they start is where they are."""
         named = {node_manager(guest.name) for guest in self.lab.spec.cluster.guests()}
-        daemons = self.lab.ask(Request(ask="status")).daemons
+        daemons = self.lab.ask(ControlRequest(ask="status")).daemons
         inner = [it.pid for it in daemons if it.name in named and it.pid is not None]
         return outside(self.root, self.lab.running.supervisor, inner)

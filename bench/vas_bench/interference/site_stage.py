@@ -12,7 +12,7 @@ from vas_bench.interference.patterns import ALONE, ArmName
 from vas_bench.site.checks import Drops
 from vas_bench.site.nodes import Nodes
 from vas_core.process import run
-from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.systems import Arm
 from vas_yarn.jobs.terasort import TeraSort
 from vas_yarn.jobs.trees import inside
@@ -22,7 +22,7 @@ from vas_yarn.jobs.trees import inside
 class SiteStage:
     """A `TargetStage` on a site. `directory` is ours, as jobs write it; `give_up` ends the job."""
 
-    place: Place
+    place: JobPlace
     directory: str
     files_bytes: int
     job: TeraSort

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from vas_core.errors import VasError
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.systems import Arm
 from vas_yarn.jobs.terasort import TeraSortSizes, job_properties
 from vas_yarn.jobs.trees import copy_to_hdfs, inside, readable, remove_tree
@@ -36,7 +36,7 @@ class Example:
 
     def __init__(
         self,
-        lab: Place,
+        lab: JobPlace,
         directory: str,
         argv: Sequence[str],
         sizes: TeraSortSizes,
@@ -84,7 +84,7 @@ class Example:
 _DIGEST = 'cd "$1"; ls part-* | wc -l; cat part-* | wc -c; sha256sum part-* | sha256sum'
 
 
-def sort(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
+def sort(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
     """Returns a sort of random texts, into text: a sequence file has a random sync mark."""
     formats = ("-inFormat", f"{_LIBRARY}.input.SequenceFileInputFormat", "-outFormat", _TEXT_OUTPUT)
     argv = ("sort", "-r", str(sizes.reducers), *formats, *TEXTS)
@@ -92,14 +92,14 @@ def sort(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
 
 
 def wordcount(
-    lab: Place, sizes: TeraSortSizes, directory: str, program: Sequence[str] = ("wordcount",)
+    lab: JobPlace, sizes: TeraSortSizes, directory: str, program: Sequence[str] = ("wordcount",)
 ) -> Example:
     """Returns WordCount, or a `program` like it, of random text."""
     make = random_text(lab, sizes, "-outFormat", _TEXT_OUTPUT)
     return Example(lab, directory, program, sizes, make)
 
 
-def random_text(lab: Place, sizes: TeraSortSizes, *options: str) -> Callable[[str], None]:
+def random_text(lab: JobPlace, sizes: TeraSortSizes, *options: str) -> Callable[[str], None]:
     """Returns a function that writes random texts into a directory, a file for each map."""
     amount = {
         "mapreduce.randomtextwriter.totalbytes": str(sizes.size_bytes),
@@ -113,7 +113,7 @@ def random_text(lab: Place, sizes: TeraSortSizes, *options: str) -> Callable[[st
     return make
 
 
-def secondary_sort(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
+def secondary_sort(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
     """Returns SecondarySort of random pairs, a file for each map."""
 
     def make(inputs: str) -> None:

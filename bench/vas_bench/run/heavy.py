@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vas_bench.run.examples import Example
 from vas_bench.run.workloads_jar import workloads_jar
-from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.terasort import TeraSortSizes, job_properties
 
 _GENERATOR = "org.vas.workloads.data.Generate"
@@ -12,27 +12,27 @@ _PROGRAMS = "org.vas.workloads.heavy"
 _SEED = 1
 
 
-def self_join(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
+def self_join(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
     """Returns the job SelfJoin of lists of four items."""
     return _job(lab, sizes, directory, "SelfJoin", "associations")
 
 
-def inverted_index(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
+def inverted_index(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
     """Returns the job InvertedIndex of documents."""
     return _job(lab, sizes, directory, "InvertedIndex", "documents")
 
 
-def sequence_count(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
+def sequence_count(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
     """Returns the job SequenceCount of documents."""
     return _job(lab, sizes, directory, "SequenceCount", "documents")
 
 
-def adjacency_list(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
+def adjacency_list(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
     """Returns the job AdjacencyList of a graph's edges."""
     return _job(lab, sizes, directory, "AdjacencyList", "edges")
 
 
-def _job(lab: Place, sizes: TeraSortSizes, directory: str, program: str, kind: str) -> Example:
+def _job(lab: JobPlace, sizes: TeraSortSizes, directory: str, program: str, kind: str) -> Example:
     jar = str(workloads_jar())
 
     def make(inputs: str) -> None:

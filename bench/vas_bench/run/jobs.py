@@ -16,7 +16,7 @@ from vas_bench.run.times import JobTimes, phases_of
 from vas_bench.run.workloads import WORKLOADS, OnBoth
 from vas_core.errors import VasError
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.systems import Arm
 
 # Of jobs without splits these would say where tasks ran that read nothing there.
@@ -33,7 +33,7 @@ class Jobs:
     usual address.
     """
 
-    place: Place
+    place: JobPlace
     directory: str
     say: Callable[[str], None]
     hdfs: str = ""

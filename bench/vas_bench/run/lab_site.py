@@ -31,7 +31,7 @@ from vas_core.errors import BadInput
 from vas_core.polling import poll
 from vas_core.root import Root
 from vas_core.sizes import format_size
-from vas_lab.control import ControlRequest as Request
+from vas_lab.control import ControlRequest
 from vas_lab.disk import LAB_BYTES, free_bytes
 from vas_lab.hadoop.hdfs import hdfs_root, name_node_web
 from vas_lab.lab import Lab
@@ -207,7 +207,7 @@ class LabSite:
         return hdfs_root(parse_cluster(lab_site_yaml(1), "lab")) if self._plan.with_hdfs else ""
 
     def _counted(self, lab: Lab) -> Counters:
-        paths = lab.ask(Request(ask="status")).paths
+        paths = lab.ask(ControlRequest(ask="status")).paths
         device = read_device(self._root, self._directory)
         asked = {"metadata_requests": lab.metadata_requests()}
         return Counters(

@@ -11,9 +11,7 @@ from vas_bench.run.times import phases_of
 from vas_core.polling import poll
 from vas_core.process import Completed
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import JobPlace as Place
-from vas_yarn.jobs.place import OnEvent
-from vas_yarn.jobs.place import PlaceFacts as Known
+from vas_yarn.jobs.place import JobPlace, OnEvent, PlaceFacts
 from vas_yarn.jobs.trees import inside
 
 # An application master closes its history a moment after its client has heard of the end.
@@ -26,12 +24,12 @@ class WithTez:
     `history` is the directory where Tez is told to write it.
     """
 
-    def __init__(self, place: Place, history: str) -> None:
+    def __init__(self, place: JobPlace, history: str) -> None:
         self._place, self._directory = place, history
         self.last: TezHistory | None = None
 
     @property
-    def spec(self) -> Known:
+    def spec(self) -> PlaceFacts:
         """The other place's map and directory."""
         return self._place.spec
 

@@ -21,7 +21,7 @@ from vas_bench.run.plan import WorkloadName
 from vas_bench.run.workloads_jar import workloads_jar
 from vas_core.errors import VasError
 from vas_yarn.jobs.job import JobResult
-from vas_yarn.jobs.place import JobPlace as Place
+from vas_yarn.jobs.place import JobPlace
 from vas_yarn.jobs.systems import Arm
 from vas_yarn.jobs.terasort import ROW_BYTES, TeraSort, TeraSortSizes, job_properties
 from vas_yarn.jobs.trees import copy_to_hdfs, cut_files, readable, remove_tree
@@ -52,7 +52,7 @@ class Workload:
     than one of TeraSort's, by the CPU time of stock's tasks.
     """
 
-    data: Callable[[Place, TeraSortSizes, str], OnBoth]
+    data: Callable[[JobPlace, TeraSortSizes, str], OnBoth]
     check: str
     as_stock: bool = False
     has_input: bool = True
@@ -68,7 +68,7 @@ class Sorted(Example):
     (Hadoop 3.5): the key that it remembers is the object that the next one is read into.
     """
 
-    def __init__(self, lab: Place, sizes: TeraSortSizes, directory: str) -> None:
+    def __init__(self, lab: JobPlace, sizes: TeraSortSizes, directory: str) -> None:
         argv = ("sort", "-r", str(sizes.reducers), *TEXTS)
         super().__init__(lab, directory, argv, sizes, random_text(lab, sizes))
 
@@ -92,7 +92,7 @@ class Sorted(Example):
 class TeraGen:
     """TeraGen alone: the rows' checksum must be that of stock's."""
 
-    def __init__(self, lab: Place, sizes: TeraSortSizes, directory: str) -> None:
+    def __init__(self, lab: JobPlace, sizes: TeraSortSizes, directory: str) -> None:
         self._lab, self._sizes, self._directory = lab, sizes, directory
         self._output = f"{directory}/output"
         self._checksum = self._expected = 0
@@ -138,7 +138,7 @@ class Dfsio:
 
     def __init__(
         self,
-        lab: Place,
+        lab: JobPlace,
         sizes: TeraSortSizes,
         directory: str,
         mode: Literal["write", "read", "append"],
@@ -208,13 +208,13 @@ class Dfsio:
         return self._lab.run_job(["dfsio", f"-{mode}", *amount], told, jars=jars)
 
 
-def bytes_in(lab: Place, directory: str) -> int:
+def bytes_in(lab: JobPlace, directory: str) -> int:
     """Returns the bytes of all files of a directory that are not hidden."""
     with readable(lab, directory) as there:
         return sum(map(int, lab.call(["sh", "-euc", _SIZES, "sh", str(there)]).stdout.split()))
 
 
-def _without_combiner(lab: Place, sizes: TeraSortSizes, directory: str) -> Example:
+def _without_combiner(lab: JobPlace, sizes: TeraSortSizes, directory: str) -> Example:
     return wordcount(lab, sizes, directory, (str(workloads_jar()), _PLAIN_WORD_COUNT))
 
 

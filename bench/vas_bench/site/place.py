@@ -16,8 +16,7 @@ from vas_cluster import Cluster
 from vas_core.errors import NotHere, VasError
 from vas_core.process import Completed, run
 from vas_yarn.history import History
-from vas_yarn.jobs.client import JobClient as Client
-from vas_yarn.jobs.client import JobProgram as Program
+from vas_yarn.jobs.client import JobClient, JobProgram
 from vas_yarn.jobs.job import JobResult, program
 from vas_yarn.jobs.place import OnEvent
 from vas_yarn.resourcemanager import ResourceManagerClient
@@ -104,14 +103,14 @@ class SitePlace:
         main = program(tuple(argv), temporary)
         log = temporary / f"client-{time.strftime('%H%M%S')}-{time.time_ns() % 10**9:09d}.log"
         with self._configuration.changed(conf or {}, temporary) as directory:
-            made = Program(
+            made = JobProgram(
                 name=main[0].rpartition(".")[2],
                 argv=[hadoop(), *main],
                 log=log,
                 env=self._env_of(directory, jars),
                 limit_seconds=self._limit_seconds,
             )
-            return Client(made, self._yarn, self._history, on_event).run(self._wish)
+            return JobClient(made, self._yarn, self._history, on_event).run(self._wish)
 
     def _env_of(self, directory: Path, jars: Sequence[Path]) -> dict[str, str]:
         before = [path for path in (os.environ.get("HADOOP_CLASSPATH"),) if path]
