@@ -103,7 +103,7 @@ def test_R4_the_error_names_the_file_and_the_ost(lab: Lab, inputs: Path) -> None
             assert "OST0001" in line, said
 
 
-def test_R4_a_file_has_one_object_until_it_is_longer_than_a_block(lab: Lab) -> None:
+def test_H4_a_file_has_one_object_until_it_is_longer_than_a_block(lab: Lab) -> None:
     directory = inside(lab, "one-object")
     lab.call(["mkdir", "-p", str(directory)])
     all_osts = {ost for host in lab.spec.cluster.hosts for ost in host.osts}

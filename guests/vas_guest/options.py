@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,6 +11,7 @@ from vas_cluster import default_path, parse_cluster
 from vas_cluster.document import read_text
 from vas_cluster.loading import load_cluster
 from vas_core.errors import BadInput
+from vas_core.options import shared
 from vas_core.reading import read_limited
 from vas_core.root import Root
 from vas_core.xmltree import parse_xml
@@ -25,7 +23,6 @@ path_type = click.Path(path_type=Path)
 connect_option = click.option(
     "--connect", metavar="URI", help="URI of libvirt.  [default: virsh's own]"
 )
-dry_run_option = click.option("--dry-run", is_flag=True, help="Print the steps; change nothing.")
 cluster_option = click.option(
     "--cluster",
     "cluster_file",
@@ -36,24 +33,6 @@ settings_option = click.option(
     "--settings", type=path_type, default=DEFAULT, show_default=True, help="The site's settings."
 )
 _MOST_XML_BYTES = 16 << 20
-
-
-def guest_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds GUEST, --cluster, --settings and --placement to a command, which gets `desired`."""
-
-    @click.argument("name", metavar="GUEST")
-    @cluster_option
-    @settings_option
-    @click.option(
-        "--placement", type=path_type, metavar="XML", help="Output of `vas affinity emit`."
-    )
-    @wraps(command)
-    def with_desired(
-        name: str, cluster_file: Path | None, settings: Path, placement: Path | None, **more: Any
-    ) -> Any:
-        return command(desired=_desired(name, cluster_file, settings, placement), **more)
-
-    return with_desired
 
 
 def _desired(
@@ -73,3 +52,16 @@ def _desired(
     )
     desired = DesiredGuest(cluster, text, cluster.guest(called), read_settings(settings), placed)
     return replace(desired, functions=read_pool(Root(), desired.host.nics.pf))
+
+
+guest_options = shared(
+    "desired",
+    _desired,
+    click.argument("name", metavar="GUEST"),
+    cluster_option,
+    settings_option,
+    click.option(
+        "--placement", type=path_type, metavar="XML", help="Output of `vas affinity emit`."
+    ),
+)
+"""Adds GUEST, --cluster, --settings and --placement to a command, which gets `desired`."""

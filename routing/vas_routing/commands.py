@@ -12,6 +12,7 @@ import click
 from vas_cluster.virtio import VIRTIO_NIC
 from vas_core.cli import json_option, main, note, print_json, print_table
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.options import dry_run
 from vas_core.root import Root
 from vas_routing import observe
 from vas_routing.calibrate.command import calibrate
@@ -28,7 +29,6 @@ from vas_routing.lnet import lnet_plan
 from vas_routing.options import (
     RouteContext,
     RouteOptions,
-    dry_run_option,
     file_options,
     kept_option,
     key_option,
@@ -71,7 +71,7 @@ def plan_command(context: RouteContext, as_json: bool) -> None:
 @route.command()
 @site_options
 @links_option
-@dry_run_option
+@dry_run()
 @json_option
 def apply(context: RouteContext, dry_run: bool, as_json: bool) -> None:
     """Apply the planned routes, verify them and print the changes.
@@ -106,7 +106,7 @@ def verify(context: RouteContext, as_json: bool) -> int:
 
 @route.command()
 @site_options
-@dry_run_option
+@dry_run()
 @json_option
 def rollback(context: RouteContext, dry_run: bool, as_json: bool) -> None:
     """Remove everything of VAS's from the kernel and restore sysctls.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from vas_cluster import Cluster, default_path, load_cluster, load_site
+from vas_core.options import shared
 from vas_routing import observe
 from vas_routing.choices import DEFAULT_CHOICES, read_choices
 from vas_routing.daemon.keys import DEFAULT_KEY
@@ -98,38 +99,20 @@ class RouteOptions:
         return RouteContext.read(self.files, self.node, self.state, self.links_file)
 
 
-def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options for site, node and state; the command gets one RouteContext."""
+def _route_options(
+    cluster_file: Path | None,
+    node: str | None,
+    config: Path,
+    choices: Path,
+    state: Path,
+    links_file: Path | None = None,
+) -> RouteOptions:
+    return RouteOptions(RouteFiles(cluster_file, config, choices), node, state, links_file)
 
-    def call(options: RouteOptions, **rest: Any) -> Any:
-        return command(options.read(), **rest)
 
-    call.__name__, call.__doc__ = command.__name__, command.__doc__
-    call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    return file_options(call)
-
-
-def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of `site_options`; the command gets one RouteOptions, with no file read
-    yet."""
-
-    def call(
-        cluster_file: Path | None,
-        node: str | None,
-        config: Path,
-        choices: Path,
-        state: Path,
-        links_file: Path | None = None,
-        **rest: Any,
-    ) -> Any:
-        files = RouteFiles(cluster_file, config, choices)
-        return command(RouteOptions(files, node, state, links_file), **rest)
-
-    call.__name__, call.__doc__ = command.__name__, command.__doc__
-    call.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    for option in reversed(_SITE_OPTIONS):
-        call = option(call)
-    return call
+@wraps(_route_options)
+def _route_context(**values: Any) -> RouteContext:
+    return _route_options(**values).read()
 
 
 _SITE_OPTIONS = (
@@ -155,6 +138,12 @@ _SITE_OPTIONS = (
         "--state", type=_file, default=STATE, show_default=True, help="Directory of the journal."
     ),
 )
+file_options = shared("options", _route_options, *_SITE_OPTIONS)
+"""Adds the options for site, node and state; the command gets RouteOptions, with no file read."""
+
+site_options = shared("context", _route_context, *_SITE_OPTIONS)
+"""Adds the same options; the command gets one RouteContext."""
+
 kept_option = click.option(
     "--kept",
     type=_file,
@@ -174,7 +163,4 @@ links_option = click.option(
     "links_file",
     type=_file,
     help="JSON file with the states of the paths, instead of the kernel's.",
-)
-dry_run_option = click.option(
-    "--dry-run", is_flag=True, help="Print the changes; do not make them."
 )

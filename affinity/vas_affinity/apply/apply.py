@@ -6,18 +6,19 @@ from pathlib import Path
 
 import click
 
-from vas_affinity.apply.options import HostOptions, dry_run_option, host_options, plan_argument
+from vas_affinity.apply.options import HostOptions, host_options, plan_argument
 from vas_affinity.apply.outcome import status_of
 from vas_affinity.apply.plan_file import read_plan
 from vas_affinity.apply.table import print_results
 from vas_core.cli import json_option
 from vas_core.errors import ExitStatus
+from vas_core.options import dry_run
 
 
 @click.command("apply")
 @plan_argument
 @host_options
-@dry_run_option
+@dry_run()
 @json_option
 def apply_command(given: HostOptions, plan_file: Path, dry_run: bool, as_json: bool) -> int:
     """Apply a plan, read the values back and print the changes.

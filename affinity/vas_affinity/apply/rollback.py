@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import click
 
-from vas_affinity.apply.options import HostOptions, dry_run_option, host_options
+from vas_affinity.apply.options import HostOptions, host_options
 from vas_affinity.apply.outcome import status_of
 from vas_affinity.apply.table import print_results
 from vas_affinity.placement import HostPlacement
 from vas_core.cli import json_option
 from vas_core.errors import ExitStatus
+from vas_core.options import dry_run
 
 
 @click.command()
 @host_options
-@dry_run_option
+@dry_run()
 @json_option
 def rollback(given: HostOptions, dry_run: bool, as_json: bool) -> int:
     """Restore every value that VAS changed.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -64,7 +63,7 @@ def daemon(
     replan: bool,
     processes: tuple[str, ...],
     seconds: float,
-    **options: Any,
+    threads: ThreadOptions,
 ) -> None:
     """Keep a plan applied, revert harmful moves: vas-affinityd.
 
@@ -79,7 +78,7 @@ def daemon(
     Examples: vas-affinityd /etc/vas/placement.json
               vas-affinityd /etc/vas/placement.json --replan --process ll_ost_io
     """
-    chosen, asked = ThreadOptions(**options), SnapshotRequest(seconds, processes, given.connect)
+    asked = SnapshotRequest(seconds, processes, given.connect)
 
     def load() -> DaemonInputs:
         settings = read_yaml(config, AffinitySettings, default=DEFAULT_PATH)
@@ -87,7 +86,7 @@ def daemon(
 
     def config_of(inputs: DaemonInputs) -> DaemonConfig:
         settings = inputs.settings
-        again = replanner(chosen, asked, settings.move_cost) if replan else None
+        again = replanner(threads, asked, settings.move_cost) if replan else None
         planner = Planner(inputs.plan, again, settings.replan_seconds)
         return DaemonConfig(given.host, planner, settings)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -31,6 +29,7 @@ from vas_affinity.threads import (
 )
 from vas_core.cli import RealRange
 from vas_core.errors import BadInput
+from vas_core.options import shared
 from vas_core.root import Root
 
 _FILE = click.Path(path_type=Path)
@@ -69,14 +68,9 @@ class Planned:
     distances: str
 
 
-def thread_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options to a command, which makes ThreadOptions of its `**options`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-_OPTIONS = (
+thread_options = shared(
+    "threads",
+    ThreadOptions,
     click.option("--graph", type=_FILE, help="Communication, by `vas affinity graph`."),
     click.option("--distances", type=_FILE, help="Distances, by `vas affinity measure`."),
     click.option("--io", "io_pattern", metavar="REGEX", help="Keys of threads that do I/O."),

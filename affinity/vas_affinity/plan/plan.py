@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -70,7 +69,7 @@ def plan(
     connect: str | None,
     out: Path | None,
     as_json: bool,
-    **options: Any,
+    threads: ThreadOptions,
 ) -> None:
     """Plan which CPU each vCPU, I/O thread or thread gets.
 
@@ -94,8 +93,7 @@ def plan(
         request = GuestRequest(vcpus=vcpus, memory_bytes=memory, iothreads=iothreads)
         placement = plan_guests(snapshot_of(source, asked), [request], settings)
     else:
-        chosen = ThreadOptions(**options)
-        placement = threads_planned(source, chosen, asked).plan.placement
+        placement = threads_planned(source, threads, asked).plan.placement
     _print(placement, out, as_json=as_json)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 import click
 
 from vas_bench.site.checks import Drops, SiteOptions
 from vas_core.errors import BadInput
+from vas_core.options import shared
 
 _OPTIONS = (
     click.option(
@@ -36,32 +35,25 @@ _OPTIONS = (
 )
 
 
-def site_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command `site`: the SiteOptions, or None for a lab."""
+def _site(
+    cluster_file: Path | None,
+    hadoop_conf: Path | None,
+    directory: str | None,
+    reach: str | None,
+    may_drop_caches: str | None,
+) -> SiteOptions | None:
+    if cluster_file:
+        return SiteOptions(
+            cluster_file=cluster_file,
+            hadoop_conf=hadoop_conf,
+            directory=directory or "/",
+            reach=reach or "",
+            drops=cast(Drops, may_drop_caches or "none"),
+        )
+    if hadoop_conf or directory or reach or may_drop_caches:
+        raise BadInput("these options are for a site", hint="name its map: --cluster FILE")
+    return None
 
-    @functools.wraps(command)
-    def wrapped(
-        *args: Any,
-        cluster_file: Path | None,
-        hadoop_conf: Path | None,
-        directory: str | None,
-        reach: str | None,
-        may_drop_caches: str | None,
-        **others: Any,
-    ) -> Any:
-        site = None
-        if cluster_file:
-            site = SiteOptions(
-                cluster_file=cluster_file,
-                hadoop_conf=hadoop_conf,
-                directory=directory or "/",
-                reach=reach or "",
-                drops=cast(Drops, may_drop_caches or "none"),
-            )
-        elif hadoop_conf or directory or reach or may_drop_caches:
-            raise BadInput("these options are for a site", hint="name its map: --cluster FILE")
-        return command(*args, site=site, **others)
 
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
+site_options = shared("site", _site, *_OPTIONS)
+"""Gives a command `site`: the SiteOptions, or None for a lab."""

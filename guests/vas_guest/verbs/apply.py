@@ -8,18 +8,19 @@ from pathlib import Path
 import click
 
 from vas_core.cli import RealRange, json_option, note, print_json
+from vas_core.options import dry_run
 from vas_guest.as_json import differences_json
 from vas_guest.compare import counts_from_a_start
 from vas_guest.desired import DesiredGuest
 from vas_guest.host import GuestHost
-from vas_guest.options import connect_option, dry_run_option, guest_options, path_type
+from vas_guest.options import connect_option, guest_options, path_type
 from vas_guest.table import print_differences
 
 
 @click.command()
 @guest_options
 @connect_option
-@dry_run_option
+@dry_run()
 @click.option("--image", type=path_type, metavar="QCOW2", help="Image to make its first disk of.")
 @click.option("--start", is_flag=True, help="Start it too, now and with its host.")
 @click.option(

@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from vas_core.cli import json_option, note, print_json
+from vas_core.options import dry_run
 from vas_guest.desired import DesiredGuest
 from vas_guest.host import GuestHost
-from vas_guest.options import connect_option, dry_run_option, guest_options
+from vas_guest.options import connect_option, guest_options
 
 
 @click.command()
 @guest_options
 @connect_option
-@dry_run_option
+@dry_run()
 @json_option
 def remove(desired: DesiredGuest, connect: str | None, dry_run: bool, as_json: bool) -> None:
     """Remove a guest that is shut down; its disks stay.

@@ -11,9 +11,10 @@ from vas_cluster import Host, default_path
 from vas_cluster.loading import load_cluster
 from vas_core.cli import json_option, print_json
 from vas_core.errors import BadInput
+from vas_core.options import dry_run
 from vas_core.root import Root
 from vas_guest.as_json import functions_json
-from vas_guest.options import cluster_option, dry_run_option, settings_option
+from vas_guest.options import cluster_option, settings_option
 from vas_guest.pool import carrying, read_pool, write_pool
 from vas_guest.settings import read_settings
 from vas_guest.table import print_functions
@@ -28,7 +29,7 @@ from vas_guest.vfs import Adapter, make, pool, read_adapter, steps
 @click.option(
     "--interrupt", is_flag=True, help="Make them although the adapter's own interface is up."
 )
-@dry_run_option
+@dry_run()
 @json_option
 def vfs(
     cluster_file: Path | None,

@@ -11,13 +11,13 @@ import click
 
 from vas_core.cli import json_option, note
 from vas_core.errors import VasError
+from vas_core.options import dry_run
 from vas_core.shown import shown
 from vas_core.sizes import format_size
 from vas_layout import views
 from vas_layout.command.options import (
     check_pool,
     cluster_option,
-    dry_run_option,
     osts_option,
     osts_to_plan,
     pool_option,
@@ -37,7 +37,7 @@ from vas_layout.store import LayoutReader
 @pool_option
 @cluster_option
 @click.option("--apply", is_flag=True, help="Migrate the files found with `lfs migrate`.")
-@dry_run_option
+@dry_run()
 @json_option
 def fix(
     directory: Path,

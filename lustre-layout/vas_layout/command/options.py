@@ -33,9 +33,6 @@ osts_option = click.option(
     "--osts", type=click.IntRange(1), help="Number of OSTs [default: those in the map, or all]."
 )
 pool_option = click.option("--pool", help="Name of an OST pool; other OSTs are not used.")
-dry_run_option = click.option(
-    "--dry-run", is_flag=True, help="Print the actions without performing them."
-)
 
 
 def load_map(map_file: Path | None) -> Cluster:

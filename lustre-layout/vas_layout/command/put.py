@@ -9,12 +9,12 @@ import click
 
 from vas_core.cli import json_option, note
 from vas_core.errors import VasError
+from vas_core.options import dry_run
 from vas_layout import views
 from vas_layout.command.options import (
     PATH,
     check_pool,
     cluster_option,
-    dry_run_option,
     osts_option,
     osts_to_plan,
     pool_option,
@@ -41,7 +41,7 @@ from vas_layout.planning import StripePlan, plan_stripes
     show_default=True,
     help="Number of stripes copied at once.",
 )
-@dry_run_option
+@dry_run()
 @json_option
 def put_command(
     source: Path,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -41,7 +40,7 @@ def explain(
     connect: str | None,
     every: bool,
     as_json: bool,
-    **options: Any,
+    threads: ThreadOptions,
 ) -> None:
     """Show where the scores of a plan and of today come from.
 
@@ -56,7 +55,7 @@ def explain(
     """
     placement = _of_threads(plan) if plan else None
     asked = SnapshotRequest(seconds, processes, connect)
-    planned = threads_planned(source, ThreadOptions(**options), asked, placement)
+    planned = threads_planned(source, threads, asked, placement)
     found = explain_plan(planned.plan, planned.distances)
     if as_json:
         print_json(found.as_json())
