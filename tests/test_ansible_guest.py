@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from vas_core.polling import poll
+from vas_core.repository import REPOSITORY
 from vas_tests import emulated
-from vas_tests.checks import REPOSITORY
 from vas_tests.hosts import Played, Site, site_of_hosts
 from vas_tests.hosts.real_guest import (
     GUEST,

@@ -13,7 +13,7 @@ import pytest
 
 from vas_ansible.monitoring import HADOOP_METRICS
 from vas_core.polling import poll
-from vas_tests.checks import REPOSITORY
+from vas_core.repository import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.cycle import cycle, made_true, play_role, role_playbook

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_tests.checks import REPOSITORY
+from vas_core.repository import REPOSITORY
 from vas_tests.hosts import Played, Site, site_of_hosts
 from vas_tests.hosts.compare import differences, look
 from vas_tests.hosts.guest import DISKS, SETTINGS, make_image

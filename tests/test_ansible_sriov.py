@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from vas_core.repository import REPOSITORY
 from vas_core.xmltree import parse_xml
-from vas_tests.checks import REPOSITORY
 from vas_tests.hosts import Site, site_of_hosts
 from vas_tests.hosts.cycle import made_true, play_role, role_playbook
 from vas_tests.hosts.host import Host

@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from vas_core.process import run
-from vas_tests.pages import DOCS, REPOSITORY, table
+from vas_core.repository import REPOSITORY
+from vas_tests.pages import DOCS, table
 
 PAGE = DOCS / "architecture.md"
 MAVEN = "{http://maven.apache.org/POM/4.0.0}"

@@ -18,13 +18,13 @@ from vas_bench.results.record import BenchRun
 from vas_bench.results.store import read_results
 from vas_bench.run.tez import fetch_tez, tez_version
 from vas_core.process import Completed
+from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.in_lab import inside, resource_manager
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
-REPOSITORY = Path(__file__).parents[1]
 SYSTEMS = ["yarn-hdfs", "yarn-lustre", "tez", "vas"]
 PLAN: dict[str, Any] = {
     "name": "small",

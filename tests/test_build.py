@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from vas_core.process import run
+from vas_core.repository import REPOSITORY
 from vas_lab.spec import find_java
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly, pytest.mark.timeout(300)]
 
-REPOSITORY = Path(__file__).parents[1]
 _SOURCES = ("vas", "pyproject.toml", "core/bootstrap", "core/vas_core/packages.tsv", "core/locks",
             "cluster", "lustre-layout/vectors", "yarn-plugins")  # fmt: skip
 # The Python environment is not what is built here: this makes one whose `vas` says yes.

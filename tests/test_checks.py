@@ -9,7 +9,8 @@ import pytest
 
 from vas_core.cli import run_command
 from vas_core.process import run
-from vas_tests.checks import REPOSITORY, Extent, chosen_checks, other_hadoops
+from vas_core.repository import REPOSITORY
+from vas_tests.checks import Extent, chosen_checks, other_hadoops
 
 
 def listed(capsys: pytest.CaptureFixture[str], *options: str) -> str:

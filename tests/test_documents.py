@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from vas_tests.pages import DOCS, REPOSITORY, anchors, dead_links, links, pages
+from vas_core.repository import REPOSITORY
+from vas_tests.pages import DOCS, anchors, dead_links, links, pages
 
 README_WORDS = 900
 

@@ -24,6 +24,7 @@ from vas_ansible.hadoop import Choices, site_files
 from vas_cluster import parse_cluster
 from vas_core.polling import poll
 from vas_core.process import Completed, run
+from vas_core.repository import REPOSITORY
 from vas_core.root import Root
 from vas_lab.enter import into_lab
 from vas_lab.procfs import children
@@ -41,7 +42,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="its user yarn needs root"),
 ]
 
-REPOSITORY = Path(__file__).parents[1]
 PROGRAMS = Path(sys.executable).parent
 REALM = "SITE.TEST"
 KRB5 = f"""[libdefaults]

@@ -17,9 +17,9 @@ import yaml
 
 from vas_cluster.hadoop import configuration_xml
 from vas_core.process import run
+from vas_core.repository import REPOSITORY
 from vas_lab.sites import lab_site_yaml
 from vas_lab.spec import find_java
-from vas_tests.checks import REPOSITORY
 from vas_tests.suid_sgid import restrict
 from vas_yarn.jars import find_hadoop, find_plugins
 

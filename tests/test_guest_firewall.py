@@ -15,8 +15,8 @@ import pytest
 
 from vas_cluster import load_cluster
 from vas_core.polling import poll
+from vas_core.repository import REPOSITORY
 from vas_routing.settings import RouteSettings
-from vas_tests.checks import REPOSITORY
 
 pytestmark = [
     pytest.mark.slow,

@@ -24,12 +24,12 @@ from vas_ansible.hadoop import Choices, site_files
 from vas_cluster import parse_cluster
 from vas_core.polling import poll
 from vas_core.process import Completed, run
+from vas_core.repository import REPOSITORY
 from vas_core.root import Root
 from vas_lab.enter import into_lab
 from vas_lab.procfs import children
 from vas_lab.sites import lab_site
 from vas_lab.spec import find_java
-from vas_tests.checks import REPOSITORY
 from vas_yarn.jars import find_hadoop, find_plugins
 
 pytestmark = [

@@ -15,9 +15,9 @@ import pytest
 from vas_bench.results.store import RunStore
 from vas_core.cli import run_command
 from vas_core.errors import BadInput
+from vas_core.repository import REPOSITORY
 from vas_image.image import SUMS, check_sums
 
-REPOSITORY = Path(__file__).resolve().parents[1]
 # Enough for the program, far too little for a file without an end.
 _MEMORY_BYTES = 1 << 30
 

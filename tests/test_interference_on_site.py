@@ -9,13 +9,13 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vas_bench.interference.patterns import PATTERN_NAMES
 from vas_core.process import Completed
+from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.in_lab import inside
@@ -28,7 +28,6 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("fio") is None, reason="no fio"),
 ]
 
-REPOSITORY = Path(__file__).parents[1]
 SMALL = ["--rounds", "1", "--warm-up", "0", "--seconds", "2", "--size", "64M", "--files", "64M"]
 
 

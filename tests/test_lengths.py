@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vas_core.process import run
-from vas_tests.pages import REPOSITORY
+from vas_core.repository import REPOSITORY
 
 _FILE_LINES = 400
 _FUNCTION_LINES = 45

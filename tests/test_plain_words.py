@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vas_tests.checks import REPOSITORY
+from vas_core.repository import REPOSITORY
 from vas_tests.plain_words import (
     classes_named_twice,
     java_riddles,

@@ -24,6 +24,7 @@ from vas_core.cli import run_command
 from vas_core.errors import VasError
 from vas_core.journal import Journal
 from vas_core.predictable_names import ALL, PredictableName
+from vas_core.repository import REPOSITORY
 from vas_core.safe_open import Planted
 from vas_lab import state
 from vas_layout import ingest
@@ -35,7 +36,6 @@ from vas_yarn.shuffle.janitor.store import RefusedEntry, StagingStore
 
 STORE = XattrStore("user.lustre.lov")
 VICTIM = b"ssh-ed25519 AAAA ann\n"
-REPOSITORY = Path(__file__).resolve().parents[1]
 Act = Callable[[], None]
 
 

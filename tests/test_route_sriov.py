@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from vas_core.errors import VasError
+from vas_core.repository import REPOSITORY
 from vas_core.xmltree import parse_xml
-from vas_tests.checks import REPOSITORY
 from vas_tests.kernel import halting_kernel
 from vas_tests.sriov import daemons, guests
 from vas_tests.sriov.bring_up import VAS, VAS_SECONDS, VF

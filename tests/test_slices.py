@@ -10,8 +10,8 @@ import pytest
 
 from vas_core.cli import run_command
 from vas_core.process import run
+from vas_core.repository import REPOSITORY
 from vas_tests import slices
-from vas_tests.checks import REPOSITORY
 from vas_tests.slices import Slice, read_green_runs, read_slices, record_green_run
 
 

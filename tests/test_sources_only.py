@@ -7,7 +7,7 @@ from pathlib import PurePath
 import pytest
 
 from vas_core.process import run
-from vas_tests.pages import REPOSITORY
+from vas_core.repository import REPOSITORY
 
 _MADE = {".class", ".jar", ".pyc", ".o", ".so", ".whl"}
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_tests.in_lab import inside, vas
 from vas_yarn.jobs.job import JobResult
@@ -17,7 +18,6 @@ from vas_yarn.profiles import SHUFFLE, profile_properties
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-REPOSITORY = Path(__file__).parents[1]
 PROBE = str(REPOSITORY / "yarn-plugins" / "workloads" / "target" / "vas-workloads-0.1.0.jar")
 PROBE_CLASS = "org.vas.workloads.probe.ShuffleProbe"
 _ONE_ATTEMPT_EACH = {

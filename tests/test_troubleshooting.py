@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vas_tests.pages import DOCS, REPOSITORY, table
+from vas_core.repository import REPOSITORY
+from vas_tests.pages import DOCS, table
 
 PAGE = DOCS / "troubleshooting.md"
 SECTIONS = ("On your machine and in the lab", "The map and the site", "Files on Lustre", "Jobs")

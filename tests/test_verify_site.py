@@ -22,6 +22,7 @@ import pytest
 
 from vas_core.polling import poll
 from vas_core.process import Completed, run
+from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_tests.in_lab import inside
@@ -33,7 +34,6 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("fio") is None, reason="no fio"),
 ]
 
-REPOSITORY = Path(__file__).parents[1]
 PROGRAMS = Path(sys.executable).parent
 ON_FABRIC = ("oss1", "vm1", "oss2", "vm2")
 

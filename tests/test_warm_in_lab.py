@@ -222,6 +222,42 @@ def test_jvms_killed_while_they_wait_fail_no_attempt(lab: Lab, output: dict[str,
     assert digests(lab, "warm-idle") == output
 
 
+def test_jvms_that_hang_while_they_wait_are_ended_and_get_no_task(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    point = Point("last", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
+    patient = _WARM | {"vas.containers.reuse.idle-time": "10m"}
+    with faulty_job(lab, "warm-hung", point, conf=patient) as job:
+        held = job.held("last")
+        finished(job, {f"m_{task:06}_0" for task in range(_MAPS - 1)})
+        waiting = {pid for pid in jvms(job) if not is_held(pid, held.pid)}
+        assert waiting
+        for pid in waiting:
+            os.kill(pid, signal.SIGSTOP)
+        poll(lambda: waiting & set(jvms(job)), lambda left: not left, PATIENCE_SECONDS, "their end")
+        job.release("last")
+        job.succeeded()
+        assert job.failed() == {}
+        assert all(name.endswith("_0") for name in job.attempts())
+    assert digests(lab, "warm-hung") == output
+
+
+def test_a_slow_attempt_is_overtaken_in_a_jvm_that_waited_and_stopped(
+    lab: Lab, output: dict[str, str]
+) -> None:
+    conf = _WARM | {"mapreduce.map.speculative": "true", "vas.containers.reuse.idle-time": "10m"}
+    slow = Point("slow", "VasChild", "rename", f"m_000011_0.*{MANIFEST}")
+    with faulty_job(lab, "warm-slow", slow, conf=conf) as job:
+        held = job.held("slow")
+        job.succeeded()
+        found = job.attempts()
+        assert found["m_000011_0"].state == "KILLED"
+        assert found["m_000011_1"].state == "SUCCEEDED"
+        assert job.failed() == {}
+        assert not any(is_held(pid, held.pid) for pid in jvms(job))
+    assert digests(lab, "warm-slow") == output
+
+
 def jvms(job: FaultyJob) -> Iterator[int]:
     """The JVMs of a job's tasks, as process ids outside the lab."""
     for process in processes(Root()):

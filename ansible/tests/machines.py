@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from vas_ansible.checks import MachineFacts, examine_machine
 from vas_cluster import load_cluster
+from vas_core.repository import REPOSITORY
 from vas_routing.settings import RouteSettings
 
-ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "cluster/examples/four-oss.yaml"
+EXAMPLE = REPOSITORY / "cluster/examples/four-oss.yaml"
 SITE = load_cluster(EXAMPLE)
 OSS, GUEST = "oss01.hpc.example", "vas01.hpc.example"
 MANAGER = "yarn-rm.hpc.example"

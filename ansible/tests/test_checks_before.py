@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
-from machines import GIB, GUEST, MANAGER, OSS, ROOT, SITE, checks, guest, host, manager
+from machines import GIB, GUEST, MANAGER, OSS, SITE, checks, guest, host, manager
 
 from vas_ansible.checks import examine_machine
+from vas_core.repository import REPOSITORY
 
 # Those of the inventory alone.
 PURE = ("documents", "identity", "inventory")
@@ -41,14 +42,16 @@ def test_each_thing_that_is_wrong_is_found(changed: dict[str, Any], wrong: str) 
 
 
 def test_every_check_of_machines_can_be_accepted_and_is_on_the_page() -> None:
-    sources = (f for f in (ROOT / "ansible/vas_ansible/checks").glob("*.py") if f.stem not in PURE)
+    sources = (
+        f for f in (REPOSITORY / "ansible/vas_ansible/checks").glob("*.py") if f.stem not in PURE
+    )
     made = {
         name for f in sources for name in re.findall(r'Finding\(\s*[\w.]+, "(\w+)"', f.read_text())
     }
-    specs = (ROOT / "ansible/roles/hostcheck/meta/argument_specs.yml").read_text()
+    specs = (REPOSITORY / "ansible/roles/hostcheck/meta/argument_specs.yml").read_text()
     options = yaml.safe_load(specs)["argument_specs"]["main"]["options"]
     assert set(options["vas_hostcheck_accepted"]["choices"]) == made
-    page = (ROOT / "docs/provisioning.md").read_text()
+    page = (REPOSITORY / "docs/provisioning.md").read_text()
     assert all(f"`{name}`" in page for name in made)
 
 

@@ -15,8 +15,7 @@ from vas_core.cli import run_command, vas
 from vas_core.errors import NotHere, VasError
 from vas_core.manual.man import page, write_man_pages
 from vas_core.manual.site import build_site, navigation, spaced
-
-ROOT = Path(__file__).parents[2]
+from vas_core.repository import REPOSITORY
 
 
 @click.group()
@@ -130,10 +129,10 @@ def dead(site: Path) -> list[str]:
 @pytest.mark.slow
 def test_the_site_is_whole_and_asks_no_network(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("mkdocs")
-    pages = build_site(ROOT, program, tmp_path / "build", tmp_path / "site")
+    pages = build_site(REPOSITORY, program, tmp_path / "build", tmp_path / "site")
     assert dead(tmp_path / "site") == []
     names = {str(page.relative_to(tmp_path / "site")) for page in pages}
-    ours = {file.relative_to(ROOT) for file in (ROOT / "docs").rglob("*.md")}
+    ours = {file.relative_to(REPOSITORY) for file in (REPOSITORY / "docs").rglob("*.md")}
     made = {
         str(file.with_name(file.name.replace("README", "index")).with_suffix(".html"))
         for file in ours

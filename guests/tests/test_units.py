@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-UNITS = sorted((ROOT / "guests/systemd").glob("*.service"))
-ALL = sorted(unit for unit in ROOT.glob("*/systemd/*") if unit.suffix in (".service", ".timer"))
+from vas_core.repository import REPOSITORY
+
+UNITS = sorted((REPOSITORY / "guests/systemd").glob("*.service"))
+ALL = sorted(
+    unit for unit in REPOSITORY.glob("*/systemd/*") if unit.suffix in (".service", ".timer")
+)
 # Targets that a provider has to pull in (systemd.special(7), "Special Passive System Units").
 PASSIVE = {"network-pre.target", "time-set.target", "time-sync.target", "nss-lookup.target"}
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
+from vas_core.repository import REPOSITORY
+
 # The local repository that ./vas compared with the record, if it did.
 _COMPARED = os.environ.get("VAS_MAVEN_REPOSITORY")
 _LOCAL = (f"-Dmaven.repo.local={_COMPARED}",) if _COMPARED else ()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vas_core.polling import poll
+from vas_core.repository import REPOSITORY
 from vas_core.root import Root
 from vas_lab.hadoop.daemons import java
 from vas_lab.lab import Lab
@@ -24,7 +25,6 @@ from vas_yarn.jobs.events import Event
 from vas_yarn.jobs.job import JobResult
 from vas_yarn.profiles import SHUFFLE
 
-REPOSITORY = Path(__file__).parents[2]
 MAPS = 4
 REDUCERS = 4
 # A job that takes longer than this to do the next thing hangs, on the busiest machine.

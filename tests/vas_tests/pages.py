@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
+from vas_core.repository import REPOSITORY
+
 DOCS = REPOSITORY / "docs"
 
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vas_core.process import run
-from vas_tests.checks import REPOSITORY
+from vas_core.repository import REPOSITORY
 
 # A sentence that begins so has hidden its subject.
 _HIDDEN_SUBJECT = re.compile(

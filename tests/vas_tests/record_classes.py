@@ -10,10 +10,10 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from vas_core.repository import REPOSITORY
 from vas_lab.lab import Lab
 from vas_lab.options import LabOptions
 from vas_lab.spec import find_java
-from vas_tests.checks import REPOSITORY
 from vas_tests.in_lab import inside, vas
 from vas_yarn.cds.archive import CLASSES
 

@@ -13,7 +13,8 @@ import yaml
 
 from vas_core.errors import BadInput
 from vas_core.process import run
-from vas_tests.checks import REPOSITORY, Check, Extent
+from vas_core.repository import REPOSITORY
+from vas_tests.checks import Check, Extent
 
 SLICES = REPOSITORY / "tests/slices.yml"
 GREEN_RUNS = REPOSITORY / "docs/evidence/slices.md"

@@ -13,8 +13,8 @@ import pytest
 
 from vas_cluster import load_cluster
 from vas_core.process import Completed, run
+from vas_core.repository import REPOSITORY
 
-REPOSITORY = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("vagrant") is None, reason="no vagrant (package vagrant)"),

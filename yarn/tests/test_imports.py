@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from vas_core.repository import REPOSITORY
+
 # The code that runs on a real site: this room, Ansible's, and the benchmarks' for sites.
 REAL_SITES = (
     "yarn/vas_yarn/**/*.py",
@@ -30,17 +31,17 @@ def imported(file: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("pattern", REAL_SITES)
 def test_code_for_real_sites_imports_no_lab(pattern: str) -> None:
-    files = list(ROOT.glob(pattern))
+    files = list(REPOSITORY.glob(pattern))
     assert files, pattern
     assert [str(file) for file in files if "vas_lab" in imported(file)] == []
 
 
 def test_the_room_imports_core_cluster_and_layouts_alone() -> None:
-    files = list(ROOT.glob("yarn/vas_yarn/**/*.py"))
+    files = list(REPOSITORY.glob("yarn/vas_yarn/**/*.py"))
     found = {name for file in files for name in imported(file) if name.startswith("vas_")}
     assert found == {"vas_core", "vas_cluster", "vas_layout", "vas_yarn"}
 
 
 def test_yarn_plugins_has_no_python() -> None:
-    files = (ROOT / "yarn-plugins").rglob("*.py")
+    files = (REPOSITORY / "yarn-plugins").rglob("*.py")
     assert [str(file) for file in files if "target" not in file.parts] == []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/shuffle-contract.md").read_text()
-JAVA = ROOT / "yarn-plugins/shuffle/src/test/java"
+from vas_core.repository import REPOSITORY
+
+PAGE = (REPOSITORY / "docs/shuffle-contract.md").read_text()
+JAVA = REPOSITORY / "yarn-plugins/shuffle/src/test/java"
 POINTS = 28
 
 
@@ -28,5 +28,5 @@ def test_every_java_name_is_a_test() -> None:
 
 def test_every_python_name_is_a_test() -> None:
     for name, method in re.findall(r"`(\w+\.py)(?:::(\w+))?`", PAGE):
-        source = ROOT / "yarn/tests" / name
+        source = REPOSITORY / "yarn/tests" / name
         assert f"def {method}(" in source.read_text() if method else source.exists()

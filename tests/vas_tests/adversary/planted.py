@@ -9,7 +9,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[3]
+from vas_core.repository import REPOSITORY
+
 EXAMPLE = REPOSITORY / "cluster/examples/four-oss.yaml"
 SECRET = "the-secret-of-another-user"
 TERABYTE = 1 << 40

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from vas_cluster import Cluster, load_cluster
 from vas_core.process import Completed, run
-from vas_tests.checks import REPOSITORY
+from vas_core.repository import REPOSITORY
 from vas_tests.hosts.host import Host
 from vas_tests.hosts.network import CONTROLLER, make_fabric, plug, unplugged, wait_for_namespaces
 from vas_tests.hosts.tree import tree

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vas_core.process import run
-from vas_tests.checks import REPOSITORY
+from vas_core.repository import REPOSITORY
 
 _BUILD = REPOSITORY / "build" / "hosts"
 # What a storage server has before VAS comes: a minimal Debian that one can log in to.
