@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,17 @@ def test_a_container_meant_for_another_map_is_said(cluster: Cluster) -> None:
     grant = PlacementDecision("a", "grant", "vm3", "vm3", "none", 0, "container_1", "local")
     row = judge(attempt("vm3"), SPLIT, [owned("vm1")], owned("vm1"), cluster, [grant])
     assert row.why == "MapReduce gave it a container on vm3 that was granted for another map"
+
+
+def test_a_container_that_waited_is_the_reason_of_a_later_map_alone(cluster: Cluster) -> None:
+    grant = PlacementDecision("a", "grant", "vm3", "vm3", "none", 0, "container_1", "local")
+    of_vm1: tuple[Any, ...] = ([owned("vm1")], owned("vm1"), cluster, [grant])
+    row = judge(attempt("vm3"), SPLIT, *of_vm1, warm=True)
+    assert row.where is Where.REMOTE
+    assert row.why == (
+        "a container that waited on vm3 took it, as no map that has its data there was left"
+    )
+    assert judge(attempt("vm1"), SPLIT, *of_vm1, warm=True).why == ""
 
 
 @pytest.mark.parametrize(

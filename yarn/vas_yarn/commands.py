@@ -102,6 +102,7 @@ def _rows(
     mine = [d for d in decisions if d.app == job.replace("job_", "application_")]
     attempts = server.maps(job)
     splits = _splits(server, attempts, server.finish_ms(job) / 1000)
+    first = {a.container_id: a for a in sorted(attempts, key=lambda a: a.start_ms, reverse=True)}
     for attempt in attempts:
         split = splits[attempt]
         try:
@@ -109,7 +110,8 @@ def _rows(
         except VasError as unreadable:
             note(f"vas: {unreadable}")
             placements, block = [], None
-        yield judge(attempt, split, placements, block, cluster, mine)
+        warm = attempt is not first[attempt.container_id]
+        yield judge(attempt, split, placements, block, cluster, mine, warm=warm)
 
 
 def _splits(

@@ -49,8 +49,12 @@ def judge(
     block: OwnedSpan | None,
     cluster: Cluster,
     decisions: Iterable[PlacementDecision],
+    *,
+    warm: bool = False,
 ) -> MapLocality:
     """Joins the facts about one map. `owned_spans` are the owners of its split, in order.
+
+    `warm`: its container had run another map, and waited (docs/warm.md); YARN placed that one.
 
     MapReduce asks for the host of the `block` that holds the split's start, however many blocks
     the split has; so the block's VM is the one judged by. `local_bytes` counts the whole split.
@@ -68,8 +72,14 @@ def judge(
         vm=vm,
         ran_on=attempt.node,
         where=where,
-        why=_why(where, vm, split, block, decisions, attempt.container_id),
+        why=_warm(attempt.node)
+        if warm and where in (Where.PARTNER, Where.REMOTE)
+        else _why(where, vm, split, block, decisions, attempt.container_id),
     )
+
+
+def _warm(node: str) -> str:
+    return f"a container that waited on {node} took it, as no map that has its data there was left"
 
 
 def _where(node: str, vm: str | None, cluster: Cluster) -> Where:
