@@ -123,6 +123,8 @@ def test_another_word_is_refused() -> None:
         ({CLASS_PATH: "NEW/*", FLAGS: "@OLD/file.args"}, "no jar of this machine that "),
         ({CLASS_PATH: "NEW/*", FLAGS: "@BROKEN/file.args"}, f"{FLAGS} names an argument file with"),
         ({CLASS_PATH: "OLD/*", FLAGS: "@NEW/file.args"}, None),
+        ({CLASS_PATH: "NEW/*", FLAGS: f"-cp OLD/{JAR}"}, f"no jar of this machine that {FLAGS} "),
+        ({CLASS_PATH: "OLD/*", OPTS: f"-Xmx1g -cp NEW/{JAR}"}, None),
     ],
 )
 def test_a_master_that_a_node_may_lack_is_left_out(

@@ -58,8 +58,8 @@ def check_directory(stream: BinaryIO, jar: Path) -> None:
     a second one, and is refused.
     """
     length = stream.seek(0, os.SEEK_END)
-    start = stream.seek(max(0, length - _LONGEST_END))
-    tail = stream.read(_LONGEST_END)
+    start = stream.seek(max(0, length - _LONGEST_END - _LOCATOR_BYTES))
+    tail = stream.read(_LONGEST_END + _LOCATOR_BYTES)
     # zipfile's own order: the record without a comment, else the last one.
     at = len(tail) - _END.size
     if at < 0 or tail[at : at + 4] != _END_MAGIC or tail[-2:] != b"\0\0":

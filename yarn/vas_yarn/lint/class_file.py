@@ -129,9 +129,13 @@ class ClassFile:
         """
         try:
             for method, descriptor, start, end in self._methods:
-                for opcode, at in self._instructions(start, end):
-                    if opcode == PUT_STATIC or opcode in INVOKES:
-                        yield Use(method, descriptor, opcode, self._member(self._short(at + 1)))
+                asked = {
+                    (opcode, self._short(at + 1)): None
+                    for opcode, at in self._instructions(start, end)
+                    if opcode == PUT_STATIC or opcode in INVOKES
+                }
+                for opcode, index in asked:
+                    yield Use(method, descriptor, opcode, self._member(index))
             for tag, at in self._constants:
                 # Kinds 5 to 9 are methods (table 5.4.3.5-A).
                 if tag == _METHOD_HANDLE and self._data[at] >= 5:

@@ -15,8 +15,10 @@ from vas_yarn.job_jar import BROKEN_JAR, check_directory, read_member
 from vas_yarn.lint.class_file import PUT_STATIC, ClassFile, NotAClass, Use
 
 # A job's own classes have some megabytes; a jar of everything that it uses, some ten.
-_MOST_BYTES = 128 << 20
+_MOST_BYTES = 32 << 20
 _MOST_FINDINGS = 10_000
+# A name may have 65,535 bytes.
+_LONGEST_SHOWN = 500
 _THREAD = "java/lang/Thread"
 _START = ("start", "()V")
 # Both run in the client: main() starts the program, and Tool.run() submits the job.
@@ -164,8 +166,8 @@ class _JarReader:
                 trap = STATIC
             elif _is_start(use) and not self._is_thread(use.member.owner, threads):
                 continue
-            what = _dotted(f"{use.member.owner}.{use.member.name}")
-            rows[CodeFinding(_dotted(name), use.method, what, trap)] = None
+            what = f"{_dotted(use.member.owner)}.{_dotted(use.member.name)}"
+            rows[CodeFinding(_dotted(name), _dotted(use.method), what, trap)] = None
         yield from sorted(rows, key=lambda row: (row.class_name, row.method, row.what))
 
     def _is_thread(self, name: str, known: dict[str, bool]) -> bool:
@@ -194,4 +196,4 @@ def _is_start(use: Use) -> bool:
 
 
 def _dotted(name: str) -> str:
-    return name.replace("/", ".")
+    return name[:_LONGEST_SHOWN].replace("/", ".")

@@ -45,6 +45,10 @@ def why_not(conf: JobConfiguration) -> str | None:
     """
     if conf.get(_FRAMEWORK_KEY):
         return f"{_FRAMEWORK_KEY} brings a Hadoop of its own"
+    for key in (_FLAGS_KEY, OPTIONS_KEY):
+        own = _OWN_CLASS_PATH.search(conf.get(key))
+        if own:
+            return None if _has_master(own[1].split(":")) else _missing(key)
     if "@" in conf.get(_FLAGS_KEY):
         return _missing_in_argument_file(conf.get(_FLAGS_KEY))
     if not conf.get(_CLASS_PATH_KEY):

@@ -52,8 +52,8 @@ final class Offers {
       return Optional.of(TaskType.MAP);
     }
     boolean fits = toReduces || type == TaskType.REDUCE;
-    if (fits && demand.maps() == 0 && !demand.hasAgain(TaskType.REDUCE)
-        && reduces < scheduledReduces) {
+    boolean mapsWait = demand.maps() > 0 || demand.hasAgain(TaskType.MAP);
+    if (fits && !mapsWait && !demand.hasAgain(TaskType.REDUCE) && reduces < scheduledReduces) {
       reduces++;
       return Optional.of(TaskType.REDUCE);
     }
@@ -61,7 +61,9 @@ final class Offers {
   }
 
   private boolean wantsMap(String host, TaskType type, long waited) {
-    if (maps >= demand.maps() || (type == TaskType.REDUCE && !toReduces)) {
+    // One at a time, the allocator takes it for whom it is meant.
+    boolean isOneEnough = demand.hasAgain(TaskType.MAP) && maps > 0;
+    if (isOneEnough || maps >= demand.maps() || (type == TaskType.REDUCE && !toReduces)) {
       return false;
     }
     return take(host)

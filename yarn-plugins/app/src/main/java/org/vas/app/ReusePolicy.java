@@ -18,11 +18,13 @@ final class ReusePolicy {
       + "|security|tools|util|yarn)\\..*");
   // What names classes: also those that a chain of mappers or several inputs delegate to.
   private static final Pattern KEYS = Pattern.compile("(?i).*(class(?!path|loader)|codec|serializations"
-      + "|multipleinputs\\.dir\\.mappers).*");
+      + "|multipleinputs\\.dir\\.(mappers|formats)|namedoutput|aggregat\\w*\\.descriptor|join\\.expr"
+      + ").*");
   private static final Pattern CLASS_NAME = Pattern.compile("[A-Za-z_]\\w*(\\.[A-Za-z_$][\\w$]*)+");
   // A class without a package has no dot: in these keys any word is a class.
   private static final Pattern ONLY_CLASSES = Pattern.compile(
-      "(?i)(mapred|mapreduce)\\..*(class(\\.\\d+)?|mappers)|.*\\.(codecs|serializations)");
+      "(?i)(mapred|mapreduce)\\..*(class(\\.\\d+)?|mappers|formats|namedoutput\\..*"
+      + "\\.(format|key|value))|.*\\.(codecs|serializations)");
   private static final Pattern WORD = Pattern.compile("(?<=^|[,;\\s])[A-Za-z_$][\\w$]*(?=$|[,;\\s])");
 
   private ReusePolicy() {}

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.v2.api.records.JobId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
@@ -29,6 +30,7 @@ import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.NodeReport;
+import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.event.Event;
@@ -65,6 +67,8 @@ final class WarmAllocator extends RMContainerAllocator {
   private boolean ownRound;
   private boolean isResourceManagerThere;
   private final Set<NodeId> lost = new HashSet<>();
+  // Attempts that were killed before they had a container.
+  private final Set<TaskAttemptId> gone = new HashSet<>();
 
   @SuppressWarnings("unchecked")
   WarmAllocator(ClientService client, AppContext context, AMPreemptionPolicy preemption,
@@ -107,6 +111,7 @@ final class WarmAllocator extends RMContainerAllocator {
       demand.add((ContainerRequestEvent) event);
     } else {
       demand.remove(event.getAttemptID());
+      gone.add(event.getAttemptID());
     }
     super.handleEvent(event);
   }
@@ -119,6 +124,11 @@ final class WarmAllocator extends RMContainerAllocator {
       boolean waited = pool.assigned(assigned.getContainer(), assigned.getTaskAttemptID());
       count(assigned.getTaskAttemptID().getTaskId().getJobId(),
           waited ? ContainerCounter.CONTAINERS_REUSED : ContainerCounter.CONTAINERS_LAUNCHED);
+      // Hadoop keeps a reduce that was killed while it was held back, and assigns it: nobody runs it.
+      if (gone.remove(assigned.getTaskAttemptID())) {
+        handle(new ContainerAllocatorEvent(
+            assigned.getTaskAttemptID(), ContainerAllocator.EventType.CONTAINER_DEALLOCATE));
+      }
     }
   }
 
@@ -133,17 +143,19 @@ final class WarmAllocator extends RMContainerAllocator {
     try {
       while (!Thread.currentThread().isInterrupted()) {
         pool.awaitReady(IDLE_ROUND_MILLIS);
-        runRound();
+        if (!runRound()) {
+          TimeUnit.MILLISECONDS.sleep(IDLE_ROUND_MILLIS);
+        }
       }
     } catch (InterruptedException e) {
       LOG.debug("The master stops", e);
     }
   }
 
-  private synchronized void runRound() throws InterruptedException {
-    // While YARN does not answer, a round of ours would reset Hadoop's count of the time.
+  // While YARN does not answer, a round of ours would reset Hadoop's count of the time.
+  private synchronized boolean runRound() throws InterruptedException {
     if (!isResourceManagerThere) {
-      return;
+      return false;
     }
     ownRound = true;
     try {
@@ -155,6 +167,7 @@ final class WarmAllocator extends RMContainerAllocator {
     } finally {
       ownRound = false;
     }
+    return true;
   }
 
   @Override
@@ -169,7 +182,10 @@ final class WarmAllocator extends RMContainerAllocator {
     }
     endWhere(response);
     List<Container> allocated = new ArrayList<>(response.getAllocatedContainers());
-    allocated.addAll(offers());
+    // What YARN gives may go to any attempt; while one waits for a new JVM, nothing is offered beside.
+    if (allocated.isEmpty() || !demand.hasAgain(TaskType.MAP)) {
+      allocated.addAll(offers());
+    }
     response.setCompletedContainersStatuses(completed);
     response.setAllocatedContainers(allocated);
     return response;
@@ -229,6 +245,7 @@ final class WarmAllocator extends RMContainerAllocator {
   private List<Container> offers() {
     Offers round = new Offers(demand, host -> RackResolver.resolve(host).getNetworkLocation(),
         delayMillis, toReduces, Scheduled.reduces(this));
+    boolean makesRoom = demand.maps() == 0 && demand.hasAgain(TaskType.MAP);
     List<Container> offered = new ArrayList<>();
     for (WarmPool.Idle idle : pool.idle()) {
       Container container = idle.container;
@@ -240,7 +257,7 @@ final class WarmAllocator extends RMContainerAllocator {
       Optional<TaskType> kind = round.offer(container.getNodeId().getHost(), first, idle.waited);
       if (kind.isPresent()) {
         offered.add(copy(container, kind.get() == TaskType.MAP ? MAP : REDUCE));
-      } else if (idle.waited >= idleMillis) {
+      } else if (idle.waited >= idleMillis || makesRoom) {
         end(container.getId(), "no task came");
       }
     }
@@ -255,7 +272,8 @@ final class WarmAllocator extends RMContainerAllocator {
 
   private void endWhere(AllocateResponse response) {
     for (NodeReport node : response.getUpdatedNodes()) {
-      if (node.getNodeState().isUnusable()) {
+      NodeState state = node.getNodeState();
+      if (state.isUnusable() || state == NodeState.DECOMMISSIONING) {
         lost.add(node.getNodeId());
       } else {
         lost.remove(node.getNodeId());

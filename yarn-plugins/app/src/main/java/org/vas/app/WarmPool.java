@@ -181,10 +181,10 @@ public final class WarmPool {
     return idle;
   }
 
-  /** Returns whether no attempt runs in a container: it waits, or it is given up. */
+  /** Returns whether no attempt runs in a container: it waits, is given up, or is over. */
   synchronized boolean hasNoAttempt(ContainerId id) {
     WarmContainer warm = containers.get(key(id));
-    return warm != null && (warm.state == State.IDLE || warm.state == State.ENDING);
+    return warm == null || warm.state == State.IDLE || warm.state == State.ENDING;
   }
 
   /** Gives a container up: its JVM is told to end. */

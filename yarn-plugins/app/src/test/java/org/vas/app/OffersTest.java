@@ -63,9 +63,21 @@ class OffersTest {
     demand.add(ContainerRequestEvent.createContainerRequestEventForFailedContainer(
         Attempts.map(2), Resource.newInstance(512, 1)));
     assertEquals(NONE, round(true).offer("vm3", TaskType.MAP, 9000));
-    assertEquals(MAP, round(true).offer("vm2", TaskType.MAP, 9000));
+    Offers offers = round(true);
+    assertEquals(MAP, offers.offer("vm2", TaskType.MAP, 9000));
+    assertEquals(NONE, offers.offer("vm1", TaskType.MAP, 9000), "one in a round");
     demand.remove(Attempts.map(2));
     assertEquals(MAP, round(true).offer("vm3", TaskType.MAP, 9000));
+  }
+
+  @Test
+  void reducesWaitWhileAMapRunsAgain() {
+    demand.add(reduce(1));
+    demand.add(ContainerRequestEvent.createContainerRequestEventForFailedContainer(
+        Attempts.map(2), Resource.newInstance(512, 1)));
+    assertEquals(NONE, round(true).offer("vm1", TaskType.MAP, 9000));
+    demand.remove(Attempts.map(2));
+    assertEquals(REDUCE, round(true).offer("vm1", TaskType.MAP, 9000));
   }
 
   @Test

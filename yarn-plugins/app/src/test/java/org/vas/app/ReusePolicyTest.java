@@ -9,6 +9,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ReusePolicyTest {
@@ -63,6 +64,16 @@ class ReusePolicyTest {
   void autoRefusesOthersWhosePackageBeginsAsHadoops(String name) {
     job.set("mapreduce.job.map.class", name);
     assertTrue(ReusePolicy.refusal(job).orElseThrow().contains(name));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"mapreduce.input.multipleinputs.dir.formats, /in/a;org.example.Mine",
+      "mapreduce.multipleoutputs.namedOutput.side.format, org.example.Mine",
+      "mapreduce.aggregate.descriptor.0, 'UserDefined,org.example.Mine'",
+      "mapreduce.join.expr, 'inner(tbl(org.example.Mine,\"/in\"))'"})
+  void autoRefusesAClassInTheSettingsOfHadoopsLibraries(String key, String value) {
+    job.set(key, value);
+    assertTrue(ReusePolicy.refusal(job).orElseThrow().contains("org.example.Mine"));
   }
 
   @Test

@@ -132,7 +132,9 @@ class WarmPoolTest {
   void aContainerThatEndedIsRemembered() {
     runFirst();
     assertFalse(pool.isOver(container.getId()));
+    assertFalse(pool.hasNoAttempt(container.getId()));
     pool.completed(container.getId());
+    assertTrue(pool.hasNoAttempt(container.getId()), "YARN may claim it in the same answer");
     assertTrue(pool.isOver(container.getId()));
   }
 

@@ -44,7 +44,8 @@ class DistributionJarTest {
     // What extends package-private classes of Hadoop's master and of its tasks is beside them.
     assertEquals(Set.of("org/vas/conf", "org/vas/site", "org/vas/layout", "org/vas/filesystem",
         "org/vas/scheduler", "org/vas/shuffle", "org/vas/app", "org/vas/shaded",
-        "org/apache/hadoop/mapred", "org/apache/hadoop/mapreduce/v2/app"), packages);
+        "org/apache/hadoop/mapred", "org/apache/hadoop/mapreduce/v2/app",
+        "org/apache/hadoop/mapreduce/v2/app/rm", "org/apache/hadoop/util"), packages);
   }
 
   @Test
