@@ -331,6 +331,20 @@ def test_the_plan_runs_each_job_on_its_systems_with_their_properties() -> None:
     assert PLAN.experiments("secondarysort", 1 << 30)[0].size_bytes == 256 << 20
 
 
+@pytest.mark.parametrize("key", PLAN.jobs)
+def test_all_systems_of_a_job_have_the_same_flags_and_only_vas_reuses_by_ours(key: str) -> None:
+    told = [dict(it.system_properties) for it in PLAN.experiments(key, 1 << 30)]
+    options = ("mapreduce.map.java.opts", "mapreduce.reduce.java.opts")
+    assert len({tuple(each.get(name) for name in options) for each in told}) == 1
+    # A container that is used again runs maps and reduces.
+    assert len({told[0].get(name) for name in options}) == 1
+    assert [
+        it.system
+        for it, each in zip(PLAN.experiments(key, 1 << 30), told, strict=True)
+        if "vas.containers.reuse" in each
+    ] == [VAS]
+
+
 def test_pairs_are_the_same_for_the_same_seed(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         write_pairs(tmp_path / name, 100, seed)

@@ -26,7 +26,8 @@ class PlannedJob(_Model):
 
     Its input is `share` of the size that the user gives, or `size`. Without `maps` it is cut for a
     lab's hosts, as the demo's. `files` are those of a cut input; 0 is one of every two splits.
-    `properties` are those of a system in this job, over the plan's.
+    `common` are properties of the job on all its systems; `properties` are those of a system in
+    this job, over the plan's.
     """
 
     title: str
@@ -37,6 +38,7 @@ class PlannedJob(_Model):
     maps: Annotated[int, Field(ge=1)] | None = None
     reducers: Annotated[int, Field(ge=1)] = 4
     files: Annotated[int, Field(ge=0)] = 0
+    common: dict[str, str] = {}
     properties: dict[System, dict[str, str]] = {}
 
     def size_bytes(self, asked: int) -> int:
@@ -89,7 +91,8 @@ class ComparisonPlan(_Model):
         ]
 
     def _properties(self, job: PlannedJob, system: System) -> dict[str, str]:
-        return {**self.properties.get(system, {}), **job.properties.get(system, {})}
+        own = job.properties.get(system, {})
+        return {**job.common, **self.properties.get(system, {}), **own}
 
     def site_plan(self, of: Iterable[Experiment]) -> BenchPlan:
         """Returns the plan that a lab is made for; the page cache stays as a run left it."""

@@ -7,6 +7,9 @@ package org.vas.scheduler.policy;
  * is full of other work, one that runs some gets round to the rest. The other counts the time in
  * which some other node stood idle, and nothing that runs here sets it back: a host may be at work
  * all the time and still have more asks than its share.
+ *
+ * <p>How long is enough, {@code PlacementConf} says: {@code vas.placement.node-wait} and {@code
+ * partner-wait}.
  */
 final class HostWait {
   private static final long NEVER = Long.MIN_VALUE;
