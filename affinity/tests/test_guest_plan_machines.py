@@ -103,6 +103,7 @@ def test_the_map_says_the_guests_and_which_devices_are_the_storage_servers() -> 
     described = site_host("/dev/nvme0n1")
     (request,) = requests_of(described)
     assert (request.name, request.vcpus, request.memory_bytes) == ("vm1", 4, 6 << 30)
+    assert request.iothreads == described.guests[0].iothreads == 1
     topology = machine(nodes=2, cores=8)
     disks = (disk("nvme0", 1), disk("sda", 0, "sda"))
     snapshot = host(topology, nvme(40, 1, device="sda")).model_copy(update={"devices": disks})

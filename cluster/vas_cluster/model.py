@@ -129,6 +129,9 @@ class Guest(_Mapping):
     macs: Macs = Field(description="the MAC addresses of the guest's two NICs")
     memory: Size = Field(description="the guest's memory, like 6GiB")
     vcpus: Annotated[int, Field(ge=1, le=1024)] = Field(description="virtual CPUs, 1 to 1024")
+    iothreads: Annotated[int, Field(ge=1, le=16)] = Field(
+        default=1, description="I/O threads that the guest's disks share in turn, 1 to 16"
+    )
     disks: list[Disk] = Field(default=[], description="the guest's disks")
 
     @property

@@ -75,6 +75,14 @@ def test_disks_go_past_the_hosts_page_cache_by_an_iothread() -> None:
     }
 
 
+def test_disks_take_the_iothreads_of_the_map_in_turn() -> None:
+    disks = [cluster().hosts[0].guests[0].disks[0].model_copy() for _ in range(3)]
+    root = domain(cluster(), changed(iothreads=2, disks=disks), GuestSettings())
+    drivers = root.iterfind("devices/disk[@device='disk']/driver")
+    assert [driver.get("iothread") for driver in drivers] == ["1", "2", "1"]
+    assert root.findtext("iothreads") == "2"
+
+
 def test_the_vf_comes_from_its_hosts_pool_with_mac_and_vlan() -> None:
     site = cluster()
     vf, virtio = made(GuestSettings(vlan=42)).findall("devices/interface")

@@ -14,7 +14,7 @@ from vas_cluster.model import Disk
 from vas_core.errors import BadInput
 from vas_guest.memory import limit_bytes
 from vas_guest.network import network_name
-from vas_guest.settings import IOTHREADS, Accelerator, GuestSettings
+from vas_guest.settings import Accelerator, GuestSettings
 
 _NAMESPACE = uuid.UUID("0b9d5c0e-52c4-5f0a-8f51-7c9a3f6a213d")
 _KIB = 1024
@@ -78,7 +78,7 @@ def _placed(guest: Guest, placement: Xml.Element | None) -> dict[str, Xml.Elemen
         what = f"places {placement.findtext('name')}, not {guest.name}"
         raise BadInput(what, where="--placement", hint="give `vas affinity emit` --guest")
     found = {element.tag: element for element in placement if element.tag in PLACED}
-    for tag in ("memory", "vcpu"):
+    for tag in ("memory", "vcpu", "iothreads"):
         desired = mine[tag].text
         placed = found[tag].get("current") or found[tag].text if tag in found else desired
         if placed != desired:
@@ -92,7 +92,7 @@ def _unplaced(guest: Guest) -> dict[str, Xml.Element]:
     holder = Xml.Element("domain")
     _leaf(holder, "memory", str(guest.memory_bytes // _KIB), unit="KiB")
     _leaf(holder, "vcpu", str(guest.vcpus), placement="static")
-    _leaf(holder, "iothreads", str(IOTHREADS))
+    _leaf(holder, "iothreads", str(guest.iothreads))
     Xml.SubElement(holder, "cpu", mode="host-passthrough")
     return {element.tag: element for element in holder}
 
@@ -132,7 +132,8 @@ def _devices(devices: Xml.Element, cluster: Cluster, guest: Guest, settings: Gue
     if not guest.disks:
         hint = "give it a path and a size: its first disk is the image"
         raise BadInput("has no disk", where=f"{guest.name} in the map", hint=hint)
-    devices.extend(_disk(number, disk) for number, disk in enumerate(guest.disks))
+    threads = guest.iothreads
+    devices.extend(_disk(n, disk, 1 + n % threads) for n, disk in enumerate(guest.disks))
     devices.append(_seed(guest, settings))
     host = cluster.host_by_guest(guest.name)
     assert host is not None, "a guest of the map has a host"
@@ -145,13 +146,13 @@ def _devices(devices: Xml.Element, cluster: Cluster, guest: Guest, settings: Gue
     devices.extend(_small_devices())
 
 
-def _disk(number: int, disk: Disk) -> Xml.Element:
+def _disk(number: int, disk: Disk, iothread: int) -> Xml.Element:
     """Makes a disk that bypasses the storage server's page cache, on an I/O thread of the guest."""
     is_device = disk.path.startswith("/dev/")
     form = "qcow2" if disk.path.endswith(".qcow2") else "raw"
     element = Xml.Element("disk", type="block" if is_device else "file", device="disk")
     driver = {"name": "qemu", "type": form, "cache": "none", "io": "native", "discard": "unmap"}
-    Xml.SubElement(element, "driver", driver | {"iothread": str(1 + number % IOTHREADS)})
+    Xml.SubElement(element, "driver", driver | {"iothread": str(iothread)})
     Xml.SubElement(element, "source", {"dev" if is_device else "file": disk.path})
     Xml.SubElement(element, "target", dev=f"vd{_letters(number)}", bus="virtio")
     return element

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vas_cluster import Guest
-from vas_guest.settings import IOTHREADS, Accelerator, GuestSettings
+from vas_guest.settings import Accelerator, GuestSettings
 
 _MIB = 1 << 20
 # Eight bytes for each page of 4 KiB, in QEMU's own table and in the processor's for the guest.
@@ -23,7 +23,7 @@ def limit_bytes(guest: Guest, settings: GuestSettings) -> int:
     the guest's memory is locked, and this limit also replaces libvirt's own limit of locked memory,
     guest memory + 1 GiB (src/qemu/qemu_domain.c, qemuDomainGetMemLockLimitBytes).
     """
-    threads = (guest.vcpus + IOTHREADS) * _THREAD_BYTES
+    threads = (guest.vcpus + guest.iothreads) * _THREAD_BYTES
     emulation = _TRANSLATED_BYTES if settings.accelerator is Accelerator.TCG else 0
     tables = guest.memory_bytes // _TABLES
     return guest.memory_bytes + tables + threads + settings.overhead_mib * _MIB + emulation

@@ -11,9 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from vas_core.settings import read_yaml
 
 DEFAULT = Path("/etc/vas/guest.yaml")
-IOTHREADS = 1
-"""The number of I/O threads of every guest; all of its disks share them. It is decided here: the
-domain, its disks and its memory limit follow. `vas affinity plan --cluster` pins as many."""
 AbsolutePath = Annotated[str, Field(pattern=r"^/")]
 
 

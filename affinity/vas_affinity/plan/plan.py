@@ -40,7 +40,12 @@ _MEMORY = SizeType(least=1 << 20)
 @click.option("--host", metavar="NAME", help="Host of the map, if its name is not this one's.")
 @click.option("--vcpus", type=click.IntRange(1, 1024), help="Place one guest of so many vCPUs.")
 @click.option("--memory", type=_MEMORY, help="Guest memory, like 6GiB. [default: 1GiB a vCPU]")
-@click.option("--iothreads", type=click.IntRange(0, 16), default=1, help="Guest I/O threads: 1.")
+@click.option(
+    "--iothreads",
+    type=click.IntRange(0, 16),
+    default=GuestRequest.model_fields["iothreads"].default,
+    help="Guest I/O threads: 1.",
+)
 @click.option(
     "--oss-share", type=RealRange(0, 0.9), help="Share of cores that the OSS keeps: 0.25."
 )

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.stream.IntStream;
+import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.vas.scheduler.PlacementConf;
 import org.vas.scheduler.policy.GrantLocality;
 
 class PlacementSimTest {
@@ -23,6 +25,15 @@ class PlacementSimTest {
     SimResult result = simulate("--nodes 100 --splits 4000");
     assertEquals(4000, result.decisions());
     assertTrue(result.placed(GrantLocality.LOCAL) >= 3920, result.toJson());
+  }
+
+  /** The simulator runs without Hadoop's jars, and so has the defaults of the keys once more. */
+  @Test
+  void itsWaitsAreThoseOfThePlugin() {
+    SimOptions options = SimOptions.parse(List.of());
+    Configuration defaults = new Configuration(false);
+    assertEquals(PlacementConf.NODE_WAIT.get(defaults).toMillis(), options.nodeWaitMillis());
+    assertEquals(PlacementConf.PARTNER_WAIT.get(defaults).toMillis(), options.partnerWaitMillis());
   }
 
   @Test
