@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from vas_bench.engine.rounds import RunIdentity
-from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
+from vas_bench.hsph.phase_work import PhaseWork
 from vas_bench.hsph.play import HsphRequest
 from vas_bench.hsph.site import play_on_site
 from vas_bench.results.store import RunStore
@@ -60,11 +60,11 @@ class FakeLab:
         return Completed(tuple(argv), 0, out, "")
 
 
-def work(lab: FakeLab) -> LabWork:
-    return LabWork(cast(Lab, lab), SIZES, ARM_OF["vas"], "/d")
+def work(lab: FakeLab) -> PhaseWork:
+    return PhaseWork(cast(Lab, lab), SIZES, ARM_OF["vas"], "/d")
 
 
-def play(lab: FakeLab) -> LabWork:
+def play(lab: FakeLab) -> PhaseWork:
     made = work(lab)
     made.clean()
     for phase in PHASES:
@@ -146,7 +146,7 @@ def test_on_a_site_nothing_is_started_and_what_is_not_known_is_left_out(
         return sites[-1]
 
     monkeypatch.setattr("vas_bench.hsph.site.ClusterSite", opened)
-    monkeypatch.setattr("vas_bench.hsph.lab_work.check_data", lambda *_, **__: None)
+    monkeypatch.setattr("vas_bench.hsph.phase_work.check_data", lambda *_, **__: None)
     parameters = {"size": "16M", "split": "16M", "reducers": 1, "hosts": 1}
     fields = {"name": "hsph", "workloads": "terasort", "systems": "vas"}
     plan = BenchPlan.model_validate(fields | {"parameters": parameters})

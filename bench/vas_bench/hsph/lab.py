@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vas_bench.engine.play import Played
 from vas_bench.hsph.energy import EnergyMeter
-from vas_bench.hsph.lab_work import LabWork
+from vas_bench.hsph.phase_work import PhaseWork
 from vas_bench.hsph.play import HsphRequest, played, steps
 from vas_bench.hsph.record import HsphSubject
 from vas_bench.run.experiments import Experiment
@@ -27,9 +27,9 @@ def play_in_lab(request: HsphRequest, experiment: Experiment) -> Played[HsphSubj
     directory = default_directory(_LAB)
     site = LabSite(request.plan, directory, request.say)
 
-    def work() -> LabWork:
+    def work() -> PhaseWork:
         arm = arm_of(experiment, request.plan.properties)
-        return LabWork(site.lab, sizes_of(experiment), arm, _DIRECTORY)
+        return PhaseWork(site.lab, sizes_of(experiment), arm, _DIRECTORY)
 
     shown = Steps.show(steps(experiment), directory / "phase-seconds.json")
     with EnergyMeter(Root()) as meter:

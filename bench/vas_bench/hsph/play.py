@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from vas_bench.engine.play import Budget, Played
 from vas_bench.engine.resume import Environment, changes
 from vas_bench.engine.rounds import RunIdentity
-from vas_bench.hsph.lab_work import LabWork
 from vas_bench.hsph.metric import PHASES
+from vas_bench.hsph.phase_work import PhaseWork
 from vas_bench.hsph.record import HsphSubject, hsph_identity, is_whole, sessions_of
 from vas_bench.hsph.session import RUNS, HsphSession, expected_seconds, step_name
 from vas_bench.results.record import BenchRun
@@ -66,7 +66,7 @@ def played(
     request: HsphRequest,
     site: PlannedSite,
     experiment: Experiment,
-    work: Callable[[], LabWork],
+    work: Callable[[], PhaseWork],
     shown: AbstractContextManager[Steps],
     joules: Callable[[], float | None] = lambda: None,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vas_bench.engine.play import Played
-from vas_bench.hsph.lab_work import LabWork
+from vas_bench.hsph.phase_work import PhaseWork
 from vas_bench.hsph.play import HsphRequest, phase_steps, played
 from vas_bench.hsph.record import HsphSubject
 from vas_bench.run.experiments import experiments
@@ -21,9 +21,9 @@ def play_on_site(request: HsphRequest, options: SiteOptions) -> Played[HsphSubje
     site = ClusterSite(request.plan, options, request.say)
     (experiment,) = experiments(site.plan)
 
-    def work() -> LabWork:
+    def work() -> PhaseWork:
         sizes, directory = sizes_of(experiment), f"{site.directory}/hsph"
-        return LabWork(site.place, sizes, site.arm(experiment), directory)
+        return PhaseWork(site.place, sizes, site.arm(experiment), directory)
 
     shown = Steps.show(phase_steps(experiment), site.learned.parent / "phase-seconds.json")
     return played(request, site, experiment, work, shown)

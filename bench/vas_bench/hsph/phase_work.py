@@ -13,11 +13,11 @@ from vas_yarn.jobs.trees import inside, remove_tree
 _PART_SIZES = 'stat -c %s "$1"/part-*'
 
 
-class LabWork:
+class PhaseWork:
     """`phases.Work` in a lab or on a site, every phase on the system of the arm."""
 
-    def __init__(self, lab: JobPlace, sizes: TeraSortSizes, arm: Arm, directory: str) -> None:
-        self._lab, self._sizes, self._directory = lab, sizes, directory
+    def __init__(self, place: JobPlace, sizes: TeraSortSizes, arm: Arm, directory: str) -> None:
+        self._place, self._sizes, self._directory = place, sizes, directory
         self._properties = job_properties(sizes) | dict(arm.properties)
         self._input, self._output = f"{directory}/input", f"{directory}/output"
         self._generated: JobResult | None = None
@@ -27,9 +27,9 @@ class LabWork:
         self.checksum = ""
 
     def clean(self) -> None:
-        """Removes all files of the run before. Raises VasError when the lab is broken."""
-        remove_tree(self._lab, self._directory)
-        self._lab.refuse_broken()
+        """Removes all files of the run before. Raises VasError when the place is broken."""
+        remove_tree(self._place, self._directory)
+        self._place.refuse_broken()
         self._generated, self.cpu_seconds, self.checksum = None, 0.0, ""
 
     def play(self, phase: str) -> None:
@@ -52,14 +52,14 @@ class LabWork:
         report = f"{self._directory}/report"
         self._run("teravalidate", self._output, report)
         assert self._generated is not None, "phases come in order"
-        self.checksum = checked_rows(self._lab, report, self._generated)
+        self.checksum = checked_rows(self._place, report, self._generated)
 
     def _run(self, *argv: str) -> JobResult:
-        job = self._lab.run_job(argv, self._properties)
+        job = self._place.run_job(argv, self._properties)
         self.cpu_seconds += job.cpu_seconds
         return job
 
     def _check(self, directory: str, files: int) -> None:
-        there = str(inside(self._lab, directory))
-        found = self._lab.call(["sh", "-euc", _PART_SIZES, "sh", there]).stdout.split()
+        there = str(inside(self._place, directory))
+        found = self._place.call(["sh", "-euc", _PART_SIZES, "sh", there]).stdout.split()
         check_data([int(size) for size in found], rows=self._sizes.rows, files=files, where=there)
