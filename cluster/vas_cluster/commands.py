@@ -12,8 +12,9 @@ from vas_cluster.loading import default_path, load_cluster
 from vas_cluster.model import Cluster, Host
 from vas_cluster.problem import ClusterProblems
 from vas_cluster.schema import schema_text
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
+from vas_core.table import print_table
 
 _file = click.argument(
     "file", type=click.Path(path_type=Path), required=False, default=default_path

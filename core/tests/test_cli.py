@@ -115,21 +115,6 @@ def test_hints_name_the_program_as_it_was_called(
     assert f" {called} cluster show --hadoop > vas-site.xml\n" in out
 
 
-def test_no_line_of_a_table_ends_in_blanks(capsys: pytest.CaptureFixture[str]) -> None:
-    cli.print_table(("NAME", "SIZE", "WHY"), [("a", 7, "because"), ("日本", 12, "")])
-    assert capsys.readouterr().out == ("NAME  SIZE  WHY\na        7  because\n日本    12\n")
-    cli.print_table(("NAME", "WHY"), [])
-    assert capsys.readouterr().out == "NAME  WHY\n"
-
-
-def test_table_shows_control_characters_instead_of_sending_them(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    cli.print_table(("NAME", "SIZE"), [("a\x1b[31m\nb", 7), ("[bold]c", 12)])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines == ["NAME          SIZE", "a\\x1b[31m\\nb     7", "[bold]c         12"]
-
-
 def test_a_message_shows_control_characters_and_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,6 @@ from math import isnan
 from typing import Any, NoReturn
 
 import click
-from rich.cells import cell_len
 
 from vas_core.durations import parse_duration
 from vas_core.errors import ExitStatus, VasError
@@ -168,31 +167,6 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 def print_json(value: Any) -> None:
     """Prints one JSON document on stdout, keys in the order given."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Prints a table on stdout. Columns whose cells are all numbers are right-aligned.
-
-    It is never wrapped or cut, and no line ends in blanks.
-    """
-    cells = [[shown(cell) for cell in row] for row in rows]
-    widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
-    numeric = [bool(cells) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
-
-    def line(row: Sequence[str]) -> str:
-        parts = []
-        for text, width, right in zip(row, widths, numeric or [False] * len(row), strict=True):
-            blanks = " " * (width - cell_len(text))
-            parts.append(blanks + text if right else text + blanks)
-        return "  ".join(parts).rstrip()
-
-    click.echo(click.style(line(columns), bold=True))
-    for row in cells:
-        click.echo(line(row))
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).replace(",", "").rstrip("%").isdigit() or text in ("", "-")
 
 
 def note(text: str) -> None:

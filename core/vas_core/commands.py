@@ -8,10 +8,11 @@ import sys
 import click
 from click.shell_completion import get_completion_class
 
-from vas_core.cli import json_option, note, print_json, print_table, vas
+from vas_core.cli import json_option, note, print_json, vas
 from vas_core.doctor import DoctorFinding, checks, examine
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.root import Root
+from vas_core.table import print_table
 
 
 @click.command()

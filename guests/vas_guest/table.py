@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vas_core.cli import note, print_table
+from vas_core.cli import note
+from vas_core.table import print_table
 from vas_guest.compare import GuestDifference
 from vas_guest.trust import Untrue, waiting
 from vas_guest.vfs import SysfsWrite

@@ -9,9 +9,10 @@ import click
 from click.core import ParameterSource
 
 from vas_cluster import parse_cluster
-from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import BadInput, ExitStatus, VasError
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 from vas_lab import completion, report, views
 from vas_lab.disk import check_disk, free_bytes, used_bytes
 from vas_lab.display import display

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from vas_core.cli import note, print_table
+from vas_core.cli import note
 from vas_core.program import as_called
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 from vas_lab.network.apply import configuration, creation
 from vas_lab.network.topology import LabTopology
 from vas_yarn.jobs.job import JobResult

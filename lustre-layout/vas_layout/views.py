@@ -19,9 +19,10 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from vas_core.cli import note, print_json, print_table
+from vas_core.cli import note, print_json
 from vas_core.shown import shown
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 from vas_layout.as_json import layout_json
 from vas_layout.ingest import Ingested
 from vas_layout.locate import OwnedSpan, OwnershipTotals

@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 
 from vas_cluster.virtio import VIRTIO_NIC
-from vas_core.cli import json_option, main, note, print_json, print_table
+from vas_core.cli import json_option, main, note, print_json
 from vas_core.errors import BadInput, ExitStatus
 from vas_core.options import dry_run
 from vas_core.root import Root
+from vas_core.table import print_table
 from vas_routing import observe
 from vas_routing.calibrate.command import calibrate
 from vas_routing.daemon.command import Places, serve

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from vas_core.cli import print_table
 from vas_core.program import as_called
+from vas_core.table import print_table
 from vas_routing.doctor import RouteFinding
 from vas_routing.explain import PathExplanation
 from vas_routing.plan import Thing, kind_of, row_of

@@ -6,8 +6,8 @@ import shlex
 
 import click
 
-from vas_core.cli import print_table
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.table import print_table
 from vas_tests.checks import Check, Extent, Outcome, chosen_checks, run_checks
 from vas_tests.slices import (
     read_green_runs,

@@ -11,10 +11,11 @@ from pathlib import Path
 import click
 
 from vas_cluster import Cluster, load_cluster, load_site
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import VasError
 from vas_core.repository import labs_directory
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 from vas_layout.store import LayoutReader
 from vas_yarn import placement_log
 from vas_yarn.blocks import Blocks

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vas_affinity.apply.outcome import ApplyOutcome, SettingResult
-from vas_core.cli import note, print_json, print_table
+from vas_core.cli import note, print_json
+from vas_core.table import print_table
 
 
 def print_results(host: str, results: Sequence[SettingResult], *, as_json: bool) -> None:

@@ -9,7 +9,8 @@ import click
 
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_affinity.placement import HostPlacement, Pin, PinTarget
-from vas_core.cli import note, print_table
+from vas_core.cli import note
+from vas_core.table import print_table
 
 
 def _gathered(pins: Iterable[Pin]) -> Iterator[list[Pin]]:

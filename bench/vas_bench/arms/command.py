@@ -24,7 +24,8 @@ from vas_bench.run.kept import (
     resume_option,
 )
 from vas_bench.run.lab_site import LabSite
-from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.cli import SizeType, json_option, note, print_json
+from vas_core.table import print_table
 from vas_lab.state import default_directory
 from vas_yarn.jobs.systems import BASE
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import click
 
 from vas_bench.demo.arms import DEMO_ARMS, WHAT_IT_SHOWS, ArmResult
-from vas_core.cli import print_table
 from vas_core.program import as_called
+from vas_core.table import print_table
 from vas_yarn.jobs.systems import BASE
 
 _ARM_COLUMNS = (

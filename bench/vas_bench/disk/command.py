@@ -13,11 +13,12 @@ import click
 from vas_bench.disk.place import check_place
 from vas_bench.disk.programs import PROGRAMS, DiskProgram
 from vas_cluster import load_cluster, load_site
-from vas_core.cli import SizeType, json_option, print_json, print_table
+from vas_core.cli import SizeType, json_option, print_json
 from vas_core.errors import NotHere
 from vas_core.process import run
 from vas_core.root import Root
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 
 _TIMEOUT_SECONDS = 540.0
 

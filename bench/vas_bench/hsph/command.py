@@ -31,10 +31,11 @@ from vas_bench.run.kept import budget_option, note_left
 from vas_bench.run.plan import BenchPlan, made_plan
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
-from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.progress import Step
+from vas_core.table import print_table
 from vas_yarn.jobs.terasort import ROW_BYTES
 from vas_yarn.small_cluster import MAX_HOSTS
 

@@ -28,10 +28,11 @@ from vas_bench.run.estimate import run_seconds
 from vas_bench.run.kept import budget_option, note_left, refuse_invalid, resume_option
 from vas_bench.site.checks import SiteOptions
 from vas_bench.site.options import site_options
-from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.root import Root
+from vas_core.table import print_table
 from vas_yarn.jobs.systems import System
 
 Rounds = Sequence[Round[InterferenceSubject]]

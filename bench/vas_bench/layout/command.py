@@ -9,8 +9,9 @@ import click
 
 from vas_bench.layout.reading import LayoutRates, files_of, made_files, measure
 from vas_cluster import default_path, load_cluster
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import FoundDifferent
+from vas_core.table import print_table
 
 _USUAL_MOUNT = Path("/lustre")
 

@@ -6,7 +6,8 @@ import click
 
 from vas_bench.pinning.conduct import PinningResult
 from vas_bench.pinning.statistics import PinningAnswer, PinningSummary
-from vas_core.cli import note, print_table
+from vas_core.cli import note
+from vas_core.table import print_table
 
 
 def print_result(result: PinningResult, alpha: float) -> None:

@@ -7,7 +7,8 @@ from dataclasses import asdict
 import click
 
 from vas_bench.placement.simulator import SimulatedJob, SimulatedPlacement, simulate
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
+from vas_core.table import print_table
 from vas_lab.spec import find_java
 from vas_yarn.jars import find_plugins
 

@@ -13,8 +13,8 @@ from vas_bench.run.estimate import estimated_seconds, estimates
 from vas_bench.run.experiments import Experiment
 from vas_bench.run.planned import PlannedSite
 from vas_bench.run.session import Session
-from vas_core.cli import print_table
 from vas_core.progress import Steps
+from vas_core.table import print_table
 
 
 def conduct(

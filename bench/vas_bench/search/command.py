@@ -11,7 +11,8 @@ from rich.progress import Progress
 from vas_affinity.search import Effort
 from vas_bench.search.measured import as_json as bench_json
 from vas_bench.search.measured import big_plan, big_problem, gap, speed
-from vas_core.cli import RealRange, json_option, print_json, print_table
+from vas_core.cli import RealRange, json_option, print_json
+from vas_core.table import print_table
 
 _SPEED_SECONDS = 0.4
 

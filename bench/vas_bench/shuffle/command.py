@@ -20,9 +20,10 @@ from vas_bench.run.tez import tez_version
 from vas_bench.shuffle.counted import LAYOUTS, count_files, file_row
 from vas_bench.shuffle.goals import read_goals
 from vas_bench.shuffle.table import COLUMNS, GoalRow, rows
-from vas_core.cli import SizeType, json_option, note, print_json, print_table
+from vas_core.cli import SizeType, json_option, note, print_json
 from vas_core.errors import VasError
 from vas_core.progress import Step, Steps
+from vas_core.table import print_table
 from vas_lab.state import default_directory
 
 _PLAN = Path(__file__).with_name("shuffle.yaml")

@@ -16,8 +16,9 @@ from vas_bench.statistics.gain import BetterDirection
 from vas_bench.statistics.runs import is_results, read_samples
 from vas_bench.statistics.summary import Summary, summary
 from vas_bench.statistics.table import samples_of
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput
+from vas_core.table import print_table
 
 _METHODS = {
     "ratio": "of medians; paired: median of the rounds' ratios",

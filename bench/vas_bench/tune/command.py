@@ -31,11 +31,12 @@ from vas_bench.tune.space import LAB_TASKS, Space, experiment, space
 from vas_bench.tune.trials import Trials
 from vas_bench.tune.words import as_json as found_as_json
 from vas_bench.tune.words import finals, rows, space_as_json
-from vas_core.cli import DurationType, json_option, note, print_json, print_table
+from vas_core.cli import DurationType, json_option, note, print_json
 from vas_core.durations import format_duration
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
 from vas_core.progress import Steps
+from vas_core.table import print_table
 
 _LAB = "bench-tune"
 _file = click.Path(path_type=Path, dir_okay=False)

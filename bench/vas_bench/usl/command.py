@@ -20,9 +20,10 @@ from vas_bench.usl.fit import RESAMPLES, Fit, LeftOut, fit_all
 from vas_bench.usl.law import DERIVED, Law
 from vas_bench.usl.picture import picture, shown_fit
 from vas_bench.usl.points import ScalingPoint, points_of
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
+from vas_core.table import print_table
 from vas_yarn.jobs.systems import System
 
 _COEFFICIENTS = ("sigma", "kappa", "gamma")

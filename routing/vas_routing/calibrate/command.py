@@ -16,9 +16,10 @@ from typing import Any
 import click
 
 from vas_cluster import Cluster, default_path, load_cluster, load_site
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus, NotHere
 from vas_core.process import run
+from vas_core.table import print_table
 from vas_routing.calibrate import iperf, table
 from vas_routing.calibrate.cases import six_cases
 from vas_routing.calibrate.in_lab import InLab

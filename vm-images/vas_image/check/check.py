@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from vas_core.cli import RealRange, json_option, note, print_json, print_table
+from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.errors import ExitStatus
 from vas_core.progress import Step, Steps
+from vas_core.table import print_table
 from vas_image.build.build import BUILD
 from vas_image.check.machine import qemu_argv
 from vas_image.check.run import BootReport, BootStart, boot

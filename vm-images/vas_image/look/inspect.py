@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 from vas_image.image import DISK, Image, check_sums, read_image
 from vas_image.look.disk import opened
 from vas_image.look.rules import ImageRule, rules

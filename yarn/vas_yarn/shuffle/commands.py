@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 
 from vas_cluster import Cluster, load_site
-from vas_core.cli import DurationType, json_option, note, print_json, print_table
+from vas_core.cli import DurationType, json_option, note, print_json
 from vas_core.errors import BadInput, ExitStatus, FoundDifferent, VasError
 from vas_core.shown import shown
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 from vas_yarn.ca import ca_option
 from vas_yarn.history import job_id
 from vas_yarn.resourcemanager import ActiveResourceManager

@@ -18,10 +18,11 @@ from vas_affinity.machine.measure.pingpong import built, measure_pair
 from vas_affinity.machine.measure.result import CpuPair, Measurement
 from vas_affinity.machine.reading import read_snapshot
 from vas_affinity.options import cpus_here
-from vas_core.cli import json_option, note, print_json, print_table
+from vas_core.cli import json_option, note, print_json
 from vas_core.errors import NotHere
 from vas_core.files import write_atomically
 from vas_core.root import Root
+from vas_core.table import print_table
 
 
 @click.command()

@@ -11,8 +11,8 @@ import click
 from vas_affinity.machine.cpulist import format_cpulist
 from vas_affinity.machine.snapshot import DeviceKind, Interrupt, Snapshot, Thread
 from vas_affinity.machine.topology import Cpu, MachineTopology, NumaNode
-from vas_core.cli import print_table
 from vas_core.sizes import format_size
+from vas_core.table import print_table
 
 _T = TypeVar("_T")
 _K = TypeVar("_K", tuple[int, ...], tuple[str, str, str])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from vas_affinity.plan.explain.explanation import Parts, ScoreExplanation
-from vas_core.cli import note, print_table
+from vas_core.cli import note
+from vas_core.table import print_table
 
 _TERMS = ("communication", "sharing", "interrupt", "memory")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from vas_affinity.watch.graph.watch import CommunicationGraph
-from vas_core.cli import note, print_table
+from vas_core.cli import note
+from vas_core.table import print_table
 
 _SHOWN = 30
 

@@ -17,8 +17,9 @@ from vas_affinity.watch.top.keyboard import keys, quit_within
 from vas_affinity.watch.top.looking import Looking, all_processes
 from vas_affinity.watch.top.rows import nearest_interrupt
 from vas_affinity.watch.top.table import COLUMNS, cells, frame
-from vas_core.cli import RealRange, json_option, note, print_json, print_table
+from vas_core.cli import RealRange, json_option, note, print_json
 from vas_core.root import Root
+from vas_core.table import print_table
 
 _ROOT = Root()
 
