@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from vas_tests.bootstrap import PYTHON, Machine
+from vas_tests.bootstrap import MAVEN, PYTHON, Machine
 
 pytestmark = pytest.mark.machine
 
@@ -53,6 +53,37 @@ def test_a_failed_installation_of_the_libraries_is_made_again(debian: Machine) -
     done = debian.vas("demo")
     assert done.returncode == 0
     assert "making the Python environment" in done.stderr
+
+
+# A program that says what Python and Maven say of Ctrl-C, which is a user's own doing.
+_BUSY = """#!/bin/sh
+trap 'echo Traceback; exit 1' INT
+echo busy >>"$RECORD"
+sleep 20 & wait
+"""
+
+
+@pytest.mark.parametrize("program", ["pip", "mvn"])
+def test_ctrl_c_in_a_first_run_is_one_word_and_the_next_run_begins_again(
+    program: str, debian: Machine
+) -> None:
+    usual = {"python3.11": PYTHON.replace("{version}", "11"), "mvn": MAVEN}
+    busy = usual["python3.11"].replace('[ -z "$PIP_FAILS" ]', _BUSY)
+    name, script = ("python3.11", busy) if program == "pip" else ("mvn", _BUSY)
+    debian.program(name, script)
+    status, stderr = debian.interrupted("demo", after="busy")
+    assert status == 130
+    assert stderr.endswith("vas: interrupted\n") and "Traceback" not in stderr
+    debian.program(name, usual[name])
+    assert debian.vas("demo").stdout == "ran: demo, as ./vas\n"
+
+
+def test_what_the_installer_says_is_seen_when_it_fails(debian: Machine) -> None:
+    says = PYTHON.replace("[ -z", "echo no such hash; [ -z").replace("{version}", "11")
+    debian.program("python3.11", says)
+    done = debian.vas("demo", PIP_FAILS="1")
+    assert done.returncode == 1
+    assert "no such hash\nvas: the libraries cannot be installed; the whole log is" in done.stderr
 
 
 @pytest.mark.unhurried

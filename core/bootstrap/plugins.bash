@@ -105,7 +105,8 @@ build_plugins() {
     : >"$stamp.new"
     # Classes whose source is gone would stay in the jars, and jars that are left out now in the directory.
     rm -rf -- "$here"/yarn-plugins/*/target/{classes,test-classes} "$here/yarn-plugins/hadoop/target/lib"
-    (cd "$here" && mvn -q -B -f yarn-plugins/pom.xml "-Dmaven.repo.local=$repository" package -Dmaven.test.skip=true) >"$log" 2>&1 || {
+    quietly "$log" env -C "$here" mvn -q -B -f yarn-plugins/pom.xml "-Dmaven.repo.local=$repository" package \
+        -Dmaven.test.skip=true || {
         tail -n 30 "$log" >&2
         die "the build failed; the whole log is $log"
     }

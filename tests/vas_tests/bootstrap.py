@@ -6,9 +6,13 @@ of a package into the directory that is all of PATH.
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
+
+from vas_core.polling import poll
 
 REPOSITORY = Path(__file__).parents[2]
 _TOOLS = (
@@ -62,6 +66,7 @@ _BOOTSTRAP = (
     "core/locks/python-dev.txt",
     "core/bootstrap/packages.bash",
     "core/bootstrap/plugins.bash",
+    "core/bootstrap/waits.bash",
     "core/vas_core/packages.tsv",
 )
 
@@ -114,20 +119,37 @@ class Machine:
             (self.bin / name).unlink()
 
     def vas(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        env = {"PATH": str(self.bin), "HOME": str(self.clone), "RECORD": str(self.record)}
-        env |= {"STORE": str(self.store), "BIN": str(self.bin), **variables}
         return subprocess.run(
             ["./vas", *words],
-            cwd=self.clone, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            check=False,
+            cwd=self.clone, env=self._environment(variables), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
+
+    def interrupted(self, *words: str, after: str, **variables: str) -> tuple[int, str]:
+        """Runs a command, with Ctrl-C once `after` is in its record. Returns status and stderr."""
+        program = subprocess.Popen(
+            ["./vas", *words],
+            cwd=self.clone, env=self._environment(variables), stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        poll(self._recorded, lambda text: after in text, 20, f"{after} in the record")
+        os.killpg(program.pid, signal.SIGINT)
+        stderr = program.communicate(timeout=20)[1]
+        return program.returncode, stderr
+
+    def _recorded(self) -> str:
+        return self.record.read_text() if self.record.exists() else ""
+
+    def _environment(self, variables: dict[str, str]) -> dict[str, str]:
+        env = {"PATH": str(self.bin), "HOME": str(self.clone), "RECORD": str(self.record)}
+        return env | {"STORE": str(self.store), "BIN": str(self.bin)} | variables
 
     def installed(self) -> list[str]:
         """The packages that the manager was asked for."""
-        lines = self.record.read_text().splitlines() if self.record.exists() else []
+        lines = self._recorded().splitlines()
         words = [line.split() for line in lines if line.startswith(f"{self.manager} install")]
         return [word for line in words for word in line[2:] if not word.startswith("-")]
 
     def builds(self) -> int:
-        lines = self.record.read_text().splitlines() if self.record.exists() else []
+        lines = self._recorded().splitlines()
         return sum(line.startswith("mvn ") for line in lines)
