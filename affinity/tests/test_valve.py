@@ -111,7 +111,7 @@ def test_first_numbers(text: str, number: float) -> None:
         ("valve: {better: higher, prometheus: 'http://x'}", "go together"),
         ("valve: {better: higher, prometheus: 'file:///x', metric: y}", "valve.prometheus"),
         ("valve: {file: a}", "valve.better"),
-        ("color: red", "color: extra inputs"),
+        ("color: red", "color: unknown key"),
         ("[", "is not YAML"),
     ],
 )

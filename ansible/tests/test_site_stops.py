@@ -128,8 +128,8 @@ def test_every_mistake_of_a_site_s_variables_is_said_before_any_machine_is_asked
     said = " ".join(stopped.stdout.split())
     for line in (
         "vas_guest_image: /nowhere/image.json does not exist here; make it: `vas image build",
-        "vas_guest_settings: acelerator: extra inputs are not permitted",
-        "vas_guest_settings: mtu: input should be a valid integer",
+        "vas_guest_settings: acelerator: unknown key; did you mean accelerator?",
+        'vas_guest_settings: mtu: "large" is not an integer',
         "vas_hadoop_users: is not a list; write it as YAML, in group_vars: vas_hadoop_users: [ann]",
         "Got no match for: tiem; see ansible/roles/hostcheck/README.md",
         "vas_storage_host_interrupt:",

@@ -8,10 +8,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from vas_cluster import ClusterProblems, Flock, load_cluster, parse_cluster
+from vas_cluster import Flock, load_cluster, parse_cluster
 from vas_cluster.document import parse_document
 from vas_cluster.schema import schema_text
 from vas_core.cli import run_command
+from vas_core.problems import DocumentProblems
 
 CLUSTER = Path(__file__).parents[1]
 UNUSUAL = sorted((CLUSTER / "examples" / "unusual").glob("*.yaml"))
@@ -62,7 +63,7 @@ def test_the_page_has_every_key_with_its_meaning() -> None:
 def test_all_problems_come_at_once_in_document_order() -> None:
     text = (CLUSTER / "examples" / "laptop-lab.yaml").read_text()
     broken = text.replace("osts: [1]", "osts: [-1]").replace("fsname: lab", "fsname: la-b")
-    with pytest.raises(ClusterProblems) as refused:
+    with pytest.raises(DocumentProblems) as refused:
         parse_cluster(broken, "x.yaml")
     keys = [problem.path for problem in refused.value.problems]
     assert keys == [("hosts", 1, "osts", 0), ("lustre", "fsname")]
@@ -105,14 +106,14 @@ def test_yaml_1_2_scalars() -> None:
 
 def test_an_alias_bomb_is_refused() -> None:
     levels = "\n".join(f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9)}]" for i in range(1, 12))
-    with pytest.raises(ClusterProblems, match="too large"):
+    with pytest.raises(DocumentProblems, match="too large"):
         parse_cluster("l0: &l0 [x]\n" + levels, "bomb.yaml")
-    with pytest.raises(ClusterProblems, match="too large"):
+    with pytest.raises(DocumentProblems, match="too large"):
         parse_cluster("a: &a [*a]\n", "loop.yaml")
 
 
 def test_a_key_that_is_a_list_and_a_number_without_end() -> None:
-    with pytest.raises(ClusterProblems, match="x: has a key that is not a word; write KEY: VALUE"):
+    with pytest.raises(DocumentProblems, match="x: has a key that is not a word; write KEY: VALUE"):
         parse_cluster("x: {[1]: 2}\n", "x")
     value, problems = parse_document("n: " + "9" * 5000 + "\n")
     assert not problems

@@ -2,11 +2,9 @@
 
 from vas_cluster.loading import default_path, load_cluster, load_site, parse_cluster
 from vas_cluster.model import Cluster, Flock, Guest, Host, Queue
-from vas_cluster.problem import ClusterProblems
 
 __all__ = [
     "Cluster",
-    "ClusterProblems",
     "Flock",
     "Guest",
     "Host",

@@ -10,10 +10,10 @@ import click
 from vas_cluster.hadoop import configuration_xml, hadoop_properties
 from vas_cluster.loading import default_path, load_cluster
 from vas_cluster.model import Cluster, Host
-from vas_cluster.problem import ClusterProblems
 from vas_cluster.schema import schema_text
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import ExitStatus
+from vas_core.problems import DocumentProblems
 from vas_core.table import print_table
 
 _file = click.argument(
@@ -88,7 +88,7 @@ def _check(file: Path) -> tuple[Path, dict[str, int] | None]:
     """The totals of a good map; of a bad one, its problems are told."""
     try:
         return file, _totals(load_cluster(file))
-    except ClusterProblems as wrong:
+    except DocumentProblems as wrong:
         note(f"vas: {wrong}")
         return file, None
 

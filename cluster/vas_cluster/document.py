@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from vas_cluster.problem import KeyPath, MapProblem
 from vas_core.errors import BadInput
+from vas_core.problems import KeyPath, KeyProblem
 from vas_core.reading import read_limited
 
 # Some ten times the map of 5,000 servers.
@@ -27,28 +27,28 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
 
 
-def parse_document(text: str) -> tuple[Any, list[MapProblem]]:
+def parse_document(text: str) -> tuple[Any, list[KeyProblem]]:
     """Returns the value of a YAML document and its problems of form; the value is None if it has
     any."""
     try:
         if _is_too_deep(text):
-            return None, [MapProblem((), "nested too deeply", "start from one of the examples")]
+            return None, [KeyProblem((), "nested too deeply", "start from one of the examples")]
         node = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as wrong:
         line = wrong.problem_mark.line + 1 if wrong.problem_mark else 1
         return None, [
-            MapProblem((), f"line {line}: not valid YAML", "check the indentation and quotes there")
+            KeyProblem((), f"line {line}: not valid YAML", "check the indentation and quotes there")
         ]
     except (yaml.YAMLError, RecursionError):
-        return None, [MapProblem((), "not valid YAML", "check that it is a UTF-8 text file")]
+        return None, [KeyProblem((), "not valid YAML", "check that it is a UTF-8 text file")]
     if node and _count(node, {}) > _MAX_NODES:
         return None, [
-            MapProblem((), "too large when its aliases are expanded", "remove the aliases")
+            KeyProblem((), "too large when its aliases are expanded", "remove the aliases")
         ]
-    problems: list[MapProblem] = []
+    problems: list[KeyProblem] = []
     value = _construct(node, (), problems) if node else None
     if not problems and not isinstance(value, dict):
-        problems.append(MapProblem((), "not a mapping", "start from one of the examples"))
+        problems.append(KeyProblem((), "not a mapping", "start from one of the examples"))
     return (None, problems) if problems else (value, [])
 
 
@@ -76,25 +76,23 @@ def _count(node: yaml.Node, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
-def read_text(path: Path) -> tuple[str, list[MapProblem]]:
+def read_text(path: Path) -> tuple[str, list[KeyProblem]]:
     """Returns the file's text, and the problems that kept it from being read."""
     try:
         return read_limited(path, _MOST_BYTES).decode("utf-8"), []
     except FileNotFoundError:
-        return "", [
-            MapProblem((), "no such file", "name the map's file by --cluster or VAS_CLUSTER")
-        ]
+        return "", [KeyProblem((), "no such file", "name the map's file, or set VAS_CLUSTER")]
     except IsADirectoryError:
-        return "", [MapProblem((), "is a directory", "name the map's file")]
+        return "", [KeyProblem((), "is a directory", "name the map's file")]
     except UnicodeDecodeError:
-        return "", [MapProblem((), "not valid YAML", "check that it is a UTF-8 text file")]
+        return "", [KeyProblem((), "not valid YAML", "check that it is a UTF-8 text file")]
     except BadInput as refused:
-        return "", [MapProblem((), refused.what, "name the map's file")]
+        return "", [KeyProblem((), refused.what, "name the map's file")]
     except OSError as wrong:
-        return "", [MapProblem((), f"cannot be read: {wrong.strerror}", "check its permissions")]
+        return "", [KeyProblem((), f"cannot be read: {wrong.strerror}", "check its permissions")]
 
 
-def _construct(node: yaml.Node, path: KeyPath, problems: list[MapProblem]) -> Any:
+def _construct(node: yaml.Node, path: KeyPath, problems: list[KeyProblem]) -> Any:
     if isinstance(node, yaml.MappingNode):
         return _mapping(node, path, problems)
     if isinstance(node, yaml.SequenceNode):
@@ -103,19 +101,19 @@ def _construct(node: yaml.Node, path: KeyPath, problems: list[MapProblem]) -> An
     return _scalar(node.value) if plain else node.value
 
 
-def _mapping(node: yaml.MappingNode, path: KeyPath, problems: list[MapProblem]) -> dict[str, Any]:
+def _mapping(node: yaml.MappingNode, path: KeyPath, problems: list[KeyProblem]) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
-            problems.append(MapProblem(path, "has a key that is not a word", "write KEY: VALUE"))
+            problems.append(KeyProblem(path, "has a key that is not a word", "write KEY: VALUE"))
             continue
         key = str(key_node.value)
         if key in mapping:
-            problems.append(MapProblem((*path, key), "key is given twice", "remove one of them"))
+            problems.append(KeyProblem((*path, key), "key is given twice", "remove one of them"))
         value = _construct(value_node, (*path, key), problems)
         if value is None:
             problems.append(
-                MapProblem((*path, key), "has no value", "give it one or remove the key")
+                KeyProblem((*path, key), "has no value", "give it one or remove the key")
             )
         mapping[key] = value
     return mapping

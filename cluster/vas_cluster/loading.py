@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from vas_cluster.document import parse_document, read_text
 from vas_cluster.model import Cluster
-from vas_cluster.problem import ClusterProblems
 from vas_cluster.rules import check_rules
-from vas_cluster.structure import build
 from vas_core.errors import BadInput
+from vas_core.problems import DocumentProblems, structure_problems
 
 DEFAULT_PATH = Path("/etc/vas/cluster.yaml")
 
@@ -23,7 +24,7 @@ def default_path() -> Path:
 def load_site(hint: str) -> Cluster:
     """Returns the map at its default place.
 
-    Raises BadInput with the hint where there is none, ClusterProblems if it is wrong.
+    Raises BadInput with the hint where there is none, DocumentProblems if it is wrong.
     """
     path = default_path()
     if not path.exists():
@@ -32,24 +33,26 @@ def load_site(hint: str) -> Cluster:
 
 
 def load_cluster(path: Path) -> Cluster:
-    """Returns the map of a file. Raises ClusterProblems with one line per problem."""
+    """Returns the map of a file. Raises DocumentProblems with one line per problem."""
     text, problems = read_text(path)
     if not problems:
         return parse_cluster(text, path)
-    raise ClusterProblems(path, problems)
+    raise DocumentProblems(path, problems)
 
 
 def parse_cluster(text: str, name: Path | str) -> Cluster:
     """Returns the map of a YAML text; messages have `name` in the place of the file's name.
 
-    Raises ClusterProblems with one line per problem.
+    Raises DocumentProblems with one line per problem.
     """
     value, problems = parse_document(text)
     if problems:
-        raise ClusterProblems(name, problems)
-    cluster, problems = build(value)
-    if cluster is not None:
-        problems = check_rules(cluster)
-        if not problems:
-            return cluster
-    raise ClusterProblems(name, problems)
+        raise DocumentProblems(name, problems)
+    try:
+        cluster = Cluster.model_validate(value)
+    except ValidationError as wrong:
+        raise DocumentProblems(name, structure_problems(wrong, Cluster)) from None
+    problems = check_rules(cluster)
+    if problems:
+        raise DocumentProblems(name, problems)
+    return cluster

@@ -8,6 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput
+from vas_core.problems import structure_problems
 from vas_core.reading import read_limited
 
 _MOST_BYTES = 64 << 20
@@ -39,7 +40,5 @@ def parse_json(
     try:
         return model.model_validate_json(content)
     except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        what = f"{key}: {first['msg']}" if key else first["msg"]
-        raise BadInput(f"is not a {kind}: {what}", where=where, hint=hint) from None
+        first = structure_problems(wrong, model)[0]
+        raise BadInput(f"is not a {kind}: {first.text()}", where=where, hint=hint) from None

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import VasError
 from vas_core.files import make_directories, write_atomically
-from vas_core.settings import first_problem
+from vas_core.problems import structure_problems
 
 Told = TypeVar("Told", bound=BaseModel)
 
@@ -57,5 +57,6 @@ class LastGood(Generic[Told]):
             found = _Document[self.model].model_validate_json(data)  # type: ignore[name-defined]
         except ValidationError as wrong:
             hint = "remove it: it is written again when the files are right"
-            raise VasError(first_problem(wrong), where=str(file), hint=hint) from wrong
+            what = structure_problems(wrong, self.model)[0].text()
+            raise VasError(what, where=str(file), hint=hint) from wrong
         return found.told, found.saved_at

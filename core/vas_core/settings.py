@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from vas_core.errors import BadInput
+from vas_core.problems import DocumentProblems, structure_problems
 from vas_core.reading import read_limited
 
 _MOST_BYTES = 1 << 20
@@ -39,7 +40,7 @@ class _Loader(yaml.SafeLoader):
 def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None) -> Settings:
     """Returns the settings of a file; the model's defaults where the default file is missing.
 
-    Raises BadInput that names file, key and what is wrong.
+    Raises BadInput; it names the file, and each key that is wrong in a line of its own.
     """
     try:
         value = yaml.load(read_limited(file, _MOST_BYTES).decode(), _Loader)  # noqa: S506 (a safe one)
@@ -55,19 +56,8 @@ def read_yaml(file: Path, model: type[Settings], *, default: Path | None = None)
     except yaml.YAMLError as wrong:
         raise BadInput(f"is not YAML: {' '.join(str(wrong).split())}", where=str(file)) from wrong
     except ValidationError as wrong:
-        raise BadInput(first_problem(wrong), where=str(file)) from wrong
+        raise DocumentProblems(file, structure_problems(wrong, model)) from wrong
     except RecursionError:
         raise BadInput("is nested too deeply", where=str(file)) from None
     except ValueError as wrong:  # a number or a date that Python does not take
         raise BadInput(f"is not valid: {wrong}", where=str(file)) from wrong
-
-
-def first_problem(wrong: ValidationError) -> str:
-    """Returns the first problem of a document: `key: what`."""
-    return problems(wrong)[0]
-
-
-def problems(wrong: ValidationError) -> list[str]:
-    """Returns every problem of a document, each as `key: what`."""
-    found = [(".".join(map(str, one["loc"])) or "the whole", one["msg"]) for one in wrong.errors()]
-    return [f"{key}: {what[:1].lower()}{what[1:]}" for key, what in found]

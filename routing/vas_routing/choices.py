@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vas_core.errors import BadInput
 from vas_core.files import write_atomically
+from vas_core.problems import DocumentProblems, structure_problems
 from vas_core.reading import read_limited
-from vas_core.settings import first_problem
 from vas_routing.links import Leg
 from vas_routing.policy import Choices
 
@@ -53,7 +53,7 @@ def read_choices(file: Path) -> Choices:
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
     except ValidationError as wrong:
-        raise BadInput(first_problem(wrong), where=str(file)) from wrong
+        raise DocumentProblems(file, structure_problems(wrong, _Document)) from wrong
     return {frozenset(pair.nodes): pair.faster for pair in document.pairs}
 
 

@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, IPvAnyNetwork, ValidationError
 
 from vas_core.errors import BadInput
+from vas_core.problems import DocumentProblems, structure_problems
 from vas_core.reading import read_limited
-from vas_core.settings import first_problem
 
 # A site of 10,000 guests has some 2 MB.
 _MOST_BYTES = 64 << 20
@@ -82,4 +82,4 @@ def read_links(file: Path) -> NodeLinks:
     except OSError as wrong:
         raise BadInput(f"cannot be read: {wrong.strerror}", where=str(file)) from wrong
     except ValidationError as wrong:
-        raise BadInput(first_problem(wrong), where=str(file)) from wrong
+        raise DocumentProblems(file, structure_problems(wrong, NodeLinks)) from wrong

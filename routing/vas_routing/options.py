@@ -60,7 +60,7 @@ class RouteContext:
     ) -> RouteContext:
         """Reads map, settings and choices. `node` None is this machine.
 
-        Raises BadInput, ClusterProblems.
+        Raises BadInput, DocumentProblems.
         """
         site = load_cluster(files.cluster) if files.cluster else load_site("name it by --cluster")
         settings, choices = read_settings(files.config), read_choices(files.choices)
@@ -95,7 +95,7 @@ class RouteOptions:
     links_file: Path | None
 
     def read(self) -> RouteContext:
-        """Reads the files again and returns a new context. Raises BadInput, ClusterProblems."""
+        """Reads the files again and returns a new context. Raises BadInput, DocumentProblems."""
         return RouteContext.read(self.files, self.node, self.state, self.links_file)
 
 

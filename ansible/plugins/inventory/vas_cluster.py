@@ -71,7 +71,7 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
     def _fill(self, file: Path, *, by_name: bool) -> None:
         try:
             from vas_ansible.inventory import InventoryGroup, evacuated_hosts, nodes_of
-            from vas_cluster import ClusterProblems, load_cluster
+            from vas_cluster import load_cluster
             from vas_core.errors import BadInput
         except ImportError as missing:
             fix = "run ansible-playbook of VAS's environment, .venv/bin, or install vas next to it"
@@ -80,7 +80,7 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
             cluster = load_cluster(file)
             mark = file.with_name(f"{file.name}.evacuated")
             evacuated = evacuated_hosts(cluster, mark.read_text() if mark.exists() else "")
-        except (ClusterProblems, BadInput) as wrong:
+        except BadInput as wrong:
             raise AnsibleParserError(str(wrong)) from wrong
         if needs_hold(sys.argv):
             hold(file)

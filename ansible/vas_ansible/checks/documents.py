@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from vas_affinity.daemon.settings import AffinitySettings
 from vas_ansible.checks.finding import CheckFinding
-from vas_core.settings import problems
+from vas_core.problems import structure_problems
 from vas_guest.settings import GuestSettings
 from vas_routing.settings import RouteSettings
 
@@ -32,5 +32,5 @@ def examine_settings(node: str, variables: Mapping[str, object]) -> Iterator[Che
         try:
             model.model_validate(as_written(variables.get(name) or {}))
         except ValidationError as wrong:
-            for what in problems(wrong):
-                yield CheckFinding(node, name, what, f"its keys are in {page}")
+            for problem in structure_problems(wrong, model):
+                yield CheckFinding(node, name, problem.text(), f"its keys are in {page}")

@@ -22,7 +22,8 @@ from vas_bench.results.systems import SYSTEMS
 from vas_cluster.model import Flock
 from vas_core.durations import parse_duration
 from vas_core.errors import BadInput
-from vas_core.settings import first_problem, read_yaml
+from vas_core.problems import key_text, structure_problems
+from vas_core.settings import read_yaml
 from vas_core.sizes import format_size, parse_size
 from vas_yarn.jobs.systems import System
 from vas_yarn.jobs.terasort import MIN_SPLIT_BYTES
@@ -156,8 +157,9 @@ def made_plan(**fields: Any) -> BenchPlan:
     try:
         return BenchPlan.model_validate(fields)
     except ValidationError as wrong:
-        where, _, what = first_problem(wrong).removeprefix("parameters.").partition(": ")
-        raise BadInput(what, where=f"--{where.removesuffix('.0')}") from wrong
+        first = structure_problems(wrong, BenchPlan)[0]
+        option = key_text(first.path).removeprefix("parameters.").removesuffix("[0]")
+        raise BadInput(first.what, where=f"--{option}", hint=first.fix or None) from wrong
 
 
 def in_order(systems: tuple[System, ...]) -> list[System]:

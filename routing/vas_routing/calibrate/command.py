@@ -51,7 +51,7 @@ class CalibrationOptions:
     dry_run: bool
 
     def site(self) -> Cluster:
-        """Returns the cluster map. Raises BadInput, ClusterProblems."""
+        """Returns the cluster map. Raises BadInput, DocumentProblems."""
         if self.cluster_file:
             return load_cluster(self.cluster_file)
         return load_site("name it by --cluster")
