@@ -49,14 +49,22 @@ def test_what_two_variables_demand_of_each_other() -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "what"),
     [
-        ("vas_guest_settings", {"acelerator": "qemu"}, "acelerator: unknown key; did you mean accelerator?"),
+        (
+            "vas_guest_settings",
+            {"acelerator": "qemu"},
+            "acelerator: unknown key; did you mean accelerator?",
+        ),
         ("vas_guest_settings", {"initrd": "initrd"}, 'initrd: "initrd" is not valid: '),
         (
             "vas_route_switcher_settings",
             {"probe_interval_ms": 1},
             "probe_interval_ms: 1 is less than ",
         ),
-        ("vas_affinity_settings", {"moves_per_hour": "few"}, 'moves_per_hour: "few" is not an integer'),
+        (
+            "vas_affinity_settings",
+            {"moves_per_hour": "few"},
+            'moves_per_hour: "few" is not an integer',
+        ),
     ],
 )
 def test_settings_that_no_program_would_take_are_refused_before_any_change(

@@ -62,10 +62,10 @@ def test_errors_become_statuses(
         ("cluster chekc", "cluster: no such command 'chekc'; did you mean check?"),
         ("zzz", "no such command 'zzz'; see `vas --help`"),
         ("doctor --jsno", "doctor: no such option '--jsno'; did you mean --json?"),
-        ("completion", "completion: missing argument '{bash|zsh}'. Choose from: bash, zsh; "
-                       "see `vas completion --help`"),
-        ("completion fish", "completion: invalid value for '{bash|zsh}': 'fish' is not one of "
-                            "'bash', 'zsh'; see `vas completion --help`"),
+        ("completion", "completion: missing argument '{bash|fish|zsh}'. Choose from: bash, fish, "
+                       "zsh; see `vas completion --help`"),
+        ("completion tcsh", "completion: invalid value for '{bash|fish|zsh}': 'tcsh' is not one of "
+                            "'bash', 'fish', 'zsh'; see `vas completion --help`"),
     ],
 )  # fmt: skip
 def test_bad_usage_is_one_line_with_a_suggestion(
@@ -174,7 +174,7 @@ def test_a_directory_that_is_a_file_is_one_line(
         ("vas clu", {"cluster"}),
         ("vas cluster c", {"check"}),
         ("vas --y", {"--yes"}),
-        ("vas completion ", {"bash", "zsh"}),
+        ("vas completion ", {"bash", "fish", "zsh"}),
     ],
 )
 def test_completion_offers_commands_options_and_values(
@@ -190,7 +190,7 @@ def test_completion_offers_commands_options_and_values(
     assert {line.split(",")[1] for line in capsys.readouterr().out.splitlines()} == offered
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
 def test_completion_names_the_program(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run_command(["completion", shell]) == 0
     assert "_VAS_COMPLETE=" in capsys.readouterr().out

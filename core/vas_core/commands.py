@@ -44,7 +44,7 @@ def _row(finding: DoctorFinding) -> tuple[str, ...]:
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh"]))
+@click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
 def completion(shell: str) -> None:
     """Print the completion script of a shell.
 
@@ -52,6 +52,7 @@ def completion(shell: str) -> None:
     Examples: source <(vas completion bash)
               vas completion bash > ~/.local/share/bash-completion/completions/vas
               vas completion zsh > ~/.zfunc/_vas
+              vas completion fish > ~/.config/fish/completions/vas.fish
     """
     completer = get_completion_class(shell)
     assert completer is not None

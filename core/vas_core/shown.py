@@ -12,6 +12,11 @@ def shown(text: object, *, keep: str = "") -> str:
     return "".join(c if c.isprintable() or c in keep else _escaped(c) for c in str(text))
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns `1 map`, `2 maps`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _escaped(character: str) -> str:
     number = ord(character)
     # What `os.fsdecode` makes of a byte that is not UTF-8 (surrogateescape).

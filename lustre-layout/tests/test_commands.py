@@ -246,7 +246,7 @@ def test_fix_reports_what_it_cannot_read(
     assert (json.loads(said.out), said.err.count("not on a Lustre file system")) == ([], 1)
     assert run_command(["layout", "fix", str(tmp_path)]) == 1
     said = capsys.readouterr()
-    assert said.err.endswith("\n1 files or directories could not be read\n")
+    assert said.err.endswith("\nnot read: 1 path, named above\n")
     assert "every split" not in said.err
     (tmp_path / "f").write_bytes(b"")
     assert run_command(["layout", "fix", str(tmp_path)]) == 0

@@ -20,7 +20,7 @@ from rich.progress import (
 )
 
 from vas_core.cli import note, print_json
-from vas_core.shown import shown
+from vas_core.shown import counted, shown
 from vas_core.sizes import format_size
 from vas_core.table import print_table
 from vas_layout.as_json import layout_json
@@ -66,7 +66,9 @@ def print_locality(total: OwnershipTotals, count: int, as_json: bool) -> None:
     )
     print_table(("VM", "OSS", "bytes", "share"), rows)
     even = f"; the largest VM has {total.balance():.2f} times the mean" if size > unknown else ""
-    note(f"{count} files, {format_size(size)}, {format_size(unknown)} without a VM{even}")
+    note(
+        f"{counted(count, 'file')}, {format_size(size)}, {format_size(unknown)} without a VM{even}"
+    )
 
 
 def print_put(done: Ingested, planned: StripePlan, as_json: bool) -> None:

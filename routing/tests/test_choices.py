@@ -34,7 +34,10 @@ def test_what_is_written_is_read(
     [
         ("{}", "pairs"),
         ("nothing", "is not JSON"),
-        ('{"pairs": [{"nodes": ["a", "b"], "faster": "wifi"}]}', "pairs[0].faster: \"wifi\" is none of 'virtio' or 'sriov'"),
+        (
+            '{"pairs": [{"nodes": ["a", "b"], "faster": "wifi"}]}',
+            "pairs[0].faster: \"wifi\" is none of 'virtio' or 'sriov'",
+        ),
         ('{"pairs": [{"nodes": ["a"], "faster": "sriov"}]}', "pairs[0].nodes"),
         ('{"pairs": [], "more": 1}', "more"),
     ],

@@ -14,6 +14,7 @@ from vas_cluster import Cluster, load_cluster, load_site
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import VasError
 from vas_core.repository import labs_directory
+from vas_core.shown import counted
 from vas_core.sizes import format_size
 from vas_core.table import print_table
 from vas_layout.store import LayoutReader
@@ -136,7 +137,8 @@ def _print(rows: list[MapLocality]) -> None:
     counts = Counter(row.where for row in rows)
     local, total = (sum(bytes_) for bytes_ in zip(*_bytes(rows), strict=True)) if rows else (0, 0)
     summary = ", ".join(f"{count} {where}" for where, count in counts.most_common())
-    click.echo(f"\n{len(rows)} maps: {summary}; {format_size(local)} of {format_size(total)} local")
+    maps = counted(len(rows), "map")
+    click.echo(f"\n{maps}: {summary}; {format_size(local)} of {format_size(total)} local")
 
 
 def _bytes(rows: list[MapLocality]) -> Iterator[tuple[int, int]]:

@@ -142,11 +142,11 @@ class History:
     def _successful(self, job: str, kind: str) -> list[tuple[str, AnswerPart]]:
         """Task id and successful attempt of each map (`m`) or reduce (`r`) task, in order."""
         tasks = self._get(f"mapreduce/jobs/{job}/tasks?type={kind}", "tasks").parts("task")
-        done = [
+        done = sorted(
             (task.text("id"), task.text("successfulAttempt"))
             for task in tasks
             if task.text("state") == "SUCCEEDED"
-        ]
+        )
 
         def look(task: tuple[str, str]) -> tuple[str, AnswerPart]:
             path = f"mapreduce/jobs/{job}/tasks/{task[0]}/attempts/{task[1]}"

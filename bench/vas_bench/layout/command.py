@@ -11,6 +11,7 @@ from vas_bench.layout.reading import LayoutRates, files_of, made_files, measure
 from vas_cluster import default_path, load_cluster
 from vas_core.cli import json_option, note, print_json
 from vas_core.errors import FoundDifferent
+from vas_core.shown import counted
 from vas_core.table import print_table
 
 _USUAL_MOUNT = Path("/lustre")
@@ -71,4 +72,4 @@ def _print(rates: LayoutRates, as_json: bool) -> None:
         for r in both
     )
     print_table(("layouts/s by", "n", "median", "lowest", "highest", "spread"), rows)
-    note(f"{rates.files} files: the attribute is {rates.ratio:.0f} times faster")
+    note(f"{counted(rates.files, 'file')}: the attribute is {rates.ratio:.0f} times faster")

@@ -12,7 +12,7 @@ import click
 from vas_core.cli import json_option, note
 from vas_core.errors import VasError
 from vas_core.options import dry_run
-from vas_core.shown import shown
+from vas_core.shown import counted, shown
 from vas_core.sizes import format_size
 from vas_layout import views
 from vas_layout.command.options import (
@@ -74,7 +74,7 @@ def fix(
     results = {one.path: _result(one, changing, target, reader) for one in found}
     views.print_mismatches(found, results, as_json)
     if unreadable:
-        note(f"{unreadable} files or directories could not be read")
+        note(f"not read: {counted(unreadable, 'path')}, named above")
     elif not found and not as_json:
         note("every split lies on one OST")
     return 1 if unreadable or "failed" in results.values() else 0
