@@ -361,7 +361,7 @@ def test_a_picture_that_is_not_drawn_is_said(
 ) -> None:
     file = tmp_path / "runs.csv"
     file.write_text("p,throughput\n4,3\n")
-    assert run_command(["bench", "usl", str(file), "--svg", str(tmp_path / "x.svg")]) == 0
+    assert run_command(["bench", "usl", str(file), "--svg", str(tmp_path / "x.svg")]) == 1
     assert "is not written: no fit could be made" in capsys.readouterr().err
 
 
@@ -372,3 +372,12 @@ def test_help_shows_the_system_of_vas_by_its_name(
     assert run_command(["bench", "usl", "--help"]) == 0
     shown = capsys.readouterr().out
     assert "./vas bench usl results.jsonl --system vas --svg" in shown
+
+
+def test_runs_that_no_law_fits_are_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text("p,throughput\n1,2\n2,3\n")
+    assert run_command(["bench", "usl", str(file)]) == 1
+    assert capsys.readouterr().out == "no law: no fit was possible\n"

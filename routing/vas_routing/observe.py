@@ -226,7 +226,8 @@ def links(
         raise VasError(
             missing if found.sriov else "no such interface here",
             where=found.sriov_name,
-            hint="the service address of a node is on its PF or VF, and the map names that",
+            hint="the node's address is on its PF or VF, as the map names it; away from the node,"
+            " say which paths are up: --links FILE",
         )
     state = {
         leg: PathState.UP if found.has_carrier(leg) and leg not in drained else PathState.DOWN

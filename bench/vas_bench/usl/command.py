@@ -21,7 +21,7 @@ from vas_bench.usl.law import DERIVED, Law
 from vas_bench.usl.picture import picture, shown_fit
 from vas_bench.usl.points import ScalingPoint, points_of
 from vas_core.cli import json_option, note, print_json
-from vas_core.errors import BadInput
+from vas_core.errors import BadInput, ExitStatus
 from vas_core.files import write_atomically
 from vas_core.table import print_table
 from vas_yarn.jobs.systems import System
@@ -62,13 +62,13 @@ def usl(
     picture_file: Path | None,
     skip_damaged: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Fit the Universal Scalability Law, and say what it hides.
 
     FILE is CSV (`-` is stdin) with columns p and throughput (or seconds), a line a run, and
     failed_reduces and retries if they were counted; or a file of results (.jsonl) with
     runs on several counts of hosts. Three fits: throughput of one node as
-    measured; free; free without the runs on one node.
+    measured; free; free without the runs on one node. Status 1 if none can be made.
 
     \b
     Examples: vas bench usl runs.csv
@@ -80,11 +80,12 @@ def usl(
     """
     if coefficients is not None and file is None:
         _given(_parsed(coefficients), as_json)
-    elif coefficients is None and file is not None:
+        return ExitStatus.DONE
+    if coefficients is None and file is not None:
         measured = _read(file, workload, system, skip_damaged)
-        _fitted(*measured, as_json, picture_file)
-    else:
-        raise BadInput("give a FILE or --from-coefficients", hint="see `vas bench usl --help`")
+        fits = _fitted(*measured, as_json, picture_file)
+        return ExitStatus.DONE if any(isinstance(it, Fit) for it in fits) else ExitStatus.FAILED
+    raise BadInput("give a FILE or --from-coefficients", hint="see `vas bench usl --help`")
 
 
 def _read(
@@ -126,7 +127,7 @@ def _of(law: Law) -> str:
 
 def _fitted(
     points: Sequence[ScalingPoint], unit: str, as_json: bool, picture_file: Path | None
-) -> None:
+) -> Sequence[Fit | LeftOut]:
     fits = fit_all(points)
     found = diagnose(points, fits)
     drawn = shown_fit(fits, found)
@@ -139,6 +140,7 @@ def _fitted(
         print_json(as_json_document(fits, found))
     else:
         _print(fits, found)
+    return fits
 
 
 def _print(fits: Sequence[Fit | LeftOut], found: UslDiagnosis) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from vas_core.cli import note
 from vas_core.seed import write_seed
 from vas_guest.desired import DesiredGuest
 from vas_guest.options import guest_options, path_type
@@ -21,6 +22,8 @@ def seed(desired: DesiredGuest, output: Path | None) -> None:
     Examples: vas guest seed vm1
               vas guest seed vm1 --output vm1.iso
     """
+    if not desired.settings.authorized_keys:
+        note("vas: nobody can log in to this guest: authorized_keys in its settings has no key")
     if output:
         write_seed(output, desired.seed)
         return
