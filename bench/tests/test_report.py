@@ -43,9 +43,9 @@ def _samples(seconds: dict[str, list[float]]) -> list[BenchRun]:
 
 def test_what_won_is_said_with_its_interval_and_how_sure() -> None:
     told = _told(made_up_results())
-    assert "vas was the fastest" in told
+    assert "VAS was the fastest" in told
     assert re.search(
-        r"vas against yarn-lustre: better: [\d.]+ % less time than yarn-lustre \(", told
+        r"VAS against YARN-Lustre: better: [\d.]+ % less time than YARN-Lustre \(", told
     )
     assert "more throughput" in told
     assert "p=0.032" in told
@@ -65,7 +65,7 @@ def test_one_run_each_proves_nothing_and_says_so() -> None:
 
 def test_the_base_can_be_chosen() -> None:
     runs = made_up_results()
-    assert [c.base.label for c in facts_of(runs).comparisons] == ["yarn-lustre"] * 2
+    assert [c.base.label for c in facts_of(runs).comparisons] == ["YARN-Lustre"] * 2
     assert [c.base.label for c in facts_of(runs, "tez").comparisons] == ["tez"] * 2
 
 
@@ -163,7 +163,7 @@ def test_many_hosts_are_cut_to_the_worst() -> None:
     facts = facts_of([made_up_run(hosts=local)])
     figure = next(f for f in page_of(facts, "t").figures if f.name.endswith("locality"))
     texts = [text.text for text in figure.draw(WIDE_PX).texts]
-    assert "vas (the 12 lowest of 40 hosts)" in texts
+    assert "VAS (the 12 lowest of 40 hosts)" in texts
     assert len(texts) == 1 + 2 * 12
     assert len(figure.rows) == 40
 
@@ -172,7 +172,7 @@ def test_markdown_is_a_table_whose_cells_cannot_break_it() -> None:
     runs = [made_up_run(n, workload="a|b<c>") for n in range(2)]
     text = markdown(facts_of(runs))
     assert "**a\\|b\\<c> (hosts 4, size 1 GiB)**" in text
-    assert "| vas | 20 s" in text
+    assert "| VAS | 20 s" in text
 
 
 def test_json_has_every_experiment() -> None:
@@ -250,7 +250,7 @@ def test_runs_on_several_numbers_of_hosts_are_a_curve() -> None:
     page = page_of(facts, "t")
     (figure,) = page.figures
     assert len(figure.rows) == 24
-    assert "vas, 1 to 16 hosts: sublinear: it peaks at p = 1" in page.summary[0].text
+    assert "VAS, 1 to 16 hosts: sublinear: it peaks at p = 1" in page.summary[0].text
     assert page.sections[0].tables[0].rows[0][0] == "sigma"
 
 

@@ -13,6 +13,7 @@ from vas_bench.results.groups import BenchCase, RunGroup, grouped
 from vas_bench.results.measures import MEASURES, measure_of, noun_of, primary_of
 from vas_bench.results.record import BenchRun, HostLocality
 from vas_bench.results.systems import SYSTEMS, ComparedSystem
+from vas_bench.run.arms import NAME_OF
 from vas_bench.statistics.compare import ArmDifference, compare
 from vas_bench.statistics.gain import BetterDirection
 from vas_bench.statistics.summary import Summary, summary
@@ -168,12 +169,13 @@ def compare_arms(
 
 
 def _labels(groups: Sequence[RunGroup]) -> list[str]:
-    """Each experiment's name: its system, and what sets it apart where one system has several."""
+    """Each experiment's name: its arm's, as the demo prints it; where one system has several, with
+    what sets it apart."""
     systems = Counter(group.system for group in groups)
     hashes = Counter((group.system, group.configuration_hash) for group in groups)
     labels = []
     for group in groups:
-        label: str = group.system
+        label = NAME_OF.get(group.system, group.system)
         if systems[group.system] > 1:
             label += f" {group.configuration_hash[:_HASH_CHARS]}"
         if hashes[group.system, group.configuration_hash] > 1:

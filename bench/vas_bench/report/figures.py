@@ -34,14 +34,26 @@ class Figure:
 
 
 def figures_of(comparison: Comparison, number: int) -> Iterator[Figure]:
-    """Yields the figures of a comparison. `number` sets their names apart from others'."""
+    """Yields the figures of a comparison. `number` sets their names apart from others'.
+
+    Where no time is sure, as after one run each, what is counted comes first.
+    """
     stem = f"{number:02d}-{comparison.case.workload}"
+    times, counts = list(_of_times(comparison, stem)), list(_of_locality(comparison, stem))
+    is_sure = any(arm.difference and arm.difference.significant for arm in comparison.arms)
+    yield from (*times, *counts) if is_sure else (*counts, *times)
+
+
+def _of_times(comparison: Comparison, stem: str) -> Iterator[Figure]:
     if any(arm.difference for arm in comparison.arms):
         yield _ratios(comparison, f"{stem}-ratio")
     yield _times(comparison, f"{stem}-time")
     with_phases = [arm for arm in comparison.arms if arm.phases]
     if with_phases:
         yield _phases(with_phases, comparison, f"{stem}-phases")
+
+
+def _of_locality(comparison: Comparison, stem: str) -> Iterator[Figure]:
     with_hosts = [arm for arm in comparison.arms if arm.hosts]
     if with_hosts:
         yield _locality(with_hosts, comparison, f"{stem}-locality")

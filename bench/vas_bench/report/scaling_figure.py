@@ -11,6 +11,7 @@ from vas_bench.report.scaling import Scaling
 from vas_bench.report.summary import ReportFinding
 from vas_bench.report.tables import ReportTable
 from vas_bench.report.words import case_words
+from vas_bench.run.arms import NAME_OF
 from vas_bench.usl.fit import Fit
 from vas_bench.usl.law import DERIVED
 from vas_bench.usl.picture import through
@@ -20,10 +21,11 @@ _ROWS = ("sigma", "kappa", "gamma", *DERIVED)
 
 
 def scaling_words(scaling: Scaling) -> str:
-    """Returns a scaling in words, like `terasort (size 1 GiB), vas, 1 to 16 hosts`."""
+    """Returns a scaling in words, like `terasort (size 1 GiB), VAS, 1 to 16 hosts`."""
     hosts = [point.p for point in scaling.points]
     reach = f"{min(hosts):g} to {max(hosts):g} hosts"
-    return f"{case_words(scaling.case)}, {scaling.system}, {reach}"
+    name = NAME_OF.get(scaling.system, scaling.system)
+    return f"{case_words(scaling.case)}, {name}, {reach}"
 
 
 def scaling_finding(scaling: Scaling) -> ReportFinding:
