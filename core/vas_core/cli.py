@@ -14,14 +14,28 @@ import click
 
 from vas_core.durations import parse_duration
 from vas_core.errors import ExitStatus, VasError
-from vas_core.lazy import LazyGroup
+from vas_core.lazy import LINE_CHARS, LazyGroup
 from vas_core.process import echo_programs
 from vas_core.program import as_called, help_as_called, program
 from vas_core.shown import shown
 from vas_core.sizes import format_size, parse_size
 
 ENTRY_POINT_GROUP = "vas.commands"
-_HELP_LINE_CHARS = 58  # what fits beside a command's name in 80 columns
+# Room -> what a user of its commands does, in the order of `vas --help`.
+_TITLES = {
+    "lab": "Try it on one machine",
+    "yarn": "Run jobs",
+    "lustre-layout": "Lay out data",
+    "bench": "Measure",
+    "cluster": "Describe a site",
+    "ansible": "Set up a site",
+    "vm-images": "Make guest images",
+    "guests": "Define guests",
+    "routing": "Switch routes",
+    "affinity": "Place threads on cores",
+    "core": "This clone and this machine",
+    "tests": "Test",
+}
 
 
 class _HelpFormatter(click.HelpFormatter):
@@ -34,7 +48,7 @@ click.Context.formatter_class = _HelpFormatter
 
 
 class RoomGroup(click.Group):
-    """The top-level group. Entry points are named `room.command`; help is grouped by room."""
+    """The top-level group. Entry points are named `room.command`; help has a part a room."""
 
     def _by_command(self) -> dict[str, EntryPoint]:
         return {e.name.split(".", 1)[1]: e for e in entry_points(group=ENTRY_POINT_GROUP)}
@@ -69,11 +83,11 @@ class RoomGroup(click.Group):
             command = self.get_command(ctx, name)
             assert command is not None
             rooms.setdefault(room, []).extend(_help_lines(name, command))
-        for room, lines in rooms.items():
-            if not lines:
-                continue
-            with formatter.section(f"{room}/"):
-                formatter.write_dl(lines)
+        order = [room for room in _TITLES if room in rooms]
+        for room in [*order, *(rooms.keys() - _TITLES.keys())]:
+            if rooms[room]:
+                with formatter.section(_TITLES.get(room, room)):
+                    formatter.write_dl(rooms[room])
 
 
 def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
@@ -81,9 +95,9 @@ def _help_lines(name: str, command: click.Command) -> Iterable[tuple[str, str]]:
         yield from ((f"{name} {sub}", line) for sub, line in command.help_lines())
     elif isinstance(command, click.Group):
         for sub in sorted(command.commands):
-            yield f"{name} {sub}", command.commands[sub].get_short_help_str(_HELP_LINE_CHARS)
+            yield f"{name} {sub}", command.commands[sub].get_short_help_str(LINE_CHARS)
     else:
-        yield name, command.get_short_help_str(_HELP_LINE_CHARS)
+        yield name, command.get_short_help_str(LINE_CHARS)
 
 
 @click.group(

@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+LINE_CHARS = 200
+"""The most letters of a command's line in help: a first sentence is shown whole."""
+
 
 @dataclass(frozen=True)
 class Later:
@@ -45,8 +48,5 @@ class LazyGroup(click.Group):
 
     def help_lines(self) -> list[tuple[str, str]]:
         """Returns each command's name and help line, without importing the commands of `_later`."""
-        here = {name: c.get_short_help_str(_LINE_CHARS) for name, c in self.commands.items()}
+        here = {name: c.get_short_help_str(LINE_CHARS) for name, c in self.commands.items()}
         return sorted((here | {name: late.help for name, late in self._later.items()}).items())
-
-
-_LINE_CHARS = 58
