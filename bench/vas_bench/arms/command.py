@@ -76,6 +76,7 @@ def arms(
 ) -> None:
     """Run the demo's arms in rounds, and compare their times.
 
+    The last arm is without the demo's warm containers: `vas bench shuffle` measures those.
     Every round sorts the same data once in each arm, in an order drawn by lot, and validates what
     was written. Ratios of medians come with a 95 % interval and a significance test. A run that
     fails is INVALID and counted nowhere. `vas bench report` reads the file of --resume.

@@ -95,8 +95,8 @@ class ArmResult:
             total_maps=job.total_maps,
             local_input_bytes=job.map_counter(_LOCAL_BYTES),
             input_bytes=job.counter(_INPUT_BYTES),
-            job_seconds=round(job.seconds, 1),
-            cpu_seconds=round(job.cpu_seconds, 1),
+            job_seconds=round(job.seconds, 3),
+            cpu_seconds=round(job.cpu_seconds, 3),
             checksum=done.checksum,
             containers_started=containers_started(job),
         )
