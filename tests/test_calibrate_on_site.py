@@ -21,7 +21,7 @@ from vas_tests.promptly import promptly
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.long,
+    pytest.mark.nightly,
     pytest.mark.timeout(900),
     pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3"),
 ]

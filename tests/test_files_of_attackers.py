@@ -33,7 +33,7 @@ from vas_tests.adversary.planted import (
     tree,
 )
 
-pytestmark = [pytest.mark.machine, pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.machine, pytest.mark.slow, pytest.mark.nightly]
 
 MAP = ["cluster", "check", "FILE"]
 PLAN = ["bench", "run", "FILE", "--dry-run"]

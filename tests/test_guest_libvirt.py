@@ -29,7 +29,7 @@ from vas_guest.settings import Accelerator, GuestSettings
 from vas_tests import libvirt
 from vas_tests.kernel import halting_kernel
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 EXAMPLE = Path(__file__).parents[1] / "cluster/examples/laptop-lab.yaml"
 WORD = b"halted"
 GUEST = "vm1"

@@ -20,7 +20,7 @@ from vas_tests.faults import EXIT_SECONDS, staging
 from vas_tests.in_lab import inside, resource_manager, vas_json
 from vas_tests.leftovers import mentioning
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(600)]
 
 SECRET = "of another user\n"
 

@@ -32,7 +32,7 @@ from vas_tests.faults import (
 from vas_tests.in_lab import VAS, inside, vas_json
 from vas_yarn.jobs.job import JobResult
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(600)]
 
 MIB = 1 << 20
 

@@ -18,7 +18,7 @@ import pytest
 from vas_tests.adversary.attack import run_vas
 from vas_tests.adversary.planted import EXAMPLE, SECRET
 
-pytestmark = [pytest.mark.machine, pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.machine, pytest.mark.slow, pytest.mark.nightly]
 
 Answer = Callable[[BaseHTTPRequestHandler, Path], None]
 _INFO = b'{"clusterInfo": {"haState": "ACTIVE", "state": "STARTED"}}'

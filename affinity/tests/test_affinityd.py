@@ -27,7 +27,7 @@ CPUS = tuple(sorted(os.sched_getaffinity(0)))
 SECONDS = 60.0
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.long,
+    pytest.mark.nightly,
     pytest.mark.skipif(len(CPUS) < 2, reason="one CPU: nothing can be moved"),
 ]
 

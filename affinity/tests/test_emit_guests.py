@@ -20,7 +20,7 @@ from vas_tests.libvirt import Libvirt, threads
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.long,
+    pytest.mark.nightly,
     pytest.mark.skipif(bool(libvirt.missing()), reason=f"missing: {', '.join(libvirt.missing())}"),
     pytest.mark.skipif(os.cpu_count() == 1, reason="one CPU: nothing can be placed"),
 ]

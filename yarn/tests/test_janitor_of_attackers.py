@@ -21,7 +21,7 @@ from map_output import JOB, publish
 from vas_core.cli import run_command
 from vas_core.predictable_names import JANITOR_MEMORY, QUARANTINE_PREFIX
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 _YEARS = 10 * 365 * 86400
 LIVE, OVER, UNKNOWN = (JOB.replace("_0001", f"_000{n}") for n in (1, 2, 3))
