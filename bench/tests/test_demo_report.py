@@ -27,6 +27,7 @@ def test_the_demo_explains_its_rows_and_what_its_times_do_not_say(
     print_arms([arm])
     table, _, text = capsys.readouterr().out.partition("\n\n")
     assert table.splitlines()[1].split()[:3] == ["VAS", "8", "7"]
+    text = text.replace("\n  ", " ")
     explained = [line.partition(":")[0] for line in text.splitlines()]
     assert explained[: len(DEMO_ARMS)] == [arm.name for arm in DEMO_ARMS]
     assert "DATA-LOCAL and FROM LOCAL OST show the placement; its worth in time does not" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 
 import click
@@ -22,8 +23,12 @@ def print_arms(results: Iterable[ArmResult]) -> None:
     print_table(_ARM_COLUMNS, (_arm_row(result) for result in results))
     click.echo()
     for arm in DEMO_ARMS:
-        click.echo(f"{arm.name}: {arm.explanation}")
-    click.echo(as_called(WHAT_IT_SHOWS))
+        click.echo(_wrapped(f"{arm.name}: {arm.explanation}"))
+    click.echo(_wrapped(as_called(WHAT_IT_SHOWS)))
+
+
+def _wrapped(text: str) -> str:
+    return click.wrap_text(text, shutil.get_terminal_size().columns, subsequent_indent="  ")
 
 
 def _arm_row(arm: ArmResult) -> tuple[object, ...]:
