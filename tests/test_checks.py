@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from vas_core.cli import run_command
 from vas_core.process import run
 from vas_core.repository import REPOSITORY
-from vas_tests.checks import Extent, chosen_checks, other_hadoops
+from vas_tests.checks import Check, Extent, chosen_checks, other_hadoops, run_checks
 
 
 def listed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
@@ -71,3 +72,14 @@ def test_every_test_in_a_lab_is_in_one_of_three_checks(capsys: pytest.CaptureFix
 
 def test_the_list_is_commands_to_type(capsys: pytest.CaptureFixture[str]) -> None:
     assert "yarn-plugins/pom.xml -pl layout test\n" in listed(capsys, "--fast")
+
+
+@pytest.mark.machine
+def test_the_tests_that_a_check_skips_are_counted(tmp_path: Path) -> None:
+    """The file of tests is made here: the project's own conftest.py counts for it, too."""
+    file = tmp_path / "test_made.py"
+    file.write_text("import pytest\n\ndef test_one():\n    pytest.skip('lacks it')\n")
+    counts = ("-p", "conftest", "-c", str(REPOSITORY / "pyproject.toml"), str(file))
+    python = Check("made", (sys.executable, "-m", "pytest", "-q", *counts))
+    other = Check("true", ("true",))
+    assert [(o.status, o.skipped) for o in run_checks([python, other])] == [(0, 1), (0, None)]

@@ -11,12 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from vas_core.repository import REPOSITORY
 
 # The local repository that ./vas compared with the record, if it did.
 _COMPARED = os.environ.get("VAS_MAVEN_REPOSITORY")
 _LOCAL = (f"-Dmaven.repo.local={_COMPARED}",) if _COMPARED else ()
+SKIPPED_VARIABLE = "VAS_SKIPPED_TESTS"
+"""The environment variable that names the file for the number of tests that pytest skipped."""
 MAVEN = ("mvn", *_LOCAL, "-B", "-ntp", "-q", "-f", "yarn-plugins/pom.xml")
 
 
@@ -44,11 +47,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a check ended: its exit status and wall time in seconds."""
+    """How a check ended: its exit status, wall time in seconds, and how many tests it skipped.
+
+    `skipped` is None for what is no test of pytest's.
+    """
 
     check: Check
     status: int
     seconds: float
+    skipped: int | None = None
 
 
 def _python(*arguments: str) -> tuple[str, ...]:
@@ -117,10 +124,16 @@ def chosen_checks(extent: Extent) -> list[Check]:
 
 def run_checks(checks: Iterable[Check]) -> list[Outcome]:
     """Runs each check in the repository, its output straight through; none stops the next."""
-    outcomes = []
-    for check in checks:
-        print(f"== {check.name}", flush=True)
-        started = time.monotonic()
-        status = subprocess.run(check.argv, cwd=REPOSITORY, check=False).returncode
-        outcomes.append(Outcome(check, status, time.monotonic() - started))
-    return outcomes
+    with TemporaryDirectory(prefix="vas-checks-") as directory:
+        return [_run(check, Path(directory) / "skipped") for check in checks]
+
+
+def _run(check: Check, skipped: Path) -> Outcome:
+    """Runs a check; pytest writes how many tests it skipped (conftest.py)."""
+    print(f"== {check.name}", flush=True)
+    skipped.unlink(missing_ok=True)
+    started = time.monotonic()
+    environment = os.environ | {SKIPPED_VARIABLE: str(skipped)}
+    run = subprocess.run(check.argv, cwd=REPOSITORY, check=False, env=environment)
+    found = int(skipped.read_text()) if skipped.exists() else None
+    return Outcome(check, run.returncode, time.monotonic() - started, found)

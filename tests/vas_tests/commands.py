@@ -7,6 +7,7 @@ import shlex
 import click
 
 from vas_core.errors import BadInput, ExitStatus
+from vas_core.shown import counted
 from vas_core.table import print_table
 from vas_tests.checks import Check, Extent, Outcome, chosen_checks, run_checks
 from vas_tests.slices import (
@@ -95,11 +96,14 @@ def _checks(extent: Extent, number: int | None) -> list[Check]:
 def _print_outcomes(outcomes: list[Outcome]) -> bool:
     """Prints how each check ended; returns whether one failed."""
     rows = [
-        (o.check.name, "ok" if o.status == 0 else "FAILED", f"{o.seconds:.0f}") for o in outcomes
+        (o.check.name, "ok" if o.status == 0 else "FAILED", f"{o.seconds:.0f}", o.skipped or "")
+        for o in outcomes
     ]
-    print_table(("CHECK", "RESULT", "SECONDS"), rows)
+    print_table(("CHECK", "RESULT", "SECONDS", "TESTS SKIPPED"), rows)
     failed = [o for o in outcomes if o.status != 0]
     print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed", flush=True)
+    if skipped := sum(o.skipped or 0 for o in outcomes):
+        print(f"{counted(skipped, 'test')} skipped: the reasons are above", flush=True)
     return bool(failed)
 
 
