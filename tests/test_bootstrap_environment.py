@@ -57,19 +57,20 @@ def test_a_failed_installation_of_the_libraries_is_made_again(debian: Machine) -
 
 # A program that says what Python and Maven say of Ctrl-C, which is a user's own doing.
 _BUSY = """#!/bin/sh
-trap 'echo Traceback; exit 1' INT
+trap 'kill $!; echo Traceback; exit 1' INT
 echo busy >>"$RECORD"
 sleep 20 & wait
 """
 
 
-@pytest.mark.parametrize("program", ["pip", "mvn"])
+@pytest.mark.parametrize("program", ["venv", "pip", "mvn"])
 def test_ctrl_c_in_a_first_run_is_one_word_and_the_next_run_begins_again(
     program: str, debian: Machine
 ) -> None:
     usual = {"python3.11": PYTHON.replace("{version}", "11"), "mvn": MAVEN}
-    busy = usual["python3.11"].replace('[ -z "$PIP_FAILS" ]', _BUSY)
-    name, script = ("python3.11", busy) if program == "pip" else ("mvn", _BUSY)
+    step = {"venv": "for last; do :; done", "pip": '[ -z "$PIP_FAILS" ]'}.get(program, "")
+    busy = usual["python3.11"].replace(step, _BUSY, 1)
+    name, script = ("python3.11", busy) if step else ("mvn", _BUSY)
     debian.program(name, script)
     status, stderr = debian.interrupted("demo", after="busy")
     assert status == 130
@@ -83,7 +84,7 @@ def test_what_the_installer_says_is_seen_when_it_fails(debian: Machine) -> None:
     debian.program("python3.11", says)
     done = debian.vas("demo", PIP_FAILS="1")
     assert done.returncode == 1
-    assert "no such hash\nvas: the libraries cannot be installed; the whole log is" in done.stderr
+    assert "no such hash\nvas: the Python environment cannot be made; the whole" in done.stderr
 
 
 @pytest.mark.unhurried

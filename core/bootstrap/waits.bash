@@ -17,6 +17,6 @@ quietly() {
 
 end_dots() {
     [[ -n $1 ]] || return 0
-    kill "$1"
+    kill "$1" 2>/dev/null || true # Ctrl-C is the dots' too
     printf '\n' >&2
 }
