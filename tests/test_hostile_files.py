@@ -37,6 +37,7 @@ READERS = {
     "bench report": ["bench", "report", "{file}", "--out", "{directory}/r.html"],
     "bench run": ["bench", "run", "{file}", "--dry-run"],
     "bench resume": ["bench", "run", "{plan}", "--resume", "--out", "{file}", "--dry-run"],
+    "image box key": ["image", "box", "{directory}", "--key", "{file}"],
     "provision audit": ["provision", "audit", "--advisories", "{file}"],
 }
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from vas_core import root
 from vas_core.errors import BadInput
-from vas_core.reading import read_limited
+from vas_core.reading import read_end, read_limited
 from vas_core.root import Root
 from vas_core.settings import read_yaml
 
@@ -197,3 +197,17 @@ def test_O7_a_pipe_is_read_and_one_that_nobody_writes_is_empty(tmp_path: Path) -
         thread.join()
     os.mkfifo(tmp_path / "fifo")
     assert read_limited(tmp_path / "fifo", 8) == b""
+
+
+def test_O7_of_a_log_of_any_length_the_end_is_read(tmp_path: Path) -> None:
+    log = tmp_path / "console"
+    log.write_bytes(b"short")
+    assert read_end(log, 100) == b"short"
+    os.truncate(log, 1 << 41)
+    with log.open("ab") as stream:
+        stream.write(b"the end")
+    assert read_end(log, 10) == b"\0\0\0the end"
+    log.unlink()
+    log.symlink_to("/dev/zero")
+    with pytest.raises(BadInput, match="is a device"):
+        read_end(log, 10)

@@ -35,6 +35,17 @@ def read_limited(path: Path, most_bytes: int) -> bytes:
         return _bounded(stream.read(most_bytes + 1), path, most_bytes)
 
 
+def read_end(path: Path, most_bytes: int) -> bytes:
+    """Returns the last bytes of a file of any length, as of a log that a guest writes.
+
+    Raises BadInput for a device, OSError where it cannot be read.
+    """
+    with os.fdopen(open_given(path), "rb") as stream:
+        length = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, length - most_bytes))
+        return stream.read(most_bytes)
+
+
 def open_given(path: Path) -> int:
     """Opens a file or pipe that a user named, for reading; returns a descriptor.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from vas_core.errors import BadInput, VasError
 from vas_core.process import run
 from vas_guest import libvirt as libvirt_module
 from vas_guest.desired import DesiredGuest
+from vas_guest.domain import console_file
 from vas_guest.host import GuestHost
 from vas_guest.settings import GuestSettings
 
@@ -191,6 +194,25 @@ def test_a_guest_is_started_again_when_its_process_has_ended(
     GuestHost().restart(desired, 5)
     assert libvirt.changes == ["shutdown", "autostart", "start"]
     assert libvirt.machines[desired.uuid][1] == "running"
+
+
+@pytest.mark.parametrize("device", [False, True])
+def test_O7_of_the_console_that_a_guest_writes_the_end_alone_is_read(
+    desired: DesiredGuest, libvirt: Libvirt, tmp_path: Path, device: bool
+) -> None:
+    libvirt.add(desired.uuid, desired.guest.name, "shut off")
+    settings = desired.settings.model_copy(update={"consoles": str(tmp_path)})
+    log = Path(console_file(desired.guest, settings))
+    if device:
+        log.symlink_to("/dev/zero")
+    else:
+        log.touch()
+        os.truncate(log, 1 << 41)
+        with log.open("ab") as stream:
+            stream.write(b"no root")
+    told = "is a device, not a file" if device else "no root"
+    with pytest.raises(VasError, match=f"(?s)ended before its agent answered.*{told}$"):
+        GuestHost().await_agent(replace(desired, settings=settings), 5)
 
 
 def test_one_that_is_about_to_end_is_not_taken_for_started(

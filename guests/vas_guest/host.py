@@ -9,6 +9,7 @@ from pathlib import Path
 from vas_core.errors import BadInput, VasError
 from vas_core.files import make_directories
 from vas_core.polling import poll
+from vas_core.reading import read_end
 from vas_core.seed import read_seed, write_seed
 from vas_guest.compare import GuestDifference, differences
 from vas_guest.desired import DesiredGuest
@@ -26,7 +27,7 @@ from vas_guest.libvirt import GuestLibvirt
 
 _THERE = "there"
 _ANSWERS, _ENDED = "answers", "ended"
-_CONSOLE_CHARS = 2000
+_CONSOLE_BYTES = 2000
 _ENDING_SECONDS = 120
 
 
@@ -205,7 +206,7 @@ def _seed_differences(desired: DesiredGuest) -> list[GuestDifference]:
 def _console_end(desired: DesiredGuest) -> str:
     file = Path(console_file(desired.guest, desired.settings))
     try:
-        printed = file.read_bytes()[-_CONSOLE_CHARS:].decode(errors="replace")
-    except OSError as unread:
+        printed = read_end(file, _CONSOLE_BYTES).decode(errors="replace")
+    except (OSError, BadInput) as unread:
         printed = str(unread)
     return f"; {file} ends with:\n{printed}"

@@ -8,10 +8,12 @@ import click
 
 from vas_core.cli import note
 from vas_core.progress import Step, Steps
-from vas_image.box.pack import pack_box
+from vas_core.reading import read_limited
+from vas_image.box.pack import pack_box, public_key
 from vas_image.build.build import BUILD
 
 NAME = "vas/guest"
+_KEY_BYTES = 64 << 10
 _PACK = Step("pack the box", 30)
 
 
@@ -40,6 +42,7 @@ def box(directory: Path, key: Path, output: Path | None) -> None:
     Example: vas image box build/image/debian-12-mkosi --key ~/.ssh/id_ed25519.pub
     """
     file = output or directory / "vas-guest.box"
+    public = public_key(read_limited(key, _KEY_BYTES).decode(errors="replace"))
     with Steps.show([_PACK], BUILD / "box.seconds.json") as steps, steps.step(_PACK.name):
-        pack_box(directory, file, key.read_text())
+        pack_box(directory, file, public)
     note(f"{file}: add it by `vagrant box add --name {NAME} {file}`")

@@ -41,21 +41,28 @@ end
 _UEFI = 'libvirt.loader = ENV.fetch("VAS_OVMF", "/usr/share/OVMF/OVMF_CODE_4M.fd")'
 
 
+def public_key(text: str) -> str:
+    """Returns a public SSH key without the blanks around it. Raises BadInput if it is none."""
+    key = text.strip()
+    if not _PUBLIC_KEY.fullmatch(key):
+        hint = "give the file that ends in .pub"
+        raise BadInput("is not a public SSH key", where="--key", hint=hint)
+    return key
+
+
 def pack_box(directory: Path, box: Path, key: str) -> Image:
     """Writes the box of an image, for the owner of a public SSH key.
 
     Raises BadInput if `key` is not a public key.
     """
-    if not _PUBLIC_KEY.fullmatch(key.strip()):
-        hint = "give the file that ends in .pub"
-        raise BadInput("is not a public SSH key", where="--key", hint=hint)
+    key = public_key(key)
     image = read_image(directory)
     epoch = image.source_date_epoch
     with tarfile.open(box, "w:gz", compresslevel=1) as archive:  # the disk is compressed
         _add(archive, "metadata.json", json.dumps(box_metadata(image)).encode(), epoch)
         _add(archive, "Vagrantfile", box_vagrantfile(image).encode(), epoch)
         with tempfile.TemporaryDirectory(prefix="vas-box-") as work:
-            write_seed(Path(work, _SEED), box_seed(key.strip()))
+            write_seed(Path(work, _SEED), box_seed(key))
             _add(archive, _SEED, Path(work, _SEED).read_bytes(), epoch)
         files = {} if image.boots_by_itself else {KERNEL: KERNEL, INITRD: INITRD}
         for name, inside in (files | {DISK: "box.img"}).items():

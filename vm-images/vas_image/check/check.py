@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def _boot(start: BootStart, timeout: float, console: Path | None) -> BootReport:
             return boot(start, Path(work), timeout_seconds=timeout)
         finally:
             if console and (found := Path(work, "console")).exists():
-                console.write_bytes(found.read_bytes())
+                shutil.copyfile(found, console)
 
 
 def _tell(directory: Path, heard: BootReport, as_json: bool) -> int:

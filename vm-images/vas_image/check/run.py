@@ -14,6 +14,7 @@ from vas_core.documents import parse_json
 from vas_core.errors import VasError
 from vas_core.process import CommandFailed, run
 from vas_core.qemu import find_qemu
+from vas_core.reading import read_end, read_limited
 from vas_core.root import Root
 from vas_core.seed import write_seed
 from vas_image.check.firmware import find_firmware
@@ -22,7 +23,8 @@ from vas_image.check.seed import check_seed, site
 from vas_image.check.verdict import ImageVerdict
 from vas_image.image import read_image
 
-_CONSOLE_CHARS = 3000
+_CONSOLE_BYTES = 6000
+_VERDICT_BYTES = 16 << 20
 _ASK_SECONDS = 2.0
 # Escape sequences of terminals (ECMA-48, 5.4), and systemd's line while it waits for a job.
 _ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[^\[]")
@@ -115,13 +117,15 @@ def _verdict(given: QemuBoot) -> ImageVerdict:
 
 
 def _said(given: QemuBoot) -> bytes:
-    return given.verdict.read_bytes().strip() if given.verdict.exists() else b""
+    if not given.verdict.exists():
+        return b""
+    return read_limited(given.verdict, _VERDICT_BYTES).strip()
 
 
 def _console(given: QemuBoot) -> str:
     if not given.console.exists():
         return "nothing"
-    return plain(given.console.read_text(errors="replace"))[-_CONSOLE_CHARS:]
+    return plain(read_end(given.console, _CONSOLE_BYTES).decode(errors="replace"))
 
 
 def plain(console: str) -> str:

@@ -16,13 +16,14 @@ from vas_bench.interference.guest.said import GuestMessage, job_seconds, parse
 from vas_core.errors import VasError
 from vas_core.polling import poll
 from vas_core.process import run
+from vas_core.reading import read_end
 from vas_core.seed import write_seed
 
 # TCG on a CPU that others use too: each is many times what it takes.
 _BOOT_SECONDS = 2400.0
 _JOB_SECONDS = 7200.0
 _END_SECONDS = 20.0
-_CONSOLE_CHARS = 3000
+_CONSOLE_BYTES = 3000
 # It must not live longer than whoever would end it.
 _TIED = ("setpriv", "--pdeathsig", "KILL")
 
@@ -80,7 +81,9 @@ class AnalyticsGuest:
 
     def _console(self) -> str:
         file = self.machine.console
-        return file.read_text(errors="replace")[-_CONSOLE_CHARS:] if file.exists() else "nothing"
+        if not file.exists():
+            return "nothing"
+        return read_end(file, _CONSOLE_BYTES).decode(errors="replace")
 
 
 @contextmanager
