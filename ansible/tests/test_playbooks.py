@@ -55,6 +55,26 @@ def test_no_change_is_made_before_every_check_passes() -> None:
     assert all(play["any_errors_fatal"] is True for play in checks)
 
 
+def test_D1_an_upgraded_guest_is_synced_after_its_work_and_before_it_is_changed() -> None:
+    steps = plays("rolling-upgrade")[1]["tasks"]
+    text = [str(step) for step in steps]
+    (sync,) = [n for n, step in enumerate(text) if "'sync'" in step]
+    argv = steps[sync]["ansible.builtin.command"]["argv"]
+    assert argv[0] == "timeout" and argv[-1] == "sync" and steps[sync]["timeout"] > int(argv[2])
+    assert "ignore_errors" not in steps[sync] and "failed_when" not in steps[sync]
+    (stopped,) = [n for n, step in enumerate(text) if "vas-nodemanager.service" in step]
+    changes = [n for n, step in enumerate(text) if "'program'" in step or "'hadoop'" in step]
+    assert stopped < sync < min(changes)
+
+
+def test_D1_teardown_unmounts_lustre_before_a_guest_is_shut_down() -> None:
+    names = [_roles([play]) for play in plays("teardown")]
+    (unmounts,) = [n for n, roles in enumerate(names) if "lustre_client" in roles]
+    # What shuts guests down; the first play only refuses.
+    ends = [n for n, roles in enumerate(names) if "guest" in roles and n > 0]
+    assert ends and unmounts < min(ends)
+
+
 def test_teardown_refuses_before_it_changes_anything() -> None:
     first, second, *_ = plays("teardown")
     (refusal,) = first["tasks"]
