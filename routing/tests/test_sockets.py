@@ -8,7 +8,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from vas_routing.daemon.legsocket import Endpoint
+from vas_routing.daemon.legsocket import Endpoint, LegSocket
 from vas_routing.daemon.metrics import RouteMetrics
 from vas_routing.daemon.sockets import LegSockets
 from vas_routing.links import Leg
@@ -78,3 +78,18 @@ def test_S2_another_port_does_not_reach_the_buffer_and_is_counted() -> None:
     assert list(one.received()) == [("127.0.0.1", b"own")]
     assert (held.dropped(), held.dropped()) == (7, 0)
     held.want({})
+
+
+@pytest.mark.parametrize(("ttl", "is_near"), [(255, True), (254, False)])
+def test_S2_what_a_router_has_passed_on_has_no_content(ttl: int, is_near: bool) -> None:
+    """The sender's port and address are right: what counts is that it is a neighbour."""
+    port = free_port()
+    taken = LegSocket(endpoint(port))
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, ttl)
+            sender.bind(("127.0.0.2", port))
+            sender.sendto(b"probe", ("127.0.0.1", port))
+        assert list(taken.received()) == [("127.0.0.2", b"probe" if is_near else None)]
+    finally:
+        taken.close()
