@@ -70,9 +70,9 @@ def _image(directory: Path) -> None:
 
 
 def _archive(directory: Path) -> None:
-    jar = directory / "new.jar"
+    jar = directory / "new-1.jar"
     jar.write_text("the archive's")
-    pack(directory / "hadoop.tar", {"hadoop/new.jar": jar, "plugins/new.jar": jar})
+    pack(directory / "hadoop.tar", {"hadoop/new-1.jar": jar, "plugins/new-1.jar": jar})
 
 
 def test_an_archive_takes_the_place_of_an_image_s_programs_until_it_goes(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_an_archive_takes_the_place_of_an_image_s_programs_until_it_goes(tmp_pat
     assert play(tmp_path, "install.yml") > 0
     assert play(tmp_path, "install.yml") == play(tmp_path, "install.yml", "--check") == 0
     there = look(tmp_path)
-    assert (tmp_path / "vas/hadoop/new.jar").read_text() == "the archive's"
+    assert (tmp_path / "vas/hadoop/new-1.jar").read_text() == "the archive's"
     assert there["vas/image-plugins/an.jar"] == "the image's"
     assert there["vas/java"] == "-> /usr/lib/jvm/of-the-image"
 
@@ -106,7 +106,7 @@ def test_without_an_image_nothing_is_left(tmp_path: Path) -> None:
     assert (tmp_path / "hadoop").readlink() == tmp_path / "vas/hadoop.sh"
     shown = run([tmp_path / "hadoop", "classpath"]).stdout
     assert shown.endswith(f"{tmp_path}/vas/hadoop/*:{tmp_path}/vas/plugins/*\n")
-    assert (tmp_path / "vas/plugins/new.jar").read_text() == "the archive's"
+    assert (tmp_path / "vas/plugins/new-1.jar").read_text() == "the archive's"
     assert play(tmp_path, "programs_absent.yml") > 0
     assert look(tmp_path) == {}
     assert not (tmp_path / "hadoop").is_symlink()

@@ -310,16 +310,23 @@ def _made_by_hand(source: str) -> list[str]:
     begins = tuple({name.form.partition("{")[0] for name in ALL} - {""})
     hidden = tuple(begin for begin in begins if begin.startswith(".vas-"))
     texts = [word for word in words if isinstance(word, str) and " " not in word]
+    # What is made first and then renamed has a name that nobody can foresee (mkstemp, mkdtemp).
+    unfinished = (".new", ".tmp")
     # With an ending that nobody can foresee (mkdtemp) `.vas-bench-` is another name.
-    return [t for t in texts if t in wholes or (t.startswith(hidden) and t != ".vas-bench-")]
+    return [
+        t
+        for t in texts
+        if t in wholes or t.endswith(unfinished) or (t.startswith(hidden) and t != ".vas-bench-")
+    ]
 
 
 def test_D3_no_module_makes_such_a_name_itself() -> None:
     made_elsewhere = [
         f"{file.relative_to(REPOSITORY)}: {name}"
         for file in REPOSITORY.glob("*/vas_*/**/*.py")
-        if file.name != "predictable_names.py"
+        if file.name != "predictable_names.py" and "vas_tests" not in file.parts
         for name in _made_by_hand(file.read_text())
     ]
     assert made_elsewhere == []
     assert set(_made_by_hand('f"{x}.vas-put-{key}"\nf".vas-put-{key}"')) == {".vas-put-"}
+    assert _made_by_hand('f".{path.name}.new"') == [".new"]

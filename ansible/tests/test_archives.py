@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tarfile
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from vas_ansible import archives
 from vas_core.cli import run_command
+from vas_core.errors import VasError
 
 
 def test_one_archive_serves_nodes_with_different_pythons(
@@ -27,6 +30,32 @@ def test_one_archive_serves_nodes_with_different_pythons(
     assert names == [
         f"wheels/{name}.whl" for name in ("core-1-cp311", "core-1-cp313", "vas-1-py3-none-any")
     ]
+
+
+def test_S6_an_archive_has_a_bill_of_each_of_its_files(tmp_path: Path) -> None:
+    given = {"hadoop/hadoop-common-3.5.0.jar": b"jar", "wheels/click-8.1-py3-none-any.whl": b"whl"}
+    files = {name: tmp_path / Path(name).name for name in given}
+    for name, content in given.items():
+        files[name].write_bytes(content)
+    archive = tmp_path / "made" / "vas.tar"
+    archive.parent.mkdir()
+    (archive.parent / ".vas.tar.new").symlink_to(tmp_path / "somebody's")
+    assert archives.pack(archive, files) == 2
+    bill = json.loads((tmp_path / "made/vas.tar.cdx.json").read_text())
+    found = {one["purl"]: one["hashes"][0]["content"] for one in bill["components"]}
+    assert found == {
+        "pkg:maven/hadoop-common@3.5.0": hashlib.sha256(b"jar").hexdigest(),
+        "pkg:pypi/click@8.1": hashlib.sha256(b"whl").hexdigest(),
+    }
+    assert not (tmp_path / "somebody's").exists(), "D3: a foreseeable name is not written through"
+    assert len(list(archive.parent.iterdir())) == 3
+
+
+def test_S6_what_a_bill_cannot_name_is_not_packed(tmp_path: Path) -> None:
+    (tmp_path / "strange.jar").touch()
+    with pytest.raises(VasError, match=r"strange.jar: has no version in its name"):
+        archives.pack(tmp_path / "a.tar", {"hadoop/strange.jar": tmp_path / "strange.jar"})
+    assert not (tmp_path / "a.tar").exists()
 
 
 @pytest.mark.parametrize("python", ["3.9", "3", "python3.11"])

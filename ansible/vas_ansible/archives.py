@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from vas_core.errors import VasError
 from vas_core.files import write_atomically
-from vas_core.sbom import bill, file_components
+from vas_core.sbom import SbomComponent, bill, file_components
 from vas_core.wheels import gather_wheels
 from vas_yarn.jars import find_hadoop, find_plugins
 
@@ -48,25 +49,33 @@ def pack(archive: Path, files: dict[str, Path]) -> int:
     """Writes a tar of `files`, name in the tar -> path, and returns their number.
 
     Members belong to root and have no times. Also writes ARCHIVE.cdx.json, a bill of materials with
-    each file's SHA-256.
+    each file's SHA-256. Raises VasError for a file without a version in its name.
     """
     archive.parent.mkdir(parents=True, exist_ok=True)
-    temporary = archive.with_name(f".{archive.name}.new")
-    with tarfile.open(temporary, "w", format=tarfile.GNU_FORMAT) as tar:
-        for name in sorted(files):
-            tar.add(files[name], name, filter=_plain)
-    write_atomically(archive.with_name(f"{archive.name}.cdx.json"), _bill(archive.name, files))
-    temporary.rename(archive)
+    # A name that nobody can foresee: the directory may be anybody's.
+    with tempfile.TemporaryDirectory(dir=archive.parent, prefix=f".{archive.name}.") as work:
+        new = Path(work, archive.name)
+        with tarfile.open(new, "w", format=tarfile.GNU_FORMAT) as tar:
+            for name in sorted(files):
+                tar.add(files[name], name, filter=_plain)
+        write_atomically(archive.with_name(f"{archive.name}.cdx.json"), _bill(archive.name, files))
+        new.rename(archive)
     return len(files)
 
 
 def _bill(name: str, files: dict[str, Path]) -> str:
     found = [
-        replace(component, sha256=hashlib.sha256(file.read_bytes()).hexdigest())
+        replace(_component(file), sha256=hashlib.sha256(file.read_bytes()).hexdigest())
         for file in files.values()
-        for component in file_components([file.name])
     ]
     return json.dumps(bill(found, subject=name, subject_type="file"), indent=1) + "\n"
+
+
+def _component(file: Path) -> SbomComponent:
+    for component in file_components([file.name]):
+        return component
+    hint = "it would be missing in the bill of materials: give it its version, as NAME-1.0.jar"
+    raise VasError("has no version in its name", where=str(file), hint=hint)
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -67,6 +67,20 @@ def test_an_image_becomes_the_first_disk_and_others_are_empty(tmp_path: Path) ->
 
 
 @pytest.mark.machine
+def test_D3_a_disk_is_made_under_a_name_that_nobody_can_foresee(tmp_path: Path) -> None:
+    """qemu-img follows links: one at the name of an unfinished disk led to somebody's file."""
+    victim, disk = tmp_path / "victim", tmp_path / "d/a.raw"
+    victim.write_text("somebody's data")
+    disk.parent.mkdir()
+    (disk.parent / ".a.raw.new").symlink_to(victim)
+    image = tmp_path / "image"
+    image.write_bytes(bytes(4096))
+    list(make(guest(disk), image))
+    assert victim.read_text() == "somebody's data"
+    assert disk.stat().st_size == 1 << 30 and not disk.is_symlink()
+
+
+@pytest.mark.machine
 def test_what_fails_leaves_no_disk(tmp_path: Path) -> None:
     image, disk = tmp_path / "image", tmp_path / "d" / "a.qcow2"
     too_small = guest(disk).model_copy(update={"disks": [Disk(path=str(disk), size="1MiB")]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -114,15 +115,16 @@ def _commands(guest: Guest, disk: Disk, image: Path | None) -> list[Sequence[str
 
 
 def _make(disk: Disk, commands: Sequence[Sequence[str | Path]]) -> None:
-    """Makes the disk under another name first, so that an interruption leaves no broken disk."""
+    """Makes the disk under another name first, so that an interruption leaves no broken disk.
+
+    The name is in a directory of its own that nobody can foresee: qemu-img follows links.
+    """
     place = Path(disk.path)
     make_directories(place.parent, mode=0o711)
-    new = place.with_name(f".{place.name}.new")
-    try:
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as work:
+        new = Path(work, place.name)
         for words in commands:
             run([new if word == "{file}" else word for word in words])
         new.chmod(0o600)
         os.link(new, place)  # fails where a disk has come meanwhile
-    finally:
-        new.unlink(missing_ok=True)
     fsync_directory(place.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 from vas_core.compiler import c_compiler
@@ -36,9 +37,10 @@ def build(state_dir: Path) -> Path:
     compiler = c_compiler(where="lab", hint="install gcc and libc6-dev")
     state_dir.mkdir(parents=True, exist_ok=True)
     # A running process has the old file mapped: build beside it, then rename.
-    fresh = library.with_suffix(".new")
     units = [path for path in sources() if path.suffix == ".c"]
     options = ["-std=gnu11", "-O2", "-fPIC", "-shared", *_WARNINGS]
-    run([compiler, *options, "-o", fresh, *units, "-ldl", "-lpthread"])
-    fresh.rename(library)
+    with tempfile.TemporaryDirectory(dir=state_dir) as work:
+        fresh = Path(work, library.name)
+        run([compiler, *options, "-o", fresh, *units, "-ldl", "-lpthread"])
+        fresh.rename(library)
     return library
