@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from dataclasses import replace
@@ -12,6 +13,7 @@ from layout_samples import VECTORS, vector
 
 from vas_core.errors import VasError
 from vas_layout.codec import decode, encode
+from vas_layout.errors import LayoutUnavailableError
 from vas_layout.lfs import Lfs
 from vas_layout.mismatch import LayoutTarget, LeftAlone, Mismatch, find_mismatches, migrate
 from vas_layout.model import (
@@ -212,6 +214,27 @@ def test_H6_a_file_in_use_is_left_alone(tmp_path: Path, status: int) -> None:
     lfs = _lfs(tmp_path, f"sys.exit({status} if '--non-block' in sys.argv else 0)")
     assert migrate(found, lfs, TARGET, READER) == "in use, left alone"
     assert os.getxattr(path, "user.lustre.lov") == vector("c4")
+
+
+@pytest.mark.machine
+def test_H6_another_error_of_a_migration_is_not_taken_for_use(tmp_path: Path) -> None:
+    _file(tmp_path / "d/f", "c4")
+    (found,) = find_mismatches(tmp_path / "d", TARGET, READER)
+    assert isinstance(found, Mismatch)
+    with pytest.raises(LayoutUnavailableError) as refused:
+        migrate(found, _lfs(tmp_path, f"sys.exit({errno.EIO})"), TARGET, READER)
+    assert refused.value.errno == errno.EIO
+
+
+@pytest.mark.machine
+def test_R2_a_file_that_grew_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    """Its plan was made for fewer splits."""
+    path = _file(tmp_path / "d/f", "c4", 100 * MIB)
+    (found,) = find_mismatches(tmp_path / "d", TARGET, READER)
+    assert isinstance(found, Mismatch)
+    os.truncate(path, 300 * MIB)
+    lfs = _lfs(tmp_path, "sys.exit('nobody may migrate it')")
+    assert migrate(found, lfs, TARGET, READER) == "changed meanwhile, left alone"
 
 
 @pytest.mark.machine
