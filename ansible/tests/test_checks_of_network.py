@@ -178,6 +178,13 @@ def test_S3_guests_let_the_map_s_nodes_in_not_everybody() -> None:
         ).firewall
         return [f.fix for f in examine_machine(SITE, GUEST, guest(firewall=read), {})]
 
+    def behind_nft(*sources: str) -> list[str]:
+        rules = {"chains": [{**chain("input"), "sources": sources}]}
+        read = MachineFacts.model_validate(host().model_dump() | {"firewall": rules}).firewall
+        return [f.fix for f in examine_machine(SITE, GUEST, guest(firewall=read), {})]
+
+    assert behind_nft("10.10.0.0/24") == []
+    assert len(behind_nft("10.10.0.11")) == len(behind_nft()) == 1
     assert found("10.10.0.0/24") == []
     assert len(found("10.10.0.11")) == 2
     assert all("trusted" not in fix and "vas provision firewall" in fix for fix in found())

@@ -174,6 +174,8 @@ def test_O7_a_users_file_has_a_largest_size(tmp_path: Path) -> None:
         read_limited(file, 7)
     with pytest.raises(BadInput, match="/dev/zero: is a device, not a file"):
         read_limited(Path("/dev/zero"), 8)
+    with pytest.raises(BadInput, match="status: is larger than 8 B"):
+        read_limited(Path("/proc/self/status"), 8)  # whose size is said to be 0
     with pytest.raises(IsADirectoryError):
         read_limited(tmp_path, 8)
     with pytest.raises(FileNotFoundError):

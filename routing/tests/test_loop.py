@@ -8,6 +8,7 @@ import os
 import socket
 from collections.abc import Iterator
 from concurrent.futures import Future
+from ipaddress import ip_address
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -23,7 +24,9 @@ from vas_routing.daemon.announce import Announcer
 from vas_routing.daemon.inputs import Inputs
 from vas_routing.daemon.keyring import Keyring
 from vas_routing.daemon.keys import Keys
+from vas_routing.daemon.legsocket import Endpoint
 from vas_routing.daemon.metrics import RouteMetrics
+from vas_routing.links import Leg
 from vas_routing.settings import RouteSettings
 
 OLD, NEW = "0a" * 32, "0b" * 32
@@ -51,6 +54,9 @@ class FakeNode:
 
     def saved_state(self) -> Any:
         return SimpleNamespace(drained=frozenset())
+
+    def drain(self, legs: Any, now: float) -> None:
+        pass
 
 
 class FakeEvents:
@@ -166,3 +172,40 @@ def test_H7_a_bad_map_alone_makes_no_node_again(running: Site) -> None:
     assert running.live is good and len(FakeNode.made) == 1
     running.take(refused=False)
     assert running.live is not good and len(FakeNode.made) == 2
+
+
+@pytest.mark.parametrize("wrong", ["is gone", "others may use it"])
+def test_S2_a_key_that_cannot_be_read_any_more_stays_in_force_with_an_alarm(
+    running: Site, wrong: str
+) -> None:
+    if wrong == "is gone":
+        running.key.unlink()
+    else:
+        running.key.chmod(0o644)
+    running.take(refused=False)
+    assert running.live.keys.keys == (bytes.fromhex(OLD),)
+    assert running.key_refused == 1
+    signed = running.metrics.registry.get_sample_value("vas_route_probes_signed")
+    assert signed == 1
+
+
+@pytest.mark.machine
+def test_H1_S2_the_loop_opens_what_is_not_open_and_counts_what_the_kernel_dropped(
+    running: Site,
+) -> None:
+    index, address = socket.if_nametoindex("lo"), ip_address("127.0.0.1")
+    sockets = running.daemon._resources.sockets
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+        sockets.want({Leg.VIRTIO: Endpoint(index, address, port, "lo")})
+        assert sockets.get(Leg.VIRTIO) is None
+    running.daemon._now_and_then(1.0)
+    assert sockets.get(Leg.VIRTIO) is not None
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as user:
+        user.sendto(b"from a port that is not the probes'", ("127.0.0.1", port))
+    running.daemon._now_and_then(2.0)
+    sockets.want({})
+    labels = {"reason": "dropped"}
+    name = "vas_route_probes_refused_total"
+    assert running.metrics.registry.get_sample_value(name, labels) == 1
